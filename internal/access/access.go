@@ -1,0 +1,214 @@
+// Package access is the one decision routine of the house: who may open which
+// door when. It is pure: now is a value, there is no I/O, no clock. The server
+// (server/entry) and the board (boardsim/firmware) both call Decide, so they
+// cannot disagree [ENT-3].
+package access
+
+import "time"
+
+// Kinds of grants, in the order in which a use is credited.
+const (
+	KindPermit      = "permit"
+	KindReservation = "reservation"
+	KindMembership  = "membership"
+)
+
+// Grant is what a board knows of an entitlement: no name, no phone. Times are
+// Unix milliseconds, the period is half open; EndsAt 0 = no end.
+type Grant struct {
+	ID        string   `json:"id"`
+	Kind      string   `json:"kind"`
+	PhoneHash string   `json:"phoneHash"`
+	TokenHash string   `json:"tokenHash,omitempty"` // permits only, empty once revoked
+	Doors     []string `json:"doors"`               // sorted door ids
+	StartsAt  int64    `json:"startsAt"`
+	EndsAt    int64    `json:"endsAt,omitempty"`
+	Revoked   bool     `json:"revoked,omitempty"`
+}
+
+// Modes of a time window.
+const (
+	ModeFree   = "free"
+	ModeAuth   = "auth"
+	ModeClosed = "closed"
+)
+
+// Refs of a time window, rising precedence: always < business_hours/after_hours < custom.
+const (
+	RefAlways   = "always"
+	RefBusiness = "business_hours"
+	RefAfter    = "after_hours"
+	RefCustom   = "custom"
+)
+
+// Week maps mon..sun to ["HH:MM","HH:MM"] pairs; an end at or before the start runs past midnight, "24:00" is midnight.
+type Week map[string][][2]string
+
+// Window is one time-window policy of a door.
+type Window struct {
+	ID        string `json:"id"`
+	DoorID    string `json:"doorId"`
+	Ref       string `json:"ref"`
+	Mode      string `json:"mode"`
+	Week      Week   `json:"week,omitempty"`     // custom
+	StartsAt  int64  `json:"startsAt,omitempty"` // custom, Unix ms
+	EndsAt    int64  `json:"endsAt,omitempty"`
+	CreatedAt int64  `json:"createdAt"`
+}
+
+// Closure is a run of whole days, both ends included, as YYYY-MM-DD.
+type Closure struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Name string `json:"name,omitempty"`
+}
+
+// Holiday closes a day unless it carries its own intervals.
+type Holiday struct {
+	Date      string      `json:"date"`
+	Name      string      `json:"name,omitempty"`
+	Intervals [][2]string `json:"intervals,omitempty"`
+}
+
+// Hours are a place's opening hours with everything the schedule needs.
+type Hours struct {
+	Timezone string    `json:"timezone"`
+	Week     Week      `json:"week"`
+	Closures []Closure `json:"closures,omitempty"`
+	Holidays []Holiday `json:"holidays,omitempty"`
+}
+
+// Ways of presenting oneself.
+const (
+	MethodOperator = "api"
+	MethodLink     = "link"
+	MethodPhone    = "phone"
+	MethodOnsite   = "onsite"
+)
+
+// Reasons of a denial.
+const (
+	NoValidGrant   = "no_valid_grant"
+	NotStarted     = "not_started"
+	Expired        = "expired"
+	Revoked        = "revoked"
+	DoorOutOfScope = "door_out_of_scope"
+	ClosedWindow   = "closed_window"
+	LinkInvalid    = "link_invalid"
+	OutageLimit    = "outage_limit"
+)
+
+// FreeWindow is the reason of an opening without eligibility.
+const FreeWindow = "free_window"
+
+// Question is everything a decision depends on.
+type Question struct {
+	Now      time.Time
+	Method   string
+	DoorID   string
+	Link     bool    // a link token was presented
+	LinkOK   bool    // ... and it is known and not revoked
+	LinkDoor bool    // ... and the door is in the link's scope (unused unless Link)
+	Mode     string  // the door's window mode now
+	Grants   []Grant // all grants of the person, any state
+	OutageMs int64   // board only: outage age; -1 = clock lost. 0 on the server
+}
+
+// OutageLimitMs: at exactly 36 h on-site decisions still work, over it they stop [OFF-2].
+const OutageLimitMs = int64(36 * time.Hour / time.Millisecond)
+
+// Answer is a decision. Grant is the credited grant's id ("" when free, operator or denied).
+type Answer struct {
+	Allow  bool
+	Reason string // denial reason, FreeWindow, or the method
+	Grant  string
+	Kind   string
+}
+
+// Decide is the rule of decisions.md §6.
+func Decide(q Question) Answer {
+	if q.Method == MethodOperator {
+		return Answer{Allow: true, Reason: MethodOperator}
+	}
+	if OutageOver(q.OutageMs) { // [OFF-2]
+		return Answer{Reason: OutageLimit}
+	}
+	if q.Link && !q.LinkOK {
+		return Answer{Reason: LinkInvalid}
+	}
+	switch q.Mode { // [ENT-2]
+	case ModeClosed:
+		return Answer{Reason: ClosedWindow}
+	case ModeFree:
+		return Answer{Allow: true, Reason: FreeWindow}
+	}
+	now := q.Now.UnixMilli()
+	best := -1
+	for i, g := range q.Grants { // [ENT-1]
+		if !g.ValidAt(now) || !g.Opens(q.DoorID) {
+			continue
+		}
+		if best < 0 || creditBefore(g, q.Grants[best]) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		return Answer{Allow: true, Reason: q.Method, Grant: q.Grants[best].ID, Kind: q.Grants[best].Kind}
+	}
+	return Answer{Reason: denial(q, now)}
+}
+
+// OutageOver reports whether an outage age has passed the limit; a lost clock has.
+func OutageOver(ageMs int64) bool { return ageMs < 0 || ageMs > OutageLimitMs }
+
+// ValidAt reports whether the grant is valid at now (Unix ms).
+func (g Grant) ValidAt(now int64) bool {
+	return !g.Revoked && now >= g.StartsAt && (g.EndsAt == 0 || now < g.EndsAt)
+}
+
+// Opens reports whether the door is in the grant's scope.
+func (g Grant) Opens(doorID string) bool {
+	for _, d := range g.Doors {
+		if d == doorID {
+			return true
+		}
+	}
+	return false
+}
+
+var kindRank = map[string]int{KindPermit: 0, KindReservation: 1, KindMembership: 2}
+
+// creditBefore: permits first, of them the one that ends first; id breaks ties.
+func creditBefore(a, b Grant) bool {
+	if kindRank[a.Kind] != kindRank[b.Kind] {
+		return kindRank[a.Kind] < kindRank[b.Kind]
+	}
+	ae, be := a.EndsAt, b.EndsAt
+	if ae != be {
+		return be == 0 || (ae != 0 && ae < be)
+	}
+	return a.ID < b.ID
+}
+
+// denial names the nearest miss: wrong door, then not started, expired, revoked.
+func denial(q Question, now int64) string {
+	rank := func(g Grant) (int, string) {
+		switch {
+		case g.ValidAt(now):
+			return 4, DoorOutOfScope
+		case g.Revoked:
+			return 1, Revoked
+		case now < g.StartsAt:
+			return 3, NotStarted
+		default:
+			return 2, Expired
+		}
+	}
+	top, reason := 0, NoValidGrant
+	for _, g := range q.Grants {
+		if r, why := rank(g); r > top {
+			top, reason = r, why
+		}
+	}
+	return reason
+}

@@ -1,0 +1,76 @@
+// Package clock is the only place that reads the machine's clock. Domain time
+// (tokens, permits, windows, holds, pulses, grace, 36 h, resend, digests) comes
+// from a Clock that is handed down, Real or Virtual; transport deadlines
+// (keep-alive, notAfter, the server's wait, back-off) from Mono and WallAfter.
+// Everybody may import it; it imports nothing of ours.
+package clock
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock is domain time. Callbacks run on a goroutine of the clock and must not block for long.
+type Clock interface {
+	Now() time.Time
+	// AfterFunc runs f once, d from now.
+	AfterFunc(d time.Duration, f func()) Timer
+	// Every runs f each d: housekeeping, so it coalesces over a jump to one run at its end.
+	Every(d time.Duration, f func()) Timer
+}
+
+// Timer can be stopped; Stop reports whether it prevented the next run.
+type Timer interface{ Stop() bool }
+
+var start = time.Now()
+
+// Mono is the monotonic wall time since the process started: transport only.
+func Mono() time.Duration { return time.Since(start) }
+
+// WallAfter runs f after d of wall time: transport only.
+func WallAfter(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
+
+// WallNow is the machine's wall clock, for socket deadlines and run names.
+func WallNow() time.Time { return time.Now() }
+
+// Real is domain time that is the machine's.
+type Real struct{}
+
+// Now is the machine's time in UTC.
+func (Real) Now() time.Time { return time.Now().UTC() }
+
+// AfterFunc implements Clock.
+func (Real) AfterFunc(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
+
+// Every implements Clock.
+func (Real) Every(d time.Duration, f func()) Timer {
+	e := &every{}
+	var run func()
+	run = func() {
+		f()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if !e.stopped {
+			e.t = time.AfterFunc(d, run)
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.t = time.AfterFunc(d, run)
+	return e
+}
+
+type every struct {
+	mu      sync.Mutex
+	t       *time.Timer
+	stopped bool
+}
+
+func (e *every) Stop() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was := !e.stopped
+	e.stopped = true
+	e.t.Stop()
+	return was
+}

@@ -1,0 +1,132 @@
+package clock
+
+import (
+	"sync"
+	"time"
+)
+
+// Flight counts what is under way, so that a jump of virtual time can wait for
+// it: work in progress (Begin) and messages between server and boards, counted
+// at both ends (Sent, Got). A board whose line is cut is Reset; one whose line
+// swallows messages is muted.
+type Flight struct {
+	mu    sync.Mutex
+	cond  *sync.Cond
+	work  int
+	lines map[string]*line
+	open  int // messages under way on all lines
+	moves uint64
+	// Quiet is how long nothing may move before open messages are given up (0 = 2 s).
+	Quiet time.Duration
+}
+
+type line struct {
+	out   int
+	muted bool
+}
+
+// NewFlight returns an empty flight.
+func NewFlight() *Flight {
+	f := &Flight{lines: map[string]*line{}}
+	f.cond = sync.NewCond(&f.mu)
+	return f
+}
+
+// Begin marks work in progress until the returned func is called (once). A nil flight counts nothing.
+func (f *Flight) Begin() (done func()) {
+	if f == nil {
+		return func() {}
+	}
+	f.mu.Lock()
+	f.work++
+	f.moves++
+	f.mu.Unlock()
+	var once sync.Once
+	return func() {
+		once.Do(func() {
+			f.mu.Lock()
+			f.work--
+			f.moves++
+			f.cond.Broadcast()
+			f.mu.Unlock()
+		})
+	}
+}
+
+// Sent counts a message that left on a board's line; Got one that was handled at the other end.
+func (f *Flight) Sent(boardID string) { f.move(boardID, 1) }
+
+// Got counts the other end of Sent.
+func (f *Flight) Got(boardID string) { f.move(boardID, -1) }
+
+func (f *Flight) move(boardID string, d int) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := f.lines[boardID]
+	if l == nil {
+		l = &line{}
+		f.lines[boardID] = l
+	}
+	f.moves++
+	if l.muted || l.out+d < 0 {
+		return
+	}
+	l.out += d
+	f.open += d
+	f.cond.Broadcast()
+}
+
+// Reset forgets what is under way on a line: its connection is gone.
+func (f *Flight) Reset(boardID string) { f.Mute(boardID, false) }
+
+// Mute makes a line count nothing (its messages are being swallowed) or count again.
+func (f *Flight) Mute(boardID string, on bool) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := f.lines[boardID]
+	if l == nil {
+		l = &line{}
+		f.lines[boardID] = l
+	}
+	f.open -= l.out
+	l.out, l.muted = 0, on
+	f.moves++
+	f.cond.Broadcast()
+}
+
+// Settle returns when nothing is under way, or when nothing has moved for Quiet.
+func (f *Flight) Settle() {
+	quiet := f.Quiet
+	if quiet == 0 {
+		quiet = 2 * time.Second
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.work > 0 || f.open > 0 {
+		seen, woke := f.moves, false
+		t := time.AfterFunc(quiet, func() {
+			f.mu.Lock()
+			woke = true
+			f.cond.Broadcast()
+			f.mu.Unlock()
+		})
+		f.cond.Wait()
+		t.Stop()
+		if woke && f.moves == seen {
+			return
+		}
+	}
+}
+
+// Pending is what is under way now: work and messages.
+func (f *Flight) Pending() (work, messages int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.work, f.open
+}

@@ -1,0 +1,80 @@
+package clock
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAdvanceWalksInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := NewFlight()
+		t0 := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+		v := NewVirtual(t0, f)
+		v.Freeze()
+		var got []string
+		note := func(s string) func() {
+			return func() { got = append(got, fmt.Sprintf("%s@%s", s, v.Now().Sub(t0))) }
+		}
+		v.AfterFunc(36*time.Hour, note("limit"))
+		v.Every(time.Minute, note("tick"))
+		v.AfterFunc(3*time.Hour, func() {
+			note("hour3")()
+			done := f.Begin() // work that outlasts the callback is waited for
+			time.AfterFunc(time.Second, func() {
+				v.AfterFunc(time.Hour, note("hour4"))
+				done()
+			})
+		})
+		v.AfterFunc(3*time.Hour, note("second"))
+		v.AfterFunc(5*time.Hour, note("never")).Stop()
+		if err := v.Advance(t0.Add(36 * time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"hour3@3h0m0s", "second@3h0m0s", "hour4@4h0m0s", "limit@36h0m0s", "tick@36h0m0s"}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		if v.State() != Frozen || !v.Now().Equal(t0.Add(36*time.Hour)) {
+			t.Errorf("after the jump: %s at %s", v.State(), v.Now())
+		}
+		if err := v.Advance(t0); err != ErrPast {
+			t.Errorf("back in time: %v", err)
+		}
+		v.Run()
+		time.Sleep(30 * time.Second) // fake time: the bubble's
+		if d := v.Now().Sub(t0); d != 36*time.Hour+30*time.Second {
+			t.Errorf("running clock stands at %s", d)
+		}
+	})
+}
+
+func TestFlightCountsBothEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := NewFlight()
+		f.Sent("a")
+		f.Sent("b")
+		settled := false
+		go func() { f.Settle(); settled = true }()
+		synctest.Wait()
+		if settled {
+			t.Fatal("settled with two messages under way")
+		}
+		f.Got("a")
+		f.Reset("b") // its line was cut
+		synctest.Wait()
+		if !settled {
+			t.Fatal("not settled with nothing under way")
+		}
+		f.Mute("a", true)
+		f.Sent("a")
+		if _, n := f.Pending(); n != 0 {
+			t.Errorf("a muted line counts %d", n)
+		}
+	})
+}

@@ -1,0 +1,234 @@
+// Package wire is the server-board protocol as types: topics, payloads, version.
+// It knows no MQTT library and reads no clock. Both the server (server/gateway,
+// server/boardsync, server/device) and the boards (boardsim, boardsim/firmware)
+// import it; it imports only internal/access. docs/board-protocol.md says the same in prose.
+package wire
+
+import (
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/access"
+)
+
+// Version is the protocol version a board states in its hello.
+//
+// 1 (2026-11-21): first version.
+const Version = 1
+
+// Prefix begins every topic: Prefix + boardID + "/" + channel.
+const Prefix = "sac/v1/"
+
+// Down channels (server to board) and up channels (board to server).
+const (
+	DownCmd  = "cmd"
+	DownSync = "sync"
+	DownCfg  = "cfg"
+	DownAck  = "ack"
+
+	UpHello  = "hello"
+	UpRpt    = "rpt"
+	UpAck    = "ack"
+	UpState  = "state"
+	UpRec    = "rec"
+	UpDigest = "digest"
+	UpPing   = "ping"
+)
+
+// Down and Up list the channels of each direction. "ack" is in both: a board
+// publishes its own acknowledgements to .../ack/up and reads .../ack, see Topic.
+var (
+	Down = []string{DownCmd, DownSync, DownCfg, DownAck}
+	Up   = []string{UpHello, UpRpt, UpAck, UpState, UpRec, UpDigest, UpPing}
+)
+
+// Topic is the exact topic of a board's channel: sac/v1/{boardId}/{channel}.
+// "ack" runs both ways over the same topic name; a board that subscribes to it
+// never gets its own publish back (the server consumes every uplink).
+func Topic(boardID, channel string) string { return Prefix + boardID + "/" + channel }
+
+// ParseTopic splits a topic; ok is false for anything that is not exactly ours.
+func ParseTopic(topic string) (boardID, channel string, ok bool) {
+	rest, found := strings.CutPrefix(topic, Prefix)
+	if !found {
+		return "", "", false
+	}
+	boardID, channel, found = strings.Cut(rest, "/")
+	if !found || boardID == "" || channel == "" || strings.Contains(channel, "/") {
+		return "", "", false
+	}
+	return boardID, channel, true
+}
+
+// Hello is the first message of every connection (up). Times are milliseconds.
+type Hello struct {
+	Proto       int        `json:"proto"`
+	Boot        int        `json:"boot"`               // raised by every reboot
+	Revision    int64      `json:"revision"`           // applied place revision, 0 = nothing stored
+	Digest      string     `json:"digest,omitempty"`   // digest of the stored content at Revision
+	OutageAgeMs int64      `json:"outageAgeMs"`        // -1 = clock lost
+	Buffered    int        `json:"buffered"`           // records waiting for upload
+	Dropped     int        `json:"dropped,omitempty"`  // records lost to a full buffer
+	Netloss     *Netloss   `json:"netloss,omitempty"`  // as stored on the board
+	Doors       []Standing `json:"doors,omitempty"`    // one a channel
+	Firmware    string     `json:"firmware,omitempty"` // free text
+}
+
+// Down acknowledgements, told apart by Type.
+const (
+	AckHello  = "hello"  // answers Hello; ends the outage
+	AckRpt    = "rpt"    // the outcome of CommandID is committed
+	AckRec    = "rec"    // records up to and including Seq are committed
+	AckDigest = "digest" // the digest was equal
+	AckPing   = "ping"
+)
+
+// Ack is the server's acknowledgement (down).
+type Ack struct {
+	Type      string `json:"type"`
+	Epoch     int64  `json:"epoch"`               // of this connection
+	SessionMs int64  `json:"sessionMs"`           // server's monotonic session time now: notAfter is in it
+	Time      int64  `json:"time"`                // domain time, Unix milliseconds
+	CommandID string `json:"commandId,omitempty"` // AckRpt
+	Seq       int64  `json:"seq,omitempty"`       // AckRec
+	Accepted  bool   `json:"accepted"`            // AckRpt: false = unknown command, stop sending
+}
+
+// Commands a board knows.
+const (
+	CmdOpen  = "open"
+	CmdHold  = "hold"
+	CmdClose = "close"
+)
+
+// Command is one door command (down). It is sent at most once.
+type Command struct {
+	ID         string `json:"id"`
+	Epoch      int64  `json:"epoch"`
+	Seq        int64  `json:"seq"` // per connection, from 1
+	DoorID     string `json:"doorId"`
+	Channel    int    `json:"channel"`
+	Command    string `json:"command"`
+	Minutes    int    `json:"minutes,omitempty"` // hold: 0 = until locked
+	NotAfterMs int64  `json:"notAfterMs"`        // session time after which the board refuses with "expired" [CMD-4]
+	GrantID    string `json:"grantId,omitempty"`
+}
+
+// Report results.
+const (
+	ResultOK      = "ok"
+	ResultRefused = "refused"
+)
+
+// Refusal codes (deviceCode).
+var RefusalCodes = []string{"busy", "jammed", "tamper", "low_power", "maintenance", "expired", "unsupported"}
+
+// Report answers a Command (up), again after a reconnect until acknowledged.
+type Report struct {
+	CommandID string    `json:"commandId"`
+	Epoch     int64     `json:"epoch"` // epoch of the command
+	Result    string    `json:"result"`
+	Code      string    `json:"code,omitempty"` // refused
+	At        int64     `json:"at"`             // board's domain time, Unix ms
+	Standing  *Standing `json:"standing,omitempty"`
+}
+
+// Standing is a door's current state as the board sees it.
+type Standing struct {
+	DoorID    string `json:"doorId,omitempty"`
+	Channel   int    `json:"channel"`
+	State     string `json:"state"` // locked unlocked open warning
+	Leaf      string `json:"leaf"`  // open closed
+	Since     int64  `json:"since"` // Unix ms
+	HoldUntil *int64 `json:"holdUntil,omitempty"`
+	Held      bool   `json:"held,omitempty"`
+}
+
+// State reports standings that changed without a command (up).
+type State struct {
+	Doors []Standing `json:"doors"`
+}
+
+// Sync carries a snapshot (From = 0) or a delta From -> To (down). A board
+// applies it atomically when its revision equals From (a snapshot: always),
+// persists, then acknowledges [SYNC-1] [SYNC-2]. Otherwise it sends Digest.
+type Sync struct {
+	From     int64            `json:"from"`
+	To       int64            `json:"to"`
+	Snapshot bool             `json:"snapshot,omitempty"`
+	Timezone string           `json:"timezone,omitempty"`
+	Upsert   []access.Grant   `json:"upsert,omitempty"`
+	Remove   []string         `json:"remove,omitempty"`  // grant ids
+	Windows  *[]access.Window `json:"windows,omitempty"` // nil = unchanged; else the whole list
+	Hours    *access.Hours    `json:"hours,omitempty"`   // nil = unchanged; else the whole
+	Doors    *[]DoorConfig    `json:"doors,omitempty"`   // nil = unchanged; this place's doors of all boards
+	Digest   string           `json:"digest"`            // expected after applying
+}
+
+// DoorConfig tells a board which door hangs on which of its channels.
+type DoorConfig struct {
+	BoardID string `json:"boardId"`
+	DoorID  string `json:"doorId"`
+	Channel int    `json:"channel"`
+}
+
+// SyncAck says a revision is applied and persisted (up, channel "ack").
+type SyncAck struct {
+	Type     string   `json:"type"` // "sync" or "cfg"
+	Revision int64    `json:"revision,omitempty"`
+	Digest   string   `json:"digest,omitempty"`
+	ID       string   `json:"id,omitempty"` // cfg
+	Result   string   `json:"result,omitempty"`
+	Code     string   `json:"code,omitempty"`
+	Netloss  *Netloss `json:"netloss,omitempty"`
+}
+
+// Digest asks for repair when it differs (up, every 60 s). Empty digest = only the revision counts.
+type Digest struct {
+	Revision int64  `json:"revision"`
+	Digest   string `json:"digest,omitempty"`
+}
+
+// Resting behaviours of a channel in an outage.
+const (
+	RestOpen  = "open"
+	RestClose = "close"
+	RestHold  = "hold"
+	RestOff   = "off"
+)
+
+// Netloss is a board's outage policy [OFF-3].
+type Netloss struct {
+	GraceSec int64          `json:"graceSec"`
+	Channels map[int]string `json:"channels"`
+	Version  int64          `json:"version"`
+}
+
+// DefaultGraceSec is the grace of a board that was never configured: 36 h.
+const DefaultGraceSec = 129600
+
+// Config sets the outage policy (down, channel "cfg"); the board persists, then acknowledges with the same id.
+type Config struct {
+	ID         string  `json:"id"`
+	Netloss    Netloss `json:"netloss"`
+	NotAfterMs int64   `json:"notAfterMs"`
+}
+
+// Record is one on-site entry (up, channel "rec"), sent in order, once each by (board, seq).
+type Record struct {
+	Seq     int64  `json:"seq"`
+	DoorID  string `json:"doorId"`
+	At      int64  `json:"at"`     // Unix ms, board's wall clock
+	Result  string `json:"result"` // opened denied
+	Reason  string `json:"reason"` // access reasons
+	GrantID string `json:"grantId,omitempty"`
+	// Who was presented: a hash, never the phone or the token.
+	PhoneHash string `json:"phoneHash,omitempty"`
+	TokenHash string `json:"tokenHash,omitempty"`
+	PhoneTail string `json:"phoneTail,omitempty"` // last four digits, for masking
+}
+
+// Records is a batch of at most 100 records, oldest first.
+type Records struct {
+	Records []Record `json:"records"`
+	Dropped int      `json:"dropped,omitempty"`
+}
