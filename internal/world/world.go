@@ -1,0 +1,89 @@
+// Package world is the world file: which places, boards, doors and keys exist.
+// The server seeds its database from it, the fleet builds its boards from it,
+// so both sides derive the same ids and passwords from the same seed. It
+// imports nothing of ours but internal/access.
+package world
+
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+)
+
+// World is a world file, or the default one (Default), after Resolve: every id,
+// password and generated board filled in, deterministic by Seed.
+type World struct {
+	Seed   int64   `yaml:"seed" json:"seed"`
+	Places []Place `yaml:"places" json:"places"`
+}
+
+// Kinds of places.
+const (
+	Test = "test"
+	Live = "live"
+)
+
+// Place is one store.
+type Place struct {
+	ID          string           `yaml:"id" json:"id"`
+	Name        string           `yaml:"name" json:"name"`
+	Kind        string           `yaml:"kind" json:"kind"`
+	Timezone    string           `yaml:"timezone" json:"timezone"` // default Asia/Seoul
+	EntryPhone  string           `yaml:"entryPhone" json:"entryPhone"`
+	Hours       access.Week      `yaml:"hours" json:"hours"`
+	Closures    []access.Closure `yaml:"closures" json:"closures"`
+	Holidays    []access.Holiday `yaml:"holidays" json:"holidays"`
+	Boards      []Board          `yaml:"boards" json:"boards"`
+	Fleet       *Fleet           `yaml:"fleet" json:"fleet"` // nil after Resolve
+	Keys        []Key            `yaml:"keys" json:"keys"`
+	Memberships []Membership     `yaml:"memberships" json:"memberships"`
+	Report      *Report          `yaml:"-" json:"report"` // response time of the generated boards
+}
+
+// Board is one controller with its doors.
+type Board struct {
+	ID       string `yaml:"id" json:"id"`
+	Name     string `yaml:"name" json:"name"`
+	Password string `yaml:"password" json:"password"`
+	Doors    []Door `yaml:"doors" json:"doors"`
+}
+
+// Door hangs on a channel of a board. Entry nil = true; EntryPermitMaxHours 0 = 720.
+type Door struct {
+	ID                  string `yaml:"id" json:"id"`
+	Name                string `yaml:"name" json:"name"`
+	Channel             int    `yaml:"channel" json:"channel"`
+	Entry               *bool  `yaml:"entry" json:"entry"`
+	EntryPermitMaxHours int    `yaml:"entryPermitMaxHours" json:"entryPermitMaxHours"`
+}
+
+// Fleet asks for generated boards.
+type Fleet struct {
+	Boards        int     `yaml:"boards" json:"boards"`
+	DoorsPerBoard int     `yaml:"doorsPerBoard" json:"doorsPerBoard"` // default 2
+	Report        *Report `yaml:"report" json:"report"`
+}
+
+// Report is a response time distribution.
+type Report struct {
+	P50 time.Duration `yaml:"p50" json:"p50"`
+	P99 time.Duration `yaml:"p99" json:"p99"`
+}
+
+// Key is an API key; Secret derives from the seed, Sim allows sim: reasons.
+type Key struct {
+	ID     string   `yaml:"id" json:"id"`
+	Name   string   `yaml:"name" json:"name"`
+	Scopes []string `yaml:"scopes" json:"scopes"`
+	Sim    bool     `yaml:"sim" json:"sim"`
+	Secret string   `yaml:"-" json:"-"` // the whole key, sact_.. or sacl_..
+}
+
+// Membership is a grant that exists from the start.
+type Membership struct {
+	Phone    string     `yaml:"phone" json:"phone"`
+	Name     string     `yaml:"name" json:"name"`
+	StartsAt time.Time  `yaml:"startsAt" json:"startsAt"`
+	EndsAt   *time.Time `yaml:"endsAt" json:"endsAt"`
+	DoorIDs  []string   `yaml:"doorIds" json:"doorIds"`
+}
