@@ -212,3 +212,16 @@ func denial(q Question, now int64) string {
 	}
 	return reason
 }
+
+// MaskPhone is how a person appears in records: never more than the first
+// three (of ten or more digits) and the last four of a phone.
+func MaskPhone(phone string) (actor, label string) {
+	if len(phone) < 4 {
+		return "guest:*----", "----"
+	}
+	tail := phone[len(phone)-4:]
+	if len(phone) >= 10 {
+		return "guest:*" + tail, phone[:3] + "-****-" + tail
+	}
+	return "guest:*" + tail, tail
+}

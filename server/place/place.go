@@ -1,0 +1,83 @@
+// Package place holds what a store is: its doors, boards, opening hours and
+// window policies, and the rules about them. Pure: no HTTP, SQL or MQTT. The
+// API edge calls it, server/store keeps what it describes.
+package place
+
+import (
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+)
+
+// Kinds of places.
+const (
+	Test = "test"
+	Live = "live"
+)
+
+// MaxPermitHours is the longest permit of any place [PERM-5].
+const MaxPermitHours = 720
+
+// Place is one store.
+type Place struct {
+	ID             string
+	Name           string
+	Kind           string // test or live
+	Timezone       string
+	EntryPhone     string // "" = none assigned
+	PhoneEnabled   bool
+	PermitMaxHours int
+	Week           access.Week
+	Closures       []access.Closure
+	Holidays       []access.Holiday
+	Revision       int64
+}
+
+// Hours is everything the schedule needs, as it is synchronized to boards.
+func (p Place) Hours() access.Hours {
+	return access.Hours{Timezone: p.Timezone, Week: p.Week, Closures: p.Closures, Holidays: p.Holidays}
+}
+
+// Door hangs on a channel of a board.
+type Door struct {
+	ID             string
+	PlaceID        string
+	BoardID        string
+	Name           string
+	Channel        int
+	Entry          bool // guests may come in here
+	PermitMaxHours int
+}
+
+// Board is one controller. Password is what it logs in with.
+type Board struct {
+	ID       string
+	PlaceID  string
+	Name     string
+	Password string
+}
+
+// Policy is a window policy of a door as it is stored.
+type Policy struct {
+	access.Window
+	PlaceID string
+}
+
+// Created is the time the policy was stored.
+func (p Policy) Created() time.Time { return time.UnixMilli(p.CreatedAt).UTC() }
+
+// DefaultZone is the timezone of a place that names none.
+const DefaultZone = "Asia/Seoul"
+
+// EntryDoors are the ids of the doors guests may come in by, sorted.
+func EntryDoors(doors []Door) []string {
+	var out []string
+	for _, d := range doors {
+		if d.Entry {
+			out = append(out, d.ID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
