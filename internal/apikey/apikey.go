@@ -1,0 +1,86 @@
+// Package apikey is the form of API keys: a prefix by kind of place, 30 base62
+// characters and a 6-character CRC32, so that a scanner or a typo check needs
+// no database. server/auth issues and checks keys with it, internal/world
+// derives a world's keys from its seed. It imports nothing of ours.
+package apikey
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash/crc32"
+	"strings"
+)
+
+// Prefixes of keys, by kind of place.
+const (
+	TestPrefix = "sact_"
+	LivePrefix = "sacl_"
+)
+
+const (
+	base62    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	keyDigits = 30
+	sumDigits = 6
+)
+
+// New makes a whole key from chance.
+func New(prefix string) string {
+	return fromBytes(prefix, func(b []byte) { _, _ = rand.Read(b) }) // never fails
+}
+
+// Derive makes a whole key from a secret and a label: the same again every time.
+func Derive(prefix, secret, label string) string {
+	var n uint64
+	return fromBytes(prefix, func(b []byte) {
+		m := hmac.New(sha256.New, []byte(secret))
+		m.Write([]byte(label))
+		m.Write(binary.BigEndian.AppendUint64(nil, n))
+		n++
+		copy(b, m.Sum(nil))
+	})
+}
+
+func fromBytes(prefix string, read func([]byte)) string {
+	var b strings.Builder
+	b.WriteString(prefix)
+	for n := 0; n < keyDigits; {
+		var chunk [32]byte
+		read(chunk[:])
+		for _, c := range chunk {
+			if c < 248 && n < keyDigits { // 248 = 4*62: no bias
+				b.WriteByte(base62[c%62])
+				n++
+			}
+		}
+	}
+	return b.String() + Checksum(b.String())
+}
+
+// Checksum is the last six characters of a key, from all the others.
+func Checksum(body string) string {
+	n := crc32.ChecksumIEEE([]byte(body))
+	var out [sumDigits]byte
+	for i := sumDigits - 1; i >= 0; i-- {
+		out[i] = base62[n%62]
+		n /= 62
+	}
+	return string(out[:])
+}
+
+// WellFormed reports whether a string has the form of a key: some prefix that
+// ends in "_", the digits, and a right checksum.
+func WellFormed(key string) bool {
+	cut := strings.LastIndexByte(key, '_') + 1
+	if cut < 2 || len(key)-cut != keyDigits+sumDigits {
+		return false
+	}
+	for _, c := range []byte(key[cut:]) {
+		if strings.IndexByte(base62, c) < 0 {
+			return false
+		}
+	}
+	body := key[:len(key)-sumDigits]
+	return hmac.Equal([]byte(Checksum(body)), []byte(key[len(body):]))
+}
