@@ -5,6 +5,7 @@
 package world
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -72,11 +73,11 @@ type Report struct {
 
 // Key is an API key; Secret derives from the seed, Sim allows sim: reasons.
 type Key struct {
-	ID     string   `yaml:"id" json:"id"`
-	Name   string   `yaml:"name" json:"name"`
-	Scopes []string `yaml:"scopes" json:"scopes"`
-	Sim    bool     `yaml:"sim" json:"sim"`
-	Secret string   `yaml:"-" json:"-"` // the whole key, sact_.. or sacl_..
+	ID     string `yaml:"id" json:"id"`
+	Name   string `yaml:"name" json:"name"`
+	Scopes Scopes `yaml:"scopes" json:"scopes"`
+	Sim    bool   `yaml:"sim" json:"sim"`
+	Secret string `yaml:"-" json:"-"` // the whole key, sact_.. or sacl_..
 }
 
 // Membership is a grant that exists from the start.
@@ -86,4 +87,30 @@ type Membership struct {
 	StartsAt time.Time  `yaml:"startsAt" json:"startsAt"`
 	EndsAt   *time.Time `yaml:"endsAt" json:"endsAt"`
 	DoorIDs  []string   `yaml:"doorIds" json:"doorIds"`
+}
+
+// Scopes of a key. The YAML library reads the plain scalar space:partner inside
+// [..] as a mapping, so both readings are taken.
+type Scopes []string
+
+// UnmarshalYAML implements the YAML library's interface.
+func (s *Scopes) UnmarshalYAML(decode func(any) error) error {
+	var items []any
+	if err := decode(&items); err != nil {
+		return err
+	}
+	*s = nil
+	for _, it := range items {
+		switch v := it.(type) {
+		case string:
+			*s = append(*s, v)
+		case map[string]any:
+			for k, v := range v {
+				*s = append(*s, fmt.Sprint(k, ":", v))
+			}
+		default:
+			return fmt.Errorf("%v is no scope", it)
+		}
+	}
+	return nil
 }

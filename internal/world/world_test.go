@@ -1,0 +1,98 @@
+package world
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const example = `
+seed: 7
+places:
+  - id: plc_gangnam
+    name: Gangnam
+    kind: live
+    timezone: Asia/Seoul
+    entryPhone: "05012345678"
+    hours: {mon: [["09:00", "22:00"]], sun: []}
+    closures: [{from: 2026-12-24, to: 2026-12-25, name: Refit}]
+    holidays: [{date: 2026-10-09, name: Hangul Day}]
+    boards:
+      - id: brd_front
+        password: optional
+        doors: [{id: dor_front, name: Front, channel: 1, entry: true, entryPermitMaxHours: 48}]
+    fleet: {boards: 10, doorsPerBoard: 2, report: {p50: 80ms, p99: 400ms}}
+    keys: [{name: partner, scopes: [space:partner, device:door]}]
+    memberships: [{phone: "01011112222", startsAt: 2026-10-01T00:00:00Z}]
+`
+
+func TestExampleOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	w, err := Parse("w.yaml", []byte(example), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.Places[0]
+	if len(p.Boards) != 11 || p.Boards[0].Password != "optional" || p.Boards[0].Doors[0].EntryPermitMaxHours != 48 {
+		t.Errorf("boards: %d %+v", len(p.Boards), p.Boards[0])
+	}
+	if p.Closures[0].From != "2026-12-24" || p.Holidays[0].Date != "2026-10-09" {
+		t.Errorf("days: %+v %+v", p.Closures, p.Holidays)
+	}
+	if p.Report.P99 != 400*time.Millisecond || !strings.HasPrefix(p.MainKey().Secret, "sacl_") {
+		t.Errorf("report %+v, key %+v", p.Report, p.MainKey())
+	}
+	if p.Memberships[0].StartsAt.Year() != 2026 {
+		t.Errorf("membership: %+v", p.Memberships[0])
+	}
+}
+
+func TestDefaultIsDeterministic(t *testing.T) {
+	t.Parallel()
+	a, b := Default(3, 25), Default(3, 25)
+	if d := cmp.Diff(a, b); d != "" {
+		t.Error(d)
+	}
+	if a.LiveBoards() != 25 || a.TestBoards() != 1 || len(a.Places) != 4 {
+		t.Errorf("live %d test %d places %d", a.LiveBoards(), a.TestBoards(), len(a.Places))
+	}
+	if c := Default(4, 25); c.Places[0].ID == a.Places[0].ID || c.Places[0].MainKey().Secret == a.Places[0].MainKey().Secret {
+		t.Error("another seed must give another world")
+	}
+	if !a.Places[0].MainKey().Sim || a.Places[1].MainKey().Sim {
+		t.Error("sim is for the test key of the default world only")
+	}
+	big := Default(1, 10000) // ids and phones stay unique
+	if big.LiveBoards() != 10000 {
+		t.Error(big.LiveBoards())
+	}
+	parts := big.Slice(1, 3).LiveBoards() + big.Slice(2, 3).LiveBoards() + big.Slice(3, 3).LiveBoards()
+	if parts != 10000 {
+		t.Errorf("slices hold %d boards", parts)
+	}
+}
+
+func TestBadWorlds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ in, want string }{
+		"unknown field": {"places:\n  - nmae: x\n", "w.yaml:2:5:"},
+		"empty":         {"", "empty"},
+		"no places":     {"seed: 1\n", "at least one place"},
+		"kind":          {"places: [{kind: toy}]\n", "neither test nor live"},
+		"timezone":      {"places: [{timezone: Mars/Crater}]\n", "no timezone"},
+		"same id":       {"places: [{id: plc_a}, {id: plc_a}]\n", "taken by places[0].id"},
+		"channel":       {"places: [{boards: [{doors: [{channel: 1}, {channel: 1}]}]}]\n", "free on its board"},
+		"hours":         {"places: [{hours: {mon: [[\"09:00\", \"09:00\"]]}}]\n", "hours"},
+		"max hours":     {"places: [{boards: [{doors: [{entryPermitMaxHours: 721}]}]}]\n", "1 to 720"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse("w.yaml", []byte(c.in), 0)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
