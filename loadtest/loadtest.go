@@ -1,0 +1,52 @@
+// Package loadtest drives door commands at a planned rate (open model, vegeta
+// as the engine) and judges what came back. A Plan goes in, a Result comes out;
+// every HTTP attempt is an Attempt and an Answer in the history, so the same
+// checkers judge a load run and a scenario. It speaks HTTP only and imports
+// internal/clock and internal/history; the scenario engine and the command
+// line import it.
+package loadtest
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Target is where the load goes.
+type Target struct {
+	HTTP         string   // base URL of the API
+	Control      []string // base URLs of control listeners, the server's first; may be empty
+	ControlToken string
+	Places       []Place
+}
+
+// Place is one place and a key that may move its doors.
+type Place struct {
+	PlaceID string
+	Name    string
+	Kind    string // live or test
+	APIKey  string
+}
+
+// Options of a run; the zero value works.
+type Options struct {
+	History   func(history.Event) // nil: none
+	Progress  io.Writer           // nil: silent
+	Seed      int64               // 0: the plan's, else 1
+	AllowHost bool                // also a target that is not loopback
+	OutDir    string              // "": writes no files
+	Clock     clock.Clock         // domain time of the events; nil: asked from Target.Control, else the machine's
+	Baseline  string              // result.json of an earlier run to compare with; "": none
+
+	transport http.RoundTripper // tests: instead of the network
+}
+
+// Run runs the plan and returns its verdict. The error is for what kept the
+// run from happening: a bad plan, ErrHost, ErrNoDoors, an unreachable target,
+// files that cannot be written, or ctx's error with what was measured so far.
+func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
+	return Result{}, nil
+}

@@ -1,0 +1,116 @@
+package loadtest
+
+import "time"
+
+// Verdicts.
+const (
+	Pass    = "PASS"
+	Fail    = "FAIL"    // a threshold is broken: exit 99
+	Invalid = "INVALID" // the generator, not the system, was the limit: exit 6
+)
+
+// Result is what a run measured and what it is worth; result.json.
+type Result struct {
+	Plan    Plan     `json:"plan"`
+	Verdict string   `json:"verdict"`
+	Reasons []string `json:"reasons,omitempty"` // why it is not PASS
+	Seed    int64    `json:"seed"`
+
+	Started     time.Time `json:"started"`
+	Seconds     float64   `json:"seconds"` // from the first to the last request sent
+	Planned     int64     `json:"planned"`
+	Sent        int64     `json:"sent"`        // hits, each one planned request
+	Attempts    int64     `json:"attempts"`    // HTTP requests: hits and visible second tries after a 401
+	Renewed     int64     `json:"renewed"`     // second tries after a 401
+	Repeats     int64     `json:"repeats"`     // hits with a key that was sent before
+	Replayed    int64     `json:"replayed"`    // answers that said Idempotent-Replayed
+	PlannedRate float64   `json:"plannedRate"` // per second
+	SentRate    float64   `json:"sentRate"`
+
+	Lag        Latency          `json:"lag"`      // of the generator: sent minus planned
+	Outcomes   []Outcome        `json:"outcomes"` // "all" first
+	Statuses   map[string]int64 `json:"statuses"`
+	Codes      map[string]int64 `json:"codes,omitempty"`
+	Errors     map[string]int64 `json:"errors,omitempty"` // requests without an answer, by cause
+	Thresholds []Threshold      `json:"thresholds,omitempty"`
+	Series     []Point          `json:"series"`
+	Search     []Step           `json:"search,omitempty"`
+	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that kept the thresholds
+	Compare    *Comparison      `json:"compare,omitempty"`
+}
+
+// Outcome is one of reported, offline, refused, noResponse, rejected (any other
+// answer), error (no answer), or all.
+type Outcome struct {
+	Name      string  `json:"name"`
+	Count     int64   `json:"count"`
+	Service   Latency `json:"service"`   // from the request sent
+	Scheduled Latency `json:"scheduled"` // from the moment it was planned for
+}
+
+// Latency is a distribution in milliseconds; HDR is its whole histogram
+// (HdrHistogram V2, compressed, base64, microseconds), so runs can be merged.
+type Latency struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P95  float64 `json:"p95"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p999"`
+	Max  float64 `json:"max"`
+	HDR  string  `json:"hdr,omitempty"`
+}
+
+// Threshold is one judged limit.
+type Threshold struct {
+	Name  string `json:"name"`
+	Limit string `json:"limit"`
+	Value string `json:"value"`
+	OK    bool   `json:"ok"`
+}
+
+// Point is one second of the run, by planned time.
+type Point struct {
+	Second   int              `json:"second"`
+	Planned  int64            `json:"planned"`
+	Sent     int64            `json:"sent"` // in this second
+	P50      float64          `json:"p50"`  // since scheduled, milliseconds
+	P99      float64          `json:"p99"`
+	Max      float64          `json:"max"`
+	Lag      float64          `json:"lag"` // the worst
+	Outcomes map[string]int64 `json:"outcomes"`
+}
+
+// Step is one rate tried by a search.
+type Step struct {
+	Rate    float64  `json:"rate"`
+	Verdict string   `json:"verdict"`
+	P99     float64  `json:"p99"`
+	Reasons []string `json:"reasons,omitempty"`
+}
+
+// Comparison is a run beside an earlier one.
+type Comparison struct {
+	Baseline string   `json:"baseline"`
+	Changes  []Change `json:"changes"`
+}
+
+// Change is one measure in both runs; Noise is how much it may differ by chance.
+type Change struct {
+	Name    string  `json:"name"`
+	Before  float64 `json:"before"`
+	Now     float64 `json:"now"`
+	Noise   float64 `json:"noise"`
+	Verdict string  `json:"verdict"` // same, better, worse
+}
+
+// ExitCode is the command line's: 0, 99 a threshold is broken, 6 invalid.
+func (r Result) ExitCode() int {
+	switch r.Verdict {
+	case Fail:
+		return 99
+	case Invalid:
+		return 6
+	}
+	return 0
+}

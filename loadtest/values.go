@@ -1,0 +1,79 @@
+package loadtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration is a time.Duration written as "20s".
+type Duration time.Duration
+
+// Rate is a number of requests a second, written as 300, "300/s" or "600/m".
+type Rate float64
+
+// Share is a part of one, written as "10%" or 0.1.
+type Share float64
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(unquote(b))
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is not a duration, write it like 20s or 1m30s", unquote(b))
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (r Rate) MarshalText() ([]byte, error) { return []byte(number(float64(r)) + "/s"), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *Rate) UnmarshalText(b []byte) error {
+	num, per, _ := strings.Cut(unquote(b), "/")
+	div, known := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[per]
+	v, err := strconv.ParseFloat(num, 64)
+	if err != nil || !known || v < 0 || v > 1e6 {
+		return fmt.Errorf("%q is not a rate, write it like 300 or 300/s", unquote(b))
+	}
+	*r = Rate(v / div)
+	return nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Share) MarshalText() ([]byte, error) { return []byte(number(float64(s)*100) + "%"), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Share) UnmarshalText(b []byte) error {
+	text, percent := strings.CutSuffix(unquote(b), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0 && v <= 1) {
+		return fmt.Errorf("%q is not a share, write it like 10%% or 0.1", unquote(b))
+	}
+	*s = Share(v)
+	return nil
+}
+
+// UnmarshalJSON takes numbers too.
+func (d *Duration) UnmarshalJSON(b []byte) error { return d.UnmarshalText(b) }
+
+// UnmarshalJSON takes numbers too.
+func (r *Rate) UnmarshalJSON(b []byte) error { return r.UnmarshalText(b) }
+
+// UnmarshalJSON takes numbers too.
+func (s *Share) UnmarshalJSON(b []byte) error { return s.UnmarshalText(b) }
+
+func unquote(b []byte) string { return strings.Trim(strings.TrimSpace(string(b)), `"'`) }
+
+// number is the shortest text of v with at most six decimals.
+func number(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 6, 64)
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+}
