@@ -1,30 +1,56 @@
 // Package history is the operations log of a run and the checkers of the
 // guarantees. Clients, boards and server append Events to one Log; checkers are
-// pure functions over it. It imports none of them: the judge stands apart.
+// pure functions over a View of it. It imports nothing of ours: the judge
+// stands apart, and whoever wants to emit or to judge may import it.
 package history
 
-// Kinds of events.
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Kinds of events. Who emits which, when and with what: docs/build-plan.md, History.
 const (
 	// Clients, one an HTTP attempt (not a logical call).
 	Attempt = "attempt" // sent
 	Answer  = "answer"  // answered: Status, Body digest, Outcome
 	// Server.
-	Committed = "committed" // a place revision was committed: PlaceID, Revision, GrantID, Op
-	Publish   = "publish"   // a command went out: CommandID, Epoch, NotAfterMs
-	Received  = "received"  // a report came in
-	Online    = "online"    // hello accepted: BoardID, Epoch, Revision, OutageAgeMs
-	Offline   = "offline"   // the connection ended
-	Applied   = "applied"   // a board acknowledged Revision, Digest
+	Started   = "started"   // a server process begins a life: Text
+	Committed = "committed" // a place revision was committed: PlaceID, Revision, Digest, GrantID, Op
+	Content   = "content"   // what a revision changed: PlaceID, Revision, Op, GrantID, Text (JSON)
+	Intent    = "intent"    // a command was accepted and its claim is committed: CommandID, Key, PlaceID, DoorID, Op
+	Publish   = "publish"   // a command goes out: BoardID, PlaceID, DoorID, CommandID, Key, Epoch, NotAfterMs, Op
+	Received  = "received"  // a report came in: BoardID, CommandID, Result, Reason
+	Online    = "online"    // hello accepted: BoardID, PlaceID, Epoch, Revision, OutageAgeMs
+	Offline   = "offline"   // the connection ended: BoardID, Epoch
+	Applied   = "applied"   // a board acknowledged: BoardID, PlaceID, Revision, Digest
 	RecordIn  = "record"    // an entry record was committed
 	// Boards, ground truth.
+	Door      = "door"      // a simulated board has this door: BoardID, PlaceID, DoorID, Channel
 	Actuation = "actuation" // one journal line: Action, Cause
-	Presented = "presented" // somebody presented himself on site: Result, Reason
+	Presented = "presented" // somebody presented himself on site: Result, Reason, PhoneHash or TokenHash
+	Netloss   = "netloss"   // the board stored an outage policy: BoardID, Text (JSON)
+	Line      = "line"      // the line cannot carry both ways / can again: BoardID, Op down|up, Text (fault)
+	Dropped   = "dropped"   // a full buffer lost a record: BoardID, RecordSeq
+	Wiped     = "wiped"     // the flash was lost: BoardID
+	Detached  = "detached"  // the simulated board was taken away: BoardID
+	Attached  = "attached"  // ... and brought back: BoardID
 	// Everybody.
 	Label = "label" // a scenario's mark
 )
 
-// Event is one line of the history. At is domain time (Unix ms), WallNs the
-// process's monotonic time since its start, Seq the order of arrival.
+// Ops of Content.
+const (
+	ContentGrant   = "grant"   // Text: one grant as synchronized
+	ContentRemoved = "removed" // GrantID no longer exists
+	ContentWindows = "windows" // Text: all windows of the place
+	ContentHours   = "hours"   // Text: the hours
+	ContentBase    = "base"    // everything of the place up to Revision has been told
+)
+
+// Event is one line of the history. At is domain time (Unix ms; on a board the
+// true one, not its skewed clock), WallNs Unix nanoseconds of the machine, Seq
+// the order of arrival in a Log.
 type Event struct {
 	Seq    int64  `json:"seq"`
 	At     int64  `json:"at"`
@@ -38,7 +64,7 @@ type Event struct {
 	GrantID   string `json:"grantId,omitempty"`
 	RecordID  string `json:"recordId,omitempty"`
 
-	// HTTP. Key is a hash of the Idempotency-Key (never the key itself).
+	// HTTP. Key is KeyHash of the Idempotency-Key (never the key itself).
 	Key      string `json:"key,omitempty"`
 	Request  string `json:"request,omitempty"` // joins Attempt and Answer
 	Method   string `json:"method,omitempty"`
@@ -54,9 +80,9 @@ type Event struct {
 	Revision    int64  `json:"revision,omitempty"`
 	Digest      string `json:"digest,omitempty"`
 	NotAfterMs  int64  `json:"notAfterMs,omitempty"`
-	OutageAgeMs int64  `json:"outageAgeMs,omitempty"`
+	OutageAgeMs int64  `json:"outageAgeMs,omitempty"` // -1 = clock lost
 
-	Op      string `json:"op,omitempty"` // Committed: register revoke policy hours ...
+	Op      string `json:"op,omitempty"` // Committed: register revoke policy hours ...; Publish, Intent: open hold close
 	Action  string `json:"action,omitempty"`
 	Cause   string `json:"cause,omitempty"`
 	Channel int    `json:"channel,omitempty"`
@@ -64,4 +90,28 @@ type Event struct {
 	Result  string `json:"result,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Text    string `json:"text,omitempty"`
+
+	PhoneHash string `json:"phoneHash,omitempty"` // Presented: who, as the board knows him
+	TokenHash string `json:"tokenHash,omitempty"`
+	BoardAt   int64  `json:"boardAt,omitempty"`   // Presented: the board's own wall clock, Unix ms; 0 = At
+	RecordSeq int64  `json:"recordSeq,omitempty"` // Presented, RecordIn, Dropped: the board's record number
+	Actor     string `json:"actor,omitempty"`     // RecordIn, masked
+}
+
+// Outcomes of a command.
+const (
+	Reported   = "reported"
+	WasOffline = "offline"
+	Refused    = "refused"
+	NoResponse = "noResponse"
+)
+
+// KeyHash is how an Idempotency-Key appears in the history: bound to its place,
+// 16 hex digits. "" for no key.
+func KeyHash(placeID, key string) string {
+	if key == "" {
+		return ""
+	}
+	h := sha256.Sum256([]byte(placeID + "\n" + key))
+	return hex.EncodeToString(h[:8])
 }
