@@ -1,0 +1,94 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// TokenLife is how long a token is good: at this age it is expired [AUTH-2].
+const TokenLife = 900 * time.Second
+
+// Token is the result of an exchange.
+type Token struct {
+	AccessToken string
+	ExpiresIn   int // seconds
+	PlaceID     string
+	Scopes      []string
+}
+
+// Principal is who calls: an API key, as its token says.
+type Principal struct {
+	KeyID     string
+	KeyName   string
+	PlaceID   string
+	PlaceKind string // place.Test or place.Live
+	Scopes    []string
+	Sim       bool
+}
+
+// Has reports whether the principal holds a scope.
+func (p Principal) Has(scope string) bool { return slices.Contains(p.Scopes, scope) }
+
+// claims are a token's content. IssuedMs is what counts: seconds are too coarse
+// for a life that ends at exactly 900 s.
+type claims struct {
+	Key      string   `json:"sub"`
+	Name     string   `json:"name,omitempty"`
+	Place    string   `json:"place"`
+	Kind     string   `json:"kind"`
+	Scopes   []string `json:"scopes"`
+	Sim      bool     `json:"sim,omitempty"`
+	Exp      int64    `json:"exp"` // seconds, rounded up, for others to read
+	IssuedMs int64    `json:"iatMs"`
+}
+
+func (c claims) GetExpirationTime() (*jwt.NumericDate, error) {
+	return &jwt.NumericDate{Time: time.UnixMilli(c.IssuedMs).Add(TokenLife)}, nil
+}
+func (c claims) GetIssuedAt() (*jwt.NumericDate, error)  { return nil, nil }
+func (c claims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil }
+func (c claims) GetIssuer() (string, error)              { return "", nil }
+func (c claims) GetSubject() (string, error)             { return c.Key, nil }
+func (c claims) GetAudience() (jwt.ClaimStrings, error)  { return nil, nil }
+
+// keyID names a signing key in a token's header.
+func keyID(key []byte) string {
+	sum := sha256.Sum256(append([]byte("kid\n"), key...))
+	return hex.EncodeToString(sum[:4])
+}
+
+func (s *Service) sign(p Principal) (Token, error) {
+	now := s.cfg.Clock.Now()
+	end := now.Add(TokenLife + time.Second - time.Nanosecond)
+	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+		Key: p.KeyID, Name: p.KeyName, Place: p.PlaceID, Kind: p.PlaceKind, Scopes: p.Scopes, Sim: p.Sim,
+		Exp: end.Unix(), IssuedMs: now.UnixMilli(),
+	})
+	t.Header["kid"] = s.kid
+	signed, err := t.SignedString(s.cfg.SigningKey)
+	return Token{AccessToken: signed, ExpiresIn: int(TokenLife / time.Second), PlaceID: p.PlaceID, Scopes: p.Scopes}, err
+}
+
+// Verify says whose a token is. Errors: ErrTokenExpired for a good token of
+// 900 s and more, ErrTokenInvalid for everything else [AUTH-2] [AUTH-5].
+func (s *Service) Verify(token string) (Principal, error) {
+	var c claims
+	_, err := jwt.ParseWithClaims(token, &c, func(t *jwt.Token) (any, error) {
+		if t.Header["kid"] != s.kid {
+			return nil, ErrTokenInvalid
+		}
+		return s.cfg.SigningKey, nil
+	}, jwt.WithValidMethods([]string{"HS256"}), jwt.WithTimeFunc(s.cfg.Clock.Now), jwt.WithStrictDecoding())
+	switch {
+	case errors.Is(err, jwt.ErrTokenExpired): // only looked at once the signature is right
+		return Principal{}, ErrTokenExpired
+	case err != nil, c.Key == "", c.Place == "", s.isRevoked(c.Key):
+		return Principal{}, ErrTokenInvalid
+	}
+	return Principal{KeyID: c.Key, KeyName: c.Name, PlaceID: c.Place, PlaceKind: c.Kind, Scopes: c.Scopes, Sim: c.Sim}, nil
+}

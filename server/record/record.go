@@ -1,0 +1,99 @@
+// Package record is what happened at the doors, as data: entry records, the
+// events that follow from them, audit rows, and what can be asked of them.
+// Types only: server/entry and server/device make records, server/store keeps
+// them, the API edge shows them. It imports nothing of ours.
+package record
+
+import "time"
+
+// Results of a record.
+const (
+	Opened     = "opened"
+	Held       = "held"
+	Locked     = "locked"
+	Denied     = "denied"
+	Offline    = "offline"
+	Refused    = "refused"
+	NoResponse = "noResponse"
+)
+
+// Where a record was made.
+const (
+	FromServer = "server"
+	FromBoard  = "board"
+)
+
+// Record is one entry record: a door command or somebody's attempt [ENT-4].
+// Actor and ActorLabel are masked already (access.MaskPhone).
+type Record struct {
+	ID          string // "" = a new one
+	PlaceID     string
+	DoorID      string // "" = no door could be chosen
+	DoorName    string // "" = looked up
+	Result      string // opened held locked denied offline refused noResponse
+	Reason      string // api phone link onsite free_window, or a reason of a denial
+	Method      string // api phone link onsite
+	Actor       string
+	ActorLabel  string
+	CommandID   string
+	GrantID     string // the credited grant, any kind
+	Source      string // server (default) or board
+	Dedupe      string // board records: what makes it once, e.g. board, life and sequence
+	RequestedAt time.Time
+	OccurredAt  time.Time // zero = RequestedAt
+	RecordedAt  time.Time // zero = now
+
+	SettledAs string // a 504 that was settled later (read only)
+	SettledAt time.Time
+	Replays   int64
+}
+
+// Kinds of events.
+const (
+	EntryOpened = "entry.opened"
+	EntryDenied = "entry.denied"
+	PermitUsed  = "entry.permit.used"
+)
+
+// Event is one line of a place's activity. Empty strings = null.
+type Event struct {
+	ID          string
+	Kind        string // entry.opened entry.denied entry.permit.used
+	PlaceID     string
+	DoorID      string
+	DoorName    string
+	Result      string // opened denied
+	Reason      string
+	Method      string
+	Actor       string
+	ActorLabel  string
+	PermitID    string
+	ExternalRef string
+	RecordID    string
+	OccurredAt  time.Time
+	RecordedAt  time.Time
+	Late        bool // the report came after the 504
+}
+
+// EventQuery asks for events. Empty lists match everything.
+type EventQuery struct {
+	From, To  time.Time // on RecordedAt, half open; zero: the last 24 h (before To), until now
+	Results   []string  // opened denied
+	Kinds     []string
+	DoorIDs   []string
+	PermitIDs []string
+	Limit     int // 0 = 100, at most 500
+	Offset    int
+}
+
+// Audit is one line of the audit log: who did or tried what, apart from the
+// records themselves. Never a phone, a key or a token.
+type Audit struct {
+	At        time.Time // zero = now
+	PlaceID   string
+	KeyID     string
+	RequestID string
+	Action    string // e.g. "entry-logs.read", "command.refused"
+	Detail    string // e.g. the query, the code of the refusal
+	Count     int    // rows returned
+}

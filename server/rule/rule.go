@@ -1,0 +1,125 @@
+// Package rule is what a broken rule looks like: one error type with the closed
+// list of codes of the contract. The rules (server/auth, server/place,
+// server/grant, server/entry) return it, the API edge maps Code to a status by
+// one table. It imports nothing of ours.
+package rule
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// ErrNotFound is what a Store of the rules returns for a row that is not there.
+var ErrNotFound = errors.New("store: not found")
+
+// Codes of failures, as the API writes them. The status of each is decided at
+// the edge.
+const (
+	InvalidBody           = "invalid_body"
+	InvalidTimestamp      = "invalid_timestamp"
+	InvalidQuery          = "invalid_query"
+	MissingField          = "missing_field"
+	InvalidField          = "invalid_field"
+	BodyTooLarge          = "body_too_large"
+	InvalidPeriod         = "invalid_period"
+	InvalidPhone          = "invalid_phone"
+	InvalidDoorIDs        = "invalid_door_ids"
+	EmptyDoorIDs          = "empty_door_ids"
+	IdempotencyKeyMissing = "idempotency_key_required"
+	IdempotencyKeyInvalid = "idempotency_key_invalid"
+	UnsupportedCommand    = "unsupported_command"
+
+	TokenMissing  = "token_missing"
+	TokenInvalid  = "token_invalid"
+	TokenExpired  = "token_expired"
+	InvalidAPIKey = "invalid_api_key"
+
+	ScopeMissing        = "scope_missing"
+	PlaceForbidden      = "place_forbidden"
+	PlaceFieldForbidden = "place_field_forbidden"
+
+	NotFound        = "not_found"
+	PermitNotFound  = "permit_not_found"
+	DeviceNotFound  = "device_not_found"
+	BoardNotFound   = "board_not_found"
+	PlaceNotFound   = "place_not_found"
+	LinkInvalid     = "link_invalid"
+	EndpointRemoved = "endpoint_removed"
+
+	MethodNotAllowed = "method_not_allowed"
+
+	PermitPeriodTooLong  = "permit_period_too_long"
+	IdempotencyKeyReused = "idempotency_key_reused"
+	RuleViolated         = "rule_violated"
+	EntryDenied          = "entry_denied"
+	DeviceOffline        = "device_offline"
+
+	RateLimited     = "rate_limited"
+	TooManyInFlight = "too_many_in_flight"
+
+	DeviceRefused    = "device_refused"
+	StoreUnreachable = "store_unreachable"
+
+	StoreOffline       = "store_offline"
+	StorageUnavailable = "storage_unavailable"
+
+	DeviceNoResponse = "device_no_response"
+
+	InternalError = "internal_error"
+)
+
+// Error is a broken rule. Message is English for a person.
+type Error struct {
+	Code       string
+	Message    string
+	Details    map[string]any
+	RetryAfter time.Duration // RateLimited: exactly when the next call may pass; 0 otherwise
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// New makes an Error; details are pairs of name and value.
+func New(code, message string, details ...any) *Error {
+	e := &Error{Code: code, Message: message}
+	for i := 0; i+1 < len(details); i += 2 {
+		if e.Details == nil {
+			e.Details = map[string]any{}
+		}
+		e.Details[details[i].(string)] = details[i+1]
+	}
+	return e
+}
+
+// Missing is a required field that is absent or null.
+func Missing(field string) *Error {
+	return New(MissingField, field+" is required", "field", field)
+}
+
+// Invalid is a field of the wrong type, length or range; why completes "<field> ".
+func Invalid(field, why string) *Error {
+	return New(InvalidField, field+" "+why, "field", field)
+}
+
+// CodeOf is the code of an error that is, or wraps, an Error; "" otherwise.
+func CodeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// ParseTime reads an RFC 3339 time with a zone, to the millisecond.
+// Errors: InvalidTimestamp with details.field.
+func ParseTime(field, s string) (time.Time, error) {
+	var t time.Time
+	if err := t.UnmarshalText([]byte(strings.ToUpper(s))); err != nil {
+		return time.Time{}, New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone", "field", field)
+	}
+	return Milli(t), nil
+}
+
+// Milli is a time as it is stored: UTC, cut to the millisecond.
+func Milli(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
