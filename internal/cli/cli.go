@@ -1,12 +1,21 @@
-// Package cli is the command line: subcommands, flags, configuration. Only main imports it.
+// Package cli is the command line: subcommands, flags, configuration, exit
+// codes. It composes the components (testbed, boardsim, loadtest, scenario);
+// only main imports it.
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
-// Exit codes, as in spec/surface.md.
+// Exit codes, as in docs/cli.md.
 const (
 	OK          = 0
 	Failure     = 1
@@ -19,8 +28,111 @@ const (
 	Interrupted = 130
 )
 
-// Main runs one command line and returns its exit code.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	fmt.Fprintln(stderr, "doorlab: no commands yet in this build")
-	return Usage
+// exit is an error with its exit code. An empty message prints nothing.
+type exit struct {
+	code int
+	msg  string
+}
+
+func (e exit) Error() string { return e.msg }
+
+func usagef(format string, a ...any) error { return exit{Usage, fmt.Sprintf(format, a...)} }
+func failf(format string, a ...any) error  { return exit{Failure, fmt.Sprintf(format, a...)} }
+
+// env is what a command has beside its flags.
+type env struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+}
+
+// Main runs one command line and returns its exit code. SIGINT and SIGTERM end it.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return Run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv})
+}
+
+// Run is Main with a context in place of signals: what tests call.
+func Run(ctx context.Context, args []string, e *env) int {
+	root := newRoot(e)
+	root.SetArgs(args)
+	root.SetIn(e.in)
+	root.SetOut(e.out)
+	root.SetErr(e.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return OK
+	}
+	var x exit
+	if !errors.As(err, &x) { // cobra's own: an unknown command or flag
+		x = exit{Usage, err.Error()}
+	}
+	if x.msg != "" {
+		fmt.Fprintln(e.err, "doorlab: "+x.msg)
+	}
+	if x.code == Usage && x.msg != "" {
+		fmt.Fprintln(e.err, "Run 'doorlab --help' for the commands, 'doorlab COMMAND --help' for its flags.")
+	}
+	return x.code
+}
+
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "doorlab",
+		Short: "Simulate, load-test and judge unattended-store access control",
+		Long: `doorlab is a whole unattended store on your machine: the API server, its MQTT
+broker, thousands of simulated door boards, faults, virtual time, load and verdicts.`,
+		Example: strings.TrimLeft(`
+  doorlab up                                # a server and 200 boards; prints keys and curls to paste
+  doorlab check                             # prove every guarantee on 1,000 boards
+  doorlab check my-outage.yaml              # run your own scenario
+  doorlab load plans/door-commands.yaml     # load-test door commands, judged
+  doorlab up --clock virtual --json         # for CI: one ready line, time you can move`, "\n"),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q%s", args[0], nearest(args[0], commandNames(c)))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
+	root.SetHelpTemplate(helpTemplate)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usagef("%s: %s", c.Name(), err) })
+	for _, c := range []*cobra.Command{
+		upCommand(e), serveCommand(e), boardsCommand(e), checkCommand(e), loadCommand(e),
+		keysCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e),
+	} {
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// helpTemplate opens with what it is and examples, then the rest.
+const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}{{end}}
+{{if .HasExample}}
+Examples:
+{{.Example}}
+{{end}}
+Usage:
+  {{if .Runnable}}{{.UseLine}}{{else}}{{.CommandPath}} COMMAND{{end}}
+{{if .HasAvailableSubCommands}}
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Every flag has an environment variable, --http is DOORLAB_HTTP. Flag beats environment beats --config file.
+{{end}}`
+
+func commandNames(c *cobra.Command) (names []string) {
+	for _, s := range c.Commands() {
+		names = append(names, s.Name())
+	}
+	return names
 }

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// settle fills in every flag that was not given: environment (DOORLAB_<FLAG>)
+// beats the --config file beats the default. A key of the file that is no flag
+// of the command is an error that names the nearest one.
+func settle(c *cobra.Command, e *env) error {
+	fromFile := map[string]any{}
+	path := ""
+	if f := c.Flags().Lookup("config"); f != nil {
+		if path = f.Value.String(); path == "" {
+			path = e.getenv("DOORLAB_CONFIG")
+		}
+	}
+	if path != "" {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return usagef("--config: %s", reason(err))
+		}
+		if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&fromFile); err != nil && !errors.Is(err, io.EOF) {
+			return usagef("%s: %s", path, yaml.FormatError(err, false, false))
+		}
+		for key := range fromFile {
+			if c.Flags().Lookup(key) == nil {
+				return usagef("%s: unknown key %q%s", path, key, nearest(key, flagNames(c)))
+			}
+		}
+	}
+	var bad error
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if bad != nil || f.Changed || f.Name == "help" {
+			return
+		}
+		name := "DOORLAB_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if v := e.getenv(name); v != "" {
+			if err := c.Flags().Set(f.Name, v); err != nil {
+				bad = usagef("%s=%q: %s", name, v, err)
+			}
+			return
+		}
+		if v, ok := fromFile[f.Name]; ok {
+			if err := c.Flags().Set(f.Name, fmt.Sprint(v)); err != nil {
+				bad = usagef("%s: %s: %s", path, f.Name, err)
+			}
+		}
+	})
+	return bad
+}
+
+func flagNames(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// oneOf checks a flag against its values.
+func oneOf(flag, v string, allowed ...string) error {
+	if slices.Contains(allowed, v) {
+		return nil
+	}
+	return usagef("--%s %q: must be one of %s", flag, v, strings.Join(allowed, ", "))
+}
+
+// nearest is ", did you mean ...?" for a name close to one of the known ones.
+func nearest(name string, known []string) string {
+	best, dist := "", len(name)/2+2
+	for _, k := range known {
+		if d := editDistance(name, k); d < dist {
+			best, dist = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		prev := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := prev
+			if a[i-1] != b[j-1] {
+				cost = 1 + min(prev, row[j], row[j-1])
+			}
+			prev, row[j] = row[j], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// reason is an error without the noise of where in the program it arose.
+func reason(err error) string {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Path + ": " + pe.Err.Error()
+	}
+	return err.Error()
+}
