@@ -1,0 +1,91 @@
+// Package device carries out door commands: it claims the idempotency key,
+// commits the intent, sends the command once, waits for the board's report, and
+// commits outcome, entry record and answer together. Everything that opens a
+// door comes through Execute: the API, the entry link, the phone [ENT-3]. It
+// imports no HTTP, SQL or MQTT; it declares the Ledger that server/store
+// implements and the Sender that server/gateway implements. server/api,
+// server/entry and the composition import it.
+package device
+
+import (
+	"errors"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Outcomes of a command.
+const (
+	Reported   = "reported"
+	Offline    = "offline"
+	Refused    = "refused"
+	NoResponse = "noResponse"
+)
+
+// Defaults of the bounds, in the order in which they run out.
+const (
+	DefaultNotAfter = 5 * time.Second // the board may start acting this long after the send
+	DefaultWait     = 8 * time.Second // the server waits this long for the report
+)
+
+// DefaultInFlight bounds the commands that run at one time.
+const DefaultInFlight = 10000
+
+// Retention is how long an idempotency key is kept, in domain time.
+const Retention = 30 * 24 * time.Hour
+
+// Errors of Execute, beside the ledger's own (store.ErrUnavailable).
+var (
+	// ErrReused: the key was used for another request.
+	ErrReused = errors.New("device: idempotency key was used for another request")
+	// ErrTooMany: too many commands are in flight.
+	ErrTooMany = errors.New("device: too many commands in flight")
+	// ErrNoDoor: the place has no such door.
+	ErrNoDoor = errors.New("device: no such door in this place")
+	// ErrStopped: the service has been stopped; the command may still be settled at the next start.
+	ErrStopped = errors.New("device: stopped")
+)
+
+// Request is one door command.
+type Request struct {
+	PlaceID string
+	DoorID  string
+	Command string // wire.CmdOpen, CmdHold, CmdClose
+	Minutes int    // hold only: 0 = until locked
+	Reason  string // free text of the caller, for the record only; "sim:..." with Sim
+	Key     string // Idempotency-Key; "" = none (entry by people)
+	Method  string // api, link or phone
+
+	ActorID     string // the record's actor, masked already
+	ActorLabel  string
+	GrantID     string // credited grant
+	EntryReason string // the record's reason; "" = "api"
+	Sim         bool   // a test place and a key that may ask for sim: outcomes
+
+	// Render makes the answer that is stored and sent. It is called with
+	// every outcome the command may have and must be a pure function; nil =
+	// no stored answer.
+	Render func(Result) (status int, body []byte)
+}
+
+// Result is what became of a command.
+type Result struct {
+	CommandID   string
+	DoorID      string
+	Command     string
+	Outcome     string // reported, offline, refused, noResponse
+	DeviceCode  string // refused: one of wire.RefusalCodes
+	TimeoutMs   int64  // noResponse
+	RequestedAt time.Time
+	ReportedAt  time.Time      // zero unless the board reported
+	Standing    *wire.Standing // as reported; nil in a replay
+}
+
+// Answer is what the caller gets: the rendered bytes, the same for every call
+// under one key [CMD-5].
+type Answer struct {
+	Status   int
+	Body     []byte
+	Replayed bool // the key was there already: stored answer, or joined a running call
+	Result   Result
+}
