@@ -1,0 +1,202 @@
+package firmware
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Content is what was synchronized to a board: immutable, so that the boards of
+// a place share it. The zero Content is revision 0, nothing stored.
+type Content struct {
+	Revision int64
+	Sum      access.Sum
+	Timezone string
+	Windows  []access.Window
+	Hours    *access.Hours
+	Doors    []wire.DoorConfig
+
+	grants  map[string]*item
+	byPhone map[string][]*item
+	byToken map[string]*item
+}
+
+// item is a grant with its share of the digest.
+type item struct {
+	grant access.Grant
+	sum   access.Sum
+}
+
+// Change is a Sync made ready to apply. Boards of one place may share it: what
+// it makes of a Content is computed once.
+type Change struct {
+	Sync  wire.Sync
+	items []*item
+
+	mu   sync.Mutex
+	from *Content
+	to   *Content
+}
+
+// Prepare makes a Sync ready to apply.
+func Prepare(y wire.Sync) *Change {
+	c := &Change{Sync: y}
+	for _, g := range y.Upsert {
+		it := &item{grant: g}
+		it.sum.Toggle("grant", g)
+		c.items = append(c.items, it)
+	}
+	return c
+}
+
+// Digest of the content.
+func (c *Content) Digest() string { return c.Sum.String() }
+
+// Grants is how many grants are stored.
+func (c *Content) Grants() int { return len(c.grants) }
+
+// Apply returns the content after a change; a snapshot starts from nothing.
+func (c *Content) Apply(ch *Change) *Content {
+	base := c
+	if ch.Sync.Snapshot {
+		base = nil
+	}
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	if ch.to == nil || ch.from != base {
+		ch.from, ch.to = base, ApplyAll(base, ch)
+	}
+	return ch.to
+}
+
+// ApplyAll applies changes one after the other; base nil = nothing stored.
+func ApplyAll(base *Content, changes ...*Change) *Content {
+	n := &Content{}
+	if base != nil {
+		*n = *base
+	}
+	n.grants, n.byPhone, n.byToken = cloneMap(n.grants), cloneMap(n.byPhone), cloneMap(n.byToken)
+	for _, ch := range changes {
+		if ch.Sync.Snapshot {
+			n = &Content{grants: map[string]*item{}, byPhone: map[string][]*item{}, byToken: map[string]*item{}}
+		}
+		n.apply(ch)
+	}
+	return n
+}
+
+func cloneMap[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return maps.Clone(m)
+}
+
+func (c *Content) apply(ch *Change) {
+	for _, id := range ch.Sync.Remove {
+		c.drop(id)
+	}
+	for _, it := range ch.items {
+		c.drop(it.grant.ID)
+		c.grants[it.grant.ID] = it
+		c.byPhone[it.grant.PhoneHash] = append(slices.Clip(c.byPhone[it.grant.PhoneHash]), it)
+		if it.grant.TokenHash != "" {
+			c.byToken[it.grant.TokenHash] = it
+		}
+		c.xor(it.sum)
+	}
+	y := ch.Sync
+	if y.Windows != nil {
+		toggleAll(&c.Sum, "window", c.Windows)
+		c.Windows = *y.Windows
+		toggleAll(&c.Sum, "window", c.Windows)
+	}
+	if y.Doors != nil {
+		toggleAll(&c.Sum, "door", c.Doors)
+		c.Doors = *y.Doors
+		toggleAll(&c.Sum, "door", c.Doors)
+	}
+	if y.Hours != nil {
+		if c.Hours != nil {
+			c.Sum.Toggle("hours", *c.Hours)
+		}
+		c.Hours = y.Hours
+		c.Sum.Toggle("hours", *c.Hours)
+	}
+	if y.Timezone != "" {
+		c.Timezone = y.Timezone
+	}
+	c.Revision = y.To
+}
+
+func (c *Content) drop(id string) {
+	old := c.grants[id]
+	if old == nil {
+		return
+	}
+	delete(c.grants, id)
+	if h := old.grant.TokenHash; h != "" && c.byToken[h] == old {
+		delete(c.byToken, h)
+	}
+	h := old.grant.PhoneHash
+	rest := slices.DeleteFunc(slices.Clone(c.byPhone[h]), func(it *item) bool { return it == old })
+	if len(rest) == 0 {
+		delete(c.byPhone, h)
+	} else {
+		c.byPhone[h] = rest
+	}
+	c.xor(old.sum)
+}
+
+func (c *Content) xor(s access.Sum) {
+	for i := range s {
+		c.Sum[i] ^= s[i]
+	}
+}
+
+func toggleAll[T any](s *access.Sum, kind string, items []T) {
+	for _, it := range items {
+		s.Toggle(kind, it)
+	}
+}
+
+// hours are the opening hours, in the place's zone.
+func (c *Content) hours() access.Hours {
+	if c.Hours == nil {
+		return access.Hours{Timezone: c.Timezone}
+	}
+	return *c.Hours
+}
+
+// person is every grant of a phone.
+func (c *Content) person(phoneHash string) []access.Grant {
+	items := c.byPhone[phoneHash]
+	out := make([]access.Grant, 0, len(items))
+	for _, it := range items {
+		out = append(out, it.grant)
+	}
+	return out
+}
+
+// link finds the person behind a token; ok is false for an unknown or revoked one.
+func (c *Content) link(tokenHash string) (phoneHash string, ok bool) {
+	it := c.byToken[tokenHash]
+	if it == nil || it.grant.Revoked {
+		return "", false
+	}
+	return it.grant.PhoneHash, true
+}
+
+// Snapshot is a Sync that makes this content from nothing.
+func (c *Content) Snapshot() wire.Sync {
+	y := wire.Sync{To: c.Revision, Snapshot: true, Timezone: c.Timezone, Hours: c.Hours, Digest: c.Digest()}
+	for _, id := range slices.Sorted(maps.Keys(c.grants)) {
+		y.Upsert = append(y.Upsert, c.grants[id].grant)
+	}
+	windows, doors := c.Windows, c.Doors
+	y.Windows, y.Doors = &windows, &doors
+	return y
+}

@@ -1,0 +1,123 @@
+package firmware
+
+import (
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Kind of an Event.
+type Kind int
+
+// Events.
+const (
+	Tick         Kind = iota // a deadline (NextDeadline) is reached
+	Connected                // the MQTT session stands; the server has not spoken yet
+	Disconnected             // Silent: noticed late, the server was last heard at Heard
+	Command                  // Command, SessionMs, Refuse
+	Sync                     // Change
+	Config                   // Config, SessionMs
+	Ack                      // Ack
+	Present                  // DoorID, PhoneHash and PhoneTail, or TokenHash
+	Leaf                     // DoorID, Action
+	DigestDue                // the periodic digest
+	Reboot                   // Wiped: flash is lost; ClockLost: so is the clock
+	Forget                   // CommandID: its report was sent as well as it ever will be (a fault)
+)
+
+// Leaf actions.
+const (
+	LeafOpen  = "open"
+	LeafClose = "close"
+	LeafForce = "force"
+)
+
+// Event is something that happened to the board. Wall is the board's wall clock
+// (Unix ms, skewed perhaps): permit periods, windows, record times. Mono is its
+// monotonic domain time in ms: outage age, holds, pulses.
+type Event struct {
+	Kind Kind
+	Wall int64
+	Mono int64
+
+	SessionMs int64 // estimate of the server's session time; 0 = not known yet
+	Command   wire.Command
+	Refuse    string // Command: refuse with this code (a fault)
+	Change    *Change
+	Config    wire.Config
+	Ack       wire.Ack
+
+	DoorID    string
+	PhoneHash string
+	PhoneTail string
+	TokenHash string
+	Action    string // Leaf
+
+	Silent    bool
+	Heard     int64
+	Wiped     bool
+	ClockLost bool
+	CommandID string
+}
+
+// EffectKind tells effects apart.
+type EffectKind int
+
+// Effects, to be carried out in order.
+const (
+	Actuate EffectKind = iota // Line: append to the journal
+	Persist                   // Parts: keep in flash before going on
+	Publish                   // Channel, Payload: to the server, if connected
+	Decided                   // Result, Reason: answer of a Present
+)
+
+// Parts of the state that Persist names.
+type Parts int
+
+// Parts. Core is everything small; the others grow.
+const (
+	PartCore    Parts = 1 << iota
+	PartContent       // Content changed
+	PartDone          // the last of Done is new
+	PartRecord        // the last of Records is new
+	PartAll           // flash was wiped: write all anew
+)
+
+// Effect is something the shell has to do.
+type Effect struct {
+	Kind    EffectKind
+	Line    Line
+	Parts   Parts
+	Channel string
+	Payload any    // a type of internal/wire
+	Report  string // Publish of a report: its command id
+	Result  string // Decided
+	Reason  string
+	GrantID string
+}
+
+// Actions and causes of journal lines.
+const (
+	ActPulse  = "pulse"
+	ActHold   = "hold"
+	ActLock   = "lock"
+	ActOff    = "off"
+	ActRefuse = "refuse"
+	ActDeny   = "deny"
+
+	CauseCommand = "command"
+	CauseOnsite  = "onsite"
+	CauseFree    = "free"
+	CauseHoldEnd = "hold_end"
+	CauseOutage  = "outage"
+)
+
+// Line is one line of the ground truth, without number and time.
+type Line struct {
+	DoorID      string
+	Channel     int
+	Action      string
+	Cause       string
+	CommandID   string
+	GrantID     string
+	Revision    int64
+	OutageAgeMs int64
+}
