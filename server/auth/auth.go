@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/apikey"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/limit"
@@ -124,7 +125,7 @@ func network(addr string) string {
 // Issue gives a token for an API key, without counting. Errors: ErrInvalidKey,
 // the store's.
 func (s *Service) Issue(key string) (Token, error) {
-	if !WellFormed(key) {
+	if !apikey.WellFormed(key) {
 		return Token{}, ErrInvalidKey
 	}
 	// The hash is keyed with the pepper: finding it in an index leaks nothing of the key.
@@ -167,7 +168,7 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 	if p.Kind == place.Test {
 		prefix = s.cfg.TestPrefix
 	}
-	secret := NewSecret(prefix)
+	secret := apikey.New(prefix)
 	now := rule.Milli(s.cfg.Clock.Now())
 	scopes = slices.Compact(slices.Sorted(slices.Values(scopes)))
 	k := Key{ID: id.New(id.Key, now), PlaceID: placeID, Name: name, Scopes: scopes, Sim: sim, CreatedAt: now}

@@ -35,12 +35,6 @@ type Key struct {
 	RevokedAt time.Time // zero = valid
 }
 
-// NewSecret makes a whole key.
-func NewSecret(prefix string) string { return apikey.New(prefix) }
-
-// WellFormed reports whether a string has the form of a key.
-func WellFormed(key string) bool { return apikey.WellFormed(key) }
-
 // HashKey is what is stored of a key: HMAC-SHA-256 under the server's pepper.
 func HashKey(pepper []byte, key string) string {
 	m := hmac.New(sha256.New, pepper)

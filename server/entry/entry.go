@@ -1,0 +1,138 @@
+// Package entry is how people come in: by phone call and by entry link. It asks
+// internal/access for every decision, opens through the same path as a command
+// of an API key, and shows the entry records and events. The API edge and the
+// control API call it. It imports no HTTP, SQL or MQTT; it declares the Store
+// and the Opener it needs.
+package entry
+
+import (
+	"context"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/limit"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// Store is what entry needs. Rows that are not there: rule.ErrNotFound.
+type Store interface {
+	Place(id string) (place.Place, error)
+	PlaceByPhone(number string) (place.Place, error)
+	Door(id string) (place.Door, error)
+	Doors(placeID string) ([]place.Door, error)
+	Policies(placeID, doorID string) ([]place.Policy, error)
+	GrantByLink(linkHash string) (grant.Grant, error) // revoked or not
+	GrantsOf(placeID, phone string) ([]grant.Grant, error)
+
+	AddRecord(r record.Record) error
+	Records(placeID string, since time.Time, limit, offset int) ([]record.Record, int, error)
+	Events(placeID string, q record.EventQuery) ([]record.Event, int, error)
+	AddAudit(a record.Audit) error
+}
+
+// Order is one open command for a person who may come in.
+type Order struct {
+	PlaceID    string
+	DoorID     string
+	Method     string // phone or link
+	ActorID    string // masked
+	ActorLabel string // masked
+	GrantID    string // the credited grant, "" in a free window
+	Reason     string // of the record: phone, link or free_window
+}
+
+// Outcomes of an order, as of a command.
+const (
+	Reported   = "reported"
+	Offline    = "offline"
+	Refused    = "refused"
+	NoResponse = "noResponse"
+)
+
+// Outcome is what became of an order; the record is written by then.
+type Outcome struct {
+	CommandID  string
+	Outcome    string // reported offline refused noResponse
+	DeviceCode string // refused
+	TimeoutMs  int64  // noResponse
+}
+
+// Opener sends the open command and waits for its outcome [ENT-3]. A context
+// that ends does not stop the command.
+type Opener func(ctx context.Context, o Order) (Outcome, error)
+
+// Config of a Service. Clock, Store and Open are required.
+type Config struct {
+	Clock clock.Clock
+	Store Store
+	Open  Opener
+}
+
+// Service lets people in.
+type Service struct {
+	cfg     Config
+	links   *limit.Window // openings a link
+	unknown *limit.Window // attempts with unknown links a door
+	presses presses
+}
+
+// Limits of links.
+const (
+	openingsPerMinute = 6
+	unknownPerMinute  = 60              // keeps strangers from filling the records
+	onePress          = 3 * time.Second // the same link and door within it is one opening
+)
+
+// New returns a service.
+func New(cfg Config) *Service {
+	return &Service{cfg: cfg,
+		links:   limit.New(openingsPerMinute, time.Minute),
+		unknown: limit.New(unknownPerMinute, time.Minute),
+		presses: presses{running: map[press]*opening{}},
+	}
+}
+
+// CallResult is what a phone call came to.
+type CallResult struct {
+	Answered bool   // false: nobody's number, or phone entry is off
+	Result   string // opened denied offline refused noResponse
+	Reason   string // phone or free_window, or why denied
+	DoorID   string // "" = no door could be chosen
+}
+
+// LinkView is what the page of an entry link shows.
+type LinkView struct {
+	PlaceName string
+	State     string // pending active expired
+	StartsAt  time.Time
+	EndsAt    time.Time
+	Doors     []LinkDoor
+}
+
+// LinkDoor is one button.
+type LinkDoor struct{ ID, Name string }
+
+// OpenResult is what pressing a button came to.
+type OpenResult struct {
+	Result   string // opened offline refused noResponse
+	DoorID   string
+	DoorName string
+	Outcome  Outcome
+}
+
+// Err is nil for an opened door, else what the caller is told (*rule.Error):
+// store_offline, device_refused, device_no_response, with details.reason.
+func (r OpenResult) Err() error {
+	switch r.Outcome.Outcome {
+	case Reported:
+		return nil
+	case Offline:
+		return rule.New(rule.StoreOffline, "the store's line is down, nothing was sent", "reason", Offline, "commandId", r.Outcome.CommandID)
+	case Refused:
+		return rule.New(rule.DeviceRefused, "the door refused to open", "reason", Refused, "commandId", r.Outcome.CommandID, "deviceCode", r.Outcome.DeviceCode)
+	}
+	return rule.New(rule.DeviceNoResponse, "the door did not answer; whether it opened is unknown", "reason", NoResponse, "commandId", r.Outcome.CommandID, "timeoutMs", r.Outcome.TimeoutMs)
+}

@@ -1,0 +1,95 @@
+package place
+
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Store is what places need. Rows that are not there: rule.ErrNotFound.
+type Store interface {
+	// ChangePlace runs fn in one durable transaction; an error of fn undoes it.
+	ChangePlace(fn func(tx Tx) error) error
+	Place(id string) (Place, error)
+	Door(id string) (Door, error)
+	Policies(placeID, doorID string) ([]Policy, error)
+}
+
+// Tx is a transaction of the store. SavePlace, SavePolicies and SaveDoor raise
+// the place's revision when what boards know has changed.
+type Tx interface {
+	Now() time.Time
+	Place(id string) (Place, error)
+	Door(id string) (Door, error)
+	Policies(placeID, doorID string) ([]Policy, error)
+	// PhoneTaken: another place has the entry phone.
+	PhoneTaken(number, placeID string) (bool, error)
+	SavePlace(op string, p, old Place) error
+	SaveDoor(d Door) error
+	// SavePolicies writes put and deletes drop (by id), of one place.
+	SavePolicies(op, placeID string, put []Policy, drop []Policy) error
+}
+
+// Config of a Service. Both fields are required.
+type Config struct {
+	Clock clock.Clock
+	Store Store
+}
+
+// Service changes and shows places, doors and window policies.
+type Service struct{ cfg Config }
+
+// New returns a service.
+func New(cfg Config) *Service { return &Service{cfg: cfg} }
+
+// PolicyView is a window policy as it is listed.
+type PolicyView struct {
+	Policy
+	Active bool // its window covers now
+}
+
+// PolicyRequest asks for a window policy. nil = absent or null.
+type PolicyRequest struct {
+	Ref      *string // always business_hours after_hours custom
+	Mode     *string // free auth closed
+	Week     Week    // custom
+	StartsAt *time.Time
+	EndsAt   *time.Time
+}
+
+// Week is a week as it comes in: mon..sun to lists of [start, end]. A nil list
+// is not one.
+type Week map[string][][]string
+
+// PolicyQuery says which policies to delete; both empty = all of the door.
+type PolicyQuery struct{ Ref, PolicyID string }
+
+// GateConfig is the access configuration.
+type GateConfig struct {
+	PhoneEnabled        bool
+	EntryPermitMaxHours int
+	EntryPhone          string // "" = none assigned: the field is absent
+}
+
+// Schedule is when a place really opens.
+type Schedule struct {
+	PlaceID  string
+	Timezone string
+	Days     []access.Day
+}
+
+// PlacePatch is what the operator's console may change. nil = leave.
+type PlacePatch struct {
+	EntryPhone   *string // "" unassigns
+	PhoneEnabled *bool
+	Closures     *[]access.Closure
+	Holidays     *[]access.Holiday
+	Timezone     *string
+}
+
+// DoorPatch is what the operator's console may change. nil = leave.
+type DoorPatch struct {
+	Entry               *bool
+	EntryPermitMaxHours *int // 1..720
+}
