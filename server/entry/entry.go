@@ -2,7 +2,7 @@
 // internal/access for every decision, opens through the same path as a command
 // of an API key, and shows the entry records and events. The API edge and the
 // control API call it. It imports no HTTP, SQL or MQTT; it declares the Store
-// and the Opener it needs.
+// and the Executor it needs.
 package entry
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/limit"
+	"github.com/doorlab/doorlab/server/device"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
@@ -33,42 +34,18 @@ type Store interface {
 	AddAudit(a record.Audit) error
 }
 
-// Order is one open command for a person who may come in.
-type Order struct {
-	PlaceID    string
-	DoorID     string
-	Method     string // phone or link
-	ActorID    string // masked
-	ActorLabel string // masked
-	GrantID    string // the credited grant, "" in a free window
-	Reason     string // of the record: phone, link or free_window
+// Executor carries out the open command and waits for its outcome; the record
+// is written by then [ENT-3]. *device.Service is one. A context that ends does
+// not stop the command.
+type Executor interface {
+	Execute(ctx context.Context, r device.Request) (device.Answer, error)
 }
 
-// Outcomes of an order, as of a command.
-const (
-	Reported   = "reported"
-	Offline    = "offline"
-	Refused    = "refused"
-	NoResponse = "noResponse"
-)
-
-// Outcome is what became of an order; the record is written by then.
-type Outcome struct {
-	CommandID  string
-	Outcome    string // reported offline refused noResponse
-	DeviceCode string // refused
-	TimeoutMs  int64  // noResponse
-}
-
-// Opener sends the open command and waits for its outcome [ENT-3]. A context
-// that ends does not stop the command.
-type Opener func(ctx context.Context, o Order) (Outcome, error)
-
-// Config of a Service. Clock, Store and Open are required.
+// Config of a Service. Every field is required.
 type Config struct {
-	Clock clock.Clock
-	Store Store
-	Open  Opener
+	Clock  clock.Clock
+	Store  Store
+	Device Executor
 }
 
 // Service lets people in.
@@ -120,19 +97,23 @@ type OpenResult struct {
 	Result   string // opened offline refused noResponse
 	DoorID   string
 	DoorName string
-	Outcome  Outcome
+	Device   device.Result
 }
 
 // Err is nil for an opened door, else what the caller is told (*rule.Error):
 // store_offline, device_refused, device_no_response, with details.reason.
 func (r OpenResult) Err() error {
-	switch r.Outcome.Outcome {
-	case Reported:
+	d := r.Device
+	switch d.Outcome {
+	case device.Reported:
 		return nil
-	case Offline:
-		return rule.New(rule.StoreOffline, "the store's line is down, nothing was sent", "reason", Offline, "commandId", r.Outcome.CommandID)
-	case Refused:
-		return rule.New(rule.DeviceRefused, "the door refused to open", "reason", Refused, "commandId", r.Outcome.CommandID, "deviceCode", r.Outcome.DeviceCode)
+	case device.Offline:
+		return rule.New(rule.StoreOffline, "the store's line is down, nothing was sent",
+			"reason", d.Outcome, "commandId", d.CommandID)
+	case device.Refused:
+		return rule.New(rule.DeviceRefused, "the door refused to open",
+			"reason", d.Outcome, "commandId", d.CommandID, "deviceCode", d.DeviceCode)
 	}
-	return rule.New(rule.DeviceNoResponse, "the door did not answer; whether it opened is unknown", "reason", NoResponse, "commandId", r.Outcome.CommandID, "timeoutMs", r.Outcome.TimeoutMs)
+	return rule.New(rule.DeviceNoResponse, "the door did not answer; whether it opened is unknown",
+		"reason", d.Outcome, "commandId", d.CommandID, "timeoutMs", d.TimeoutMs)
 }
