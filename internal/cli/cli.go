@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // Exit codes, as in docs/cli.md.
@@ -93,7 +95,7 @@ broker, thousands of simulated door boards, faults, virtual time, load and verdi
 		SilenceErrors: true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q%s", args[0], nearest(args[0], commandNames(c)))
+				return usagef("unknown command %q%s", args[0], near.Hint(args[0], commandNames(c)))
 			}
 			return nil
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // keysFlags say where the keys are: a running server's control API.
@@ -48,7 +49,7 @@ func keysCommand(e *env) *cobra.Command {
   doorlab keys revoke key_...`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("keys: unknown command %q%s", args[0], nearest(args[0], commandNames(c)))
+				return usagef("keys: unknown command %q%s", args[0], near.Hint(args[0], commandNames(c)))
 			}
 			return nil
 		},

@@ -12,6 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // settle fills in every flag that was not given: environment (DOORLAB_<FLAG>)
@@ -35,7 +37,7 @@ func settle(c *cobra.Command, e *env) error {
 		}
 		for key := range fromFile {
 			if c.Flags().Lookup(key) == nil {
-				return usagef("%s: unknown key %q%s", path, key, nearest(key, flagNames(c)))
+				return usagef("%s: unknown key %q%s", path, key, near.Hint(key, flagNames(c)))
 			}
 		}
 	}
@@ -71,39 +73,6 @@ func oneOf(flag, v string, allowed ...string) error {
 		return nil
 	}
 	return usagef("--%s %q: must be one of %s", flag, v, strings.Join(allowed, ", "))
-}
-
-// nearest is ", did you mean ...?" for a name close to one of the known ones.
-func nearest(name string, known []string) string {
-	best, dist := "", len(name)/2+2
-	for _, k := range known {
-		if d := editDistance(name, k); d < dist {
-			best, dist = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(", did you mean %q?", best)
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		prev := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := prev
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(prev, row[j], row[j-1])
-			}
-			prev, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // reason is an error without the noise of where in the program it arose.
