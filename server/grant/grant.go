@@ -32,7 +32,7 @@ type Grant struct {
 	EndsAt       time.Time // zero = no end
 	Doors        []string  // sorted
 	Generation   int64     // of the entry token; raised by every revocation
-	LinkHash     string    // finds a permit by its entry token; "" once revoked
+	LinkHash     string    // finds a permit by its entry token; once revoked, by the dead one
 	TokenHash    string    // what boards compare; "" once revoked
 	CreatedBy    string    // key id
 	CreatedAt    time.Time

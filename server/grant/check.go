@@ -1,0 +1,145 @@
+package grant
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// Limits of fields.
+const (
+	maxRef    = 128
+	maxName   = 100
+	maxReason = 200
+	maxSource = 64
+	maxDoors  = 200
+	maxItems  = 5000
+)
+
+// text checks a string of 1..limit characters (0.. when empty is allowed).
+func text(field, s string, least, limit int) error {
+	if n := utf8.RuneCountInString(s); n < least || n > limit {
+		return rule.Invalid(field, fmt.Sprintf("must have %d to %d characters", least, limit))
+	}
+	return nil
+}
+
+// required checks a string that must be there.
+func required(field string, s *string, limit int) error {
+	if s == nil {
+		return rule.Missing(field)
+	}
+	return text(field, *s, 1, limit)
+}
+
+// optional checks a string that may be absent.
+func optional(field string, s *string, least, limit int) error {
+	if s == nil {
+		return nil
+	}
+	return text(field, *s, least, limit)
+}
+
+// phone checks 8..15 digits and nothing else.
+func phone(s *string) error {
+	if s == nil {
+		return rule.Missing("phone")
+	}
+	if !IsPhone(*s) {
+		return rule.New(rule.InvalidPhone, "phone must be 8 to 15 digits and nothing else", "field", "phone")
+	}
+	return nil
+}
+
+// IsPhone reports whether s is 8..15 digits and nothing else.
+func IsPhone(s string) bool {
+	if len(s) < 8 || len(s) > 15 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// period checks [starts, ends).
+func period(starts, ends time.Time) error {
+	if !ends.After(starts) {
+		return rule.New(rule.InvalidPeriod, "endsAt must be after startsAt", "field", "endsAt")
+	}
+	return nil
+}
+
+// named checks the form of doorIds against the place's doors and returns them
+// sorted, each once [PERM-6]. nil stays nil.
+func named(ids []string, doors []place.Door) ([]string, error) {
+	if ids == nil {
+		return nil, nil
+	}
+	if len(ids) == 0 {
+		return nil, rule.New(rule.EmptyDoorIDs, "doorIds must not be empty; leave it out for the default scope", "field", "doorIds")
+	}
+	out := slices.Compact(slices.Sorted(slices.Values(ids)))
+	if len(out) > maxDoors {
+		return nil, rule.New(rule.InvalidDoorIDs, fmt.Sprintf("doorIds must name at most %d doors", maxDoors), "field", "doorIds", "invalid", []string{})
+	}
+	invalid := []string{}
+	for _, d := range out {
+		if !slices.ContainsFunc(doors, func(x place.Door) bool { return x.ID == d }) {
+			invalid = append(invalid, d)
+		}
+	}
+	if len(invalid) > 0 {
+		return nil, rule.New(rule.InvalidDoorIDs, "doorIds must be doors of this place", "field", "doorIds", "invalid", invalid)
+	}
+	return out, nil
+}
+
+// scope is the doors a grant will open: the named ones, else the stored, else
+// a snapshot of the entry doors. Errors: named's, rule_violated.
+func scope(ids, stored []string, doors []place.Door) ([]string, error) {
+	out, err := named(ids, doors)
+	if err != nil {
+		return nil, err
+	}
+	if out == nil {
+		out = stored
+	}
+	if len(out) == 0 {
+		out = place.EntryDoors(doors)
+	}
+	if len(out) == 0 {
+		return nil, rule.New(rule.RuleViolated, "the place has no entry door; name doors in doorIds")
+	}
+	return out, nil
+}
+
+// notTooLong holds a permit to the shortest maximum among its doors, never over
+// the place's [PERM-5]. Exactly the maximum is allowed.
+func notTooLong(p place.Place, doors []place.Door, ids []string, starts, ends time.Time) error {
+	most, door := min(p.PermitMaxHours, place.MaxPermitHours), ""
+	for _, d := range doors {
+		if slices.Contains(ids, d.ID) && (d.PermitMaxHours < most || d.PermitMaxHours == most && door == "") {
+			most, door = d.PermitMaxHours, d.ID
+		}
+	}
+	span := ends.Sub(starts)
+	if span <= time.Duration(most)*time.Hour {
+		return nil
+	}
+	return rule.New(rule.PermitPeriodTooLong, fmt.Sprintf("a permit for these doors lasts at most %d hours", most),
+		"maxHours", most, "requestedHours", hours(starts, ends), "doorId", door)
+}
+
+// hours is the length of a period, whole when it is whole, to the thousandth otherwise.
+func hours(starts, ends time.Time) float64 {
+	ms := ends.UnixMilli() - starts.UnixMilli()
+	const hour = int64(time.Hour / time.Millisecond)
+	return float64((ms*1000+hour-1)/hour) / 1000 // rounded up: never shows the maximum itself
+}

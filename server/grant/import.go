@@ -1,0 +1,151 @@
+package grant
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// importBatch is how many rows share a transaction: few enough that door
+// commands never wait long behind a large file.
+const importBatch = 250
+
+// importing is one import under way.
+type importing struct {
+	by     By
+	source string
+	doors  []place.Door // of the place, as of the batch
+}
+
+type rowFunc func(tx Tx, im importing, row fields) (RowResult, error)
+
+// importRows runs f over every row. A rule broken in a row fails that row;
+// any other error ends the import, and the file can be sent again [IMP-1].
+func (s *Service) importRows(by By, r ImportRequest, f rowFunc) (ImportResult, error) {
+	if err := required("source", r.Source, maxSource); err != nil {
+		return ImportResult{}, err
+	}
+	if r.Items == nil {
+		return ImportResult{}, rule.Missing("items")
+	}
+	if n := len(r.Items); n < 1 || n > maxItems {
+		return ImportResult{}, rule.Invalid("items", fmt.Sprintf("must have 1 to %d rows", maxItems))
+	}
+	out := ImportResult{Source: *r.Source, Received: len(r.Items), Results: make([]RowResult, 0, len(r.Items))}
+	for at := 0; at < len(r.Items); at += importBatch {
+		rows := r.Items[at:min(at+importBatch, len(r.Items))]
+		var results []RowResult
+		err := s.cfg.Store.Change(func(tx Tx) (err error) {
+			im := importing{by: by, source: *r.Source}
+			if im.doors, err = tx.Doors(by.PlaceID); err != nil {
+				return err
+			}
+			for i, raw := range rows {
+				res, err := importRow(tx, im, raw, f)
+				if err != nil {
+					return err
+				}
+				res.Index = at + i
+				results = append(results, res)
+			}
+			return nil
+		})
+		if err != nil {
+			return ImportResult{}, err
+		}
+		out.add(results)
+	}
+	return out, nil
+}
+
+func importRow(tx Tx, im importing, raw json.RawMessage, f rowFunc) (RowResult, error) {
+	row, err := parseRow(raw)
+	var res RowResult
+	if err == nil {
+		res, err = f(tx, im, row)
+	}
+	res.ExternalRef = value(row.ref)
+	var broken *rule.Error
+	if errors.As(err, &broken) {
+		return RowResult{ExternalRef: res.ExternalRef, Status: Failed, Error: broken.Code, Message: broken.Message}, nil
+	}
+	return res, err
+}
+
+func (r *ImportResult) add(rows []RowResult) {
+	for _, x := range rows {
+		switch x.Status {
+		case Created:
+			r.Created++
+		case Updated:
+			r.Updated++
+		case Unchanged:
+			r.Unchanged++
+		case Failed:
+			r.Failed++
+		}
+	}
+	r.Results = append(r.Results, rows...)
+}
+
+func (s *Service) customerRow(tx Tx, im importing, row fields) (RowResult, error) {
+	phone, name, err := row.person()
+	if err != nil {
+		return RowResult{}, err
+	}
+	var old *Customer
+	if row.ref != nil {
+		old, err = find(tx.CustomerByRef(im.by.PlaceID, im.source, *row.ref))
+	} else {
+		old, err = find(tx.CustomerByPhone(im.by.PlaceID, im.source, phone))
+	}
+	if err != nil {
+		return RowResult{}, err
+	}
+	now := tx.Now()
+	switch {
+	case old == nil:
+		c := newCustomer(im, value(row.ref), phone, name, now)
+		return RowResult{ID: c.ID, Status: Created}, tx.PutCustomer(c)
+	case old.Phone == phone && old.Name == name:
+		return RowResult{ID: old.ID, Status: Unchanged}, nil
+	}
+	old.Phone, old.Name, old.UpdatedAt = phone, name, now
+	return RowResult{ID: old.ID, Status: Updated}, tx.PutCustomer(*old)
+}
+
+func newCustomer(im importing, ref, phone, name string, now time.Time) Customer {
+	return Customer{ID: id.New(id.Customer, now), PlaceID: im.by.PlaceID, Source: im.source, ExternalRef: ref,
+		Phone: phone, Name: name, CreatedAt: now, UpdatedAt: now}
+}
+
+func (s *Service) membershipRow(tx Tx, im importing, row fields) (RowResult, error) {
+	r, err := row.term()
+	if err != nil {
+		return RowResult{}, err
+	}
+	var old *Grant
+	if row.ref != nil {
+		old, err = find(tx.GrantByRef(im.by.PlaceID, access.KindMembership, im.source, *row.ref))
+	} else {
+		old, err = find(tx.GrantByPhone(im.by.PlaceID, access.KindMembership, im.source, *r.Phone))
+	}
+	if err != nil {
+		return RowResult{}, err
+	}
+	g, status, err := putTerm(tx, im.by, access.KindMembership, im.source, r, old, im.doors)
+	if err != nil {
+		return RowResult{}, err
+	}
+	known, err := tx.HasCustomer(im.by.PlaceID, g.Phone)
+	if err == nil && !known {
+		err = tx.PutCustomer(newCustomer(im, "", g.Phone, g.Name, tx.Now()))
+	}
+	return RowResult{ID: g.ID, Status: status}, err
+}

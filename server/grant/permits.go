@@ -1,0 +1,239 @@
+package grant
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+func (r RegisterRequest) check() error {
+	if err := required("externalRef", r.ExternalRef, maxRef); err != nil {
+		return err
+	}
+	if err := phone(r.Phone); err != nil {
+		return err
+	}
+	if err := optional("name", r.Name, 0, maxName); err != nil {
+		return err
+	}
+	if r.StartsAt == nil {
+		return rule.Missing("startsAt")
+	}
+	if r.EndsAt == nil {
+		return rule.Missing("endsAt")
+	}
+	return period(rule.Milli(*r.StartsAt), rule.Milli(*r.EndsAt))
+}
+
+func (s *Service) register(by By, r RegisterRequest) (Registered, error) {
+	if err := r.check(); err != nil {
+		return Registered{}, err
+	}
+	var out Registered
+	err := s.cfg.Store.Change(func(tx Tx) error { // read and write in one: concurrent creates end in one permit [PERM-2]
+		g, err := s.put(tx, by, r)
+		if err != nil {
+			return err
+		}
+		out = Registered{Permit: s.view(g, tx.Now()), Token: s.token(g.ID, g.Generation)}
+		return nil
+	})
+	return out, err
+}
+
+func (s *Service) put(tx Tx, by By, r RegisterRequest) (Grant, error) {
+	p, err := tx.Place(by.PlaceID)
+	if err != nil {
+		return Grant{}, err
+	}
+	doors, err := tx.Doors(by.PlaceID)
+	if err != nil {
+		return Grant{}, err
+	}
+	old, err := find(tx.GrantByRef(by.PlaceID, access.KindPermit, "", *r.ExternalRef))
+	if err != nil {
+		return Grant{}, err
+	}
+	now := tx.Now()
+	g := Grant{ID: id.New(id.Permit, now), PlaceID: by.PlaceID, Kind: access.KindPermit, ExternalRef: *r.ExternalRef, CreatedBy: by.KeyID, CreatedAt: now}
+	if old != nil {
+		g = *old
+	}
+	g.Phone, g.Name = *r.Phone, value(r.Name)
+	g.StartsAt, g.EndsAt = rule.Milli(*r.StartsAt), rule.Milli(*r.EndsAt)
+	g.RevokedAt, g.RevokeReason, g.UpdatedAt = time.Time{}, "", now
+	if g.Doors, err = scope(r.DoorIDs, g.Doors, doors); err != nil {
+		return Grant{}, err
+	}
+	if err := notTooLong(p, doors, g.Doors, g.StartsAt, g.EndsAt); err != nil {
+		return Grant{}, err
+	}
+	token := s.token(g.ID, g.Generation)
+	g.LinkHash, g.TokenHash = HashLink(token), access.HashToken(g.PlaceID, token)
+	if old != nil && same(g, *old) {
+		return *old, nil // a repeat is one call: not even a revision
+	}
+	return g, tx.PutGrant("register", &g, old)
+}
+
+// same reports whether a grant says what it said before.
+func same(g, old Grant) bool {
+	return g.Phone == old.Phone && g.Name == old.Name && g.StartsAt.Equal(old.StartsAt) && g.EndsAt.Equal(old.EndsAt) &&
+		slices.Equal(g.Doors, old.Doors) && g.RevokedAt.Equal(old.RevokedAt) && g.LinkHash == old.LinkHash && g.ExternalRef == old.ExternalRef
+}
+
+// find turns "not there" into nil.
+func find[T any](v T, err error) (*T, error) {
+	if errors.Is(err, rule.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &v, nil
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func (r RevokeRequest) check() error {
+	if r.ExternalRef == nil && r.PermitID == nil {
+		return rule.New(rule.MissingField, "externalRef or permitId is required", "field", "externalRef")
+	}
+	if err := optional("externalRef", r.ExternalRef, 1, maxRef); err != nil {
+		return err
+	}
+	if err := optional("permitId", r.PermitID, 1, maxRef); err != nil {
+		return err
+	}
+	return optional("reason", r.Reason, 0, maxReason)
+}
+
+func (s *Service) revoke(by By, r RevokeRequest) (Permit, error) {
+	if err := r.check(); err != nil {
+		return Permit{}, err
+	}
+	var out Permit
+	err := s.cfg.Store.Change(func(tx Tx) error {
+		old, err := r.permit(tx, by.PlaceID)
+		if err != nil {
+			return err
+		}
+		if g := *old; g.RevokedAt.IsZero() {
+			g.RevokedAt, g.UpdatedAt, g.RevokeReason = tx.Now(), tx.Now(), value(r.Reason)
+			g.Generation++   // the old link stays dead for good [PERM-4]
+			g.TokenHash = "" // on site too; LinkHash stays, to know whose dead link is tried
+			if err := tx.PutGrant("revoke", &g, old); err != nil {
+				return err
+			}
+			old = &g
+		}
+		out = s.view(*old, tx.Now())
+		return nil
+	})
+	return out, err
+}
+
+// permit finds the one the request names. Errors: permit_not_found, invalid_field.
+func (r RevokeRequest) permit(tx Tx, placeID string) (*Grant, error) {
+	var byRef, byID *Grant
+	var err error
+	if r.ExternalRef != nil {
+		if byRef, err = find(tx.GrantByRef(placeID, access.KindPermit, "", *r.ExternalRef)); err != nil {
+			return nil, err
+		}
+	}
+	if r.PermitID != nil {
+		if byID, err = find(tx.Grant(*r.PermitID)); err != nil {
+			return nil, err
+		}
+		if byID != nil && !isPermit(*byID, placeID) {
+			byID = nil
+		}
+	}
+	switch {
+	case byRef == nil && byID == nil:
+		return nil, rule.New(rule.PermitNotFound, "no such permit")
+	case r.ExternalRef == nil:
+		return byID, nil
+	case r.PermitID == nil:
+		return byRef, nil
+	case byRef == nil || byID == nil || byRef.ID != byID.ID:
+		return nil, rule.Invalid("permitId", "and externalRef must name the same permit")
+	}
+	return byRef, nil
+}
+
+func isPermit(g Grant, placeID string) bool {
+	return g.PlaceID == placeID && g.Kind == access.KindPermit
+}
+
+const pageSize = 100
+
+// paged fills in the page size of a query that names none.
+func paged(q ListQuery) ListQuery {
+	if q.Limit == 0 {
+		q.Limit = pageSize
+	}
+	return q
+}
+
+func (s *Service) listPermits(placeID string, q ListQuery) ([]Permit, int, error) {
+	gs, total, err := s.cfg.Store.ListGrants(placeID, access.KindPermit, paged(q))
+	if err != nil {
+		return nil, 0, err
+	}
+	now := s.cfg.Clock.Now()
+	out := make([]Permit, 0, len(gs))
+	for _, g := range gs {
+		out = append(out, s.view(g, now))
+	}
+	return out, total, nil
+}
+
+func (s *Service) get(placeID, permitID string) (PermitDetail, error) {
+	g, err := s.cfg.Store.Grant(permitID)
+	if errors.Is(err, rule.ErrNotFound) || err == nil && !isPermit(g, placeID) {
+		return PermitDetail{}, rule.New(rule.PermitNotFound, "no such permit")
+	}
+	if err != nil {
+		return PermitDetail{}, err
+	}
+	boards, err := s.cfg.Store.Boards(placeID)
+	if err != nil {
+		return PermitDetail{}, err
+	}
+	return PermitDetail{Permit: s.view(g, s.cfg.Clock.Now()), Sync: s.sync(g, boards)}, nil
+}
+
+// sync compares the revision of the permit's last change with what every board
+// of the place has applied.
+func (s *Service) sync(g Grant, boards []place.Board) Sync {
+	y := Sync{State: None, Boards: len(boards)}
+	for _, b := range boards {
+		rev, at := s.cfg.Applied(b.ID)
+		if rev < g.Rev {
+			continue
+		}
+		y.SyncedBoards++
+		if at.After(y.LastSyncedAt) {
+			y.LastSyncedAt = at
+		}
+	}
+	if y.Boards > 0 {
+		y.State = Waiting
+		if y.SyncedBoards == y.Boards {
+			y.State = Synced
+		}
+	}
+	return y
+}

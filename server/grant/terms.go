@@ -1,0 +1,131 @@
+package grant
+
+import (
+	"errors"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// apiSource is the source of memberships and reservations that were made one
+// by one, apart from those of imports.
+const apiSource = "api"
+
+func (r TermRequest) check() error {
+	if err := optional("externalRef", r.ExternalRef, 1, maxRef); err != nil {
+		return err
+	}
+	if err := phone(r.Phone); err != nil {
+		return err
+	}
+	if err := optional("name", r.Name, 0, maxName); err != nil {
+		return err
+	}
+	if r.StartsAt == nil {
+		return rule.Missing("startsAt")
+	}
+	if r.EndsAt == nil {
+		return nil
+	}
+	return period(rule.Milli(*r.StartsAt), rule.Milli(*r.EndsAt))
+}
+
+func term(g Grant, now time.Time) Term {
+	t := Term{Grant: g, State: g.State(now)}
+	if t.State == Revoked {
+		t.State = Cancelled
+	}
+	return t
+}
+
+func (s *Service) createTerm(by By, kind string, r TermRequest) (Term, error) {
+	if err := r.check(); err != nil {
+		return Term{}, err
+	}
+	var out Term
+	err := s.cfg.Store.Change(func(tx Tx) error {
+		doors, err := tx.Doors(by.PlaceID)
+		if err != nil {
+			return err
+		}
+		var old *Grant
+		if r.ExternalRef != nil {
+			if old, err = find(tx.GrantByRef(by.PlaceID, kind, apiSource, *r.ExternalRef)); err != nil {
+				return err
+			}
+		}
+		g, _, err := putTerm(tx, by, kind, apiSource, r, old, doors)
+		out = term(g, tx.Now())
+		return err
+	})
+	return out, err
+}
+
+// putTerm writes a checked membership or reservation over old (nil = new) and
+// says created, updated or unchanged. Errors: scope's, the store's.
+func putTerm(tx Tx, by By, kind, source string, r TermRequest, old *Grant, doors []place.Door) (Grant, string, error) {
+	now := tx.Now()
+	prefix := id.Membership
+	if kind == access.KindReservation {
+		prefix = id.Reservation
+	}
+	g := Grant{ID: id.New(prefix, now), PlaceID: by.PlaceID, Kind: kind, Source: source, ExternalRef: value(r.ExternalRef), CreatedBy: by.KeyID, CreatedAt: now}
+	if old != nil {
+		g = *old
+	}
+	g.Phone, g.Name, g.StartsAt, g.EndsAt = *r.Phone, value(r.Name), rule.Milli(*r.StartsAt), time.Time{}
+	if r.EndsAt != nil {
+		g.EndsAt = rule.Milli(*r.EndsAt)
+	}
+	g.RevokedAt, g.RevokeReason, g.UpdatedAt = time.Time{}, "", now
+	var err error
+	if g.Doors, err = scope(r.DoorIDs, g.Doors, doors); err != nil {
+		return Grant{}, "", err
+	}
+	switch {
+	case old == nil:
+		return g, Created, tx.PutGrant(kind, &g, nil)
+	case same(g, *old):
+		return *old, Unchanged, nil
+	}
+	return g, Updated, tx.PutGrant(kind, &g, old)
+}
+
+func (s *Service) cancel(by By, kind, grantID string) (Term, error) {
+	var out Term
+	err := s.cfg.Store.Change(func(tx Tx) error {
+		old, err := tx.Grant(grantID)
+		if errors.Is(err, rule.ErrNotFound) || err == nil && (old.PlaceID != by.PlaceID || old.Kind != kind) {
+			return rule.New(rule.NotFound, "no such "+kind)
+		}
+		if err != nil {
+			return err
+		}
+		g := old
+		if g.RevokedAt.IsZero() {
+			g.RevokedAt, g.UpdatedAt = tx.Now(), tx.Now()
+			if err := tx.PutGrant("cancel", &g, &old); err != nil {
+				return err
+			}
+		}
+		out = term(g, tx.Now())
+		return nil
+	})
+	return out, err
+}
+
+func (s *Service) listTerms(placeID, kind string, q ListQuery) ([]Term, int, error) {
+	gs, total, err := s.cfg.Store.ListGrants(placeID, kind, paged(q))
+	if err != nil {
+		return nil, 0, err
+	}
+	now := s.cfg.Clock.Now()
+	out := make([]Term, 0, len(gs))
+	for _, g := range gs {
+		out = append(out, term(g, now))
+	}
+	return out, total, nil
+}
