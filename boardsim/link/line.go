@@ -1,7 +1,11 @@
 package link
 
 import (
+	"errors"
 	"net"
+	"os"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -40,7 +44,7 @@ type State struct {
 // Config of a Line; the zero value is a clean line that counts nothing.
 type Config struct {
 	BoardID string        // whose line it is, for Flight
-	Flight  *clock.Flight // nil = none. The line itself counts what it does: Got for a PUBLISH it swallows, Sent for one it repeats, Begin while one is delayed
+	Flight  *clock.Flight // nil = none. The line itself counts what it does: Got for a PUBLISH it swallows, Sent for one it repeats, Begin while one is delayed. So a sender counts Sent before it writes
 	Seed    int64         // of lossy; mix the connection's number in
 	State   State         // from the first byte on
 	// OnFault is told of each packet that a fault swallowed, repeated or delayed (nil = nobody). It must not block or call the line.
@@ -48,39 +52,216 @@ type Config struct {
 }
 
 // Line is the board's side of a connection with its line faults, a net.Conn.
-type Line struct{ inner net.Conn }
+type Line struct {
+	cfg   Config
+	inner net.Conn
+	rlock lock // one reader at a time, held while it waits
+	wlock lock // one writer at a time
+
+	mu      sync.Mutex
+	state   State
+	lanes   [2]lane
+	tainted bool      // something was swallowed that an end waits for
+	closed  bool      // by the board
+	left    bool      // closed, but the server is not told, or not yet
+	cut     bool      // by a fault
+	src     net.Conn  // what Read waits on: inner, or a pipe to nowhere when inner's end is not to be told yet
+	ended   error     // how inner ended
+	rd      time.Time // the owner's read deadline
+	clipped bool      // src's differs from it
+	ready   []byte    // passed, not read yet
+	scratch []byte
+}
+
+const readAhead = 256 // paho reads single bytes
 
 // Wrap puts a line around a connection.
-func Wrap(c net.Conn, cfg Config) *Line { return &Line{inner: c} }
+func Wrap(c net.Conn, cfg Config) *Line {
+	return &Line{cfg: cfg, inner: c, src: c, state: cfg.State, rlock: newLock(), wlock: newLock()}
+}
 
-// Set switches the line's state at the next packet boundary. Leaving a state
-// that swallowed anything but QoS 0 messages, or that hid the connection's end,
-// cuts the line: the two ends no longer share a session.
-func (l *Line) Set(s State) {}
+// Set switches the line's state at the next packet boundary. Leaving half-open,
+// or a state that swallowed anything but QoS 0 messages or hid the connection's
+// end, cuts the line: its two ends no longer share a session.
+func (l *Line) Set(s State) {
+	l.mu.Lock()
+	was := l.state
+	l.state = s
+	over := was.blocked(Up) && !s.blocked(Up) || was.blocked(Down) && !s.blocked(Down)
+	stale := over && (was.HalfOpen && !s.HalfOpen || l.tainted || l.closed || l.ended != nil)
+	l.mu.Unlock()
+	if stale {
+		l.Cut()
+	}
+}
 
 // Cut resets the connection: both ends see it at once, packets under way are lost.
-func (l *Line) Cut() {}
+func (l *Line) Cut() {
+	l.mu.Lock()
+	if l.closed && !l.left {
+		l.mu.Unlock()
+		return
+	}
+	l.cut, l.ready = true, nil
+	l.drop()
+	src := l.src
+	l.mu.Unlock()
+	Reset(l.inner)
+	Reset(src)
+}
+
+// gone is the error of a line that was ended on this side. Called with mu held.
+func (l *Line) gone(op string) error {
+	switch {
+	case l.closed:
+		return &net.OpError{Op: op, Net: "line", Addr: l.inner.RemoteAddr(), Err: net.ErrClosed}
+	case l.cut:
+		return &net.OpError{Op: op, Net: "line", Addr: l.inner.RemoteAddr(), Err: syscall.ECONNRESET}
+	}
+	return nil
+}
 
 // Read implements net.Conn.
-func (l *Line) Read(p []byte) (int, error) { return l.inner.Read(p) }
+func (l *Line) Read(p []byte) (int, error) {
+	l.rlock.Lock()
+	defer l.rlock.Unlock()
+	for {
+		src, buf, n, err := l.look(p)
+		if src == nil {
+			return n, err
+		}
+		n, err = src.Read(buf)
+		if n, err = l.got(p, buf[:n], err); n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
 
-// Write implements net.Conn.
-func (l *Line) Write(p []byte) (int, error) { return l.inner.Write(p) }
+// look returns what can be read now, or what to read from into which buffer.
+func (l *Line) look(p []byte) (src net.Conn, buf []byte, n int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.gone("read"); err != nil {
+		return nil, nil, 0, err
+	}
+	pass, done := l.release(Down)
+	l.ready = append(l.ready, pass...)
+	for _, f := range done {
+		f()
+	}
+	switch {
+	case len(l.ready) > 0 && !l.late():
+		return nil, nil, l.hand(p), nil
+	case l.ended != nil && len(l.lanes[Down].queue) == 0 && !l.state.blocked(Down):
+		return nil, nil, 0, l.ended
+	}
+	if len(l.lanes[Down].queue) > 0 || l.clipped {
+		l.clip()
+	}
+	if len(p) >= readAhead {
+		return l.src, p, 0, nil
+	}
+	if l.scratch == nil {
+		l.scratch = make([]byte, readAhead)
+	}
+	return l.src, l.scratch, 0, nil
+}
 
-// Close implements net.Conn. On a line that swallows what goes up the server is not told.
-func (l *Line) Close() error { return l.inner.Close() }
+func (l *Line) late() bool { return !l.rd.IsZero() && !l.rd.After(clock.WallNow()) }
 
-// LocalAddr implements net.Conn.
-func (l *Line) LocalAddr() net.Addr { return l.inner.LocalAddr() }
+// hand gives the reader what passed.
+func (l *Line) hand(p []byte) int {
+	n := copy(p, l.ready)
+	if l.ready = l.ready[n:]; len(l.ready) == 0 {
+		l.ready = nil
+	}
+	return n
+}
 
-// RemoteAddr implements net.Conn.
-func (l *Line) RemoteAddr() net.Addr { return l.inner.RemoteAddr() }
+// clip lets src wake the reader when the next delayed packet is due.
+func (l *Line) clip() {
+	at := l.rd
+	if q := l.lanes[Down].queue; len(q) > 0 && (at.IsZero() || q[0].due.Before(at)) {
+		at = q[0].due
+	}
+	l.clipped = !at.Equal(l.rd)
+	_ = l.src.SetReadDeadline(at)
+}
 
-// SetDeadline implements net.Conn.
-func (l *Line) SetDeadline(t time.Time) error { return l.inner.SetDeadline(t) }
+// got judges what a read of src brought; (0, nil) = look again.
+func (l *Line) got(p, b []byte, err error) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if gone := l.gone("read"); gone != nil {
+		return 0, gone
+	}
+	n := 0
+	if pass := l.filter(Down, b); len(pass) > 0 {
+		if n = copy(p, pass); n < len(pass) { // p may be b itself, then all fits
+			l.ready = append(l.ready, pass[n:]...)
+		}
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		if l.late() && n == 0 {
+			return 0, err
+		}
+		l.clipped = true
+	default: // told when what waits has passed, if at all
+		l.ended = err
+		l.src, _ = Pipe()
+		l.clipped = true
+	}
+	return n, nil
+}
 
-// SetReadDeadline implements net.Conn.
-func (l *Line) SetReadDeadline(t time.Time) error { return l.inner.SetReadDeadline(t) }
+// Write implements net.Conn. What is swallowed or delayed counts as written.
+func (l *Line) Write(p []byte) (int, error) {
+	l.wlock.Lock()
+	defer l.wlock.Unlock()
+	l.mu.Lock()
+	if err := l.gone("write"); err != nil {
+		l.mu.Unlock()
+		return 0, err
+	}
+	pass := l.filter(Up, p)
+	hidden := l.state.blocked(Down)
+	l.mu.Unlock()
+	if len(pass) == 0 {
+		return len(p), nil
+	}
+	n, err := l.inner.Write(pass)
+	switch {
+	case err == nil:
+		return len(p), nil
+	case hidden && !errors.Is(err, os.ErrDeadlineExceeded) && !l.over():
+		l.lose(pass) // the reset that would tell is lost, too
+		return len(p), nil
+	}
+	return min(n, len(p)), l.why("write", err)
+}
 
-// SetWriteDeadline implements net.Conn.
-func (l *Line) SetWriteDeadline(t time.Time) error { return l.inner.SetWriteDeadline(t) }
+// lose counts whole packets that went to a server that is gone.
+func (l *Line) lose(b []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := (splitter{}); len(b) > 0; {
+		n, end := s.take(b)
+		if b = b[n:]; end {
+			l.swallowed(Up, s.first, true)
+		}
+	}
+}
+
+func (l *Line) over() bool { return l.why("", nil) != nil }
+
+// why prefers what happened on this side to what inner says of it.
+func (l *Line) why(op string, err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if gone := l.gone(op); gone != nil {
+		return gone
+	}
+	return err
+}

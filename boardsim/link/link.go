@@ -5,41 +5,28 @@
 // may import it; it imports internal/clock only.
 package link
 
-import (
-	"context"
-	"net"
-)
-
-// Pipe returns the two ends of a connection in memory. Writes are buffered up to
-// 64 KiB a direction; Close, deadlines and Reset behave as TCP's do. It works in
-// a synctest bubble and keeps no buffer while idle.
-func Pipe() (a, b net.Conn) { return net.Pipe() }
+import "net"
 
 // Reset ends a connection as a TCP reset does: both ends fail at once, what is
-// under way is lost. It knows Pipe's, TCP's and wrapped connections; others are closed.
-func Reset(c net.Conn) { _ = c.Close() }
-
-// Listener hands connections in memory to whoever accepts them.
-type Listener struct{}
-
-// NewListener returns a listener with a printable address, "memory:name".
-func NewListener(name string) *Listener { return &Listener{} }
-
-// Dial connects and returns when the other end was accepted. Errors: the context's, net.ErrClosed.
-func (l *Listener) Dial(ctx context.Context) (net.Conn, error) { return nil, net.ErrClosed }
-
-// Accept implements net.Listener. Error: net.ErrClosed.
-func (l *Listener) Accept() (net.Conn, error) { return nil, net.ErrClosed }
-
-// Close implements net.Listener; accepted connections live on.
-func (l *Listener) Close() error { return nil }
-
-// Addr implements net.Listener.
-func (l *Listener) Addr() net.Addr { return nil }
-
-// DialTCP connects the n-th board. To a loopback address it spreads the source
-// over 127.x.y.1, for there are only 28,000 ports per address; Close resets, so
-// that no port waits in TIME_WAIT.
-func DialTCP(ctx context.Context, address string, n int) (net.Conn, error) {
-	return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+// under way is lost. It knows Pipe's, TCP's and Lines; others are closed.
+func Reset(c net.Conn) {
+	switch c := c.(type) {
+	case *Line:
+		c.Cut()
+		return
+	case *conn:
+		c.reset()
+		return
+	case *net.TCPConn:
+		_ = c.SetLinger(0)
+	}
+	_ = c.Close()
 }
+
+// lock is a mutex whose waiters block on a channel: one may be held across I/O
+// in a synctest bubble without stopping the fake clock.
+type lock chan struct{}
+
+func newLock() lock    { return make(lock, 1) }
+func (l lock) Lock()   { l <- struct{}{} }
+func (l lock) Unlock() { <-l }
