@@ -1,7 +1,8 @@
 // Package grant holds the entitlements: entry permits, memberships,
 // reservations, and the rules of registering and revoking them. Pure rules
 // over the Store interface it declares; the API edge calls it. It imports
-// internal/access, internal/id and server/place, no HTTP, SQL or MQTT.
+// internal/access, internal/clock, internal/id, server/place and server/rule, no
+// HTTP, SQL or MQTT.
 package grant
 
 import (
