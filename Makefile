@@ -1,6 +1,8 @@
 # make help lists the targets.
 .DEFAULT_GOAL := help
 BIN := bin/doorlab
+FUZZTIME ?= 20s
+BOARDS ?= 1000
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -8,13 +10,39 @@ help: ## this list
 build: ## build bin/doorlab
 	go build -o $(BIN) .
 
+check: build ## build, then prove the guarantees on 1,000 boards (the main job)
+	$(BIN) check --boards $(BOARDS)
+
+up: build ## run server, broker and 200 boards
+	$(BIN) up
+
+load: build ## load-test door commands in one process
+	$(BIN) load door-commands
+
 test: ## vet and every test, with the race detector
 	go vet ./...
 	go test -race ./...
 
 race: test ## the same as test
 
+fuzz: ## each fuzz target for FUZZTIME (20s)
+	@for pkg in $$(go list ./...); do \
+		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$f" && go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+		done; \
+	done
+
+bench: ## every benchmark, five times
+	go test -run '^$$' -bench . -benchmem -count 5 ./...
+
+lint: ## golangci-lint, built from its own module
+	CGO_ENABLED=0 go build -C tools/lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	bin/golangci-lint run
+
 fmt: ## gofmt everything
 	gofmt -w $$(git ls-files '*.go')
 
-.PHONY: help build test race fmt
+generate: ## generated files, committed and checked for drift
+	go generate ./...
+
+.PHONY: help build check up load test race fuzz bench lint fmt generate
