@@ -79,6 +79,7 @@ const (
 	PartDone          // the last of Done is new
 	PartRecord        // the last of Records is new
 	PartAll           // flash was wiped: write all anew
+	PartLazy          // Acked or Records shrank: may be written later
 )
 
 // Effect is something the shell has to do.

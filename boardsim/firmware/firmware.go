@@ -51,6 +51,7 @@ type State struct {
 
 	sentSeq int64 // last record of the batch that is under way, 0 = none
 	sentAt  int64 // mono
+	tries   int   // of that batch: the wait doubles
 }
 
 // Door is one channel: its relay and its leaf. Times ending in At are the

@@ -1,0 +1,138 @@
+package firmware
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// command runs a door command and reports it. It returns the door whose
+// standing the report carries, -1 = none.
+func (m *machine) command() int {
+	c := m.ev.Command
+	known := slices.IndexFunc(m.Done, func(d Done) bool { return d.Report.CommandID == c.ID })
+	if known >= 0 && !plantActsTwice { // [CMD-5] the stored report, the relay stays
+		m.report(m.Done[known].Report)
+		return -1
+	}
+	i := m.doorByID(c.DoorID)
+	if c.DoorID == "" {
+		i = slices.IndexFunc(m.Doors, func(d Door) bool { return d.Channel == c.Channel })
+	}
+	r := wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: wire.ResultOK, At: m.ev.Wall}
+	if code := m.refusal(i); code != "" { // [CMD-3] [CMD-4]
+		d := Door{ID: c.DoorID, Channel: c.Channel}
+		m.line(d, ActRefuse, CauseCommand, c.ID, c.GrantID)
+		r.Result, r.Code = wire.ResultRefused, code
+	} else {
+		m.act(i)
+		if plantActsTwice {
+			m.act(i)
+		}
+	}
+	parts := PartDone
+	if c.Command != wire.CmdOpen {
+		parts |= PartCore
+	}
+	if i >= 0 {
+		m.since(i)
+		st := m.Standing(i, m.ev.Wall, m.ev.Mono)
+		r.Standing = &st
+	}
+	m.Done = append(m.Done, Done{Report: r})
+	if len(m.Done) > MaxDone {
+		m.Done = m.Done[1:]
+	}
+	m.persist(parts)
+	m.report(r)
+	return i
+}
+
+func (m *machine) report(r wire.Report) {
+	m.publish(wire.UpRpt, r)
+}
+
+// refusal is why the command in hand is not executed, "" = it is.
+func (m *machine) refusal(door int) string {
+	c := m.ev.Command
+	late := m.expired(c.NotAfterMs) && !plantNotAfter
+	switch {
+	case late || c.Epoch != m.Epoch: // no door opens late [CMD-4]
+		return "expired"
+	case door < 0 || c.Channel != 0 && m.Doors[door].Channel != c.Channel,
+		c.Minutes < 0 || c.Minutes > 1440,
+		!slices.Contains([]string{wire.CmdOpen, wire.CmdHold, wire.CmdClose}, c.Command):
+		return "unsupported"
+	}
+	return m.ev.Refuse
+}
+
+// act moves the relay: exactly one line of ground truth a command [CMD-1].
+func (m *machine) act(i int) {
+	c := m.ev.Command
+	d := m.door(i)
+	switch c.Command {
+	case wire.CmdOpen: // an active hold stays
+		d.PulseEnd = m.ev.Mono + PulseMs
+		m.line(*d, ActPulse, CauseCommand, c.ID, c.GrantID)
+	case wire.CmdHold: // [CMD-7]
+		d.Held, d.HoldEnd, d.Warn = true, 0, false
+		if c.Minutes > 0 {
+			d.HoldEnd = m.ev.Mono + int64(c.Minutes)*60_000
+		}
+		m.line(*d, ActHold, CauseCommand, c.ID, c.GrantID)
+	case wire.CmdClose:
+		d.lock()
+		m.line(*d, ActLock, CauseCommand, c.ID, c.GrantID)
+	}
+}
+
+// lock ends holds and pulses; on an open leaf it is a warning.
+func (d *Door) lock() {
+	d.Held, d.HoldEnd, d.PulseEnd, d.Rest = false, 0, 0, ""
+	d.Warn = d.LeafOpen
+}
+
+// holdEnds is a hold of N minutes running out, outage or not [CMD-7].
+func (m *machine) holdEnds(i int) {
+	d := m.door(i)
+	d.Held, d.HoldEnd = false, 0
+	if d.Rest == wire.RestHold { // the outage holds on
+		return
+	}
+	d.released(m.ev.Mono)
+	m.line(*d, ActLock, CauseHoldEnd, "", "")
+	m.persist(PartCore)
+}
+
+// released: a leaf that stands open when a hold ends gets its 60 s from now.
+func (d *Door) released(mono int64) {
+	if d.LeafOpen && !d.Warn {
+		d.LeafAt = mono
+	}
+}
+
+// warnAt is when an open leaf becomes a warning.
+func (d Door) warnAt() (at int64, due bool) {
+	return d.LeafAt + LeafWarnMs + 1, d.LeafOpen && !d.Warn && !d.Driven()
+}
+
+// leaf is somebody at the door's leaf, or the wind.
+func (m *machine) leaf() {
+	i := m.doorByID(m.ev.DoorID)
+	if i < 0 {
+		return
+	}
+	d := m.door(i)
+	switch m.ev.Action {
+	case LeafClose:
+		d.LeafOpen, d.Warn = false, false
+	case LeafOpen, LeafForce:
+		if !d.LeafOpen {
+			d.LeafOpen, d.LeafAt = true, m.ev.Mono
+			d.Warn = !d.Driven() && d.PulseEnd <= m.ev.Mono
+		}
+		d.Warn = d.Warn || m.ev.Action == LeafForce
+	}
+	m.persist(PartCore)
+}

@@ -1,0 +1,177 @@
+package firmware
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Door states, a script a case: verbs at times, then the state.
+func TestDoorStates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, script, state, acted string }{
+		{"a pulse leaves it locked", "open", Locked, "pulse command"},
+		{"leaf within the pulse", "open +4999 push", Open, "pulse command"},
+		{"leaf after the pulse is forced", "open +5000 push", Warning, "pulse command"},
+		{"leaf without anything is forced", "push", Warning, ""},
+		{"force is forced", "hold force", Warning, "hold command"},
+		{"leaf closes", "push shut", Locked, ""},
+		{"held", "hold", Unlocked, "hold command"},
+		{"leaf while held", "hold push", Open, "hold command"},
+		{"leaf closes while held", "hold push shut", Unlocked, "hold command"},
+		{"open keeps a hold", "hold open +6000", Unlocked, "hold command, pulse command"},
+		{"60 s exactly", "open push +60000", Open, "pulse command"},
+		{"over 60 s", "open push +60001", Warning, "pulse command"},
+		{"over 60 s while held", "hold push +600000", Open, "hold command"},
+		{"close while the leaf is open", "hold push close", Warning, "hold command, lock command"},
+		{"hold 1 minute", "hold1 +59999", Unlocked, "hold command"},
+		{"hold over", "hold1 +60000", Locked, "hold command, lock hold_end"},
+		{"hold over with the leaf open", "hold1 push +60000", Open, "hold command, lock hold_end"},
+		{"its 60 s begin", "hold1 push +120000", Open, "hold command, lock hold_end"},
+		{"and end", "hold1 push +120001", Warning, "hold command, lock hold_end"},
+		{"hold replaced", "hold1 +30000 hold +60000", Unlocked, "hold command, hold command"},
+		{"hold replaced by minutes", "hold +30000 hold1 +60000", Locked, "hold command, hold command, lock hold_end"},
+		{"hold on a forced leaf", "push hold", Open, "hold command"},
+		{"close", "hold close", Locked, "hold command, lock command"},
+		{"close cuts the pulse", "open close push", Warning, "pulse command, lock command"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t).online()
+			for verb := range strings.FieldsSeq(c.script) {
+				b.play(verb)
+			}
+			b.want("state", b.state(0), c.state)
+			b.want("acted", strings.ReplaceAll(b.acted(), "1 ", ""), c.acted)
+		})
+	}
+}
+
+func (b *bench) play(verb string) {
+	switch verb {
+	case "open", "hold", "close":
+		b.command(verb, "dor_1", 0)
+	case "hold1":
+		b.command(wire.CmdHold, "dor_1", 1)
+	case "push", "shut", "force":
+		b.step(Event{Kind: Leaf, DoorID: "dor_1", Action: map[string]string{"push": LeafOpen, "shut": LeafClose, "force": LeafForce}[verb]})
+	default:
+		d := int64(0)
+		for _, r := range verb[1:] {
+			d = d*10 + int64(r-'0')
+		}
+		b.to(b.now + d)
+	}
+}
+
+func TestCommandsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	ok := wire.Command{ID: "cmd_x", Epoch: 7, DoorID: "dor_1", Channel: 1, Command: wire.CmdOpen, NotAfterMs: 5000}
+	for _, c := range []struct {
+		name    string
+		change  func(*wire.Command)
+		session int64
+		code    string
+	}{
+		{"in time", func(*wire.Command) {}, 4999, ""},
+		{"at notAfter", func(*wire.Command) {}, 5000, ""},
+		{"after notAfter", func(*wire.Command) {}, 5001, "expired"},
+		{"session not known", func(*wire.Command) {}, 0, "expired"},
+		{"an earlier connection's", func(c *wire.Command) { c.Epoch = 6 }, 1, "expired"},
+		{"unknown door", func(c *wire.Command) { c.DoorID = "dor_9" }, 1, "unsupported"},
+		{"another channel", func(c *wire.Command) { c.Channel = 2 }, 1, "unsupported"},
+		{"unknown verb", func(c *wire.Command) { c.Command = "explode" }, 1, "unsupported"},
+		{"by channel alone", func(c *wire.Command) { c.DoorID, c.Channel = "", 2 }, 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t).online()
+			cmd := ok
+			c.change(&cmd)
+			r := b.send(cmd, c.session)
+			b.want("code", r.Code, c.code)
+			line := b.lines[len(b.lines)-1]
+			want := ActPulse
+			if c.code != "" {
+				want = ActRefuse
+			}
+			b.want("line", line.Action, want)
+		})
+	}
+}
+
+func TestRememberedCommand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	c := wire.Command{ID: "cmd_a", Epoch: 7, DoorID: "dor_1", Command: wire.CmdOpen, NotAfterMs: 5000}
+	first := b.send(c, 1)
+	b.step(Event{Kind: Reboot})
+	b.online()
+	c.Epoch = b.s.Epoch
+	again := b.send(c, 9000)
+	if again.Result != first.Result || again.At != first.At {
+		t.Errorf("stored report %+v, then %+v", first, again)
+	}
+	b.want("one actuation", b.acted(), "1 pulse command")
+	for range MaxDone {
+		b.command(wire.CmdOpen, "dor_2", 0)
+	}
+	if len(b.s.Done) != MaxDone {
+		t.Errorf("remembers %d", len(b.s.Done))
+	}
+}
+
+func TestUnackedReportsGoUpAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	b.command(wire.CmdOpen, "dor_1", 0)
+	b.command(wire.CmdOpen, "dor_1", 0)
+	b.command(wire.CmdOpen, "dor_1", 0)
+	b.step(Event{Kind: Ack, Ack: wire.Ack{Type: wire.AckRpt, CommandID: "cmd_2"}})
+	b.step(Event{Kind: Forget, CommandID: "cmd_3"})
+	b.cut()
+	b.published("")
+	b.online()
+	got := b.published(wire.UpRpt)
+	if len(got) != 1 || got[0].(wire.Report).CommandID != "cmd_1" {
+		t.Errorf("sent again: %+v", got)
+	}
+}
+
+func TestOnSiteReasons(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	wall := t0
+	permit := func(id, phone, token string, from, to int64, doors ...string) access.Grant {
+		return access.Grant{ID: id, Kind: access.KindPermit, PhoneHash: phone, TokenHash: token, Doors: doors, StartsAt: from, EndsAt: to}
+	}
+	revoked := permit("pmt_r", "revoked", "", wall-1, wall+hour, "dor_1")
+	revoked.Revoked = true
+	y := snapshot(5, permit("pmt_1", "ok", "tok", wall-1, wall+hour, "dor_1"), permit("pmt_2", "soon", "", wall+1, wall+hour, "dor_1"),
+		permit("pmt_3", "gone", "", wall-2, wall, "dor_1"), revoked, grantOf("mem_1", "member", ""))
+	ws := []access.Window{}
+	y.Windows = &ws
+	b.step(Event{Kind: Sync, Change: Prepare(y)})
+	for phone, want := range map[string]string{"ok": "opened onsite", "soon": "denied not_started", "gone": "denied expired",
+		"revoked": "denied revoked", "nobody": "denied no_valid_grant", "member": "opened onsite"} {
+		b.want(phone, b.present(phone, "dor_1"), want)
+	}
+	b.want("scope", b.present("ok", "dor_2"), "denied door_out_of_scope")
+	b.want("link", b.presented(Event{Kind: Present, DoorID: "dor_1", TokenHash: "tok"}), "opened onsite")
+	b.want("dead link", b.presented(Event{Kind: Present, DoorID: "dor_1", TokenHash: "old"}), "denied link_invalid")
+	b.acted()
+	mode := func(m string) {
+		ws := []access.Window{{ID: "pol_1", DoorID: "dor_1", Ref: access.RefAlways, Mode: m, CreatedAt: 1}}
+		b.step(Event{Kind: Sync, Change: Prepare(wire.Sync{From: b.s.Content.Revision, To: b.s.Content.Revision + 1, Windows: &ws})})
+	}
+	mode(access.ModeFree)
+	b.cut() // window modes hold offline
+	b.want("free", b.present("nobody", "dor_1"), "opened free_window")
+	b.want("its line", b.acted(), "1 pulse free")
+	b.online()
+	mode(access.ModeClosed)
+	b.want("closed", b.present("ok", "dor_1"), "denied closed_window")
+	b.want("its line", b.acted(), "1 deny onsite")
+}

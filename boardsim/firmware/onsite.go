@@ -1,0 +1,96 @@
+package firmware
+
+import (
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Results of somebody presenting himself.
+const (
+	Opened = "opened"
+	Denied = "denied"
+)
+
+// present decides on site from the synchronized state, online or not [OFF-1].
+func (m *machine) present() {
+	i := m.doorByID(m.ev.DoorID)
+	if i < 0 {
+		return
+	}
+	a := access.Decide(m.question())
+	r := wire.Record{Seq: m.Seq + 1, DoorID: m.ev.DoorID, At: m.ev.Wall, Result: Denied, Reason: a.Reason, GrantID: a.Grant,
+		PhoneHash: m.ev.PhoneHash, TokenHash: m.ev.TokenHash, PhoneTail: m.ev.PhoneTail}
+	d := m.door(i)
+	if a.Allow {
+		cause := CauseOnsite
+		if a.Reason == access.FreeWindow { // [ENT-2]
+			cause = CauseFree
+		}
+		r.Result = Opened
+		d.PulseEnd = m.ev.Mono + PulseMs // over any resting behaviour
+		m.line(*d, ActPulse, cause, "", a.Grant)
+	} else {
+		m.line(*d, ActDeny, CauseOnsite, "", "")
+	}
+	m.Seq++
+	m.Records = append(m.Records, r)
+	if len(m.Records) > MaxRecords {
+		m.Records = m.Records[1:]
+		m.Dropped++
+	}
+	m.persist(PartRecord)
+	m.out = append(m.out, Effect{Kind: Decided, Result: r.Result, Reason: r.Reason, GrantID: r.GrantID,
+		Line: Line{DoorID: d.ID, Channel: d.Channel, GrantID: r.GrantID, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}})
+	m.upload()
+}
+
+func (m *machine) question() access.Question {
+	now := time.UnixMilli(m.ev.Wall)
+	q := access.Question{Now: now, Method: access.MethodOnsite, DoorID: m.ev.DoorID, OutageMs: m.Age(m.ev.Mono)}
+	if m.Outage.Over || over(q.OutageMs) { // [OFF-2] and until the synchronization after it
+		q.OutageMs = -1
+	}
+	phone := m.ev.PhoneHash
+	if m.ev.TokenHash != "" {
+		q.Link = true
+		phone, q.LinkOK = m.Content.link(m.ev.TokenHash)
+	}
+	q.Mode = access.Mode(m.Content.Windows, m.Content.hours(), m.ev.DoorID, now)
+	q.Grants = m.Content.person(phone)
+	return q
+}
+
+// upload sends the oldest records, one batch at a time [OFF-4].
+func (m *machine) upload() {
+	if !m.Outage.Online || m.Epoch == 0 || m.sentSeq > 0 || len(m.Records) == 0 {
+		return
+	}
+	batch := slices.Clone(m.Records[:min(len(m.Records), BatchSize)])
+	m.sentSeq, m.sentAt = batch[len(batch)-1].Seq, m.ev.Mono
+	m.publish(wire.UpRec, wire.Records{Records: batch, Dropped: m.Dropped})
+}
+
+// recordsAcked forgets what the server has committed and goes on.
+func (m *machine) recordsAcked(seq int64) {
+	n := 0
+	for n < len(m.Records) && m.Records[n].Seq <= seq {
+		n++
+	}
+	if n > 0 {
+		m.Records = m.Records[n:]
+		if len(m.Records) == 0 {
+			m.Records = nil
+		}
+		m.persist(PartLazy)
+	}
+	if seq >= m.sentSeq {
+		m.sentSeq, m.tries = 0, 0
+		m.upload()
+	}
+}
+
+// resendAt is when a batch that nobody acknowledged goes up again.
+func (s State) resendAt() int64 { return s.sentAt + ResendMs<<s.tries }

@@ -1,0 +1,101 @@
+package firmware
+
+import (
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// restAt is when the resting behaviour is applied: at graceSec, at the latest
+// over 36 h [OFF-3]; at once with a lost clock.
+func (s State) restAt() int64 {
+	if s.Outage.Lost {
+		return s.Outage.Contact
+	}
+	return min(s.Outage.Contact+s.Netloss.GraceSec*1000, s.overAt())
+}
+
+// overAt is the first millisecond over 36 h; at 36 h exactly decisions still work [OFF-2].
+func (s State) overAt() int64 {
+	switch {
+	case s.Outage.Lost:
+		return s.Outage.Contact
+	case plantLimit:
+		return s.Outage.Contact + limitMs
+	}
+	return s.Outage.Contact + limitMs + 1
+}
+
+// disconnected begins an outage: from the drop on, or from when the server was
+// last heard if nobody noticed.
+func (m *machine) disconnected() {
+	m.Epoch, m.sentSeq = 0, 0
+	if !m.Outage.Online {
+		return
+	}
+	m.Outage.Online, m.Outage.Contact = false, m.ev.Mono
+	if m.ev.Silent {
+		m.Outage.Contact = min(m.ev.Heard, m.ev.Mono)
+	}
+	m.persist(PartCore)
+}
+
+// contact is a message from the server: it alone ends an outage [OFF-4].
+func (m *machine) contact() {
+	if m.Outage.Online {
+		return
+	}
+	if over(m.Age(m.ev.Mono)) {
+		m.Outage.Over = true
+	}
+	m.Outage.Online, m.Outage.Lost, m.Outage.Rested = true, false, false
+	for i := range m.Doors {
+		switch m.Doors[i].Rest {
+		case wire.RestHold: // held until recovery, then locked
+			d := m.door(i)
+			d.Held, d.HoldEnd, d.Rest = false, 0, ""
+			d.released(m.ev.Mono)
+			m.line(*d, ActLock, CauseOutage, "", "")
+		case wire.RestOff: // the relay is driven again
+			d := m.door(i)
+			d.Rest = ""
+			if d.Held {
+				d.Warn = false
+				m.line(*d, ActHold, CauseOutage, "", "")
+			}
+		}
+	}
+	m.persist(PartCore)
+}
+
+// resume: the synchronization after an outage is acknowledged.
+func (m *machine) resume() {
+	if m.Outage.Over {
+		m.Outage.Over = false
+		m.persist(PartCore)
+	}
+}
+
+// rest applies the stored behaviour to each channel, once an outage [OFF-3].
+func (m *machine) rest() {
+	m.Outage.Rested = true
+	for i := range m.Doors {
+		d := m.door(i)
+		switch m.Netloss.Channels[d.Channel] {
+		case wire.RestOpen: // one pulse, then as before
+			d.PulseEnd = m.ev.Mono + PulseMs
+			m.line(*d, ActPulse, CauseOutage, "", "")
+		case wire.RestHold:
+			d.Rest, d.Warn = wire.RestHold, false
+			m.line(*d, ActHold, CauseOutage, "", "")
+		case wire.RestOff:
+			if d.Driven() {
+				d.released(m.ev.Mono)
+			}
+			d.Rest, d.PulseEnd = wire.RestOff, 0
+			m.line(*d, ActOff, CauseOutage, "", "")
+		default:
+			d.lock()
+			m.line(*d, ActLock, CauseOutage, "", "")
+		}
+	}
+	m.persist(PartCore)
+}

@@ -1,0 +1,311 @@
+package firmware
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/plant"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// machine is one step in progress.
+type machine struct {
+	State
+	ev     Event
+	before []Door
+	out    []Effect
+}
+
+// Step is what the board makes of an event: its next state, and what is to be
+// done, in order. Deadlines that fell due before the event come first.
+func Step(s State, ev Event) (State, []Effect) {
+	m := machine{State: s, ev: ev, before: s.Doors}
+	m.advance()
+	skip := -1 // the door whose standing goes up in a report
+	switch ev.Kind {
+	case Connected:
+		m.hello()
+	case Disconnected:
+		m.disconnected()
+	case Command:
+		m.contact()
+		skip = m.command()
+	case Sync:
+		m.contact()
+		m.sync()
+	case Config:
+		m.contact()
+		m.config()
+	case Ack:
+		m.contact()
+		m.ack()
+	case Present:
+		m.present()
+	case Leaf:
+		m.leaf()
+	case DigestDue:
+		m.digest()
+	case Reboot:
+		m.reboot()
+	case Forget:
+		m.acked(ev.CommandID)
+	}
+	m.advance()
+	m.standings(skip)
+	return m.State, m.out
+}
+
+// NextDeadline is the monotonic time of the next Tick; ok is false when there is none.
+func (s State) NextDeadline() (at int64, ok bool) {
+	soonest := func(t int64) {
+		if !ok || t < at {
+			at, ok = t, true
+		}
+	}
+	for _, d := range s.Doors {
+		if d.Held && d.HoldEnd > 0 {
+			soonest(d.HoldEnd)
+		}
+		if t, due := d.warnAt(); due {
+			soonest(t)
+		}
+	}
+	if s.Outage.Online {
+		if s.sentSeq > 0 {
+			soonest(s.resendAt())
+		}
+		return at, ok
+	}
+	if !s.Outage.Rested {
+		soonest(s.restAt())
+	}
+	if !s.Outage.Over {
+		soonest(s.overAt())
+	}
+	return at, ok
+}
+
+// advance does everything that is due at the event's time.
+func (m *machine) advance() {
+	for {
+		at, ok := m.NextDeadline()
+		if !ok || at > m.ev.Mono {
+			return
+		}
+		for i, d := range m.Doors {
+			if d.Held && d.HoldEnd > 0 && d.HoldEnd <= at {
+				m.holdEnds(i)
+			}
+			if t, due := m.Doors[i].warnAt(); due && t <= at {
+				m.door(i).Warn = true
+			}
+		}
+		if m.Outage.Online {
+			if m.sentSeq > 0 && m.resendAt() <= at {
+				m.sentSeq = 0
+				m.tries = min(m.tries+1, 6)
+				m.upload()
+			}
+			continue
+		}
+		if !m.Outage.Rested && m.restAt() <= at {
+			m.rest()
+		}
+		if !m.Outage.Over && m.overAt() <= at {
+			m.Outage.Over = true // [OFF-2]
+			m.persist(PartCore)
+		}
+	}
+}
+
+// standings tells the server of doors that changed; skip's is in a report.
+func (m *machine) standings(skip int) {
+	var changed []wire.Standing
+	for i := range m.Doors {
+		m.since(i)
+		d, b := m.Doors[i], m.before[i]
+		seen := d.State() != b.State() || d.LeafOpen != b.LeafOpen || d.Held != b.Held || d.HoldEnd != b.HoldEnd
+		if seen && i != skip {
+			changed = append(changed, m.Standing(i, m.ev.Wall, m.ev.Mono))
+		}
+	}
+	if len(changed) > 0 {
+		m.publish(wire.UpState, wire.State{Doors: changed})
+	}
+}
+
+// since keeps the time of a door's last change of state.
+func (m *machine) since(i int) {
+	if m.Doors[i].State() != m.before[i].State() && m.Doors[i].Since == m.before[i].Since {
+		m.door(i).Since = m.ev.Wall
+	}
+}
+
+// publish sends when the server has spoken; before that only the hello goes up.
+func (m *machine) publish(channel string, payload any) {
+	if m.Outage.Online {
+		m.out = append(m.out, Effect{Kind: Publish, Channel: channel, Payload: payload})
+	}
+}
+
+func (m *machine) persist(p Parts) { m.out = append(m.out, Effect{Kind: Persist, Parts: p}) }
+
+func (m *machine) line(d Door, action, cause, commandID, grantID string) {
+	m.out = append(m.out, Effect{Kind: Actuate, Line: Line{DoorID: d.ID, Channel: d.Channel, Action: action, Cause: cause,
+		CommandID: commandID, GrantID: grantID, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}})
+}
+
+// hello opens the conversation of a connection.
+func (m *machine) hello() {
+	n := cloneNetloss(m.Netloss)
+	h := wire.Hello{Proto: wire.Version, Boot: m.Boot, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono),
+		Buffered: len(m.Records), Dropped: m.Dropped, Netloss: &n, Doors: m.Standings(m.ev.Wall, m.ev.Mono), Firmware: "doorlab"}
+	if m.Content.Revision > 0 {
+		h.Digest = m.Content.Digest()
+	}
+	m.Epoch = 0
+	m.out = append(m.out, Effect{Kind: Publish, Channel: wire.UpHello, Payload: h})
+}
+
+func (m *machine) digest() {
+	m.publish(wire.UpDigest, wire.Digest{Revision: m.Content.Revision, Digest: m.Content.Digest()})
+}
+
+// ack takes the server's acknowledgements.
+func (m *machine) ack() {
+	a := m.ev.Ack
+	switch a.Type {
+	case wire.AckHello:
+		m.Epoch = a.Epoch
+		for _, d := range m.Done { // reports the server may have missed
+			if !d.Acked {
+				m.report(d.Report)
+			}
+		}
+		if m.Outage.Over {
+			m.digest() // decisions resume with the answer
+		}
+		m.sentSeq = 0
+		m.upload()
+	case wire.AckRpt:
+		m.acked(a.CommandID)
+	case wire.AckRec:
+		m.recordsAcked(a.Seq)
+	case wire.AckDigest:
+		m.resume()
+	}
+}
+
+// acked marks a report as done with.
+func (m *machine) acked(commandID string) {
+	for i := len(m.Done) - 1; i >= 0; i-- {
+		if m.Done[i].Report.CommandID == commandID && !m.Done[i].Acked {
+			m.Done[i].Acked = true
+			m.persist(PartLazy)
+			return
+		}
+	}
+}
+
+// sync applies a snapshot or a delta atomically, or asks for repair [SYNC-1] [SYNC-2].
+func (m *machine) sync() {
+	y := m.ev.Change.Sync
+	switch {
+	case y.Snapshot || y.From == m.Content.Revision && y.To != y.From:
+		m.Content = m.Content.Apply(m.ev.Change)
+		m.rename()
+		m.persist(PartContent | PartCore)
+	case y.To != m.Content.Revision: // neither ours nor a repeat of ours
+		m.digest()
+		return
+	}
+	m.resume()
+	m.publish(wire.UpAck, wire.SyncAck{Type: "sync", Revision: m.Content.Revision, Digest: m.Content.Digest()})
+}
+
+// rename takes over which door hangs on which of the board's channels.
+func (m *machine) rename() {
+	for _, c := range m.Content.Doors {
+		if c.BoardID != m.BoardID {
+			continue
+		}
+		i := slices.IndexFunc(m.Doors, func(d Door) bool { return d.Channel == c.Channel })
+		if i >= 0 && m.Doors[i].ID != c.DoorID {
+			m.door(i).ID = c.DoorID
+		}
+	}
+}
+
+// config stores the outage policy: named channels are replaced.
+func (m *machine) config() {
+	c := m.ev.Config
+	a := wire.SyncAck{Type: "cfg", ID: c.ID, Result: wire.ResultOK}
+	switch {
+	case m.expired(c.NotAfterMs):
+		a.Result, a.Code = wire.ResultRefused, "expired"
+	case !m.fits(c.Netloss):
+		a.Result, a.Code = wire.ResultRefused, "unsupported"
+	default:
+		n := cloneNetloss(m.Netloss)
+		n.GraceSec, n.Version = c.Netloss.GraceSec, max(c.Netloss.Version, 1)
+		for ch, rest := range c.Netloss.Channels {
+			n.Channels[ch] = rest
+		}
+		m.Netloss = n
+		m.persist(PartCore)
+	}
+	n := cloneNetloss(m.Netloss)
+	a.Netloss = &n
+	m.publish(wire.UpAck, a)
+}
+
+func (m *machine) fits(n wire.Netloss) bool {
+	if n.GraceSec < 0 || n.GraceSec > MaxGrace {
+		return false
+	}
+	for ch, rest := range n.Channels {
+		if !slices.ContainsFunc(m.Doors, func(d Door) bool { return d.Channel == ch }) {
+			return false
+		}
+		if !slices.Contains([]string{wire.RestOpen, wire.RestClose, wire.RestHold, wire.RestOff}, rest) {
+			return false
+		}
+	}
+	return true
+}
+
+// reboot starts the next life. Holds, ids, records and the outage age are in flash.
+func (m *machine) reboot() {
+	m.disconnected()
+	m.Boot++
+	for i := range m.Doors {
+		m.door(i).PulseEnd = 0
+	}
+	parts := PartCore
+	if m.ev.Wiped { // nothing is left, not even since when the line is down
+		m.Content, m.Netloss = &Content{}, unconfigured(m.Doors)
+		m.Done, m.Records, m.Dropped = nil, nil, 0
+		m.Seq = int64(m.Boot) << bootShift // the server tells records by (board, seq)
+		m.Outage = Outage{Contact: m.ev.Mono, Lost: true}
+		for i := range m.Doors {
+			d := m.door(i)
+			d.Held, d.HoldEnd, d.Rest = false, 0, ""
+		}
+		parts |= PartAll
+	}
+	m.Outage.Lost = m.Outage.Lost || m.ev.ClockLost
+	m.persist(parts)
+}
+
+var (
+	plantNotAfter  = plant.Is("board-ignores-notafter")
+	plantLimit     = plant.Is("outage-36h-ge")
+	plantActsTwice = plant.Is("board-acts-twice")
+)
+
+// over reports whether an outage age has passed 36 h.
+func over(age int64) bool { return access.OutageOver(age) || plantLimit && age == limitMs }
+
+func (m *machine) expired(notAfterMs int64) bool {
+	return m.ev.SessionMs <= 0 || m.ev.SessionMs > notAfterMs
+}

@@ -1,0 +1,198 @@
+package firmware
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// digest sums a content item by item, as the server's store does.
+func digest(y wire.Sync) string {
+	var s access.Sum
+	for _, g := range y.Upsert {
+		s.Toggle("grant", g)
+	}
+	for _, w := range *y.Windows {
+		s.Toggle("window", w)
+	}
+	for _, d := range *y.Doors {
+		s.Toggle("door", d)
+	}
+	s.Toggle("hours", *y.Hours)
+	return s.String()
+}
+
+func TestSyncDigestEqualsTheServers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	y := snapshot(4, grantOf("mem_1", "p", ""), grantOf("mem_2", "q", "<&>"))
+	y.Hours.Week = access.Week{"mon": {{"09:00", "22:00"}}, "sun": {}}
+	y.Hours.Holidays = []access.Holiday{{Date: "2026-10-09", Name: "한글날"}}
+	raw, err := json.Marshal(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev, err := Decode(wire.DownSync, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.published("")
+	b.step(ev)
+	got := b.published(wire.UpAck)
+	if len(got) != 1 || got[0].(wire.SyncAck).Digest != digest(y) || got[0].(wire.SyncAck).Revision != 4 {
+		t.Errorf("acknowledged %+v, want digest %s", got, digest(y))
+	}
+	// A delta: one grant changed, one removed, windows new.
+	g := grantOf("mem_1", "p2", "")
+	ws := []access.Window{{ID: "pol_1", DoorID: "dor_1", Ref: access.RefAlways, Mode: access.ModeFree, CreatedAt: 3}}
+	b.step(Event{Kind: Sync, Change: Prepare(wire.Sync{From: 4, To: 5, Upsert: []access.Grant{g}, Remove: []string{"mem_2"}, Windows: &ws})})
+	y.Upsert, y.Windows = []access.Grant{g}, &ws
+	if b.s.Content.Digest() != digest(y) || b.s.Content.Grants() != 1 || len(b.s.Content.byPhone) != 1 || len(b.s.Content.byToken) != 0 {
+		t.Errorf("after a delta: %s, want %s", b.s.Content.Digest(), digest(y))
+	}
+	// What flash keeps makes the same content.
+	raw, _ = json.Marshal(b.s.Content.Snapshot())
+	ev, err = Decode(wire.DownSync, raw)
+	if err != nil || ApplyAll(nil, ev.Change).Digest() != b.s.Content.Digest() {
+		t.Errorf("snapshot of the content: %v", err)
+	}
+}
+
+func TestSyncOutOfOrderAsksForRepair(t *testing.T) {
+	t.Parallel()
+	delta := func(from, to int64) Event {
+		return Event{Kind: Sync, Change: Prepare(wire.Sync{From: from, To: to, Upsert: []access.Grant{grantOf(fmt.Sprint("mem_", to), "x", "")}})}
+	}
+	for _, c := range []struct {
+		name     string
+		ev       Event
+		up       string
+		revision int64
+	}{
+		{"next", delta(1, 2), wire.UpAck, 2},
+		{"a repeat of ours", delta(0, 1), wire.UpAck, 1},
+		{"a gap", delta(2, 3), wire.UpDigest, 1},
+		{"another base", delta(0, 5), wire.UpDigest, 1},
+		{"an older snapshot", Event{Kind: Sync, Change: Prepare(snapshot(1))}, wire.UpAck, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t).online()
+			before := b.s.Content
+			b.published("")
+			out := b.step(c.ev)
+			var up string
+			for _, e := range out {
+				if e.Kind == Publish {
+					up = e.Channel
+				}
+			}
+			b.want("answer", up, c.up)
+			if b.s.Content.Revision != c.revision {
+				t.Errorf("revision %d, want %d", b.s.Content.Revision, c.revision)
+			}
+			if c.up == wire.UpDigest && b.s.Content != before {
+				t.Error("applied in part")
+			}
+		})
+	}
+}
+
+func TestBoardsOfAPlaceShareTheContent(t *testing.T) {
+	t.Parallel()
+	ch := Prepare(wire.Sync{From: 1, To: 2, Upsert: []access.Grant{grantOf("mem_2", "q", "")}})
+	base := ApplyAll(nil, Prepare(snapshot(1)))
+	if base.Apply(ch) != base.Apply(ch) {
+		t.Error("computed twice")
+	}
+	other := ApplyAll(nil, Prepare(snapshot(1, grantOf("mem_1", "p", ""))))
+	if other.Apply(ch).Grants() != 2 || base.Apply(ch).Grants() != 1 {
+		t.Error("another base's result was taken")
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	set := func(n wire.Netloss, session int64) wire.SyncAck {
+		b.published("")
+		b.step(Event{Kind: Config, SessionMs: session, Config: wire.Config{ID: "c", Netloss: n, NotAfterMs: 100}})
+		return b.published(wire.UpAck)[0].(wire.SyncAck)
+	}
+	if b.s.Netloss.GraceSec != wire.DefaultGraceSec || b.s.Netloss.Channels[2] != wire.RestClose || b.s.Netloss.Version != 0 {
+		t.Errorf("never configured: %+v", b.s.Netloss)
+	}
+	a := set(wire.Netloss{GraceSec: 5, Channels: map[int]string{2: wire.RestOff}, Version: 1}, 1)
+	if a.Result != wire.ResultOK || a.Netloss.Channels[1] != wire.RestClose || a.Netloss.Channels[2] != wire.RestOff || a.Netloss.GraceSec != 5 {
+		t.Errorf("named channels are replaced, the full map is returned: %+v %+v", a, a.Netloss)
+	}
+	for _, n := range []wire.Netloss{{GraceSec: -1}, {GraceSec: MaxGrace + 1}, {Channels: map[int]string{9: wire.RestOff}}, {Channels: map[int]string{1: "dance"}}} {
+		if a := set(n, 1); a.Result != wire.ResultRefused || a.Netloss.GraceSec != 5 {
+			t.Errorf("%+v: %+v", n, a)
+		}
+	}
+	if a := set(wire.Netloss{GraceSec: 6}, 101); a.Code != "expired" {
+		t.Errorf("late: %+v", a)
+	}
+}
+
+func TestRecordsGoUpInOrderOnceEach(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online().cut()
+	const n = 250
+	for range n {
+		b.present("p", "dor_1")
+	}
+	b.published("")
+	b.online()
+	var seqs []int64
+	for range 10 {
+		got := b.published(wire.UpRec)
+		if len(got) == 0 {
+			break
+		}
+		for _, r := range got[0].(wire.Records).Records {
+			seqs = append(seqs, r.Seq)
+		}
+		b.step(Event{Kind: Ack, Ack: wire.Ack{Type: wire.AckRec, Seq: seqs[len(seqs)-1]}})
+	}
+	if len(seqs) != n || len(b.s.Records) != 0 {
+		t.Errorf("%d uploaded, %d left", len(seqs), len(b.s.Records))
+	}
+	for i, s := range seqs {
+		if s != int64(i+1) {
+			t.Fatalf("record %d at place %d", s, i)
+		}
+	}
+}
+
+func TestRecordsAreSentAgainWithBackOff(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	b.present("p", "dor_1")
+	b.published("")
+	b.to(hour)
+	if got := len(b.published(wire.UpRec)); got < 5 || got > 12 {
+		t.Errorf("sent again %d times in an hour", got)
+	}
+}
+
+func TestFullBufferCountsWhatItDrops(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online().cut()
+	for range MaxRecords + 3 {
+		b.present("p", "dor_1")
+		b.lines, b.pubs = nil, nil
+	}
+	if len(b.s.Records) != MaxRecords || b.s.Dropped != 3 || b.s.Records[0].Seq != 4 {
+		t.Errorf("%d buffered, %d dropped, first %d", len(b.s.Records), b.s.Dropped, b.s.Records[0].Seq)
+	}
+	b.step(Event{Kind: Connected})
+	h := b.published(wire.UpHello)[0].(wire.Hello)
+	if h.Buffered != MaxRecords || h.Dropped != 3 {
+		t.Errorf("hello %+v", h)
+	}
+}
