@@ -8,6 +8,7 @@ package loadtest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 
@@ -48,5 +49,32 @@ type Options struct {
 // run from happening: a bad plan, ErrHost, ErrNoDoors, an unreachable target,
 // files that cannot be written, or ctx's error with what was measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
-	return Result{}, nil
+	// The clock's follower ends with the run.
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r, err := prepare(inner, t, p, o)
+	if err != nil {
+		return Result{}, err
+	}
+	files, err := r.create()
+	if err != nil {
+		return Result{}, err
+	}
+	res, err := r.run(inner)
+	if o.Baseline != "" && err == nil {
+		res.Compare, err = compare(o.Baseline, res)
+	}
+	return res, errors.Join(err, files.finish(res), ctx.Err())
+}
+
+func (r *runner) run(ctx context.Context) (Result, error) {
+	if r.plan.Pacer == "search" {
+		return r.search(ctx)
+	}
+	return r.step(ctx, newSchedule(r.plan), r.plan.Name)
+}
+
+func (r *runner) step(ctx context.Context, s *schedule, name string) (Result, error) {
+	c, src, w, err := r.attack(ctx, s, name)
+	return r.judge(s, c, src, w, ctx.Err() != nil), err
 }

@@ -1,32 +1,49 @@
 package loadtest
 
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
 // Plan says what to send; YAML, decoded strictly.
 type Plan struct {
-	Name        string `yaml:"name" json:"name"`
+	Name        string `yaml:"name,omitempty" json:"name"`
 	Description string `yaml:"description,omitempty" json:"description,omitempty"`
 
-	Pacer     string   `yaml:"pacer,omitempty" json:"pacer,omitempty" jsonschema:"enum=constant,enum=ramp,enum=stages,enum=sine,enum=search"` // default constant
-	Rate      Rate     `yaml:"rate,omitempty" json:"rate,omitempty"`                                                                          // constant; ramp: at the start; sine: the mean; search: the first tried
-	To        Rate     `yaml:"to,omitempty" json:"to,omitempty"`                                                                              // ramp: at the end; search: the highest tried
-	Duration  Duration `yaml:"duration,omitempty" json:"duration,omitempty"`                                                                  // search: of one step
+	// Pace. Default constant. Rate is the constant rate, the ramp's first, the
+	// sine's mean, the search's first step; To the ramp's last and the search's
+	// highest; Duration is of the run, for a search of each step.
+	Pacer     string   `yaml:"pacer,omitempty" json:"pacer,omitempty" jsonschema:"enum=constant,enum=ramp,enum=stages,enum=sine,enum=search"`
+	Rate      Rate     `yaml:"rate,omitempty" json:"rate,omitempty"`
+	To        Rate     `yaml:"to,omitempty" json:"to,omitempty"`
+	Duration  Duration `yaml:"duration,omitempty" json:"duration,omitempty"`
 	Stages    []Stage  `yaml:"stages,omitempty" json:"stages,omitempty"`
-	Amplitude Rate     `yaml:"amplitude,omitempty" json:"amplitude,omitempty"` // sine
-	Period    Duration `yaml:"period,omitempty" json:"period,omitempty"`       // sine
-	Precision Share    `yaml:"precision,omitempty" json:"precision,omitempty"` // search: stops when the bounds are this close, default 5%
+	Amplitude Rate     `yaml:"amplitude,omitempty" json:"amplitude,omitempty"`
+	Period    Duration `yaml:"period,omitempty" json:"period,omitempty"`
+	Precision Share    `yaml:"precision,omitempty" json:"precision,omitempty"` // of a search, default 5%
 
-	Commands    Mix     `yaml:"commands,omitempty" json:"commands,omitempty"`                                       // default open: 100%
-	HoldMinutes int     `yaml:"holdMinutes,omitempty" json:"holdMinutes,omitempty"`                                 // default 1
-	Legacy      Share   `yaml:"legacy,omitempty" json:"legacy,omitempty"`                                           // of the commands over the legacy door paths
-	Places      string  `yaml:"places,omitempty" json:"places,omitempty" jsonschema:"enum=live,enum=test,enum=all"` // default live, test when there is none
-	Doors       string  `yaml:"doors,omitempty" json:"doors,omitempty" jsonschema:"enum=even,enum=zipf,enum=one"`   // default even
-	Skew        float64 `yaml:"skew,omitempty" json:"skew,omitempty"`                                               // zipf: its exponent, default 1.2
+	// What is sent where. Default: open, on the doors of the live places evenly
+	// (of the test places when there is no live one).
+	Commands    Mix     `yaml:"commands,omitempty" json:"commands"`
+	HoldMinutes int     `yaml:"holdMinutes,omitempty" json:"holdMinutes,omitempty"` // default 1
+	Reason      string  `yaml:"reason,omitempty" json:"reason,omitempty"`           // args.reason, default "load <name>"
+	Legacy      Share   `yaml:"legacy,omitempty" json:"legacy,omitempty"`           // over the legacy door paths
+	Places      string  `yaml:"places,omitempty" json:"places,omitempty" jsonschema:"enum=live,enum=test,enum=all"`
+	Doors       string  `yaml:"doors,omitempty" json:"doors,omitempty" jsonschema:"enum=even,enum=zipf,enum=one"`
+	Skew        float64 `yaml:"skew,omitempty" json:"skew,omitempty"` // zipf's exponent, default 1.2
 
-	RepeatedKeys   Share    `yaml:"repeatedKeys,omitempty" json:"repeatedKeys,omitempty"`     // of the requests, each equal to the one it repeats
-	RepeatedAtOnce Share    `yaml:"repeatedAtOnce,omitempty" json:"repeatedAtOnce,omitempty"` // of the repeats, right behind their first; default 50%
-	RepeatAfter    Duration `yaml:"repeatAfter,omitempty" json:"repeatAfter,omitempty"`       // the others, at least this much later; default 2s
+	// Repeats: requests that equal an earlier one, key included. A share of them
+	// right behind the first (default 50%), the others RepeatAfter later or more (default 2s).
+	RepeatedKeys   Share    `yaml:"repeatedKeys,omitempty" json:"repeatedKeys,omitempty"`
+	RepeatedAtOnce *Share   `yaml:"repeatedAtOnce,omitempty" json:"repeatedAtOnce,omitempty"`
+	RepeatAfter    Duration `yaml:"repeatAfter,omitempty" json:"repeatAfter,omitempty"`
 
 	Timeout    Duration          `yaml:"timeout,omitempty" json:"timeout,omitempty"` // default 20s: above the server's wait
-	MaxLag     Duration          `yaml:"maxLag,omitempty" json:"maxLag,omitempty"`   // p99 of the generator's lag beyond which the run is invalid, default 100ms
+	MaxLag     Duration          `yaml:"maxLag,omitempty" json:"maxLag,omitempty"`   // p99 of the generator's lag that makes a run invalid, default 100ms
 	Seed       int64             `yaml:"seed,omitempty" json:"seed,omitempty"`
 	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty"`
 }
@@ -38,22 +55,133 @@ type Stage struct {
 	Duration Duration `yaml:"duration" json:"duration"`
 }
 
-// Mix is the share of each command.
+// Mix is the share of each command; all zero means open only.
 type Mix struct {
 	Open  Share `yaml:"open,omitempty" json:"open,omitempty"`
 	Hold  Share `yaml:"hold,omitempty" json:"hold,omitempty"`
 	Close Share `yaml:"close,omitempty" json:"close,omitempty"`
 }
 
-// Load reads a plan: a file, or an embedded plan by name ("door-commands").
-// Errors carry file:line:col, all at once.
-func Load(path string) (Plan, error) { return Plan{}, nil }
-
-// Parse reads a plan from its text; name is the file in error messages.
-func Parse(name string, text []byte) (Plan, error) { return Plan{}, nil }
-
-// Problem is one fault of a plan; Path is the YAML path ("$.rate").
+// Problem is one fault of a plan; Path is a YAML path ("$.stages[1].rate").
 type Problem struct{ Path, Message string }
 
+var (
+	pacers      = []string{"constant", "ramp", "stages", "sine", "search"}
+	doorSpreads = []string{"even", "zipf", "one"}
+	placeKinds  = []string{"live", "test", "all"}
+)
+
+// withDefaults fills what was left out.
+func (p Plan) withDefaults() Plan {
+	def(&p.Pacer, "constant")
+	def(&p.Places, "live")
+	def(&p.Doors, "even")
+	def(&p.Skew, 1.2)
+	def(&p.HoldMinutes, 1)
+	def(&p.Precision, 0.05)
+	def(&p.RepeatAfter, Duration(2*time.Second))
+	def(&p.Timeout, Duration(20*time.Second))
+	def(&p.MaxLag, Duration(100*time.Millisecond))
+	def(&p.Commands, Mix{Open: 1})
+	def(&p.Name, "load")
+	def(&p.Reason, "load "+p.Name)
+	if p.RepeatedAtOnce == nil {
+		half := Share(0.5)
+		p.RepeatedAtOnce = &half
+	}
+	return p
+}
+
+func def[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
 // Problems checks a plan; a scenario that embeds one finds the positions itself.
-func (p Plan) Problems() []Problem { return nil }
+func (p Plan) Problems() []Problem {
+	c := &check{}
+	p = p.withDefaults()
+	c.oneOf("$.pacer", p.Pacer, pacers)
+	c.oneOf("$.doors", p.Doors, doorSpreads)
+	c.oneOf("$.places", p.Places, placeKinds)
+	c.pace(p)
+	sum := p.Commands.Open + p.Commands.Hold + p.Commands.Close
+	c.want(math.Abs(float64(sum)-1) < 1e-6, "$.commands", "the shares make %s, they must make 100%%", sum)
+	c.want(p.HoldMinutes >= 0 && p.HoldMinutes <= 1440, "$.holdMinutes", "must be 0 to 1440")
+	c.want(len([]rune(p.Reason)) <= 200, "$.reason", "has more than 200 characters")
+	c.want(p.Skew > 1, "$.skew", "must be above 1")
+	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: somebody has to be first")
+	c.thresholds(p.Thresholds)
+	return c.problems
+}
+
+// Err is nil for a sound plan.
+func (p Plan) Err() error {
+	var lines []string
+	for _, b := range p.Problems() {
+		lines = append(lines, b.Path+": "+b.Message)
+	}
+	if lines == nil {
+		return nil
+	}
+	return &PlanError{lines}
+}
+
+type check struct{ problems []Problem }
+
+func (c *check) want(ok bool, path, format string, args ...any) {
+	if !ok {
+		c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (c *check) oneOf(path, v string, valid []string) {
+	c.want(slices.Contains(valid, v), path, "%q is none of %s%s", v, strings.Join(valid, ", "), hint(v, valid))
+}
+
+// pace checks that the pacer has what it needs and nothing that it would ignore.
+func (c *check) pace(p Plan) {
+	uses := map[string][]string{
+		"constant": {"rate", "duration"}, "ramp": {"rate", "to", "duration"}, "stages": {"stages"},
+		"sine": {"rate", "amplitude", "period", "duration"}, "search": {"rate", "to", "duration"},
+	}[p.Pacer]
+	if uses == nil {
+		return
+	}
+	given := map[string]bool{"rate": p.Rate > 0, "to": p.To > 0, "duration": p.Duration > 0, "stages": len(p.Stages) > 0,
+		"amplitude": p.Amplitude > 0, "period": p.Period > 0}
+	for _, name := range sortedKeys(given) {
+		used := slices.Contains(uses, name)
+		c.want(!given[name] || used, "$."+name, "pacer %s takes no %s", p.Pacer, name)
+		needed := used && !(p.Pacer == "ramp" && (name == "rate" || name == "to"))
+		c.want(given[name] || !needed, "$."+name, "pacer %s needs %s", p.Pacer, name)
+	}
+	c.want(p.Pacer != "ramp" || p.Rate+p.To > 0, "$.to", "pacer ramp needs rate or to above 0")
+	c.want(p.Pacer != "sine" || p.Amplitude <= p.Rate, "$.amplitude", "must not be above the rate")
+	c.want(p.Pacer != "search" || p.To >= p.Rate, "$.to", "must not be below the rate")
+	c.want(p.Pacer != "search" || len(p.Thresholds) > 0, "$.thresholds", "a search needs thresholds to keep")
+	for i, s := range p.Stages {
+		at := fmt.Sprintf("$.stages[%d]", i)
+		c.want(s.Duration > 0, at+".duration", "stage needs duration")
+		c.want(s.Rate > 0 || s.To != nil && *s.To > 0 || len(p.Stages) > 1, at+".rate", "stage needs rate")
+	}
+}
+
+func (c *check) thresholds(all map[string]string) {
+	for _, name := range sortedKeys(all) {
+		if _, err := parseThreshold(name, all[name]); err != nil {
+			c.want(false, "$.thresholds."+name, "%v", err)
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

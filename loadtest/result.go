@@ -15,9 +15,10 @@ type Result struct {
 	Verdict string   `json:"verdict"`
 	Reasons []string `json:"reasons,omitempty"` // why it is not PASS
 	Seed    int64    `json:"seed"`
+	Run     string   `json:"run"` // what makes the run's keys its own
 
 	Started     time.Time `json:"started"`
-	Seconds     float64   `json:"seconds"` // from the first to the last request sent
+	Seconds     float64   `json:"seconds"` // planned, or as long as it took to send all
 	Planned     int64     `json:"planned"`
 	Sent        int64     `json:"sent"`        // hits, each one planned request
 	Attempts    int64     `json:"attempts"`    // HTTP requests: hits and visible second tries after a 401

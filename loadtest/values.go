@@ -17,7 +17,7 @@ type Rate float64
 type Share float64
 
 // MarshalText implements encoding.TextMarshaler.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Duration) UnmarshalText(b []byte) error {
@@ -30,7 +30,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 }
 
 // MarshalText implements encoding.TextMarshaler.
-func (r Rate) MarshalText() ([]byte, error) { return []byte(number(float64(r)) + "/s"), nil }
+func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (r *Rate) UnmarshalText(b []byte) error {
@@ -45,7 +45,7 @@ func (r *Rate) UnmarshalText(b []byte) error {
 }
 
 // MarshalText implements encoding.TextMarshaler.
-func (s Share) MarshalText() ([]byte, error) { return []byte(number(float64(s)*100) + "%"), nil }
+func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *Share) UnmarshalText(b []byte) error {
@@ -60,6 +60,10 @@ func (s *Share) UnmarshalText(b []byte) error {
 	*s = Share(v)
 	return nil
 }
+
+func (d Duration) String() string { return time.Duration(d).String() }
+func (r Rate) String() string     { return number(float64(r)) + "/s" }
+func (s Share) String() string    { return number(float64(s)*100) + "%" }
 
 // UnmarshalJSON takes numbers too.
 func (d *Duration) UnmarshalJSON(b []byte) error { return d.UnmarshalText(b) }

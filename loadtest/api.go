@@ -1,0 +1,194 @@
+package loadtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// maxBody is the most of an answer that is read: far above any command's answer.
+const maxBody = 1 << 20
+
+// api sends single HTTP attempts and writes each into the history. It never
+// sends anything twice.
+type api struct {
+	base     *url.URL
+	run      string
+	history  func(history.Event)
+	domain   *domain
+	attempts atomic.Int64 // all of them, exchanges and listings too
+}
+
+func (a *api) now() time.Time { return a.domain.now() }
+
+// request is one HTTP attempt.
+type request struct {
+	method, route, path, query string
+	url                        *url.URL // instead of path
+	place, door, token         string
+	key, keyHash, meaning      string
+	body                       []byte
+}
+
+// answer is what came back.
+type answer struct {
+	status    int
+	code      string
+	outcome   string
+	command   string
+	device    string
+	replayed  bool
+	data      json.RawMessage
+	total     int
+	body      []byte
+	header    http.Header
+	errAnswer string
+}
+
+func (a answer) retryAfter() time.Duration {
+	s, err := strconv.Atoi(a.header.Get("Retry-After"))
+	if err != nil || s < 1 {
+		s = 1
+	}
+	return time.Duration(s) * time.Second
+}
+
+// call makes one attempt. An attempt without an answer leaves no Answer behind:
+// to the checkers its outcome is unknown.
+func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answer, error) {
+	e := history.Event{
+		Kind: history.Attempt, Request: a.run + "-" + strconv.FormatInt(a.attempts.Add(1), 36),
+		Method: r.method, Route: r.route, PlaceID: r.place, DoorID: r.door, Key: r.keyHash, Meaning: r.meaning,
+	}
+	a.emit(e)
+	resp, err := via.RoundTrip(a.request(ctx, r))
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }() // read to its end, or of no use
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	if err != nil {
+		return answer{}, fmt.Errorf("reading the answer: %w", err)
+	}
+	ans := read(resp, body)
+	e.Kind, e.Status, e.Code, e.Outcome = history.Answer, ans.status, ans.code, ans.outcome
+	e.CommandID, e.Reason, e.Replayed = ans.command, ans.device, ans.replayed
+	sum := sha256.Sum256(body)
+	e.BodyHash = hex.EncodeToString(sum[:8])
+	a.emit(e)
+	return ans, nil
+}
+
+func (a *api) emit(e history.Event) {
+	if a.history == nil {
+		return
+	}
+	e.At, e.WallNs = a.now().UnixMilli(), clock.WallNow().UnixNano()
+	a.history(e)
+}
+
+// request builds it without GetBody: Go's transport would otherwise silently
+// resend a POST that carries an Idempotency-Key when a kept connection breaks.
+func (a *api) request(ctx context.Context, r request) *http.Request {
+	u := r.url
+	if u == nil {
+		u = a.base.JoinPath(r.path)
+		u.RawQuery = r.query
+	}
+	req := &http.Request{Method: r.method, URL: u, Host: u.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"User-Agent": {"doorlab-load"}}}
+	if r.body != nil {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
+		req.Header["Content-Type"] = []string{"application/json"}
+	}
+	if r.token != "" {
+		req.Header["Authorization"] = []string{"Bearer " + r.token}
+	}
+	if r.key != "" {
+		req.Header["Idempotency-Key"] = []string{r.key}
+	}
+	return req.WithContext(ctx)
+}
+
+// read takes an answer apart: both envelopes of the contract.
+func read(resp *http.Response, body []byte) answer {
+	a := answer{status: resp.StatusCode, body: body, header: resp.Header, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	var env struct {
+		Data    json.RawMessage `json:"data"`
+		Total   int             `json:"total"`
+		Error   string          `json:"error"`
+		Details struct{ Reason, CommandID, DeviceCode string }
+	}
+	if json.Unmarshal(body, &env) != nil {
+		return a
+	}
+	a.data, a.total, a.code = env.Data, env.Total, env.Error
+	a.command, a.device = env.Details.CommandID, env.Details.DeviceCode
+	if a.status == http.StatusOK {
+		var done struct{ CommandID, Outcome string }
+		if json.Unmarshal(env.Data, &done) == nil && done.Outcome == reported { // a list is no command
+			a.command, a.outcome = done.CommandID, reported
+		}
+		return a
+	}
+	if statusOf[env.Details.Reason] == a.status {
+		a.outcome = env.Details.Reason
+	}
+	return a
+}
+
+var statusOf = map[string]int{offline: http.StatusConflict, refused: http.StatusBadGateway, noResponse: http.StatusGatewayTimeout}
+
+// domain estimates the server's domain time: a clock of this process, or the
+// control listener's asked now and then, or the machine's own.
+type domain struct {
+	clock clock.Clock
+	ahead atomic.Int64 // of the machine's clock, ns
+}
+
+func (d *domain) now() time.Time {
+	if d.clock != nil {
+		return d.clock.Now()
+	}
+	return clock.WallNow().Add(time.Duration(d.ahead.Load()))
+}
+
+// follow asks the control listener every two seconds until ctx ends. A jump
+// between two questions is noticed by the 401 that it causes.
+func (d *domain) follow(ctx context.Context, via http.RoundTripper, control, token string) {
+	for d.ask(ctx, via, control, token) && pause(ctx, 2*time.Second) == nil {
+	}
+}
+
+// ask reports whether it is worth asking again.
+func (d *domain) ask(ctx context.Context, via http.RoundTripper, control, token string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, control+"/lab/v1/clock", http.NoBody)
+	if err != nil {
+		return false
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := via.RoundTrip(req)
+	if err != nil {
+		return !errors.Is(err, context.Canceled)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var body struct{ Data struct{ Now time.Time } }
+	if resp.StatusCode != http.StatusOK || json.NewDecoder(resp.Body).Decode(&body) != nil {
+		return false
+	}
+	d.ahead.Store(int64(body.Data.Now.Sub(clock.WallNow())))
+	return true
+}

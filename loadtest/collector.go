@@ -1,0 +1,223 @@
+package loadtest
+
+import (
+	"math"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+)
+
+// collector turns vegeta's results into counts, histograms and a series. Each
+// outcome has two histograms: service time, and time since scheduled, in which
+// a stalled generator or a stalled server cannot hide.
+type collector struct {
+	pacer *pacer
+
+	sent     int64
+	replayed int64
+	starved  map[string]int64 // requests that this machine could not send
+	service  map[string]*hdrhistogram.Histogram
+	since    map[string]*hdrhistogram.Histogram
+	lag      *hdrhistogram.Histogram
+	lastSent time.Duration
+	statuses map[int]int64
+	codes    map[string]int64
+	errors   map[string]int64
+
+	mu     sync.Mutex // of what the progress lines read
+	series *series
+}
+
+func newCollector() *collector {
+	return &collector{
+		starved: map[string]int64{}, service: map[string]*hdrhistogram.Histogram{}, since: map[string]*hdrhistogram.Histogram{},
+		lag: newHistogram(), statuses: map[int]int64{}, codes: map[string]int64{}, errors: map[string]int64{}, series: newSeries(),
+	}
+}
+
+// newHistogram counts microseconds up to ten minutes, to three digits.
+func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 600_000_000, 3) }
+
+func record(h *hdrhistogram.Histogram, d time.Duration) {
+	_ = h.RecordValue(min(max(d.Microseconds(), 0), 600_000_000)) // within its range
+}
+
+// add takes a result; it strips what only the way from the wire needed.
+func (c *collector) add(r *vegeta.Result) {
+	outcome := r.Headers.Get(outcomeHeader)
+	if outcome == "" {
+		outcome = noAnswer
+		name, ours := cause(r.Error)
+		c.errors[name]++
+		if ours {
+			c.starved[name]++
+		}
+	}
+	c.statuses[int(r.Code)]++
+	if code := r.Headers.Get(codeHeader); code != "" {
+		c.codes[code]++
+	}
+	if r.Headers.Get(replayHeader) != "" {
+		c.replayed++
+	}
+	r.Headers, r.Body = nil, nil
+
+	due := c.pacer.due(r.Seq)
+	lag := max(r.Timestamp.Sub(due), 0)
+	since := lag + r.Latency
+	for _, name := range []string{outcome, everything} {
+		record(c.of(c.service, name), r.Latency)
+		record(c.of(c.since, name), since)
+	}
+	record(c.lag, lag)
+	offset := r.Timestamp.Sub(c.pacer.began)
+	c.lastSent = max(c.lastSent, offset)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent++
+	c.series.add(due.Sub(c.pacer.began), offset, since, lag, outcome)
+}
+
+func (c *collector) of(m map[string]*hdrhistogram.Histogram, name string) *hdrhistogram.Histogram {
+	h := m[name]
+	if h == nil {
+		h = newHistogram()
+		m[name] = h
+	}
+	return h
+}
+
+func (c *collector) dist(outcome string, service bool) *hdrhistogram.Histogram {
+	if service {
+		return c.of(c.service, outcome)
+	}
+	return c.of(c.since, outcome)
+}
+
+func (c *collector) count(outcome string) int64 {
+	if h := c.since[outcome]; h != nil {
+		return h.TotalCount()
+	}
+	return 0
+}
+
+// outcomes lists "all" and what was seen, in the usual order.
+func (c *collector) outcomes() []Outcome {
+	var list []Outcome
+	for _, name := range append([]string{everything}, outcomes...) {
+		if n := c.count(name); n > 0 {
+			list = append(list, Outcome{name, n, summarize(c.service[name]), summarize(c.since[name])})
+		}
+	}
+	return list
+}
+
+func summarize(h *hdrhistogram.Histogram) Latency {
+	if h.TotalCount() == 0 {
+		return Latency{}
+	}
+	q := func(p float64) float64 { return float64(h.ValueAtPercentile(p)) / 1000 }
+	l := Latency{Mean: round(h.Mean()/1000, 3), P50: q(50), P90: q(90), P95: q(95), P99: q(99), P999: q(99.9), Max: float64(h.Max()) / 1000}
+	if text, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase); err == nil {
+		l.HDR = string(text)
+	}
+	return l
+}
+
+// series keeps a second's latencies until no answer of it can be missing much
+// longer, then only their summary.
+type series struct {
+	open   map[int]*second
+	points map[int]*Point
+	newest int
+}
+
+type second struct{ since []float64 }
+
+const keepSeconds = 60
+
+func newSeries() *series { return &series{open: map[int]*second{}, points: map[int]*Point{}} }
+
+func (s *series) add(due, sent, since, lag time.Duration, outcome string) {
+	i := int(due / time.Second)
+	p := s.point(i)
+	p.Planned++
+	p.Outcomes[outcome]++
+	p.Lag = max(p.Lag, millis(lag))
+	p.Max = max(p.Max, millis(since))
+	s.point(int(sent/time.Second)).Sent++
+	if o := s.open[i]; o != nil {
+		o.since = append(o.since, millis(since))
+	} else if i > s.newest-keepSeconds {
+		s.open[i] = &second{since: []float64{millis(since)}}
+	}
+	if i > s.newest {
+		s.newest = i
+		for old := range s.open {
+			if old <= i-keepSeconds {
+				s.settle(old)
+			}
+		}
+	}
+}
+
+func (s *series) point(i int) *Point {
+	p := s.points[i]
+	if p == nil {
+		p = &Point{Second: i, Outcomes: map[string]int64{}}
+		s.points[i] = p
+	}
+	return p
+}
+
+func (s *series) settle(i int) {
+	sort.Float64s(s.open[i].since)
+	p := s.point(i)
+	p.P50, p.P99 = quantile(s.open[i].since, 0.50), quantile(s.open[i].since, 0.99)
+	delete(s.open, i)
+}
+
+// finish returns all points in order.
+func (s *series) finish() []Point {
+	for i := range s.open {
+		s.settle(i)
+	}
+	list := make([]Point, 0, len(s.points))
+	for _, p := range s.points {
+		list = append(list, *p)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Second < list[j].Second })
+	return list
+}
+
+// quantile of sorted values, by nearest rank.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	i := int(math.Ceil(q*float64(len(sorted)))) - 1
+	return sorted[min(max(i, 0), len(sorted)-1)]
+}
+
+func millis(d time.Duration) float64 { return round(float64(d)/float64(time.Millisecond), 3) }
+
+func round(v float64, digits int) float64 {
+	f := math.Pow10(digits)
+	return math.Round(v*f) / f
+}
+
+// ms prints milliseconds as a person reads them.
+func ms(v float64) string {
+	switch {
+	case v >= 10_000:
+		return number(round(v/1000, 1)) + "s"
+	case v >= 100:
+		return number(round(v, 0)) + "ms"
+	default:
+		return number(round(v, 2)) + "ms"
+	}
+}

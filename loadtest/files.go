@@ -1,0 +1,77 @@
+package loadtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+)
+
+// files of a run in Options.OutDir: results.bin (vegeta's own format),
+// result.json, report.txt, report.html.
+type files struct {
+	dir string
+	bin *os.File
+	buf *bufio.Writer
+}
+
+func (r *runner) create() (*files, error) {
+	f := &files{dir: r.opts.OutDir}
+	if f.dir == "" {
+		return f, nil
+	}
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return nil, err
+	}
+	bin, err := os.Create(filepath.Join(f.dir, "results.bin"))
+	if err != nil {
+		return nil, err
+	}
+	f.bin, f.buf = bin, bufio.NewWriterSize(bin, 1<<16)
+	r.encode = vegeta.NewEncoder(f.buf)
+	return f, nil
+}
+
+func (f *files) finish(res Result) error {
+	if f.dir == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(res, "", "  ")
+	return errors.Join(err, f.buf.Flush(), f.bin.Close(),
+		os.WriteFile(filepath.Join(f.dir, "result.json"), append(text, '\n'), 0o644),
+		f.write("report.txt", res.Text()),
+		f.write("report.html", res.HTML()))
+}
+
+func (f *files) write(name, text string) error {
+	return os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o644)
+}
+
+// ReadResult reads a result.json, or the one in a directory.
+func ReadResult(path string) (Result, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "result.json")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Result{}, err
+	}
+	var r Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// outcome finds one by name; its zero value when it was not seen.
+func (r Result) outcome(name string) Outcome {
+	if i := slices.IndexFunc(r.Outcomes, func(o Outcome) bool { return o.Name == name }); i >= 0 {
+		return r.Outcomes[i]
+	}
+	return Outcome{Name: name}
+}

@@ -1,0 +1,80 @@
+package loadtest
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// judge makes a result of one attack. Interrupted runs are judged too: the
+// caller adds ctx's error.
+func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrupted bool) Result {
+	res := Result{
+		Plan: r.plan, Verdict: Pass, Seed: r.seed, Run: r.api.run,
+		Started: c.pacer.began.UTC(), Planned: s.total, Sent: c.sent,
+		Attempts: w.sent.Load(), Renewed: w.renewed.Load(), Repeats: src.repeats, Replayed: c.replayed,
+		Lag: summarize(c.lag), Outcomes: c.outcomes(), Statuses: map[string]int64{}, Codes: c.codes, Errors: c.errors,
+		Series: c.series.finish(),
+	}
+	for status, n := range c.statuses {
+		res.Statuses[strconv.Itoa(status)] = n
+	}
+	// The last planned moment against the last real one: over the same hits.
+	planned := s.at(max(c.sent-1, 0)).Seconds()
+	real := max(c.lastSent.Seconds(), planned)
+	res.Seconds = round(max(real, s.seconds), 3)
+	if interrupted {
+		res.Seconds = round(real, 3)
+	}
+	if s.seconds > 0 {
+		res.PlannedRate = round(float64(s.total)/s.seconds, 2)
+	}
+	res.SentRate = res.PlannedRate
+	if real > 0 {
+		res.SentRate = round(res.PlannedRate*planned/real, 2)
+	}
+	res.Reasons = r.invalid(c, real-planned, res)
+	if len(res.Reasons) > 0 || interrupted {
+		res.Verdict = Invalid
+	}
+	if interrupted {
+		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %d of %d requests", c.sent, s.total))
+	}
+	r.thresholds(&res, c)
+	return res
+}
+
+// invalid says why the generator, and not the system, was the limit.
+func (r *runner) invalid(c *collector, late float64, res Result) (why []string) {
+	if c.sent == 0 {
+		return []string{"nothing was sent"}
+	}
+	if lag := res.Lag.P99; lag > float64(time.Duration(r.plan.MaxLag))/1e6 {
+		why = append(why, fmt.Sprintf("the generator lagged: p99 %s behind the plan, allowed %s", ms(lag), time.Duration(r.plan.MaxLag)))
+	}
+	if res.SentRate < 0.98*res.PlannedRate && late > 0.05 { // below 50 ms a run is too short to tell
+		why = append(why, fmt.Sprintf("the generator sent %s/s of %s/s planned", number(res.SentRate), number(res.PlannedRate)))
+	}
+	for _, name := range sortedKeys(c.starved) {
+		why = append(why, fmt.Sprintf("the generator ran %s %d times", name, c.starved[name]))
+	}
+	return why
+}
+
+func (r *runner) thresholds(res *Result, c *collector) {
+	for _, name := range sortedKeys(r.plan.Thresholds) {
+		text := r.plan.Thresholds[name]
+		l, err := parseThreshold(name, text)
+		if err != nil {
+			continue // the plan was checked
+		}
+		t := l.judge(name, text, c, max(res.Seconds, 1e-3))
+		res.Thresholds = append(res.Thresholds, t)
+		if !t.OK {
+			res.Reasons = append(res.Reasons, fmt.Sprintf("%s is %s, the limit is %s", name, t.Value, text))
+			if res.Verdict == Pass {
+				res.Verdict = Fail
+			}
+		}
+	}
+}

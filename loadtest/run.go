@@ -1,0 +1,194 @@
+package loadtest
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// ErrHost means that the target is not this machine and nobody allowed that.
+var ErrHost = errors.New("not a loopback address; a load on another host needs to be allowed explicitly")
+
+// grace is how long answers under way may take after an interruption.
+const grace = 2 * time.Second
+
+// runner is one run: what is shared by its steps.
+type runner struct {
+	plan   Plan
+	opts   Options
+	api    *api
+	via    http.RoundTripper
+	doors  []door
+	seed   int64
+	encode vegeta.Encoder // results.bin
+}
+
+// prepare resolves the target: tokens, doors.
+func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	base, err := checkHost(t.HTTP, o.AllowHost)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{plan: p.withDefaults(), opts: o, seed: o.Seed, via: o.transport}
+	def(&r.seed, p.Seed)
+	def(&r.seed, 1)
+	r.api = &api{base: base, run: strings.ToLower(crand.Text()[:13]), history: o.History, domain: &domain{clock: o.Clock}}
+	if r.via == nil {
+		r.via = newTransport(nil)
+	}
+	if o.Clock == nil && len(t.Control) > 0 {
+		r.api.domain.ask(ctx, http.DefaultTransport, t.Control[0], t.ControlToken)
+		go r.api.domain.follow(ctx, http.DefaultTransport, t.Control[0], t.ControlToken)
+	}
+	return r, r.open(ctx, choose(t.Places, r.plan.Places))
+}
+
+func checkHost(target string, allowed bool) (*url.URL, error) {
+	base, err := url.Parse(target)
+	if err != nil || base.Host == "" {
+		return nil, fmt.Errorf("target %q is not an address like http://127.0.0.1:8080", target)
+	}
+	ip := net.ParseIP(base.Hostname())
+	if !allowed && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("%s: %w", base.Host, ErrHost)
+	}
+	def(&base.Path, "/") // JoinPath on an empty path makes a relative one
+	return base, nil
+}
+
+// choose takes the live places, or the test places when there is no live one.
+func choose(all []Place, kind string) []Place {
+	var list []Place
+	for _, p := range all {
+		if p.APIKey != "" && (kind == "all" || p.Kind == kind) {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 && kind == "live" {
+		return choose(all, "test")
+	}
+	return list
+}
+
+// open exchanges every key and lists every door, 16 places at a time.
+func (r *runner) open(ctx context.Context, places []Place) error {
+	found := make([][]door, len(places))
+	errs := make([]error, len(places))
+	slots := make(chan struct{}, 16)
+	var wg sync.WaitGroup
+	for i, p := range places {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			pl := &place{Place: p, api: r.api, source: r.sourceOf(i), patient: true}
+			found[i], errs[i] = pl.doors(ctx)
+			pl.mu.Lock()
+			pl.patient = false
+			pl.mu.Unlock()
+		})
+	}
+	wg.Wait()
+	for _, f := range found {
+		r.doors = append(r.doors, f...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if len(r.doors) == 0 {
+		return fmt.Errorf("%d places: %w", len(places), ErrNoDoors)
+	}
+	return nil
+}
+
+// sourceOf gives place i an address of its own for its exchanges: the limit is
+// 30 a minute and address [AUTH-3].
+func (r *runner) sourceOf(i int) http.RoundTripper {
+	ip := net.ParseIP(r.api.base.Hostname())
+	if r.opts.transport != nil || ip == nil || ip.To4() == nil || !ip.IsLoopback() {
+		return r.via
+	}
+	return newTransport(net.IPv4(127, byte(64+i/256%128), byte(i%256), 1))
+}
+
+// attack sends one schedule and collects its results.
+func (r *runner) attack(ctx context.Context, s *schedule, name string) (*collector, *source, *wire, error) {
+	_, most := workers(s, time.Duration(r.plan.Timeout))
+	return r.attackBy(ctx, s, name, most, nil)
+}
+
+// attackBy takes the cap of the workers, and what sees each result: a test
+// shows with them what a generator that is too weak looks like.
+func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most uint64, see func(*vegeta.Result)) (*collector, *source, *wire, error) {
+	src := newSource(r.plan, s, r.api.base, r.doors, r.seed, r.api.run+name)
+	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	w := &wire{api: r.api, source: src, via: r.via, ctx: hard}
+	client := &http.Client{Transport: w, Timeout: time.Duration(r.plan.Timeout)}
+	start, _ := workers(s, time.Duration(r.plan.Timeout))
+	attacker := vegeta.NewAttacker(vegeta.Client(client), vegeta.Redirects(vegeta.NoFollow), vegeta.MaxBody(maxBody),
+		vegeta.Workers(start), vegeta.MaxWorkers(most))
+	defer context.AfterFunc(ctx, func() {
+		attacker.Stop()
+		clock.WallAfter(grace, cancel)
+	})()
+
+	c := newCollector()
+	c.pacer = &pacer{schedule: s}
+	defer c.progress(r.opts.Progress, name)()
+	var failed error
+	for res := range attacker.Attack(src.target, c.pacer, 0, name) {
+		c.add(res)
+		if r.encode != nil && failed == nil {
+			failed = r.encode(res)
+		}
+		if see != nil {
+			see(res)
+		}
+	}
+	return c, src, w, failed
+}
+
+// workers: enough to start with for a second's worth, and never a cap below
+// what the longest stall lets pile up, or the stall would throttle the load.
+func workers(s *schedule, timeout time.Duration) (start, most uint64) {
+	pile := math.Ceil(s.peak()*(timeout.Seconds()+5)) + 100
+	start = uint64(min(max(s.peak(), 16), 8000, float64(max(s.total, 1))))
+	return start, uint64(pile)
+}
+
+// progress prints a line every two seconds; the returned function ends it.
+func (c *collector) progress(w io.Writer, name string) (stop func()) {
+	if w == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for s := 2; pause(ctx, 2*time.Second) == nil; s += 2 {
+			c.mu.Lock()
+			line := fmt.Sprintf("%s %3ds  %d answered", name, s, c.sent)
+			if p := c.series.points[c.series.newest-1]; p != nil {
+				line += fmt.Sprintf("  last second: %d sent, slowest %s, lag %s", p.Sent, ms(p.Max), ms(p.Lag))
+			}
+			c.mu.Unlock()
+			_, _ = fmt.Fprintln(w, line) // progress only
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}

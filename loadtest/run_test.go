@@ -1,0 +1,298 @@
+package loadtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+func TestRepeatsAreExactAndEqual(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.work = func(int) (int, string) { time.Sleep(50 * time.Millisecond); return 200, "" }
+		target, o := bubble(f)
+		var l log
+		o.History = l.add
+		o.OutDir = t.TempDir()
+		res, err := Run(t.Context(), target, mustParse(t, `
+rate: 300/s
+duration: 20s
+commands: {open: 50%, hold: 30%, close: 20%}
+legacy: 20%
+repeatedKeys: 10%
+thresholds: {errors: 0, p99_reported: 100ms, rate_min: 299, reported_min: 100%}
+`), o)
+		if err != nil || res.Verdict != Pass || res.ExitCode() != 0 {
+			t.Fatalf("%v %v\n%s", err, res.Reasons, res.Text())
+		}
+		if f.requests != 6000 || res.Sent != 6000 || res.Attempts != 6000 || res.Repeats != 600 || len(f.answers) != 5400 {
+			t.Errorf("server saw %d requests of %d keys, generator %d hits, %d attempts, %d repeats", f.requests, len(f.answers), res.Sent, res.Attempts, res.Repeats)
+		}
+		if res.Replayed != 600 || len(f.breaches) > 0 {
+			t.Errorf("%d replayed, breaches %v", res.Replayed, f.breaches)
+		}
+		if a, b := len(l.of(history.Attempt)), len(l.of(history.Answer)); a != 6000 || b != 6000 {
+			t.Errorf("history: %d attempts, %d answers", a, b)
+		}
+		near := 0
+		for i, key := range f.order[1:] {
+			if key == f.order[i] {
+				near++
+			}
+		}
+		if near < 290 || near > 310 { // workers may overtake each other by one
+			t.Errorf("%d repeats right behind their first, want about 300", near)
+		}
+		checkBinary(t, filepath.Join(o.OutDir, "results.bin"), 6000)
+	})
+}
+
+func checkBinary(t *testing.T, path string, want int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec, n := vegeta.DecoderFor(bytes.NewReader(text)), 0
+	for r := new(vegeta.Result); dec.Decode(r) == nil; n++ {
+		if r.Latency < 0 || r.Code != 200 {
+			t.Fatalf("bad result %+v", r)
+		}
+	}
+	if n != want {
+		t.Errorf("vegeta reads %d results, want %d", n, want)
+	}
+}
+
+// A server that stops for two seconds: whoever was due in them waited, and the
+// open model sends on, so the stall is in the latency and not in the rate.
+func TestStallIsSeen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		began := time.Now()
+		f.work = func(int) (int, string) {
+			if at := time.Since(began); at > time.Second && at < 3*time.Second {
+				time.Sleep(3*time.Second - at)
+			}
+			return 200, ""
+		}
+		target, o := bubble(f)
+		res, err := Run(t.Context(), target, mustParse(t, "rate: 100\nduration: 10s\nthresholds: {p90_reported: 500ms}"), o)
+		if err != nil || res.Verdict != Fail || res.ExitCode() != 99 {
+			t.Fatalf("%v %s", err, res.Text())
+		}
+		all := res.Outcomes[0].Scheduled
+		if all.Max < 1900 || all.P90 < 900 || all.P50 > 10 || res.Sent != 1000 || res.SentRate < 99.9 {
+			t.Errorf("the stall is not seen:\n%s", res.Text())
+		}
+	})
+}
+
+// A generator that cannot keep the pace: the wait of the hits is in the time
+// since scheduled, not in the service time, and the run is invalid.
+func TestLaggingGeneratorIsInvalid(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		target, o := bubble(f)
+		slow := 0
+		r, err := prepare(t.Context(), target, mustParse(t, "rate: 100\nduration: 5s"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, src, w, err := r.attackBy(t.Context(), newSchedule(r.plan), "lag", 4, func(*vegeta.Result) {
+			if slow++; slow == 100 {
+				time.Sleep(3 * time.Second) // holds up every worker
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := r.judge(newSchedule(r.plan), c, src, w, false)
+		if res.Verdict != Invalid || res.ExitCode() != 6 || !strings.Contains(res.Reasons[0], "lagged") {
+			t.Errorf("%s %v", res.Verdict, res.Reasons)
+		}
+		if res.Outcomes[0].Scheduled.Max < 2800 || res.Outcomes[0].Service.Max > 100 {
+			t.Errorf("lag hidden:\n%s", res.Text())
+		}
+	})
+}
+
+func TestOutcomesAreNamed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.work = func(n int) (int, string) {
+			switch n % 5 {
+			case 1:
+				return 409, "offline"
+			case 2:
+				return 502, "refused"
+			case 3:
+				time.Sleep(8 * time.Second)
+				return 504, "noResponse"
+			case 4:
+				return 429, "too_many_in_flight"
+			}
+			return 200, ""
+		}
+		target, o := bubble(f)
+		res, err := Run(t.Context(), target, mustParse(t, "rate: 50\nduration: 2s\nthresholds: {errors: 19%, noResponse_max: 20}"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []string{reported, offline, refused, noResponse, rejected} {
+			if n := res.outcome(o).Count; n != 20 {
+				t.Errorf("%s: %d, want 20", o, n)
+			}
+		}
+		if res.Verdict != Fail || len(res.Reasons) != 1 || !strings.HasPrefix(res.Reasons[0], "errors is 20%") {
+			t.Errorf("%s %v", res.Verdict, res.Reasons)
+		}
+	})
+}
+
+// Fifteen minutes cross a token's life once; a jump of the server's clock is
+// answered with 401 and one visible second try each.
+func TestTokensAreRenewed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		target, o := bubble(f)
+		res, err := Run(t.Context(), target, mustParse(t, "rate: 2\nduration: 25m\nthresholds: {errors: 0}"), o)
+		if err != nil || res.Verdict != Pass || res.Renewed != 0 || len(f.exchanges) != 3 {
+			t.Errorf("%v %s, %d exchanges, %d renewed", err, res.Verdict, len(f.exchanges), res.Renewed)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.work = func(n int) (int, string) {
+			if n == 50 {
+				f.mu.Lock()
+				f.ahead = 36 * time.Hour
+				f.mu.Unlock()
+			}
+			return 200, ""
+		}
+		target, o := bubble(f)
+		var l log
+		o.History = l.add
+		res, err := Run(t.Context(), target, mustParse(t, "rate: 100\nduration: 1s\nthresholds: {errors: 0}"), o)
+		if err != nil || res.Verdict != Pass || res.Renewed < 1 || len(f.exchanges) != 2 || res.Attempts != 100+res.Renewed {
+			t.Errorf("%v %s, %d exchanges, %d renewed, %d attempts", err, res.Verdict, len(f.exchanges), res.Renewed, res.Attempts)
+		}
+		if got := int64(len(l.of(history.Attempt))); got != res.Attempts {
+			t.Errorf("history has %d attempts of %d", got, res.Attempts)
+		}
+	})
+}
+
+// [CMD-5] on the generator's side: a connection that breaks under a command is
+// an error, never a second request.
+func TestNothingIsResent(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	var d dropper
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.URL.Path != tokenPath {
+			f.mu.Lock()
+			cut := len(f.order)%3 == 2
+			if cut { // take the request and break the line
+				f.requests++
+				f.order = append(f.order, r.Header.Get("Idempotency-Key"))
+			}
+			f.mu.Unlock()
+			if cut {
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err == nil {
+					_ = conn.Close()
+				}
+				return
+			}
+		}
+		f.ServeHTTP(w, r)
+	}))
+	d.Listener = srv.Listener
+	srv.Listener = &d
+	srv.Start()
+	defer srv.Close()
+	var l log
+	places := []Place{{"plc_1", "A", "live", "sacl_x"}, {"plc_2", "B", "live", "sacl_y"}, {"plc_3", "C", "test", "sact_z"}}
+	res, err := Run(t.Context(), Target{HTTP: srv.URL, Places: places}, mustParse(t, "rate: 200\nduration: 500ms\nmaxLag: 10s"), Options{History: l.add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(f.requests) != res.Attempts || res.Attempts != 100 {
+		t.Errorf("server saw %d requests, generator made %d attempts of 100 hits", f.requests, res.Attempts)
+	}
+	if n := res.outcome(noAnswer).Count; n < 30 || res.Errors["connection closed"]+res.Errors["connection reset"] != n {
+		t.Errorf("%d without an answer: %v", n, res.Errors)
+	}
+	slices.Sort(f.order)
+	if n := len(slices.Compact(f.order)); n != 100 {
+		t.Errorf("%d keys, want 100: some came twice", n)
+	}
+	if got := hosts(f.exchanges); !slices.Equal(got, []string{"127.64.0.1", "127.64.1.1"}) {
+		t.Errorf("tokens exchanged from %v, want an address each of the live places [AUTH-3]", got)
+	}
+	if a, b := len(l.of(history.Attempt)), len(l.of(history.Answer)); a != 100 || b != 100-int(res.outcome(noAnswer).Count) {
+		t.Errorf("history: %d attempts, %d answers", a, b)
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	t.Parallel()
+	p := mustParse(t, "rate: 1\nduration: 1s")
+	t.Run("ErrHost", func(t *testing.T) {
+		t.Parallel()
+		for _, host := range []string{"http://10.1.2.3:8080", "https://api.example.com"} {
+			if _, err := Run(t.Context(), Target{HTTP: host}, p, Options{}); !errors.Is(err, ErrHost) {
+				t.Errorf("%s: %v", host, err)
+			}
+		}
+	})
+	t.Run("ErrNoDoors", func(t *testing.T) {
+		t.Parallel()
+		f := newFake()
+		f.doors = 0
+		target, o := bubble(f)
+		if _, err := Run(t.Context(), target, p, o); !errors.Is(err, ErrNoDoors) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("bad plan", func(t *testing.T) {
+		t.Parallel()
+		if _, err := Run(t.Context(), Target{HTTP: "http://127.0.0.1:1"}, Plan{}, Options{}); err == nil {
+			t.Error("an empty plan ran")
+		}
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			f.work = func(int) (int, string) { time.Sleep(time.Second); return 200, "" }
+			target, o := bubble(f)
+			ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Millisecond)
+			defer cancel()
+			res, err := Run(ctx, target, mustParse(t, "rate: 10\nduration: 1h"), o)
+			if !errors.Is(err, context.DeadlineExceeded) || res.Sent < 50 || res.Sent > 60 || res.Verdict != Invalid {
+				t.Errorf("%v, %d sent, %s", err, res.Sent, res.Verdict)
+			}
+		})
+	})
+}

@@ -1,0 +1,68 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// search looks for the highest rate that keeps the thresholds: doubling until
+// one breaks, then halving the gap. Each step is a run of its own, so a slow
+// one cannot spoil the next. The result is that of the best step.
+func (r *runner) search(ctx context.Context) (Result, error) {
+	var best, worst Result
+	var steps []Step
+	lo, hi, top := 0.0, 0.0, float64(r.plan.To)
+	for rate := float64(r.plan.Rate); ; {
+		res, err := r.try(ctx, rate)
+		if err != nil || ctx.Err() != nil {
+			res.Search, res.Highest = steps, lo
+			return res, err
+		}
+		steps = append(steps, Step{Rate: round(rate, 1), Verdict: res.Verdict, P99: res.Outcomes[0].Scheduled.P99, Reasons: res.Reasons})
+		if res.Verdict == Pass {
+			lo, best = rate, res
+		} else {
+			hi, worst = rate, res
+		}
+		next := nextRate(lo, hi, top, float64(r.plan.Precision))
+		if next == 0 {
+			break
+		}
+		rate = next
+	}
+	if lo == 0 {
+		best = worst
+	}
+	best.Plan, best.Search, best.Highest = r.plan, steps, round(lo, 1)
+	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
+		best.Verdict = Invalid
+		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s/s the generator was the limit", number(round(lo, 1))))
+	}
+	return best, nil
+}
+
+func (r *runner) try(ctx context.Context, rate float64) (Result, error) {
+	s := &schedule{}
+	s.add(rate, rate, time.Duration(r.plan.Duration).Seconds())
+	s.close()
+	return r.step(ctx, s, fmt.Sprintf("%s-%s", r.plan.Name, number(round(rate, 1))))
+}
+
+// nextRate is the rate to try between the best that held and the lowest that
+// did not (0: none yet); 0 when the search is over.
+func nextRate(lo, hi, top, precision float64) float64 {
+	switch {
+	case hi == 0 && lo >= top:
+		return 0
+	case hi == 0:
+		return min(lo*2, top)
+	case lo == 0 && hi <= 1:
+		return 0
+	case lo == 0:
+		return hi / 2
+	case hi/lo-1 <= precision:
+		return 0
+	}
+	return (lo + hi) / 2
+}

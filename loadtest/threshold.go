@@ -1,0 +1,159 @@
+package loadtest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Outcomes of a hit. Of the first four each is a right answer.
+const (
+	reported   = "reported"
+	offline    = "offline"
+	refused    = "refused"
+	noResponse = "noResponse"
+	rejected   = "rejected" // any other answer
+	noAnswer   = "error"    // none at all
+	everything = "all"      // only in reports and thresholds
+)
+
+var outcomes = []string{reported, offline, refused, noResponse, rejected, noAnswer}
+
+// limit is a parsed threshold: a time, a count or a share of the hits, a rate.
+type limit struct {
+	measure  string // p, mean, max, errors, rate, count, lag
+	quantile float64
+	outcome  string
+	service  bool // service time instead of since scheduled
+	atLeast  bool
+	value    float64 // milliseconds, count, or per second
+	share    bool
+}
+
+var (
+	latencyName = regexp.MustCompile(`^(service_)?(p\d+(?:\.\d+)?|mean|max)_([A-Za-z]+)$`)
+	countName   = regexp.MustCompile(`^([A-Za-z]+)_(min|max)$`)
+)
+
+// parseThreshold reads one threshold; docs/load-testing.md lists the names.
+func parseThreshold(name, text string) (limit, error) {
+	text = strings.TrimSpace(text)
+	if m := latencyName.FindStringSubmatch(name); m != nil && (slices.Contains(outcomes, m[3]) || m[3] == everything) {
+		l := limit{measure: m[2], outcome: m[3], service: m[1] != ""}
+		if m[2][0] == 'p' {
+			l.measure = "p"
+			l.quantile, _ = strconv.ParseFloat(m[2][1:], 64) // digits by the pattern
+			if l.quantile <= 0 || l.quantile > 100 {
+				return limit{}, fmt.Errorf("percentile %s is not in 0 to 100", m[2])
+			}
+		}
+		return l.time(text)
+	}
+	if name == "errors" {
+		return limit{measure: "errors"}.count(text)
+	}
+	if name == "rate_min" {
+		var r Rate
+		err := r.UnmarshalText([]byte(text))
+		return limit{measure: "rate", atLeast: true, value: float64(r)}, err
+	}
+	if name == "lag_p99" {
+		return limit{measure: "lag"}.time(text)
+	}
+	if m := countName.FindStringSubmatch(name); m != nil && slices.Contains(outcomes, m[1]) {
+		return limit{measure: "count", outcome: m[1], atLeast: m[2] == "min"}.count(text)
+	}
+	return limit{}, fmt.Errorf("unknown threshold %q%s", name, hint(name, thresholdNames()))
+}
+
+// thresholdNames are examples of every form, for the hint.
+func thresholdNames() []string {
+	names := []string{"errors", "rate_min", "lag_p99"}
+	for _, o := range append([]string{everything}, outcomes...) {
+		for _, q := range []string{"p50_", "p90_", "p95_", "p99_", "p99.9_", "mean_", "max_"} {
+			names = append(names, q+o, "service_"+q+o)
+		}
+		if o != everything {
+			names = append(names, o+"_min", o+"_max")
+		}
+	}
+	return names
+}
+
+func (l limit) time(text string) (limit, error) {
+	var d Duration
+	err := d.UnmarshalText([]byte(text))
+	l.value = float64(d) / float64(time.Millisecond)
+	return l, err
+}
+
+func (l limit) count(text string) (limit, error) {
+	if strings.HasSuffix(text, "%") {
+		var s Share
+		err := s.UnmarshalText([]byte(text))
+		l.share, l.value = true, float64(s)
+		return l, err
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return l, fmt.Errorf("%q is neither a count nor a share like 1%%", text)
+	}
+	l.value = float64(n)
+	return l, nil
+}
+
+// judge measures one threshold on what was collected.
+func (l limit) judge(name, text string, c *collector, seconds float64) Threshold {
+	t := Threshold{Name: name, Limit: text}
+	var v float64
+	switch l.measure {
+	case "p", "mean", "max":
+		d := c.dist(l.outcome, l.service)
+		if d.TotalCount() == 0 { // nothing of it was seen: nothing breaks it
+			return Threshold{Name: name, Limit: text, Value: "none", OK: true}
+		}
+		v = l.of(d)
+		t.Value = ms(v)
+	case "lag":
+		v = float64(c.lag.ValueAtPercentile(99)) / 1000
+		t.Value = ms(v)
+	case "rate":
+		v = float64(c.sent-c.count(rejected)-c.count(noAnswer)) / seconds
+		t.Value = number(round(v, 1)) + "/s"
+	default:
+		v = l.hits(c)
+		t.Value = number(v)
+		if l.share {
+			v /= max(float64(c.sent), 1)
+			t.Value = number(round(v*100, 3)) + "%"
+		}
+	}
+	t.OK = v <= l.value
+	if l.atLeast {
+		t.OK = v >= l.value
+	}
+	return t
+}
+
+func (l limit) hits(c *collector) float64 {
+	if l.measure == "errors" {
+		return float64(c.count(rejected) + c.count(noAnswer))
+	}
+	return float64(c.count(l.outcome))
+}
+
+// of reads a histogram, in milliseconds.
+func (l limit) of(h *hdrhistogram.Histogram) float64 {
+	switch l.measure {
+	case "mean":
+		return h.Mean() / 1000
+	case "max":
+		return float64(h.Max()) / 1000
+	}
+	return float64(h.ValueAtPercentile(l.quantile)) / 1000
+}

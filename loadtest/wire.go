@@ -1,0 +1,129 @@
+package loadtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Headers between source, wire and collector; none of them leaves the process.
+const (
+	hitHeader     = "X-Doorlab-Hit"
+	outcomeHeader = "X-Doorlab-Outcome"
+	codeHeader    = "X-Doorlab-Code"
+	replayHeader  = "X-Doorlab-Replayed"
+)
+
+// wire is the http.RoundTripper under vegeta. One hit is one attempt, except
+// after a 401: the token is renewed and the hit sent again, in plain sight,
+// as an attempt of its own. A 401 never reached the device, so this is safe.
+type wire struct {
+	api     *api
+	source  *source
+	via     http.RoundTripper
+	ctx     context.Context // ends what is under way
+	sent    atomic.Int64    // attempts of hits
+	renewed atomic.Int64
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		_ = req.Body.Close() // never used: the hit holds the same bytes
+	}
+	h, ok := w.source.take(req.Header.Get(hitHeader))
+	if !ok {
+		return nil, errors.New("no such hit")
+	}
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	defer context.AfterFunc(w.ctx, cancel)()
+	token, err := h.door.place.bearer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := w.send(ctx, h, token)
+	if err == nil && a.status == http.StatusUnauthorized && strings.HasPrefix(a.code, "token_") {
+		w.renewed.Add(1)
+		if token, err = h.door.place.refused(ctx, token); err == nil {
+			a, err = w.send(ctx, h, token)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.response(req), nil
+}
+
+func (w *wire) send(ctx context.Context, h *hit, token string) (answer, error) {
+	w.sent.Add(1)
+	return w.api.call(ctx, w.via, request{method: http.MethodPost, route: h.route, url: h.url, place: h.door.place.PlaceID,
+		door: h.door.id, token: token, key: h.key, keyHash: h.keyHash, meaning: h.meaning, body: h.body})
+}
+
+// response hands the answer to vegeta, its reading in headers beside it.
+func (a answer) response(req *http.Request) *http.Response {
+	outcome := a.outcome
+	if outcome == "" {
+		outcome = rejected
+	}
+	header := http.Header{outcomeHeader: {outcome}, codeHeader: {a.code}}
+	if a.replayed {
+		header[replayHeader] = []string{"true"}
+	}
+	return &http.Response{Status: fmt.Sprintf("%d %s", a.status, http.StatusText(a.status)), StatusCode: a.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header, Request: req,
+		Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body))}
+}
+
+// newTransport keeps every connection that a burst needed: no silent limits,
+// HTTP/1.1, no proxy, no transparent compression. Idle ones go before a server's
+// usual limit does, as a request on a dying connection would fail unsent.
+func newTransport(source net.IP) *http.Transport {
+	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second, Control: lateBind}
+	if source != nil {
+		d.LocalAddr = &net.TCPAddr{IP: source}
+	}
+	return &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 1 << 20, IdleConnTimeout: 15 * time.Second,
+		DisableCompression: true, Protocols: http1()}
+}
+
+func http1() *http.Protocols {
+	var p http.Protocols
+	p.SetHTTP1(true)
+	return &p
+}
+
+// cause names why a hit has no answer, in few enough words to count by, and
+// whether it was this machine's limit.
+func cause(text string) (name string, ours bool) {
+	for _, c := range []struct {
+		sign, name string
+		ours       bool
+	}{
+		{syscall.EMFILE.Error(), "out of descriptors", true},
+		{syscall.EADDRNOTAVAIL.Error(), "out of ports", true},
+		{"token of", "no token", false},
+		{"Client.Timeout", "timeout", false},
+		{context.DeadlineExceeded.Error(), "timeout", false},
+		{context.Canceled.Error(), "interrupted", false},
+		{syscall.ECONNREFUSED.Error(), "connection refused", false},
+		{syscall.ECONNRESET.Error(), "connection reset", false},
+		{syscall.EPIPE.Error(), "connection reset", false},
+		{"EOF", "connection closed", false},
+		{"server closed idle connection", "connection closed", false},
+	} {
+		if strings.Contains(text, c.sign) {
+			return c.name, c.ours
+		}
+	}
+	return "other", false
+}
