@@ -1,9 +1,91 @@
 package entry
 
-import "context"
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/rule"
+)
 
 // Call is a phone call from a caller id to a number. The number names the
 // place, the caller id the person; the first entry door in the scope of a valid
-// grant opens, else the first whose window is free. Errors: the Executor's
-// and the store's only; a refusal is a result.
-func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error) { panic("soon") }
+// grant opens, else the first whose window is free [ENT-1] [ENT-2]. Errors: the
+// Executor's and the store's only; a refusal is a result.
+func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error) {
+	p, err := s.cfg.Store.PlaceByPhone(national(to))
+	if errors.Is(err, rule.ErrNotFound) || err == nil && !p.PhoneEnabled {
+		return CallResult{}, nil
+	}
+	if err != nil {
+		return CallResult{}, err
+	}
+	v, err := s.visit(access.MethodPhone, p, national(from))
+	if err != nil {
+		return CallResult{}, err
+	}
+	doors, err := s.cfg.Store.Doors(p.ID)
+	if err != nil {
+		return CallResult{}, err
+	}
+	door := v.choose(doors)
+	a := v.decide(door)
+	if !a.Allow {
+		err := s.deny(p.ID, door, v.method, a.Reason, v.phone, v.now)
+		return CallResult{Answered: true, Result: record.Denied, Reason: a.Reason, DoorID: door}, err
+	}
+	d, err := s.open(ctx, v, door, a)
+	return CallResult{Answered: true, Result: result(d), Reason: a.Reason, DoorID: door}, err
+}
+
+// choose picks the door a caller gets: the first entry door in the scope of a
+// grant that is valid now; for a caller without one, the first entry door whose
+// window is free; else the one that a grant of the caller would have opened at
+// another time, so that the refusal names it; else none, "".
+func (v visit) choose(doors []place.Door) string {
+	now := v.now.UnixMilli()
+	first := func(fits func(doorID string) bool) string {
+		for _, d := range doors {
+			if d.Entry && fits(d.ID) {
+				return d.ID
+			}
+		}
+		return ""
+	}
+	opens := func(valid bool) func(string) bool {
+		return func(door string) bool {
+			for _, g := range v.grants {
+				if g.Opens(door) && (!valid || g.ValidAt(now)) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	if door := first(opens(true)); door != "" {
+		return door
+	}
+	if door := first(func(door string) bool { return v.mode(door) == access.ModeFree }); door != "" {
+		return door
+	}
+	return first(opens(false))
+}
+
+// national is a phone number as it is stored: digits, the country's own form.
+// Callers come as 010-1234-5678 or +82 10 1234 5678.
+func national(number string) string {
+	intl := strings.HasPrefix(strings.TrimSpace(number), "+82")
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, number)
+	if intl {
+		return "0" + strings.TrimPrefix(digits[2:], "0")
+	}
+	return digits
+}

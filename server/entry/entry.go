@@ -7,6 +7,7 @@ package entry
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -52,23 +53,26 @@ type Config struct {
 type Service struct {
 	cfg     Config
 	links   *limit.Window // openings a link
-	unknown *limit.Window // attempts with unknown links a door
+	unknown *limit.Window // attempts with dead links a place
 	presses presses
 }
 
 // Limits of links.
 const (
 	openingsPerMinute = 6
-	unknownPerMinute  = 60              // keeps strangers from filling the records
+	unknownPerMinute  = 60              // attempts with dead links a place: strangers must not fill the records
 	onePress          = 3 * time.Second // the same link and door within it is one opening
 )
+
+// errAborted is what joined presses get when the first one broke down.
+var errAborted = errors.New("entry: the opening broke down")
 
 // New returns a service.
 func New(cfg Config) *Service {
 	return &Service{cfg: cfg,
 		links:   limit.New(openingsPerMinute, time.Minute),
 		unknown: limit.New(unknownPerMinute, time.Minute),
-		presses: presses{running: map[press]*opening{}},
+		presses: presses{last: map[press]*opening{}},
 	}
 }
 

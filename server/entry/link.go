@@ -1,13 +1,111 @@
 package entry
 
-import "context"
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+func linkInvalid() error {
+	return rule.New(rule.LinkInvalid, "the link is not valid or has been revoked")
+}
 
 // Link is the page of an entry link; it opens nothing. Errors (*rule.Error):
 // link_invalid; the store's.
-func (s *Service) Link(token string) (LinkView, error) { panic("soon") }
+func (s *Service) Link(token string) (LinkView, error) {
+	g, err := s.cfg.Store.GrantByLink(grant.HashLink(token))
+	if errors.Is(err, rule.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
+		return LinkView{}, linkInvalid()
+	}
+	if err != nil {
+		return LinkView{}, err
+	}
+	p, err := s.cfg.Store.Place(g.PlaceID)
+	if err != nil {
+		return LinkView{}, err
+	}
+	doors, err := s.cfg.Store.Doors(g.PlaceID)
+	if err != nil {
+		return LinkView{}, err
+	}
+	v := LinkView{PlaceName: p.Name, State: g.State(s.cfg.Clock.Now()), StartsAt: g.StartsAt, EndsAt: g.EndsAt, Doors: []LinkDoor{}}
+	for _, d := range doors {
+		if slices.Contains(g.Doors, d.ID) {
+			v.Doors = append(v.Doors, LinkDoor{d.ID, d.Name})
+		}
+	}
+	return v, nil
+}
 
-// Open presses the button of a door. Denials and limits are errors
-// (*rule.Error): link_invalid, device_not_found, entry_denied with
-// details.rule, rate_limited with RetryAfter; the outcome of a sent command is
-// a result, see OpenResult.Err. Else the Executor's and the store's errors.
-func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, error) { panic("soon") }
+// Open presses the button of a door [PERM-1] [ENT-3]. The same link and door
+// within 3 s is one opening, the second call gets the first's answer, also
+// while the first runs. Denials and limits are errors (*rule.Error):
+// link_invalid, device_not_found, entry_denied with details.rule, rate_limited
+// with RetryAfter; the outcome of a sent command is a result, see
+// OpenResult.Err. Else the Executor's and the store's errors.
+func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, error) {
+	link := grant.HashLink(token)
+	g, err := s.cfg.Store.GrantByLink(link)
+	if errors.Is(err, rule.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
+		return OpenResult{}, s.deadLink(g, doorID)
+	}
+	if err != nil {
+		return OpenResult{}, err
+	}
+	d, err := s.cfg.Store.Door(doorID)
+	if errors.Is(err, rule.ErrNotFound) || err == nil && d.PlaceID != g.PlaceID {
+		return OpenResult{}, rule.New(rule.DeviceNotFound, "no such door")
+	}
+	if err != nil {
+		return OpenResult{}, err
+	}
+	p, err := s.cfg.Store.Place(g.PlaceID)
+	if err != nil {
+		return OpenResult{}, err
+	}
+	v, err := s.visit(access.MethodLink, p, g.Phone)
+	if err != nil {
+		return OpenResult{}, err
+	}
+	a := v.decide(d.ID) // before anything remembered: a revocation is felt at once
+	if !a.Allow {
+		if err := s.deny(p.ID, d.ID, v.method, a.Reason, v.phone, v.now); err != nil {
+			return OpenResult{}, err
+		}
+		return OpenResult{}, rule.New(rule.EntryDenied, "entry is denied: "+a.Reason, "rule", a.Reason)
+	}
+	return s.press(ctx, press{link, d.ID}, v.now, func() (OpenResult, error) {
+		res, err := s.open(ctx, v, d.ID, a)
+		return OpenResult{Result: result(res), DoorID: d.ID, DoorName: d.Name, Device: res}, err
+	})
+}
+
+// deadLink records an attempt with an unknown or revoked link, when a place is
+// known from the permit or, failing that, from the door [ENT-4].
+func (s *Service) deadLink(g grant.Grant, doorID string) error {
+	d, err := s.cfg.Store.Door(doorID)
+	if err != nil && !errors.Is(err, rule.ErrNotFound) {
+		return err
+	}
+	if g.PlaceID == "" {
+		g.PlaceID = d.PlaceID
+	}
+	if d.PlaceID != g.PlaceID {
+		d.ID = ""
+	}
+	if g.PlaceID == "" {
+		return linkInvalid()
+	}
+	now := s.cfg.Clock.Now()
+	if ok, retry := s.unknown.Allow(g.PlaceID, now); !ok {
+		return &rule.Error{Code: rule.RateLimited, Message: "too many attempts with links that are not valid", RetryAfter: retry}
+	}
+	if err := s.deny(g.PlaceID, d.ID, access.MethodLink, access.LinkInvalid, g.Phone, now); err != nil {
+		return err
+	}
+	return linkInvalid()
+}

@@ -2,8 +2,12 @@ package entry
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/rule"
 )
 
 // Reader is who reads the records: it goes into the audit log.
@@ -16,14 +20,87 @@ type LogQuery struct {
 	Offset    int
 }
 
+// Bounds of queries.
+const (
+	defaultSince  = 7
+	maxSince      = 30
+	defaultLimit  = 100
+	maxLimit      = 500
+	day           = 24 * time.Hour
+	defaultPeriod = day
+	maxPeriod     = 30 * day
+)
+
+func invalidQuery(field, why string) error {
+	return rule.New(rule.InvalidQuery, field+" "+why, "field", field)
+}
+
+func paging(limit, offset *int) error {
+	if *limit == 0 {
+		*limit = defaultLimit
+	}
+	if *limit < 1 || *limit > maxLimit {
+		return invalidQuery("limit", fmt.Sprintf("must be 1 to %d", maxLimit))
+	}
+	if *offset < 0 {
+		return invalidQuery("offset", "must not be negative")
+	}
+	return nil
+}
+
 // Records lists entry records, newest first, and writes who read them to the
-// audit log [ENT-4]. Errors (*rule.Error): invalid_query; the store's.
+// audit log, apart from the list itself [ENT-4]. Errors (*rule.Error):
+// invalid_query; the store's.
 func (s *Service) Records(ctx context.Context, by Reader, q LogQuery) (list []record.Record, total int, err error) {
-	panic("soon")
+	if q.SinceDays == 0 {
+		q.SinceDays = defaultSince
+	}
+	if q.SinceDays < 1 || q.SinceDays > maxSince {
+		return nil, 0, invalidQuery("sinceDays", fmt.Sprintf("must be 1 to %d", maxSince))
+	}
+	if err := paging(&q.Limit, &q.Offset); err != nil {
+		return nil, 0, err
+	}
+	now := s.cfg.Clock.Now()
+	list, total, err = s.cfg.Store.Records(by.PlaceID, now.Add(-time.Duration(q.SinceDays)*day), q.Limit, q.Offset)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = s.cfg.Store.AddAudit(record.Audit{At: now, PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID, Action: "entry-logs.read",
+		Detail: fmt.Sprintf("sinceDays=%d limit=%d offset=%d", q.SinceDays, q.Limit, q.Offset), Count: len(list)})
+	return list, total, err // unread unless audited
 }
 
 // Events lists a place's events, newest first. Errors (*rule.Error):
 // invalid_query (period over 30 days or reversed, unknown result or kind); the store's.
 func (s *Service) Events(ctx context.Context, placeID string, q record.EventQuery) (list []record.Event, total int, err error) {
-	panic("soon")
+	if err := paging(&q.Limit, &q.Offset); err != nil {
+		return nil, 0, err
+	}
+	for _, r := range q.Results {
+		if r != record.Opened && r != record.Denied {
+			return nil, 0, invalidQuery("result", "must be opened or denied")
+		}
+	}
+	for _, k := range q.Kinds {
+		if !slices.Contains([]string{record.EntryOpened, record.EntryDenied, record.PermitUsed}, k) {
+			return nil, 0, invalidQuery("kind", "must be entry.opened, entry.denied or entry.permit.used")
+		}
+	}
+	now := s.cfg.Clock.Now()
+	to := q.To
+	if to.IsZero() {
+		to = now
+		q.To = now.Add(time.Millisecond) // what is recorded at this very moment is there
+	}
+	if q.From.IsZero() {
+		q.From = to.Add(-defaultPeriod)
+	}
+	if to.Before(q.From) {
+		return nil, 0, invalidQuery("from", "must not be after to")
+	}
+	if to.Sub(q.From) > maxPeriod {
+		return nil, 0, invalidQuery("from", "must be at most 30 days before to")
+	}
+	return s.cfg.Store.Events(placeID, q)
 }

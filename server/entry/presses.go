@@ -1,13 +1,86 @@
 package entry
 
-import "sync"
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/server/rule"
+)
 
 // press is one button of one link.
 type press struct{ link, door string }
 
-type opening struct{}
+// opening is what a press led to. done is closed once res and err stand.
+type opening struct {
+	at   time.Time
+	done chan struct{}
+	res  OpenResult
+	err  error
+}
 
+// over reports whether the next press is a new opening.
+func (o *opening) over(now time.Time) bool {
+	select {
+	case <-o.done:
+		return o.err != nil || now.Sub(o.at) >= onePress
+	default:
+		return false
+	}
+}
+
+// presses remembers the openings that a further press would join.
 type presses struct {
-	mu      sync.Mutex
-	running map[press]*opening
+	mu   sync.Mutex
+	last map[press]*opening
+}
+
+const manyPresses = 1024
+
+// join finds the opening under way or just done, or begins one.
+func (p *presses) join(k press, now time.Time, admit func() error) (o *opening, mine bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o := p.last[k]; o != nil && !o.over(now) {
+		return o, false, nil
+	}
+	if err := admit(); err != nil {
+		return nil, false, err
+	}
+	if len(p.last) >= manyPresses {
+		for k, o := range p.last {
+			if o.over(now) {
+				delete(p.last, k)
+			}
+		}
+	}
+	o = &opening{at: now, done: make(chan struct{})}
+	p.last[k] = o
+	return o, true, nil
+}
+
+// press opens once for the same link and door within 3 s, at most 6 times a
+// minute and link. open runs to its end even when the caller has gone.
+func (s *Service) press(ctx context.Context, k press, now time.Time, open func() (OpenResult, error)) (OpenResult, error) {
+	o, mine, err := s.presses.join(k, now, func() error {
+		if ok, retry := s.links.Allow(k.link, now); !ok {
+			return &rule.Error{Code: rule.RateLimited, Message: "too many openings with this link", RetryAfter: retry}
+		}
+		return nil
+	})
+	if err != nil {
+		return OpenResult{}, err
+	}
+	if mine {
+		o.err = errAborted // what the others get should open panic
+		defer close(o.done)
+		o.res, o.err = open()
+		return o.res, o.err
+	}
+	select {
+	case <-o.done:
+		return o.res, o.err
+	case <-ctx.Done():
+		return OpenResult{}, ctx.Err()
+	}
 }

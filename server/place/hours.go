@@ -1,13 +1,101 @@
 package place
 
-// SetHours replaces the given days of the week [HRS-1]. week nil = absent.
-// Errors (*rule.Error): place_not_found, missing_field, invalid_field; the store's.
-func (s *Service) SetHours(placeID string, week Week) (Place, error) { panic("soon") }
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// check turns a week that came in into one of ours. Errors: invalid_field,
+// details.field naming the day.
+func (w Week) check(field string) (access.Week, error) {
+	out := access.Week{}
+	for day, pairs := range w {
+		at := field + "." + day
+		if !access.IsWeekday(day) {
+			return nil, rule.Invalid(at, "is not a day (mon..sun)")
+		}
+		if pairs == nil {
+			return nil, rule.Invalid(at, "must be an array of [start, end] pairs")
+		}
+		ours := make([][2]string, 0, len(pairs))
+		for _, p := range pairs {
+			if len(p) != 2 {
+				return nil, rule.Invalid(at, "must be an array of [start, end] pairs")
+			}
+			ours = append(ours, [2]string{p[0], p[1]})
+		}
+		if err := access.CheckDay(ours); err != nil {
+			return nil, rule.Invalid(at, "is wrong: "+err.Error())
+		}
+		out[day] = ours
+	}
+	return out, nil
+}
+
+// SetHours replaces the given days of the week; what follows opening hours
+// follows at once [HRS-1]. week nil = absent. Errors (*rule.Error):
+// place_not_found, missing_field, invalid_field; the store's.
+func (s *Service) SetHours(placeID string, week Week) (Place, error) {
+	if week == nil {
+		return Place{}, rule.Missing("hours.week")
+	}
+	days, err := week.check("hours.week")
+	if err != nil {
+		return Place{}, err
+	}
+	var out Place
+	err = s.cfg.Store.ChangePlace(func(tx Tx) error {
+		old, err := found(tx.Place(placeID))
+		if err != nil {
+			return err
+		}
+		out = old
+		out.Week = access.Week{}
+		maps.Copy(out.Week, old.Week)
+		maps.Copy(out.Week, days)
+		return tx.SavePlace("hours", out, old)
+	})
+	return out, err
+}
+
+// found turns the read of a place that is not there into place_not_found.
+func found(p Place, err error) (Place, error) {
+	if errors.Is(err, rule.ErrNotFound) {
+		return Place{}, rule.New(rule.PlaceNotFound, "no such place")
+	}
+	return p, err
+}
+
+// Bounds of a schedule, in days.
+const (
+	DefaultDays = 7
+	MaxDays     = 60
+)
 
 // Schedule is the place's next days, today in its zone first [HRS-2]. days
-// 1..60. Errors: place_not_found, invalid_query; the store's.
-func (s *Service) Schedule(placeID string, days int) (Schedule, error) { panic("soon") }
+// 1..60, 0 = 7. Errors: place_not_found, invalid_query; the store's.
+func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
+	p, err := found(s.cfg.Store.Place(placeID))
+	if err != nil {
+		return Schedule{}, err
+	}
+	if days == 0 {
+		days = DefaultDays
+	}
+	if days < 1 || days > MaxDays {
+		return Schedule{}, rule.New(rule.InvalidQuery, fmt.Sprintf("days must be 1 to %d", MaxDays), "field", "days")
+	}
+	h := p.Hours()
+	return Schedule{PlaceID: p.ID, Timezone: p.Timezone, Days: h.Schedule(h.Today(s.cfg.Clock.Now()), days)}, nil
+}
 
 // GateConfig is the access configuration of a place. Errors: place_not_found;
 // the store's.
-func (s *Service) GateConfig(placeID string) (GateConfig, error) { panic("soon") }
+func (s *Service) GateConfig(placeID string) (GateConfig, error) {
+	p, err := found(s.cfg.Store.Place(placeID))
+	return GateConfig{PhoneEnabled: p.PhoneEnabled, EntryPermitMaxHours: p.PermitMaxHours, EntryPhone: p.EntryPhone}, err
+}

@@ -1,10 +1,125 @@
 package place
 
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
 // PatchPlace is the operator's change of a place. Errors (*rule.Error):
 // place_not_found, invalid_field, invalid_phone, rule_violated (the number is
 // another place's); the store's.
-func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) { panic("soon") }
+func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) {
+	if err := p.check(); err != nil {
+		return Place{}, err
+	}
+	var out Place
+	err := s.cfg.Store.ChangePlace(func(tx Tx) error {
+		old, err := found(tx.Place(placeID))
+		if err != nil {
+			return err
+		}
+		out = p.apply(old)
+		if p.EntryPhone != nil && out.EntryPhone != "" {
+			if taken, err := tx.PhoneTaken(out.EntryPhone, placeID); err != nil {
+				return err
+			} else if taken {
+				return rule.New(rule.RuleViolated, "the number is another place's")
+			}
+		}
+		return tx.SavePlace("place", out, old)
+	})
+	return out, err
+}
+
+func (p PlacePatch) apply(to Place) Place {
+	if p.EntryPhone != nil {
+		to.EntryPhone = *p.EntryPhone
+	}
+	if p.PhoneEnabled != nil {
+		to.PhoneEnabled = *p.PhoneEnabled
+	}
+	if p.Closures != nil {
+		to.Closures = *p.Closures
+	}
+	if p.Holidays != nil {
+		to.Holidays = *p.Holidays
+	}
+	if p.Timezone != nil {
+		to.Timezone = *p.Timezone
+	}
+	return to
+}
+
+func (p PlacePatch) check() error {
+	if n := p.EntryPhone; n != nil && *n != "" && (len(*n) < 8 || len(*n) > 15 || strings.Trim(*n, "0123456789") != "") {
+		return rule.New(rule.InvalidPhone, "entryPhone must be 8 to 15 digits and nothing else", "field", "entryPhone")
+	}
+	if z := p.Timezone; z != nil {
+		if _, err := time.LoadLocation(*z); err != nil || *z == "" || *z == "Local" {
+			return rule.Invalid("timezone", "must be the name of a time zone, such as Asia/Seoul")
+		}
+	}
+	if p.Closures != nil {
+		if err := checkClosures(*p.Closures); err != nil {
+			return err
+		}
+	}
+	if p.Holidays != nil {
+		return checkHolidays(*p.Holidays)
+	}
+	return nil
+}
+
+func checkClosures(cs []access.Closure) error {
+	for i, c := range cs {
+		if !access.IsDate(c.From) || !access.IsDate(c.To) || c.To < c.From {
+			return rule.Invalid(fmt.Sprintf("closures[%d]", i), "must have dates from and to (YYYY-MM-DD), in order")
+		}
+	}
+	return nil
+}
+
+func checkHolidays(hs []access.Holiday) error {
+	seen := map[string]bool{}
+	for i, h := range hs {
+		at := fmt.Sprintf("holidays[%d]", i)
+		if !access.IsDate(h.Date) || seen[h.Date] {
+			return rule.Invalid(at+".date", "must be a date (YYYY-MM-DD), once")
+		}
+		seen[h.Date] = true
+		if err := access.CheckDay(h.Intervals); err != nil {
+			return rule.Invalid(at+".intervals", "is wrong: "+err.Error())
+		}
+	}
+	return nil
+}
 
 // PatchDoor is the operator's change of a door. Errors: device_not_found,
 // invalid_field; the store's.
-func (s *Service) PatchDoor(doorID string, p DoorPatch) (Door, error) { panic("soon") }
+func (s *Service) PatchDoor(doorID string, p DoorPatch) (Door, error) {
+	if h := p.EntryPermitMaxHours; h != nil && (*h < 1 || *h > MaxPermitHours) {
+		return Door{}, rule.Invalid("entryPermitMaxHours", fmt.Sprintf("must be 1 to %d", MaxPermitHours))
+	}
+	var out Door
+	err := s.cfg.Store.ChangePlace(func(tx Tx) (err error) {
+		if out, err = tx.Door(doorID); errors.Is(err, rule.ErrNotFound) {
+			return rule.New(rule.DeviceNotFound, "no such door")
+		}
+		if err != nil {
+			return err
+		}
+		if p.Entry != nil {
+			out.Entry = *p.Entry
+		}
+		if p.EntryPermitMaxHours != nil {
+			out.PermitMaxHours = *p.EntryPermitMaxHours
+		}
+		return tx.SaveDoor(out)
+	})
+	return out, err
+}

@@ -1,18 +1,213 @@
 package place
 
-// Policies lists the window policies of a door of the place. Errors
-// (*rule.Error): device_not_found; the store's.
-func (s *Service) Policies(placeID, doorID string) ([]PolicyView, error) { panic("soon") }
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// maxCustom is how many custom policies a door may have.
+const maxCustom = 20
+
+var (
+	refs  = []string{access.RefAlways, access.RefBusiness, access.RefAfter, access.RefCustom}
+	modes = []string{access.ModeFree, access.ModeAuth, access.ModeClosed}
+)
+
+// Policies lists the window policies of a door of the place, oldest first.
+// Errors (*rule.Error): device_not_found; the store's.
+func (s *Service) Policies(placeID, doorID string) ([]PolicyView, error) {
+	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
+		return nil, err
+	}
+	p, err := s.cfg.Store.Place(placeID)
+	if err != nil {
+		return nil, err
+	}
+	ps, err := s.cfg.Store.Policies(placeID, doorID)
+	if err != nil {
+		return nil, err
+	}
+	now := s.cfg.Clock.Now()
+	out := make([]PolicyView, 0, len(ps))
+	for _, x := range ps {
+		out = append(out, PolicyView{Policy: x, Active: x.Active(p.Hours(), now)})
+	}
+	return out, nil
+}
 
 // SetPolicy stores a window policy: one per ref, up to 20 custom ones; a repeat
-// replaces [CMD-8]. Errors: device_not_found, missing_field, invalid_field,
-// invalid_period, rule_violated (the 21st custom one); the store's.
+// replaces, an equal one changes nothing [CMD-8]. Errors: device_not_found,
+// missing_field, invalid_field, invalid_period, rule_violated (the 21st custom
+// one); the store's.
 func (s *Service) SetPolicy(placeID, doorID string, r PolicyRequest) (PolicyView, error) {
-	panic("soon")
+	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
+		return PolicyView{}, err
+	}
+	w, err := r.window()
+	if err != nil {
+		return PolicyView{}, err
+	}
+	w.DoorID = doorID
+	var out PolicyView
+	err = s.cfg.Store.ChangePlace(func(tx Tx) error {
+		p, err := tx.Place(placeID)
+		if err != nil {
+			return err
+		}
+		stored, err := setWindow(tx, placeID, w)
+		out = PolicyView{Policy: stored, Active: stored.Active(p.Hours(), tx.Now())}
+		return err
+	})
+	return out, err
+}
+
+// setWindow replaces the policy that w repeats, or adds it.
+func setWindow(tx Tx, placeID string, w access.Window) (Policy, error) {
+	have, err := tx.Policies(placeID, w.DoorID)
+	if err != nil {
+		return Policy{}, err
+	}
+	custom, drop := 0, []Policy(nil)
+	for _, x := range have {
+		if x.Ref == access.RefCustom {
+			custom++
+		}
+		if !repeats(w, x.Window) {
+			continue
+		}
+		if x.Mode == w.Mode {
+			return x, nil
+		}
+		w.ID, drop = x.ID, []Policy{x}
+	}
+	if w.Ref == access.RefCustom && w.ID == "" && custom >= maxCustom {
+		return Policy{}, rule.New(rule.RuleViolated, fmt.Sprintf("a door has at most %d custom policies", maxCustom))
+	}
+	now := tx.Now()
+	w.CreatedAt = now.UnixMilli()
+	if w.ID == "" {
+		w.ID = id.New(id.Policy, now)
+	}
+	p := Policy{Window: w, PlaceID: placeID}
+	return p, tx.SavePolicies("policy", placeID, []Policy{p}, drop)
+}
+
+// repeats reports whether two policies are about the same window.
+func repeats(a, b access.Window) bool {
+	return a.Ref == b.Ref && a.StartsAt == b.StartsAt && a.EndsAt == b.EndsAt && equalWeeks(a.Week, b.Week)
+}
+
+func equalWeeks(a, b access.Week) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for day, pairs := range a {
+		other, ok := b[day]
+		if !ok || !slices.Equal(pairs, other) {
+			return false
+		}
+	}
+	return true
 }
 
 // DeletePolicies removes policies and says how many. Errors: device_not_found,
 // invalid_query (ref); the store's.
 func (s *Service) DeletePolicies(placeID, doorID string, q PolicyQuery) (deleted int, err error) {
-	panic("soon")
+	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
+		return 0, err
+	}
+	if q.Ref != "" && !slices.Contains(refs, q.Ref) {
+		return 0, rule.New(rule.InvalidQuery, "ref must be always, business_hours, after_hours or custom", "field", "ref")
+	}
+	err = s.cfg.Store.ChangePlace(func(tx Tx) error {
+		have, err := tx.Policies(placeID, doorID)
+		if err != nil {
+			return err
+		}
+		var drop []Policy
+		for _, x := range have {
+			if (q.Ref == "" || q.Ref == x.Ref) && (q.PolicyID == "" || q.PolicyID == x.ID) {
+				drop = append(drop, x)
+			}
+		}
+		if deleted = len(drop); deleted == 0 {
+			return nil
+		}
+		return tx.SavePolicies("policy", placeID, nil, drop)
+	})
+	return deleted, err
+}
+
+// window checks the request. Errors: missing_field, invalid_field, invalid_period.
+func (r PolicyRequest) window() (access.Window, error) {
+	if r.Ref == nil {
+		return access.Window{}, rule.Missing("window.ref")
+	}
+	if !slices.Contains(refs, *r.Ref) {
+		return access.Window{}, rule.Invalid("window.ref", "must be always, business_hours, after_hours or custom")
+	}
+	if r.Mode == nil {
+		return access.Window{}, rule.Missing("mode")
+	}
+	if !slices.Contains(modes, *r.Mode) {
+		return access.Window{}, rule.Invalid("mode", "must be free, auth or closed")
+	}
+	w := access.Window{Ref: *r.Ref, Mode: *r.Mode}
+	if w.Ref != access.RefCustom {
+		return w, nil
+	}
+	return r.custom(w)
+}
+
+func (r PolicyRequest) custom(w access.Window) (access.Window, error) {
+	if r.Week == nil && r.StartsAt == nil && r.EndsAt == nil {
+		return w, rule.New(rule.MissingField, "a custom window needs week, startsAt or endsAt", "field", "window.week")
+	}
+	if r.Week != nil {
+		week, err := r.Week.check("window.week")
+		if err != nil {
+			return w, err
+		}
+		if !anyHours(week) {
+			return w, rule.Invalid("window.week", "must have an interval")
+		}
+		w.Week = week
+	}
+	w.StartsAt, w.EndsAt = millis(r.StartsAt), millis(r.EndsAt)
+	if r.StartsAt != nil && r.EndsAt != nil && w.EndsAt <= w.StartsAt {
+		return w, rule.New(rule.InvalidPeriod, "window.endsAt must be after window.startsAt", "field", "window.endsAt")
+	}
+	return w, nil
+}
+
+func anyHours(w access.Week) bool {
+	for _, pairs := range w {
+		if len(pairs) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func millis(t *time.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// belongs turns the read of a door into an error unless it is the place's.
+func belongs(placeID string) func(Door, error) error {
+	return func(d Door, err error) error {
+		if errors.Is(err, rule.ErrNotFound) || err == nil && d.PlaceID != placeID {
+			return rule.New(rule.DeviceNotFound, "no such door")
+		}
+		return err
+	}
 }

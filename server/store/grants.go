@@ -32,7 +32,8 @@ func (s *Store) Grant(id string) (grant.Grant, error) {
 	return scanGrant(s.read.QueryRow("SELECT "+grantColumns+" FROM grants WHERE id = ?", id))
 }
 
-// GrantByLink finds a permit by the hash of its living entry token. ErrNotFound.
+// GrantByLink finds a permit by the hash of its entry token; a revoked permit by
+// that of its last, dead one. ErrNotFound.
 func (s *Store) GrantByLink(linkHash string) (grant.Grant, error) {
 	return scanGrant(s.read.QueryRow("SELECT "+grantColumns+" FROM grants WHERE link_hash = ?", linkHash))
 }

@@ -7,48 +7,35 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // Results of an entry record.
 const (
-	Opened     = "opened"
-	Held       = "held"
-	Locked     = "locked"
-	Denied     = "denied"
-	Offline    = "offline"
-	Refused    = "refused"
-	NoResponse = "noResponse"
+	Opened     = record.Opened
+	Held       = record.Held
+	Locked     = record.Locked
+	Denied     = record.Denied
+	Offline    = record.Offline
+	Refused    = record.Refused
+	NoResponse = record.NoResponse
 )
 
 // Where a record was made.
 const (
-	FromServer = "server"
-	FromBoard  = "board"
+	FromServer = record.FromServer
+	FromBoard  = record.FromBoard
 )
 
-// Record is one entry record: a door command or somebody's attempt [ENT-4].
-// Actor and ActorLabel are masked already (access.MaskPhone).
-type Record struct {
-	ID          string // "" = a new one
-	PlaceID     string
-	DoorID      string // "" = no door could be chosen
-	DoorName    string // "" = looked up
-	Result      string // opened held locked denied offline refused noResponse
-	Reason      string // api phone link onsite free_window, or a reason of a denial
-	Method      string // api phone link onsite
-	Actor       string
-	ActorLabel  string
-	CommandID   string
-	GrantID     string // the credited grant, any kind
-	Source      string // server (default) or board
-	Dedupe      string // board records: what makes it once, e.g. board, life and sequence
-	RequestedAt time.Time
-	OccurredAt  time.Time // zero = RequestedAt
-	RecordedAt  time.Time // zero = now
+// Record is one entry record.
+type Record = record.Record
 
-	SettledAs string // a 504 that was settled later (read only)
-	SettledAt time.Time
-	Replays   int64
+// AddRecord writes an entry record of an attempt that sent no command.
+func (s *Store) AddRecord(r Record) error {
+	return s.Write(func(tx *sql.Tx) error {
+		_, err := InsertRecord(tx, r)
+		return err
+	})
 }
 
 // InsertRecord writes an entry record and what follows from it: the event, and
@@ -90,6 +77,7 @@ func InsertRecord(tx *sql.Tx, r Record) (fresh bool, err error) {
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return false, wrap(err)
 	}
+	noteRecord(tx, r)
 	return true, follow(tx, r, false)
 }
 
@@ -122,9 +110,9 @@ func follow(tx *sql.Tx, r Record, late bool) error {
 	var kinds []string
 	switch r.Result {
 	case Opened:
-		kinds = []string{"entry.opened"}
+		kinds = []string{record.EntryOpened}
 	case Denied:
-		kinds = []string{"entry.denied"}
+		kinds = []string{record.EntryDenied}
 	default:
 		return nil
 	}
@@ -142,7 +130,7 @@ func follow(tx *sql.Tx, r Record, late bool) error {
 		}
 	}
 	if permitID != "" && r.Result == Opened {
-		kinds = append(kinds, "entry.permit.used")
+		kinds = append(kinds, record.PermitUsed)
 		if _, err := tx.Exec(`UPDATE grants SET use_count = use_count + 1,
 				first_used_at = CASE WHEN first_used_at IS NULL OR first_used_at > ?1 THEN ?1 ELSE first_used_at END WHERE id = ?2`,
 			r.OccurredAt.UnixMilli(), permitID); err != nil {

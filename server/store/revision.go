@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
 )
 
 // raise is one place revision that a batch made.
@@ -23,7 +24,9 @@ type txState struct {
 	clk     clock.Clock
 	places  map[string]*placeState // of the running job
 	pending []raise                // of the running job
+	noted   []history.Event        // of the running job
 	raised  []raise                // of the jobs before
+	told    []history.Event        // of the jobs before
 }
 
 // placeState is a place's revision and digest while a job changes it.
@@ -52,10 +55,11 @@ func stateOf(tx *sql.Tx) *txState {
 	return st.(*txState)
 }
 
-func (st *txState) drop() { clear(st.places); st.pending = nil }
+func (st *txState) drop() { clear(st.places); st.pending, st.noted = nil, nil }
 
 func (st *txState) keep() {
 	st.raised = append(st.raised, st.pending...)
+	st.told = append(st.told, st.noted...)
 	st.drop()
 }
 
@@ -111,6 +115,7 @@ func (st *txState) flush(tx *sql.Tx) error {
 	for _, r := range st.pending {
 		p := st.places[r.placeID]
 		digest := p.sum.String()
+		st.stamp(r, digest)
 		if _, err := tx.Exec("UPDATE places SET revision = ?, digest = ? WHERE id = ?", p.rev, digest, r.placeID); err != nil {
 			return err
 		}
@@ -131,11 +136,18 @@ func (s *Store) OnRevision(f func(placeID string, rev int64)) {
 	s.onRevision = append(s.onRevision, f)
 }
 
-func (s *Store) announce(raised []raise) {
+func (s *Store) announce(st *txState) {
 	s.mu.Lock()
-	fs := s.onRevision
+	fs, tell := s.onRevision, s.history
 	s.mu.Unlock()
-	for _, r := range raised {
+	if tell != nil {
+		at, wall := s.clk.Now().UnixMilli(), clock.WallNow().UnixNano()
+		for _, e := range st.told {
+			e.At, e.WallNs = at, wall
+			tell(e)
+		}
+	}
+	for _, r := range st.raised {
 		for _, f := range fs {
 			f(r.placeID, r.rev)
 		}

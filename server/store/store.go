@@ -2,7 +2,7 @@
 // records, the command ledger. Every write goes through one goroutine with
 // group commit and is answered after the batch is on disk; reads have a pool of
 // their own. It imports the rules' types (server/auth, server/place,
-// server/grant), internal/access and internal/wire; only it touches SQL.
+// server/grant, server/record), internal/access and internal/wire; only it touches SQL.
 package store
 
 import (
@@ -24,6 +24,8 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/rule"
 )
 
 // Errors of the store.
@@ -32,8 +34,8 @@ var (
 	ErrUnavailable = errors.New("store: storage unavailable")
 	// ErrNewer: the data directory belongs to a newer version of the program.
 	ErrNewer = errors.New("store: database is newer than this program")
-	// ErrNotFound: no such row.
-	ErrNotFound = errors.New("store: not found")
+	// ErrNotFound: no such row. The rules know it as rule.ErrNotFound.
+	ErrNotFound = rule.ErrNotFound
 )
 
 //go:embed migrations/*.sql
@@ -61,6 +63,7 @@ type Store struct {
 
 	mu         sync.Mutex
 	onRevision []func(placeID string, rev int64)
+	history    func(history.Event)
 }
 
 // Open opens or creates the database in dir. Errors: ErrNewer; whatever the

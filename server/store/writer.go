@@ -117,7 +117,7 @@ func (s *Store) collect(first *job, last int) []*job {
 
 // commit runs a batch in one transaction and answers every job of it.
 func (s *Store) commit(batch []*job) {
-	raised, err := s.run(batch)
+	st, err := s.run(batch)
 	if err != nil {
 		for _, j := range batch {
 			if j.panicV == nil {
@@ -125,14 +125,14 @@ func (s *Store) commit(batch []*job) {
 			}
 		}
 	} else {
-		s.announce(raised)
+		s.announce(st)
 	}
 	for _, j := range batch {
 		close(j.done)
 	}
 }
 
-func (s *Store) run(batch []*job) (raised []raise, err error) {
+func (s *Store) run(batch []*job) (st *txState, err error) {
 	tx, err := s.write.BeginTx(context.Background(), nil) // never a cancellable context
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (s *Store) run(batch []*job) (raised []raise, err error) {
 			_ = tx.Rollback()
 		}
 	}()
-	st := begin(tx, s.clk)
+	st = begin(tx, s.clk)
 	defer end(tx)
 	for _, j := range batch {
 		if _, err := tx.Exec("SAVEPOINT job"); err != nil {
@@ -163,7 +163,7 @@ func (s *Store) run(batch []*job) (raised []raise, err error) {
 	if err := tx.Commit(); err != nil {
 		return nil, err
 	}
-	return st.raised, nil
+	return st, nil
 }
 
 // call runs one job's function and then writes the digests it changed.

@@ -1,0 +1,86 @@
+package entry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// visit is one attempt of a person at a place: everything a decision needs,
+// read once.
+type visit struct {
+	now     time.Time
+	method  string // access.MethodPhone or access.MethodLink
+	place   place.Place
+	windows []access.Window
+	grants  []access.Grant // of the person, any state
+	phone   string         // "" = unknown; masked before it leaves
+}
+
+// visit reads what decisions about a person at a place need.
+func (s *Service) visit(method string, p place.Place, phone string) (visit, error) {
+	v := visit{now: s.cfg.Clock.Now(), method: method, place: p, phone: phone}
+	ps, err := s.cfg.Store.Policies(p.ID, "")
+	if err != nil {
+		return v, err
+	}
+	for _, x := range ps {
+		v.windows = append(v.windows, x.Window)
+	}
+	gs, err := s.cfg.Store.GrantsOf(p.ID, phone)
+	v.grants = contents(gs)
+	return v, err
+}
+
+func contents(gs []grant.Grant) []access.Grant {
+	out := make([]access.Grant, 0, len(gs))
+	for _, g := range gs {
+		out = append(out, g.Content())
+	}
+	return out
+}
+
+func (v visit) mode(doorID string) string {
+	return access.Mode(v.windows, v.place.Hours(), doorID, v.now)
+}
+
+// decide asks the one routine about a door [ENT-3].
+func (v visit) decide(doorID string) access.Answer {
+	return access.Decide(access.Question{Now: v.now, Method: v.method, DoorID: doorID,
+		Link: v.method == access.MethodLink, LinkOK: true, Mode: v.mode(doorID), Grants: v.grants})
+}
+
+// open sends the command of an allowed visit; the record is written by the
+// device path, as for a command of an API key [ENT-3] [ENT-4].
+func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Answer) (device.Result, error) {
+	actor, label := access.MaskPhone(v.phone)
+	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), device.Request{
+		PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
+		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason,
+	})
+	switch {
+	case errors.Is(err, device.ErrTooMany):
+		return device.Result{}, &rule.Error{Code: rule.TooManyInFlight, Message: "too many commands are in flight", RetryAfter: time.Second}
+	case errors.Is(err, device.ErrNoDoor):
+		return device.Result{}, rule.New(rule.DeviceNotFound, "no such door")
+	}
+	return ans.Result, err
+}
+
+// deny records a refusal [ENT-4]. The door is "" when none could be chosen.
+func (s *Service) deny(placeID, doorID, method, reason, phone string, at time.Time) error {
+	actor, label := access.MaskPhone(phone)
+	return s.cfg.Store.AddRecord(record.Record{PlaceID: placeID, DoorID: doorID, Result: record.Denied, Reason: reason,
+		Method: method, Actor: actor, ActorLabel: label, RequestedAt: rule.Milli(at)})
+}
+
+// result names an outcome as a record does.
+func result(d device.Result) string { return device.RecordResult(wire.CmdOpen, d.Outcome) }
