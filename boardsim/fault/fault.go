@@ -18,34 +18,6 @@ var (
 	ErrTestPlace = errors.New("fault: boards of a test place take no fault")
 )
 
-// BadSpec says what is wrong with a Spec.
-type BadSpec struct {
-	Field   string // as in the control API: "fault", "boards", "params.code"
-	Reason  string
-	Nearest string // the nearest valid name, or ""
-}
-
-func (e *BadSpec) Error() string { return e.Field + ": " + e.Reason }
-
-// Spec arms a fault. Exactly one of Boards, PlaceID and Share picks its boards.
-//
-// A share takes boards in an order drawn from the seed, those held by the fewest
-// armed shares first: 5 % + 5 % + 5 % + 5 % of one fleet are disjoint while they fit.
-type Spec struct {
-	Fault    string         `json:"fault"`
-	Boards   []string       `json:"boards,omitempty"`
-	PlaceID  string         `json:"placeId,omitempty"`
-	Share    *float64       `json:"share,omitempty"`    // 0 < share <= 1 of all boards of live places, at least one board
-	DoorIDs  []string       `json:"doorIds,omitempty"`  // empty = all; command faults only
-	Commands []string       `json:"commands,omitempty"` // empty = all; command faults only
-	Nth      int            `json:"nth,omitempty"`      // 0 = every; else only the n-th command that matches, counted over the whole cohort
-	For      time.Duration  `json:"-"`                  // domain time, 0 = until removed
-	Params   map[string]any `json:"params,omitempty"`
-}
-
-// ParseSpec reads the control API's body ("for" as "10m"). Error: *BadSpec.
-func ParseSpec(body []byte) (Spec, error) { return Spec{}, nil }
-
 // Info is a board that faults can be armed on.
 type Info struct {
 	ID, PlaceID string
@@ -103,56 +75,15 @@ func (l Line) State() link.State {
 
 // Armed is a fault in force.
 type Armed struct {
-	FaultID string         `json:"faultId"`
-	Fault   string         `json:"fault"`
-	Boards  []string       `json:"boards"`
-	Count   int            `json:"count"` // of Boards
-	Since   time.Time      `json:"since"`
-	Until   *time.Time     `json:"until"` // nil = until removed
-	Hits    int64          `json:"hits"`  // how often it did something
-	Params  map[string]any `json:"params,omitempty"`
+	FaultID  string         `json:"faultId"`
+	Fault    string         `json:"fault"`
+	Boards   []string       `json:"boards"`
+	Count    int            `json:"count"` // of Boards
+	DoorIDs  []string       `json:"doorIds,omitempty"`
+	Commands []string       `json:"commands,omitempty"`
+	Nth      int            `json:"nth,omitempty"`
+	Since    time.Time      `json:"since"`
+	Until    *time.Time     `json:"until"` // nil = until removed
+	Hits     int64          `json:"hits"`  // how often it did something
+	Params   map[string]any `json:"params,omitempty"`
 }
-
-// Set holds the armed faults of a fleet. All methods are safe for concurrent
-// use and next to free while nothing is armed.
-type Set struct{}
-
-// New returns an empty set.
-func New(c Config) *Set { return &Set{} }
-
-// Arm puts a fault in force. Instant faults act now and are gone, the id still
-// counts them in Hits. Errors: *BadSpec, ErrTestPlace.
-func (s *Set) Arm(spec Spec) (id string, err error) { return "", nil }
-
-// Remove undoes a fault and returns its last state. Error: ErrNotFound.
-func (s *Set) Remove(id string) (Armed, error) { return Armed{}, ErrNotFound }
-
-// Reset removes all.
-func (s *Set) Reset() []Armed { return nil }
-
-// List returns the armed faults, oldest first.
-func (s *Set) List() []Armed { return nil }
-
-// Hits counts by fault name over the set's life, faults that are gone included.
-func (s *Set) Hits() map[string]int64 { return nil }
-
-// OnCommand is asked once for each command that a board received.
-func (s *Set) OnCommand(boardID, doorID, command string) Decision { return Decision{} }
-
-// Line is the state of a board's line now.
-func (s *Set) Line(boardID string) Line { return Line{} }
-
-// LineHit counts for the line faults of a board: the shell calls it from link.Config.OnFault.
-func (s *Set) LineHit(boardID string, dir link.Dir) {}
-
-// Skew is the sum of a board's clock skews; Offset is what they come to now.
-func (s *Set) Skew(boardID string) (seconds, ppm float64) { return 0, 0 }
-
-// Offset is how far a board's wall clock is off at domain time now: seconds plus drift since each skew was armed.
-func (s *Set) Offset(boardID string, now time.Time) time.Duration { return 0 }
-
-// Names lists the faults, sorted.
-func Names() []string { return nil }
-
-// Nearest is the fault name nearest to name.
-func Nearest(name string) string { return "" }

@@ -1,0 +1,152 @@
+package fault
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cohort checks whom a spec means; pick, called with mu held, names the boards.
+func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
+	var all []Info
+	if s.c.Boards != nil {
+		all = s.c.Boards()
+	}
+	var chosen []Info
+	switch n := b2i(len(spec.Boards) > 0) + b2i(spec.PlaceID != "") + b2i(spec.Share != nil); {
+	case n != 1:
+		return nil, bad("boards", "exactly one of boards, placeId and share is needed")
+	case spec.Share != nil:
+		if f := *spec.Share; math.IsNaN(f) || f <= 0 || f > 1 {
+			return nil, bad("share", "must be over 0 and at most 1")
+		}
+		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.Test })
+		if len(chosen) == 0 {
+			return nil, bad("share", "there is no board of a live place")
+		}
+	case spec.PlaceID != "":
+		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.PlaceID != spec.PlaceID })
+		if len(chosen) == 0 {
+			return nil, bad("placeId", "there is no board of place %q", spec.PlaceID)
+		}
+	default:
+		if chosen, err = named(all, spec.Boards); err != nil {
+			return nil, err
+		}
+	}
+	if slices.ContainsFunc(chosen, func(b Info) bool { return b.Test }) {
+		return nil, ErrTestPlace
+	}
+	if err := doorsOf(chosen, spec.DoorIDs); err != nil {
+		return nil, err
+	}
+	spec.DoorIDs = slices.Clone(spec.DoorIDs)
+	spec.Commands = slices.Clone(spec.Commands)
+	for i, c := range spec.Commands {
+		spec.Commands[i] = strings.TrimPrefix(c, "door.")
+	}
+	ids := make([]string, len(chosen))
+	for i, b := range chosen {
+		ids[i] = b.ID
+	}
+	if spec.Share == nil {
+		return func() []string { return ids }, nil
+	}
+	share := *spec.Share
+	return func() []string { return s.share(ids, share) }, nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func named(all []Info, ids []string) ([]Info, error) {
+	by := make(map[string]Info, len(all))
+	for _, b := range all {
+		by[b.ID] = b
+	}
+	var out []Info
+	seen := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		b, ok := by[id]
+		if !ok {
+			return nil, bad("boards", "there is no board %q", id)
+		}
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// doorsOf checks that each door hangs on one of the boards.
+func doorsOf(boards []Info, doors []string) error {
+	for _, d := range doors {
+		if !slices.ContainsFunc(boards, func(b Info) bool { return slices.Contains(b.DoorIDs, d) }) {
+			return bad("doorIds", "no board of the cohort has door %q", d)
+		}
+	}
+	return nil
+}
+
+// share picks those that the fewest armed shares hold, in the seed's order.
+// Called with mu held.
+func (s *Set) share(ids []string, share float64) []string {
+	type candidate struct {
+		id   string
+		held int
+		hash uint64
+	}
+	list := make([]candidate, len(ids))
+	for i, id := range ids {
+		list[i] = candidate{id: id, hash: s.hash(id)}
+		for _, a := range s.byBoard[id] {
+			list[i].held += b2i(a.spec.Share != nil)
+		}
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		return cmp.Or(a.held-b.held, cmp.Compare(a.hash, b.hash), cmp.Compare(a.id, b.id))
+	})
+	n := max(1, int(math.Round(share*float64(len(ids)))))
+	out := make([]string, n)
+	for i := range out {
+		out[i] = list[i].id
+	}
+	slices.Sort(out)
+	return out
+}
+
+// hash is a number drawn from the seed and a name.
+func (s *Set) hash(parts ...string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strconv.FormatInt(s.c.Seed, 10)))
+	for _, p := range parts {
+		_, _ = h.Write([]byte{0})
+		_, _ = h.Write([]byte(p))
+	}
+	x := h.Sum64() // FNV's high bits are weak: splitmix64's finish
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// unit is a hash in (0, 1).
+func (s *Set) unit(parts ...string) float64 {
+	return (float64(s.hash(parts...)>>11) + 0.5) / (1 << 53)
+}
+
+// draw is a board's next random number of a fault.
+func (s *Set) draw(a *armed, boardID string) float64 {
+	if a.draws == nil {
+		a.draws = map[string]uint64{}
+	}
+	a.draws[boardID]++
+	return s.unit(a.id, boardID, strconv.FormatUint(a.draws[boardID], 10))
+}

@@ -1,0 +1,67 @@
+package fault
+
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// flap: the line is up and down in turn, in domain time. The first time up is
+// shorter, by the seed, so that boards do not fall in step.
+var flap = kind{
+	name: "flap",
+	params: []param{
+		{name: "upSec", def: 20, min: 0.1, max: 30 * day},
+		{name: "downSec", def: 10, min: 0.1, max: 30 * day},
+	},
+	line: func(_ values, down bool, l *Line) { l.Offline = l.Offline || down },
+	cycle: func(v values) (up, down time.Duration) {
+		return seconds(v.num["upSec"]), seconds(v.num["downSec"])
+	},
+}
+
+func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
+
+// flapping is where one board's line stands.
+type flapping struct {
+	down  bool
+	timer clock.Timer
+}
+
+func (a *armed) down(boardID string) bool {
+	f := a.flaps[boardID]
+	return f != nil && f.down
+}
+
+// startFlap sets every board's first turn. Called with mu held.
+func (s *Set) startFlap(a *armed) {
+	a.flaps = make(map[string]*flapping, len(a.boards))
+	up, _ := a.k.cycle(a.v)
+	for _, b := range a.boards {
+		a.flaps[b] = &flapping{}
+		s.turnIn(a, b, time.Duration(float64(up)*s.unit(a.id, b)))
+	}
+}
+
+func (s *Set) turnIn(a *armed, boardID string, d time.Duration) {
+	a.flaps[boardID].timer = s.c.Clock.AfterFunc(d, func() { s.turn(a, boardID) })
+}
+
+func (s *Set) turn(a *armed, boardID string) {
+	s.mu.Lock()
+	if a.over {
+		s.mu.Unlock()
+		return
+	}
+	next, down := a.k.cycle(a.v)
+	f := a.flaps[boardID]
+	if f.down = !f.down; f.down {
+		next = down
+		s.hit(a, 1)
+	}
+	s.turnIn(a, boardID, next)
+	s.mu.Unlock()
+	if s.c.Board != nil {
+		s.c.Board.LineChanged(boardID)
+	}
+}

@@ -1,0 +1,222 @@
+package fault
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Set holds the armed faults of a fleet. All methods are safe for concurrent
+// use and next to free while nothing is armed.
+type Set struct {
+	c Config
+
+	mu      sync.Mutex
+	seq     int
+	armed   []*armed            // oldest first
+	byBoard map[string][]*armed // by rank, then oldest first
+	hits    map[string]int64    // by fault name
+
+	commands, lines, clocks atomic.Int32 // armed faults of each sort
+}
+
+// armed is a fault in force. The set's mu guards it.
+type armed struct {
+	id       string
+	seq      int
+	spec     Spec
+	k        *kind
+	v        values
+	boards   []string
+	since    time.Time
+	timer    clock.Timer // ends it
+	over     bool
+	matching int   // commands so far, for nth
+	hits     int64 // times it did something
+	draws    map[string]uint64
+	flaps    map[string]*flapping
+}
+
+// New returns an empty set.
+func New(c Config) *Set {
+	if c.Clock == nil {
+		c.Clock = clock.Real{}
+	}
+	return &Set{c: c, byBoard: map[string][]*armed{}, hits: map[string]int64{}}
+}
+
+// Arm puts a fault in force. Instant faults act now and are gone, the id still
+// names what happened and Hits counts it. Errors: *BadSpec, ErrTestPlace.
+func (s *Set) Arm(spec Spec) (id string, err error) {
+	k, v, err := spec.check()
+	if err != nil {
+		return "", err
+	}
+	pick, err := s.cohort(&spec)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	s.seq++
+	a := &armed{id: "flt_" + strconv.Itoa(s.seq), seq: s.seq, spec: spec, k: k, v: v, since: s.c.Clock.Now()}
+	a.boards = pick()
+	s.put(a)
+	s.mu.Unlock()
+	if k.instant != nil {
+		if s.c.Board != nil {
+			for _, b := range a.boards {
+				k.instant(s.c.Board, b)
+			}
+		}
+		return a.id, nil
+	}
+	if k.cycle == nil { // a flapping line begins up
+		s.tell(a)
+	}
+	return a.id, nil
+}
+
+// put enters a fault. Called with mu held.
+func (s *Set) put(a *armed) {
+	if a.k.instant != nil || a.k.clock != nil || a.k == &offline {
+		s.hit(a, int64(len(a.boards)))
+	}
+	if a.k.instant != nil {
+		return
+	}
+	s.sort(a).Add(1)
+	s.armed = append(s.armed, a)
+	for _, b := range a.boards {
+		list := s.byBoard[b]
+		i := len(list)
+		for ; i > 0 && list[i-1].k.rank > a.k.rank; i-- {
+		}
+		s.byBoard[b] = slices.Insert(list, i, a)
+	}
+	if a.spec.For > 0 {
+		a.timer = s.c.Clock.AfterFunc(a.spec.For, func() { _, _ = s.Remove(a.id) })
+	}
+	if a.k.cycle != nil {
+		s.startFlap(a)
+	}
+}
+
+func (s *Set) sort(a *armed) *atomic.Int32 {
+	switch {
+	case a.k.line != nil:
+		return &s.lines
+	case a.k.clock != nil:
+		return &s.clocks
+	}
+	return &s.commands
+}
+
+func (s *Set) hit(a *armed, n int64) {
+	a.hits += n
+	s.hits[a.k.name] += n
+}
+
+// tell tells the boards that their line or clock may have changed.
+func (s *Set) tell(a *armed) {
+	if s.c.Board == nil {
+		return
+	}
+	for _, b := range a.boards {
+		switch {
+		case a.k.line != nil:
+			s.c.Board.LineChanged(b)
+		case a.k.clock != nil:
+			s.c.Board.SkewChanged(b)
+		}
+	}
+}
+
+// Remove undoes a fault and returns its last state. Error: ErrNotFound.
+func (s *Set) Remove(id string) (Armed, error) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.armed, func(a *armed) bool { return a.id == id })
+	if i < 0 {
+		s.mu.Unlock()
+		return Armed{}, ErrNotFound
+	}
+	a := s.armed[i]
+	s.armed = slices.Delete(s.armed, i, i+1)
+	s.drop(a)
+	last := a.state()
+	s.mu.Unlock()
+	s.tell(a)
+	return last, nil
+}
+
+// drop ends a fault that is no longer listed. Called with mu held.
+func (s *Set) drop(a *armed) {
+	a.over = true
+	s.sort(a).Add(-1)
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	for _, f := range a.flaps {
+		f.timer.Stop()
+	}
+	for _, b := range a.boards {
+		list := s.byBoard[b]
+		if i := slices.Index(list, a); len(list) > 1 {
+			s.byBoard[b] = slices.Delete(list, i, i+1)
+		} else {
+			delete(s.byBoard, b)
+		}
+	}
+}
+
+// Reset removes all and returns their last states.
+func (s *Set) Reset() []Armed {
+	s.mu.Lock()
+	all := s.armed
+	s.armed = nil
+	out := make([]Armed, 0, len(all))
+	for _, a := range all {
+		s.drop(a)
+		out = append(out, a.state())
+	}
+	s.mu.Unlock()
+	for _, a := range all {
+		s.tell(a)
+	}
+	return out
+}
+
+// List returns the armed faults, oldest first.
+func (s *Set) List() []Armed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Armed, 0, len(s.armed))
+	for _, a := range s.armed {
+		out = append(out, a.state())
+	}
+	return out
+}
+
+// Hits counts by fault name over the set's life, faults that are gone included.
+func (s *Set) Hits() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.hits)
+}
+
+func (a *armed) state() Armed {
+	out := Armed{
+		FaultID: a.id, Fault: a.k.name, Boards: slices.Clone(a.boards), Count: len(a.boards),
+		DoorIDs: a.spec.DoorIDs, Commands: a.spec.Commands, Nth: a.spec.Nth,
+		Since: a.since, Hits: a.hits, Params: a.v.all(),
+	}
+	if a.spec.For > 0 {
+		until := a.since.Add(a.spec.For)
+		out.Until = &until
+	}
+	return out
+}
