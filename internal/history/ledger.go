@@ -1,0 +1,120 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Assertion is what a scenario found out about a clause.
+type Assertion struct {
+	Clause string `json:"clause"`
+	Name   string `json:"name"` // scenario and step
+	Status Status `json:"status"`
+	Number string `json:"number,omitempty"` // detail of a failure, or a boundary value
+}
+
+// Row is a clause's line in the final ledger.
+type Row struct {
+	Clause     string      `json:"clause"`
+	Promise    string      `json:"promise"`
+	Status     Status      `json:"status"`
+	Number     string      `json:"number"`
+	Checked    int         `json:"checked"`
+	Assertions []Assertion `json:"assertions,omitempty"`
+	FirstBad   *Bad        `json:"firstBad,omitempty"`
+}
+
+// String is the line of a report: clause promise · status · number.
+func (r Row) String() string {
+	return fmt.Sprintf("%s %s · %s · %s", r.Clause, r.Promise, r.Status, r.Number)
+}
+
+// String is the same line for a verdict.
+func (v Verdict) String() string {
+	return fmt.Sprintf("%s %s · %s · %s", v.Clause, v.Promise, v.Status, v.Number)
+}
+
+// weight orders statuses: the heaviest decides.
+var weight = map[Status]int{"": 0, Skipped: 1, Pass: 2, Blocked: 3, Invalid: 4, Fail: 5}
+
+// Ledger merges the checkers' verdicts with the scenarios' assertions into one
+// row a clause, all clauses in report order; what nobody exercised is SKIPPED.
+// Assertions of unknown clauses come last.
+func Ledger(verdicts []Verdict, assertions []Assertion) []Row {
+	rows := make([]Row, 0, len(clauses))
+	at := map[string]int{}
+	row := func(clause string) *Row {
+		i, ok := at[clause]
+		if !ok {
+			i = len(rows)
+			at[clause] = i
+			rows = append(rows, Row{Clause: clause, Promise: Promise(clause)})
+		}
+		return &rows[i]
+	}
+	for _, c := range clauses {
+		row(c[0])
+	}
+	for _, v := range verdicts {
+		row(v.Clause).verdict(v)
+	}
+	for _, a := range assertions {
+		r := row(a.Clause)
+		r.Assertions = append(r.Assertions, a)
+	}
+	for i := range rows {
+		rows[i].settle()
+	}
+	return rows
+}
+
+// verdict takes in a checker's word; several runs of a checker may come.
+func (r *Row) verdict(v Verdict) {
+	r.Checked += v.Checked
+	if weight[v.Status] > weight[r.Status] {
+		r.Status, r.Number, r.FirstBad = v.Status, v.Number, v.FirstBad
+	}
+}
+
+// settle takes in the assertions.
+func (r *Row) settle() {
+	n := 0
+	for _, a := range r.Assertions {
+		if a.Status == Pass || a.Status == Fail {
+			n++
+		}
+		if weight[a.Status] <= weight[r.Status] {
+			continue
+		}
+		r.Status = a.Status
+		if a.Status != Pass {
+			r.Number = strings.TrimSuffix(a.Name+": "+a.Number, ": ")
+		} else {
+			r.Number = ""
+		}
+	}
+	r.Checked += n
+	if r.Status == "" {
+		r.Status, r.Number = Skipped, "not exercised"
+	}
+	if r.Status == Pass && n > 0 {
+		r.Number = strings.TrimPrefix(r.Number+" · ", " · ") + fmt.Sprintf("%s assertions", count(n))
+	}
+}
+
+// WriteLedger writes rows as a text table.
+func WriteLedger(w io.Writer, rows []Row) error {
+	promise := 0
+	for _, r := range rows {
+		promise = max(promise, utf8.RuneCountInString(r.Promise))
+	}
+	for _, r := range rows {
+		pad := strings.Repeat(" ", promise-utf8.RuneCountInString(r.Promise))
+		if _, err := fmt.Fprintf(w, "%-7s %s%s  %-7s  %s\n", r.Clause, r.Promise, pad, r.Status, r.Number); err != nil {
+			return err
+		}
+	}
+	return nil
+}

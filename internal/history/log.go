@@ -1,0 +1,84 @@
+package history
+
+import "sync"
+
+const chunkSize = 4096
+
+// Log is the append-only history of one process. The zero value works; the
+// fields are set before the first Append. All methods may be called at any time
+// from any goroutine.
+type Log struct {
+	// Wall stamps events that come without a WallNs (Unix ns); nil = they keep 0.
+	Wall func() int64
+
+	mu     sync.Mutex
+	chunks [][]Event // full but for the last; an event never moves once it is in
+	n      int64
+	sink   *Sink
+}
+
+// NewLog is an empty log that stamps with wall (nil = none).
+func NewLog(wall func() int64) *Log { return &Log{Wall: wall} }
+
+// Append adds an event; it fits where components take a func(Event).
+func (l *Log) Append(e Event) {
+	if e.WallNs == 0 && l.Wall != nil {
+		e.WallNs = l.Wall()
+	}
+	l.mu.Lock()
+	last := len(l.chunks) - 1
+	if last < 0 || len(l.chunks[last]) == chunkSize {
+		l.chunks = append(l.chunks, make([]Event, 0, chunkSize))
+		last++
+	}
+	l.n++
+	e.Seq = l.n
+	l.chunks[last] = append(l.chunks[last], e)
+	sink := l.sink
+	l.mu.Unlock()
+	if sink != nil {
+		sink.wake()
+	}
+}
+
+// Len is how many events there are, which is also the last Seq.
+func (l *Log) Len() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.n
+}
+
+// parts are the events after seq as they stand, without copying.
+func (l *Log) parts(seq int64) [][]Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if seq < 0 {
+		seq = 0
+	}
+	if seq >= l.n {
+		return nil
+	}
+	out := append([][]Event(nil), l.chunks[seq/chunkSize:]...)
+	out[0] = out[0][seq%chunkSize:]
+	return out
+}
+
+// Since copies the events after seq.
+func (l *Log) Since(seq int64) []Event {
+	parts := l.parts(seq)
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	out := make([]Event, 0, n)
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out
+}
+
+// Snapshot copies all events.
+func (l *Log) Snapshot() []Event { return l.Since(0) }
+
+// View indexes what the log holds now, without copying it.
+func (l *Log) View() *View { return newView(l.parts(0)) }
