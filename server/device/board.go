@@ -74,12 +74,6 @@ type BoardDoor struct {
 	Channel int
 }
 
-// BoardRecord is a record of a board that was committed.
-type BoardRecord struct {
-	RecordID, DoorID, Result, Reason, GrantID string
-	Fresh                                     bool // false: it was there already
-}
-
 // DefaultNetloss is the outage policy of a board that was never configured [OFF-3].
 func DefaultNetloss(doors []BoardDoor) wire.Netloss {
 	n := wire.Netloss{GraceSec: wire.DefaultGraceSec, Channels: map[int]string{}}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/plant"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -243,7 +242,7 @@ func (c *call) settle(outcome string) {
 	c.mu.Lock()
 	res := c.result(outcome)
 	c.mu.Unlock()
-	st := Settlement{Intent: c.in, RecordID: id.New(id.Record, s.now()), Outcome: outcome, DeviceCode: res.DeviceCode, ReportedAt: res.ReportedAt}
+	st := Settlement{Intent: c.in, Outcome: outcome, DeviceCode: res.DeviceCode, ReportedAt: res.ReportedAt}
 	st.Status, st.Body = c.render(res)
 	s.cfg.Step("before-commit")
 	err := s.cfg.Ledger.Settle(st)
@@ -264,7 +263,6 @@ func (c *call) settle(outcome string) {
 func (c *call) finish(res Result, st Settlement) {
 	s := c.s
 	c.ph.Outcome, c.ph.Settled = res.Outcome, clock.Mono()
-	s.recorded(st)
 	s.count.outcome(res.Outcome)
 	if s.cfg.Observe != nil {
 		s.cfg.Observe(c.ph)
@@ -283,14 +281,6 @@ func (c *call) finish(res Result, st Settlement) {
 	for _, f := range after {
 		f()
 	}
-}
-
-// recorded tells the history of a committed record [ENT-4].
-func (s *Service) recorded(st Settlement) {
-	in := st.Intent
-	s.cfg.History(history.Event{Kind: history.RecordIn, At: s.cfg.Clock.Now().UnixMilli(), WallNs: clock.WallNow().UnixNano(),
-		RecordID: st.RecordID, PlaceID: in.PlaceID, DoorID: in.DoorID, CommandID: in.CommandID,
-		Result: RecordResult(in.Command, st.Outcome), Reason: in.EntryReason, GrantID: in.GrantID, Method: in.Method})
 }
 
 // pause waits on wall time; false when the service stops.

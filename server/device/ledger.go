@@ -62,7 +62,6 @@ type Prior struct {
 // Settlement is the end of a command.
 type Settlement struct {
 	Intent     Intent
-	RecordID   string
 	Outcome    string
 	DeviceCode string
 	ReportedAt time.Time // zero = no report
