@@ -1,0 +1,266 @@
+package auth_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/doorlab/doorlab/internal/apikey"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/store"
+)
+
+var epoch = time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
+
+type house struct {
+	*auth.Service
+	t     *testing.T
+	clk   *clock.Virtual
+	store *store.Store
+	key   string // a good key
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	clk := clock.NewVirtual(epoch.Add(-time.Hour), nil)
+	clk.Freeze()
+	if err := clk.Advance(epoch); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.TempDir(), store.Options{Clock: clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	key := apikey.Derive(auth.TestPrefix, "1", "k")
+	if err := s.Seed(&world.World{Places: []world.Place{
+		{ID: "plc_t", Name: "T", Kind: world.Test, Keys: []world.Key{{ID: "key_t", Name: "partner", Scopes: []string{auth.ScopePartner}, Sim: true, Secret: key}}},
+		{ID: "plc_l", Name: "L", Kind: world.Live},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, clk: clk, store: s, key: key}
+	h.Service = h.service()
+	return h
+}
+
+// service is another life of the server on the same data.
+func (h *house) service() *auth.Service {
+	s, err := auth.New(auth.Config{Clock: h.clk, Store: h.store, Pepper: h.store.Secret("api keys"), SigningKey: h.store.Secret("tokens")})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s
+}
+
+func (h *house) pass(d time.Duration) {
+	if err := h.clk.Advance(h.clk.Now().Add(d)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) token() string {
+	h.t.Helper()
+	tk, err := h.Issue(h.key)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return tk.AccessToken
+}
+
+func TestExchange(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tk, err := h.Exchange("192.0.2.1:1000", h.key)
+	if err != nil || tk.ExpiresIn != 900 || tk.PlaceID != "plc_t" || len(tk.Scopes) != 1 {
+		t.Fatalf("%+v, %v", tk, err)
+	}
+	p, err := h.Verify(tk.AccessToken)
+	if err != nil || p.KeyID != "key_t" || p.KeyName != "partner" || p.PlaceKind != "test" || !p.Sim || !p.Has(auth.ScopePartner) || p.Has(auth.ScopeDoor) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := h.service().Verify(tk.AccessToken); err != nil {
+		t.Errorf("after a restart: %v", err)
+	}
+	old, revoked, err := h.Create("plc_t", "old", []string{auth.ScopeDoor}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ks, err := h.List("plc_t"); err != nil || len(ks) != 2 {
+		t.Errorf("%+v, %v", ks, err)
+	}
+	if err := h.Revoke(old.ID); err != nil {
+		t.Fatal(err)
+	}
+	for name, key := range map[string]string{"empty": "", "malformed": "sact_nope", "typo": h.key[:20] + "x" + h.key[21:],
+		"unknown": apikey.New(auth.TestPrefix), "revoked": revoked} {
+		if _, err := h.Exchange("192.0.2.1", key); !errors.Is(err, auth.ErrInvalidKey) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTokenLife(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.pass(123 * time.Millisecond) // not on a full second
+	token := h.token()
+	h.pass(auth.TokenLife - time.Millisecond)
+	if _, err := h.Verify(token); err != nil {
+		t.Errorf("at 899.999 s: %v", err)
+	}
+	h.pass(time.Millisecond)
+	if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenExpired) {
+		t.Errorf("at 900 s: %v", err)
+	}
+}
+
+func TestForgedTokens(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	good := h.token()
+	parts := strings.Split(good, ".")
+	claims := jwt.MapClaims{"sub": "key_t", "place": "plc_l", "kind": "live", "iatMs": epoch.UnixMilli()}
+	sign := func(m jwt.SigningMethod, key any, header map[string]any) string {
+		tk := jwt.NewWithClaims(m, claims)
+		for k, v := range header {
+			tk.Header[k] = v
+		}
+		s, err := tk.SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	var head struct{ Kid string }
+	if tk, _, err := jwt.NewParser().ParseUnverified(good, jwt.MapClaims{}); err == nil {
+		head.Kid, _ = tk.Header["kid"].(string)
+	}
+	kid := map[string]any{"kid": head.Kid}
+	forged := map[string]string{
+		"nothing": "", "garbage": "a.b.c", "a word": "hello",
+		"other payload":   parts[0] + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"key_t","place":"plc_l"}`)) + "." + parts[2],
+		"no signature":    parts[0] + "." + parts[1] + ".",
+		"other secret":    sign(jwt.SigningMethodHS256, []byte("guess"), kid),
+		"other algorithm": sign(jwt.SigningMethodHS512, h.store.Secret("tokens"), kid),
+		"none":            sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, kid),
+		"other kid":       sign(jwt.SigningMethodHS256, h.store.Secret("tokens"), map[string]any{"kid": "x"}),
+		"no kid":          sign(jwt.SigningMethodHS256, h.store.Secret("tokens"), nil),
+	}
+	for _, later := range []time.Duration{0, time.Hour} { // forged and expired is forged
+		h.pass(later)
+		for name, token := range forged {
+			if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestExchangeLimit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i := range 30 {
+		key := h.key
+		if i%2 == 1 {
+			key = "failed ones count"
+		}
+		if _, err := h.Exchange("192.0.2.7:1", key); err != nil && !errors.Is(err, auth.ErrInvalidKey) {
+			t.Fatalf("exchange %d: %v", i+1, err)
+		}
+		h.pass(time.Second)
+	}
+	limited := func(addr string) time.Duration {
+		t.Helper()
+		var r *auth.RateLimited
+		if _, err := h.Exchange(addr, h.key); errors.As(err, &r) {
+			return r.RetryAfter
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		return 0
+	}
+	for range 3 { // refused ones do not extend it
+		if got := limited("192.0.2.7"); got != 30*time.Second {
+			t.Errorf("31st: retry after %s", got)
+		}
+	}
+	if limited("[::ffff:192.0.2.7]:99") == 0 {
+		t.Error("the mapped form is the same address")
+	}
+	if limited("192.0.2.8") != 0 {
+		t.Error("another address is another window")
+	}
+	h.pass(30*time.Second - time.Millisecond)
+	if limited("192.0.2.7") != time.Millisecond {
+		t.Error("refused to the last millisecond")
+	}
+	h.pass(time.Millisecond)
+	if limited("192.0.2.7") != 0 {
+		t.Error("admitted 60 s after the first")
+	}
+	for i := range 30 {
+		if limited("[2001:db8:1:2::"+string(rune('a'+i%6))+"]:5") != 0 {
+			t.Fatalf("exchange %d of a /64", i)
+		}
+	}
+	if limited("2001:db8:1:2:ffff::1") == 0 || limited("2001:db8:1:3::1") != 0 {
+		t.Error("an IPv6 address counts by its /64")
+	}
+}
+
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.token()
+	if err := h.Revoke("key_t"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
+		t.Errorf("after the revocation: %v", err)
+	}
+	if _, err := h.service().Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
+		t.Errorf("after a restart: %v", err)
+	}
+	h.pass(time.Hour)
+	first, _ := h.store.Key("key_t")
+	if err := h.Revoke("key_t"); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	if k, _ := h.store.Key("key_t"); !k.RevokedAt.Equal(first.RevokedAt) || !k.RevokedAt.Equal(epoch) {
+		t.Errorf("revoked at %s", k.RevokedAt)
+	}
+	if err := h.Revoke("key_x"); rule.CodeOf(err) != rule.NotFound {
+		t.Errorf("unknown: %v", err)
+	}
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for place, prefix := range map[string]string{"plc_t": "sact_", "plc_l": "sacl_"} {
+		k, secret, err := h.Create(place, "n", []string{auth.ScopeDoor, auth.ScopePartner, auth.ScopeDoor}, true)
+		if err != nil || !strings.HasPrefix(secret, prefix) || !apikey.WellFormed(secret) || len(k.Scopes) != 2 {
+			t.Errorf("%s: %+v %v", place, k, err)
+		}
+		if tk, err := h.Issue(secret); err != nil || tk.PlaceID != place {
+			t.Errorf("%s: %+v %v", place, tk, err)
+		}
+	}
+	for code, f := range map[string]func() error{
+		rule.PlaceNotFound: func() error { _, _, err := h.Create("plc_x", "n", []string{auth.ScopeDoor}, false); return err },
+		rule.MissingField:  func() error { _, _, err := h.Create("plc_t", "n", nil, false); return err },
+		rule.InvalidField:  func() error { _, _, err := h.Create("plc_t", "n", []string{"root"}, false); return err },
+	} {
+		if err := f(); rule.CodeOf(err) != code {
+			t.Errorf("want %s, got %v", code, err)
+		}
+	}
+}

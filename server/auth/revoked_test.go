@@ -1,0 +1,39 @@
+package auth
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// elsewhere is a store in which another process revokes.
+type elsewhere struct {
+	Store
+	revoked []Key
+}
+
+func (e *elsewhere) RevokedKeys() ([]Key, error) { return e.revoked, nil }
+
+// TestRevokedElsewhere: a revocation by another process is felt within 5 s [AUTH-5].
+func TestRevokedElsewhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		st := &elsewhere{}
+		s, err := New(Config{Clock: clock.Real{}, Store: st, SigningKey: []byte("k")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := s.sign(Principal{KeyID: "key_1", PlaceID: "plc_1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.revoked = []Key{{ID: "key_1"}}
+		time.Sleep(5 * time.Second) // the bubble's time
+		if _, err := s.Verify(token.AccessToken); !errors.Is(err, ErrTokenInvalid) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
