@@ -59,6 +59,7 @@ func Parse(name string, text []byte) (Plan, error) {
 		return Plan{}, &PlanError{Lines: []string{name + ":1:1: the plan is empty"}}
 	}
 	s := newShape()
+	s.at["$"] = position{1, 1}
 	s.node(file.Docs[0].Body, planType, "$")
 	var p Plan
 	if len(s.problems) == 0 {

@@ -90,6 +90,9 @@ func (s *schedule) at(n int64) time.Duration {
 // invert halves its way to the moment at which n hits are due.
 func (s *schedule) invert(n float64) float64 {
 	lo, hi := 0.0, s.seconds
+	if n <= 0 {
+		return 0
+	}
 	for hi-lo > 1e-8 {
 		if mid := (lo + hi) / 2; s.hits(mid) < n {
 			lo = mid

@@ -1,0 +1,102 @@
+package loadtest
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEmbeddedPlansLoad(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"door-commands", "ramp", "hot-door", "soak", "search"} {
+		p, err := Load(name)
+		if err != nil || p.Name != name || p.Description == "" || p.Err() != nil {
+			t.Errorf("%s: %+v %v", name, p, err)
+		}
+		if _, err := Load("plans/" + name + ".yaml"); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(Embedded()) != 5 {
+		t.Error(Embedded())
+	}
+	if _, err := Load("dor-commands"); err == nil || !strings.Contains(err.Error(), `did you mean "door-commands"?`) {
+		t.Errorf("%v", err)
+	}
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(file, []byte("rate: 1\nduration: 1s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Load(file); err != nil || p.Name != "mine" {
+		t.Errorf("%+v %v", p, err)
+	}
+}
+
+func TestBadPlans(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"all at once": {"rat: 300\nduration: fast\ncommands: {open: 70%, shut: 30%}\n", []string{
+			`p.yaml:1:1: unknown name "rat", did you mean "rate"?`,
+			`p.yaml:2:11: "fast" is not a duration, write it like 20s or 1m30s`,
+			`p.yaml:3:23: unknown name "shut"`,
+		}},
+		"pacer": {"pacer: sinus\nrate: 3\n", []string{`p.yaml:1:1: "sinus" is none of constant, ramp, stages, sine, search, did you mean "sine"?`}},
+		"needs": {"pacer: sine\nrate: 3\nto: 5\nduration: 1s\n", []string{
+			"p.yaml:1:1: pacer sine needs amplitude", "p.yaml:1:1: pacer sine needs period", "p.yaml:3:1: pacer sine takes no to"}},
+		"stages": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {rate: 5}\n  - {rate: -1, duration: 1s}\n", []string{
+			`p.yaml:5:12: "-1" is not a rate, write it like 300 or 300/s`}},
+		"stage without duration": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - rate: 5\n", []string{
+			"p.yaml:4:9: stage needs duration"}},
+		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares make 70%, they must make 100%", "p.yaml:5:1: must be below 100%: somebody has to be first"}},
+		"thresholds": {"rate: 1\nduration: 1s\nthresholds:\n  p99_reportd: 1s\n  errors: few\n  p99_all: 5\n", []string{
+			`p.yaml:4:3: unknown threshold "p99_reportd", did you mean "p99_reported"?`,
+			`p.yaml:5:3: "few" is neither a count nor a share like 1%`,
+			`p.yaml:6:3: "5" is not a duration, write it like 20s or 1m30s`}},
+		"number":    {"rate: 1\nduration: 1s\nholdMinutes: many\nskew: [1]\n", []string{`p.yaml:3:14: "many" is not a whole number`, "p.yaml:4:7: want a single value"}},
+		"syntax":    {"rate: [1\n", []string{"p.yaml:1:7: sequence end token ']' not found"}},
+		"empty":     {"# nothing\n", []string{"p.yaml:1:1: the plan is empty"}},
+		"not a map": {"- a\n", []string{"p.yaml:1:1: want names with values"}},
+		"a list":    {"stages: 5\n", []string{"p.yaml:1:9: want a list"}},
+		"search":    {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs thresholds to keep", "p.yaml:3:1: must not be below the rate"}},
+		"duplicate": {"rate: 1\nrate: 2\nduration: 1s\n", []string{`p.yaml:2:1: mapping key "rate" already defined at [1:1]`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse("p.yaml", []byte(tt.text))
+			var bad *PlanError
+			if !errors.As(err, &bad) {
+				t.Fatalf("got %v", err)
+			}
+			if diff := cmp.Diff(tt.want, bad.Lines); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPlanAsJSON(t *testing.T) {
+	t.Parallel()
+	p, err := Load("ramp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Plan
+	if err := json.Unmarshal(text, &again); err != nil || !cmp.Equal(p, again) {
+		t.Errorf("%v\n%s\n%s", err, text, cmp.Diff(p, again))
+	}
+	if err := json.Unmarshal([]byte(`{"name":"n","rate":3,"duration":"1s","repeatedKeys":0.1,"commands":{}}`), &again); err != nil || again.Rate != 3 || again.RepeatedKeys != 0.1 {
+		t.Errorf("%v %+v", err, again)
+	}
+}
