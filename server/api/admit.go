@@ -1,0 +1,140 @@
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/netip"
+	"strings"
+
+	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// gate is what comes before everything else: the limit of exchanges [AUTH-3].
+func (c *call) gate() error {
+	if c.op.id == "exchangeKey" {
+		return c.api.cfg.Keys.Admit(c.address())
+	}
+	return nil
+}
+
+// authenticate reads the token [AUTH-2].
+func (c *call) authenticate() error {
+	if c.op.scope == "none" {
+		return nil
+	}
+	all := c.r.Header.Values("Authorization")
+	if len(all) == 0 {
+		return rule.New(rule.TokenMissing, "send the access token as Authorization: Bearer")
+	}
+	scheme, token, _ := strings.Cut(strings.TrimSpace(all[0]), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return rule.New(rule.TokenMissing, "send the access token as Authorization: Bearer")
+	}
+	if len(all) > 1 {
+		return rule.New(rule.TokenInvalid, "there is more than one Authorization header")
+	}
+	var err error
+	if c.who, err = c.api.cfg.Keys.Verify(strings.TrimSpace(token)); err != nil {
+		return err
+	}
+	c.w.Header().Set("X-Place-Kind", c.who.PlaceKind)
+	return nil
+}
+
+// authorize looks at the scope, then at the place of the path [AUTH-4].
+func (c *call) authorize() error {
+	switch c.op.scope {
+	case "none":
+		return nil
+	case "any":
+	default:
+		if !c.who.Has(c.op.scope) {
+			return rule.New(rule.ScopeMissing, "the key has no scope "+c.op.scope, "scope", c.op.scope)
+		}
+	}
+	if c.op.resource == "place" && c.path("placeId") != c.who.PlaceID {
+		return rule.New(rule.PlaceForbidden, "this is not the key's place")
+	}
+	return nil
+}
+
+// find looks up what the path names. Another place's is as good as absent.
+func (c *call) find() (err error) {
+	none := false
+	switch dir := c.api.cfg.Directory; c.op.resource {
+	case "public-place":
+		_, err = dir.Place(c.path("placeId"))
+	case "door":
+		c.door, err = dir.Door(c.path("id"))
+		none = c.door.PlaceID != c.who.PlaceID
+	case "board":
+		c.board, err = dir.Board(c.path("boardId"))
+		none = c.board.PlaceID != c.who.PlaceID
+	}
+	if errors.Is(err, rule.ErrNotFound) || err == nil && none {
+		code := resourceCodes[c.op.resource]
+		return rule.New(code, "there is no such "+strings.TrimSuffix(code, "_not_found"))
+	}
+	return err
+}
+
+// address is the caller's: the socket's, or what a known proxy says.
+func (c *call) address() string {
+	addr := c.r.RemoteAddr
+	if len(c.api.cfg.Proxies) == 0 {
+		return addr
+	}
+	hops := strings.Split(strings.Join(c.r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && c.trusted(addr); i-- {
+		hop := strings.TrimSpace(hops[i])
+		if _, err := netip.ParseAddr(hop); err != nil {
+			break
+		}
+		addr = hop
+	}
+	return addr
+}
+
+func (c *call) trusted(addr string) bool {
+	ip, err := netip.ParseAddr(addr)
+	if err != nil {
+		ap, err := netip.ParseAddrPort(addr)
+		if err != nil {
+			return false
+		}
+		ip = ap.Addr()
+	}
+	for _, p := range c.api.cfg.Proxies {
+		if p.Contains(ip.Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+// auditRefusal keeps a door command that was refused before the device [ENT-4].
+func (c *call) auditRefusal(e *rule.Error) {
+	if c.api.cfg.Audit == nil || !isCommand(c.op) || e.Code == rule.InternalError || statuses[e.Code] >= 500 {
+		return
+	}
+	select {
+	case c.api.audits <- struct{}{}:
+		defer func() { <-c.api.audits }()
+	default: // a flood of refusals must not hold up anything
+		return
+	}
+	err := c.api.cfg.Audit(record.Audit{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id,
+		Action: "command.refused", Detail: e.Code})
+	if err != nil {
+		c.api.log(c, slog.LevelWarn, "audit", "err", err)
+	}
+}
+
+func isCommand(op *operation) bool {
+	switch op.id {
+	case "commandDevice", "openDoor", "closeDoor", "holdDoor":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,210 @@
+package api
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// call is one request on its way through.
+type call struct {
+	api *API
+	op  *operation
+	w   http.ResponseWriter
+	r   *http.Request
+	id  string // X-Request-Id
+
+	who   auth.Principal
+	door  place.Door  // x-resource door
+	board place.Board // x-resource board
+	query object      // checked; headers too
+	body  object      // checked
+	raw   []byte      // the body as it came
+	html  bool        // answer with a page
+
+	began  time.Duration
+	status int
+	code   string
+}
+
+// list is a success with a total.
+type list struct {
+	items any
+	total int
+}
+
+// answer is anything that is not an envelope.
+type answer struct {
+	status  int
+	kind    string // content type
+	body    []byte
+	replays bool // Idempotent-Replayed
+}
+
+const (
+	typeJSON = "application/json"
+	typeHTML = "text/html; charset=utf-8"
+)
+
+// serve runs an operation.
+func (a *API) serve(op *operation, h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{api: a, op: op, w: w, r: r, id: requestID(r), began: clock.Mono(), html: op.page && wantsPage(r, op)}
+		head := w.Header()
+		head.Set("X-Request-Id", c.id)
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("Cache-Control", "no-store")
+		if op.successor != "" {
+			head.Set("Deprecation", deprecated)
+			head.Set("Link", "<"+c.fill(op.successor)+`>; rel="successor-version"`)
+		}
+		defer c.finish()
+		v, err := c.run(h)
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		c.succeed(v)
+	}
+}
+
+// deprecated is the day the single device path set was introduced (RFC 9745).
+var deprecated = "@" + strconv.FormatInt(time.Date(2026, 9, 28, 0, 0, 0, 0, time.UTC).Unix(), 10)
+
+// run goes through the checks in their order, then the handler.
+func (c *call) run(h handler) (any, error) {
+	for _, step := range []func() error{c.gate, c.authenticate, c.authorize, c.find, c.readParams, c.readBody} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return h(c)
+}
+
+// finish turns a panic into a 500 and tells who watches.
+func (c *call) finish() {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		c.api.log(c, slog.LevelError, "panic", "panic", p, "stack", string(debug.Stack()))
+		if c.status == 0 {
+			c.write(failureOf(rule.New(rule.InternalError, "an error of the service; quote the X-Request-Id"), c.op.legacy), http.StatusInternalServerError)
+			c.code = rule.InternalError
+		}
+	}
+	if o := c.api.cfg.Observe; o != nil {
+		o(Observation{Route: c.op.path, Method: c.op.method, Status: c.status, Code: c.code, Elapsed: clock.Mono() - c.began})
+	}
+	c.api.log(c, slog.LevelDebug, "request", "status", c.status, "code", c.code, "took", clock.Mono()-c.began)
+}
+
+// log writes a line that names the route, never the query, a body or a header.
+func (a *API) log(c *call, level slog.Level, what string, args ...any) {
+	if !a.cfg.Log.Enabled(c.r.Context(), level) {
+		return
+	}
+	a.cfg.Log.Log(c.r.Context(), level, what, append([]any{"request", c.id, "method", c.r.Method, "route", c.op.path, "place", c.who.PlaceID}, args...)...)
+}
+
+func (c *call) succeed(v any) {
+	switch v := v.(type) {
+	case answer:
+		if v.replays {
+			c.w.Header().Set("Idempotent-Replayed", "true")
+		}
+		c.send(v.status, v.kind, v.body)
+	case list:
+		c.write(map[string]any{"success": true, "data": v.items, "total": v.total}, http.StatusOK)
+	default:
+		c.write(map[string]any{"success": true, "data": v}, http.StatusOK)
+	}
+}
+
+func (c *call) fail(err error) {
+	e := c.api.ruleError(c, err)
+	c.code = e.Code
+	errorHeaders(c.w.Header(), e, c.op.scope)
+	if c.html {
+		c.failPage(e)
+		return
+	}
+	c.auditRefusal(e)
+	c.write(failureOf(e, c.op.legacy), statuses[e.Code])
+}
+
+func (c *call) write(v any, status int) { c.send(status, typeJSON, encode(v)) }
+
+func (c *call) send(status int, kind string, body []byte) {
+	c.status = status
+	h := c.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	c.w.WriteHeader(status)
+	if c.r.Method != http.MethodHead {
+		_, _ = c.w.Write(body) // a caller that hung up is not our fault
+	}
+}
+
+// encode writes JSON without HTML escapes and without a newline at its end.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("api: " + err.Error()) // our own types always encode
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// path is a parameter of the path.
+func (c *call) path(name string) string {
+	v := chi.URLParam(c.r, name)
+	if c.r.URL.RawPath != "" {
+		if u, err := url.PathUnescape(v); err == nil {
+			return u
+		}
+	}
+	return v
+}
+
+// fill puts the path's own parameters into a template.
+func (c *call) fill(template string) string {
+	if strings.Contains(template, "{id}") {
+		return strings.Replace(template, "{id}", url.PathEscape(c.path("id")), 1)
+	}
+	return template
+}
+
+// requestID is the caller's own, when it is harmless, else a new one.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	if ok := len(id) >= 8 && len(id) <= 64; ok {
+		for _, b := range []byte(id) {
+			ok = ok && (b == '-' || b == '_' || b == '.' || b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z')
+		}
+		if ok {
+			return id
+		}
+	}
+	var b [12]byte
+	for i := range b {
+		b[i] = byte(rand.Uint32())
+	}
+	return hex.EncodeToString(b[:])
+}

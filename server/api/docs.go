@@ -1,0 +1,134 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// serveDocument serves a document with the address it is asked at.
+func serveDocument(name string) handler {
+	return func(c *call) (any, error) {
+		d := c.api.document(name)
+		base := c.api.cfg.BaseURL
+		if base == "" {
+			base = c.self()
+		}
+		quoted, _ := json.Marshal(strings.TrimSuffix(base, "/"))
+		body := bytes.Replace(d.json, []byte(`"`+serverURL+`"`), quoted, 1)
+		c.w.Header().Set("Cache-Control", "no-cache")
+		c.w.Header().Set("Access-Control-Allow-Origin", "*")
+		return answer{status: http.StatusOK, kind: typeJSON, body: body}, nil
+	}
+}
+
+func (a *API) document(name string) *document {
+	return a.docs[slices.Index(documentNames, name)]
+}
+
+// serveDocs serves a document as a page of its own.
+func serveDocs(name string) handler {
+	return func(c *call) (any, error) {
+		a := c.show("docs.html", http.StatusOK, c.api.document(name).view())
+		c.w.Header().Set("Cache-Control", "no-cache")
+		return a, nil
+	}
+}
+
+type docsView struct {
+	CSS                      template.CSS
+	Name, Title, Description string
+	Operations               []docsOperation
+}
+
+type docsOperation struct {
+	ID, Method, Path, Summary, Description, Scope string
+	Deprecated                                    bool
+	Parameters, Fields                            []docsField
+	Request, Response                             string
+	Failures                                      []docsFailure
+}
+
+type docsField struct {
+	Name, In, Type, Description string
+	Required                    bool
+}
+
+type docsFailure struct {
+	Status int
+	Codes  []string
+}
+
+func (d *document) view() docsView {
+	v := docsView{CSS: template.CSS(docsCSS), Name: d.name, Title: d.doc.Info.Title, Description: d.doc.Info.Description}
+	for _, op := range d.ops {
+		o := d.doc.Paths.Value(op.path).GetOperation(op.method)
+		x := docsOperation{ID: op.id, Method: op.method, Path: op.path, Summary: o.Summary, Description: o.Description, Scope: op.scope, Deprecated: o.Deprecated}
+		for _, p := range o.Parameters {
+			x.Parameters = append(x.Parameters, docsField{Name: p.Value.Name, In: p.Value.In, Type: typeOf(p.Value.Schema), Description: p.Value.Description, Required: p.Value.Required})
+		}
+		if o.RequestBody != nil {
+			m := o.RequestBody.Value.Content[typeJSON]
+			x.Fields, x.Request = fields("", m.Schema.Value), example(m)
+		}
+		x.Response = example(o.Responses.Value("200").Value.Content[typeJSON])
+		byStatus := map[int][]string{}
+		for _, c := range op.codes {
+			byStatus[statuses[c]] = append(byStatus[statuses[c]], c)
+		}
+		for status, codes := range byStatus {
+			x.Failures = append(x.Failures, docsFailure{status, codes})
+		}
+		slices.SortFunc(x.Failures, func(a, b docsFailure) int { return a.Status - b.Status })
+		v.Operations = append(v.Operations, x)
+	}
+	return v
+}
+
+// fields flattens the properties of a body: args.minutes.
+func fields(prefix string, s *openapi3.Schema) (out []docsField) {
+	names := make([]string, 0, len(s.Properties))
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p := s.Properties[name]
+		out = append(out, docsField{Name: prefix + name, Type: typeOf(p), Description: p.Value.Description, Required: slices.Contains(s.Required, name)})
+		if len(p.Value.Properties) > 0 && p.Ref == "" {
+			out = append(out, fields(prefix+name+".", p.Value)...)
+		}
+	}
+	return out
+}
+
+func typeOf(ref *openapi3.SchemaRef) string {
+	s := ref.Value
+	var kind string
+	if s.Type != nil {
+		kind = strings.Join(s.Type.Slice(), " ")
+	}
+	switch {
+	case len(s.Enum) > 0:
+		kind = strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Enum), " ", " | "), "[]")
+	case s.Format != "":
+		kind = s.Format
+	case s.Min != nil && s.Max != nil:
+		kind += fmt.Sprintf(" %g..%g", *s.Min, *s.Max)
+	}
+	return kind
+}
+
+func example(m *openapi3.MediaType) string {
+	if m == nil || m.Example == nil {
+		return ""
+	}
+	b, _ := json.MarshalIndent(m.Example, "", "  ")
+	return string(b)
+}

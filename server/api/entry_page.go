@@ -1,0 +1,150 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+//go:embed pages
+var pageFiles embed.FS
+
+var (
+	pages     = template.Must(template.ParseFS(pageFiles, "pages/*.html"))
+	entryCSS  = mustFile("pages/entry.css")
+	docsCSS   = mustFile("pages/docs.css")
+	entryWith = policyFor(entryCSS)
+	docsWith  = policyFor(docsCSS)
+)
+
+func mustFile(name string) string {
+	b, err := pageFiles.ReadFile(name)
+	if err != nil {
+		panic("api: " + err.Error())
+	}
+	return string(b)
+}
+
+// policyFor lets a page use its own style and pictures and nothing else.
+func policyFor(css string) string {
+	sum := sha256.Sum256([]byte(css))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
+
+// wantsPage: who opens /entry gets a page, unless only JSON will do.
+func wantsPage(r *http.Request, op *operation) bool {
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	if op.method == http.MethodGet {
+		return strings.Contains(accept, "text/html") || !strings.Contains(accept, typeJSON)
+	}
+	return strings.Contains(accept, "text/html")
+}
+
+// entryView is what the entry page and its result page show.
+type entryView struct {
+	Lang  string
+	T     words
+	CSS   template.CSS
+	Title string
+	Token string
+	Place string
+	State string // a line about the permit's period, "" while active
+	Doors []entry.LinkDoor
+
+	Message string // result page
+	OK      bool
+	Code    string
+}
+
+// entryPage shows the doors of a link, a button each. It opens nothing [PERM-4].
+func entryPage(c *call) (any, error) {
+	t := c.query.str("t")
+	v, err := c.api.cfg.Entry.Link(t)
+	if err != nil {
+		return nil, err
+	}
+	lang, w := speak(c.r)
+	return c.show("entry.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), Title: v.PlaceName,
+		Token: t, Place: v.PlaceName, State: w.state(v.State), Doors: v.Doors}), nil
+}
+
+// entryOpen presses a button: only this opens, and only by POST [ENT-3].
+func entryOpen(c *call) (any, error) {
+	t, door := c.body.str("t"), c.body.str("doorId")
+	r, err := c.api.cfg.Entry.Open(context.WithoutCancel(c.r.Context()), t, door)
+	if err == nil {
+		err = r.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.html {
+		lang, w := speak(c.r)
+		return c.show("result.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), Title: r.DoorName,
+			Token: t, Message: w.Opened, OK: true}), nil
+	}
+	return opened{Result: r.Result, DoorID: r.DoorID, DoorName: r.DoorName}, nil
+}
+
+type opened struct {
+	Result   string `json:"result"`
+	DoorID   string `json:"doorId"`
+	DoorName string `json:"doorName"`
+}
+
+// failPage says a failure to a person.
+func (c *call) failPage(e *rule.Error) {
+	lang, w := speak(c.r)
+	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), Title: w.Failed, Message: w.failure(e), Code: e.Code}
+	if e.Code != rule.LinkInvalid {
+		v.Token = c.body.str("t")
+	}
+	a := c.show("result.html", statuses[e.Code], v)
+	c.send(a.status, a.kind, a.body)
+}
+
+// show renders a page that may not be kept, framed, or named to others.
+func (c *call) show(name string, status int, v any) answer {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, v); err != nil {
+		panic("api: " + err.Error())
+	}
+	h := c.w.Header()
+	policy := entryWith
+	if name == "docs.html" {
+		policy = docsWith
+	}
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Vary", "Accept, Accept-Language")
+	return answer{status: status, kind: typeHTML, body: b.Bytes()}
+}
+
+// link is the address of the entry page of a token.
+func (c *call) link(token string) string {
+	base := c.api.cfg.LinkURL
+	if base == "" {
+		base = c.self()
+	}
+	return strings.TrimSuffix(base, "/") + "/entry?t=" + url.QueryEscape(token)
+}
+
+// self is the address the request came to.
+func (c *call) self() string {
+	scheme := "http://"
+	if c.r.TLS != nil || c.trusted(c.r.RemoteAddr) && c.r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https://"
+	}
+	return scheme + c.r.Host
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// words are the sentences of the entry pages in one language.
+type words struct {
+	Choose, Open, Opened, Failed, Again, QR string
+	Pending, Expired                        string
+	Dead, Denied, Offline, Refused, Silent  string
+	Often, NoDoor, Trouble                  string
+}
+
+var english = words{
+	Choose: "Which door?", Open: "Open", Opened: "The door is open.", Failed: "Not opened", Again: "Back to the doors", QR: "Entry link as a QR code",
+	Pending: "This permit has not started yet.", Expired: "This permit has ended.",
+	Dead: "This entry link is not valid.", Denied: "You may not open this door now.",
+	Offline: "The store cannot be reached at the moment. The door was not opened. Please try again.",
+	Refused: "The door refused to open. Please try again.", Silent: "The door did not answer. It may have opened.",
+	Often: "Too many tries. Please wait a minute.", NoDoor: "There is no such door.", Trouble: "Something went wrong. Please try again.",
+}
+
+var korean = words{
+	Choose: "어느 문을 여시겠어요?", Open: "열기", Opened: "문이 열렸습니다.", Failed: "열지 못했습니다", Again: "문 목록으로", QR: "출입 링크 QR 코드",
+	Pending: "아직 이용 시작 전입니다.", Expired: "이용 기간이 끝났습니다.",
+	Dead: "유효하지 않은 출입 링크입니다.", Denied: "지금은 이 문을 열 수 없습니다.",
+	Offline: "매장과 연결되지 않아 문을 열지 못했습니다. 다시 시도해 주세요.",
+	Refused: "문이 열기를 거부했습니다. 다시 시도해 주세요.", Silent: "문이 응답하지 않았습니다. 열렸을 수도 있습니다.",
+	Often: "시도가 너무 많습니다. 1분 뒤에 다시 시도해 주세요.", NoDoor: "없는 문입니다.", Trouble: "문제가 발생했습니다. 다시 시도해 주세요.",
+}
+
+// speak picks the language the caller prefers: Korean or English.
+func speak(r *http.Request) (string, words) {
+	for tag := range strings.SplitSeq(r.Header.Get("Accept-Language"), ",") {
+		tag = strings.ToLower(strings.TrimSpace(tag))
+		switch {
+		case strings.HasPrefix(tag, "ko"):
+			return "ko", korean
+		case strings.HasPrefix(tag, "en"):
+			return "en", english
+		}
+	}
+	return "en", english
+}
+
+func (w words) state(s string) string {
+	switch s {
+	case "pending":
+		return w.Pending
+	case "expired":
+		return w.Expired
+	}
+	return ""
+}
+
+func (w words) failure(e *rule.Error) string {
+	switch e.Code {
+	case rule.LinkInvalid:
+		return w.Dead
+	case rule.EntryDenied:
+		return w.Denied
+	case rule.StoreOffline:
+		return w.Offline
+	case rule.DeviceRefused:
+		return w.Refused
+	case rule.DeviceNoResponse:
+		return w.Silent
+	case rule.RateLimited:
+		return w.Often
+	case rule.DeviceNotFound:
+		return w.NoDoor
+	}
+	return w.Trouble
+}

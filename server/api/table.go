@@ -1,0 +1,104 @@
+package api
+
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/server/grant"
+)
+
+// table is every handler by operationId.
+func (a *API) table() map[string]handler {
+	return map[string]handler{
+		"exchangeKey": exchangeKey,
+		"updatePlace": updatePlace,
+		"getSchedule": getSchedule,
+		"listEvents":  listEvents,
+
+		"createPermit":      createPermit,
+		"listPermits":       listPermits,
+		"revokePermit":      revokePermit,
+		"getPermit":         getPermit,
+		"listRecords":       listRecords,
+		"getGateConfig":     getGateConfig,
+		"importCustomers":   importCustomers,
+		"importMemberships": importMemberships,
+		"listMemberships":   listMemberships,
+		"listCustomers":     listCustomers,
+		"listReservations":  listReservations,
+		"createReservation": createReservation,
+		"cancelReservation": cancelReservation,
+
+		"entryPage":  entryPage,
+		"entryQRSVG": entryQRSVG,
+		"entryQRPNG": entryQRPNG,
+		"entryOpen":  entryOpen,
+
+		"listDevices":    listDevices,
+		"getDevice":      getDevice,
+		"commandDevice":  commandDevice,
+		"listDoors":      listDoors,
+		"openDoor":       legacyCommand("open"),
+		"closeDoor":      legacyCommand("close"),
+		"holdDoor":       legacyCommand("hold"),
+		"listPolicies":   listPolicies,
+		"setPolicy":      setPolicy,
+		"deletePolicies": deletePolicies,
+		"listBoards":     listBoards,
+		"getNetloss":     getNetloss,
+		"setNetloss":     setNetloss,
+
+		"livez":   livez,
+		"readyz":  readyz,
+		"version": version,
+
+		"coreDocument":   serveDocument("core"),
+		"spaceDocument":  serveDocument("space"),
+		"deviceDocument": serveDocument("device"),
+		"coreDocs":       serveDocs("core"),
+		"spaceDocs":      serveDocs("space"),
+		"deviceDocs":     serveDocs("device"),
+	}
+}
+
+// stamp is a time as it goes out; zero is null.
+type stamp time.Time
+
+// MarshalJSON implements json.Marshaler.
+func (s stamp) MarshalJSON() ([]byte, error) {
+	t := time.Time(s)
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return t.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`), nil
+}
+
+// orNull is null for "".
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// tail is the last four digits of a phone: all that is ever shown of it.
+func tail(phone string) string {
+	if len(phone) < 4 {
+		return ""
+	}
+	return phone[len(phone)-4:]
+}
+
+// each maps a list; nil becomes an empty list.
+func each[T, U any](in []T, f func(T) U) []U {
+	out := make([]U, 0, len(in))
+	for _, v := range in {
+		out = append(out, f(v))
+	}
+	return out
+}
+
+func (c *call) by() grant.By { return grant.By{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID} }
+
+func (c *call) page() grant.ListQuery {
+	return grant.ListQuery{ExternalRef: c.query.str("externalRef"), Limit: c.query.num("limit"), Offset: c.query.num("offset")}
+}
