@@ -1,0 +1,54 @@
+package sip
+
+import (
+	_ "embed"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+//go:embed testdata/call.xml
+var callScenario string
+
+// TestSipp lets Debian's sipp place calls over UDP, retransmissions and all.
+func TestSipp(t *testing.T) {
+	t.Parallel()
+	sipp, err := exec.LookPath("sipp")
+	if err != nil {
+		t.Skip("sipp is not installed: apt-get install sip-tester")
+	}
+	s, err := Start(Config{Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Caller: calls{
+		"05012345678 01011112222": {Answered: true, Result: "opened"},
+		"05012345678 01033334444": {Answered: true, Result: "denied"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	for _, c := range []struct{ name, to, from, status string }{
+		{"opened", "05012345678", "01011112222", "486"},
+		{"denied", "05012345678", "01033334444", "603"},
+		{"wrong number", "05088887777", "01011112222", "404"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(dir, "call.xml")
+			text := strings.NewReplacer("$from$", c.from, "$status$", c.status).Replace(callScenario)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(sipp, "-sf", file, "-s", c.to, "-m", "1", "-i", "127.0.0.1", "-nostdin", "-timeout", "20s", "-timeout_error", s.Addr())
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "TERM=dumb")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				tail := string(out)
+				t.Errorf("sipp: %v\n%s", err, tail[max(0, len(tail)-1500):])
+			}
+		})
+	}
+}
