@@ -1,0 +1,241 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// told notes what the boards are told.
+type told struct{ calls []string }
+
+func (t *told) LineChanged(b string)      { t.calls = append(t.calls, "line "+b) }
+func (t *told) Reboot(b string, w bool)   { t.calls = append(t.calls, fmt.Sprintf("reboot %s %v", b, w)) }
+func (t *told) LoseClock(b string)        { t.calls = append(t.calls, "clock "+b) }
+func (t *told) SkewChanged(b string)      { t.calls = append(t.calls, "skew "+b) }
+func (t *told) take() (calls []string)    { calls, t.calls = t.calls, nil; return calls }
+func share(f float64) *float64            { return &f }
+func on(fault string, params ...any) Spec { return spec(fault, params...) }
+
+// spec arms a fault on board a1 with parameters name, value, ...
+func spec(fault string, params ...any) Spec {
+	s := Spec{Fault: fault, Boards: []string{"a1"}}
+	for i := 0; i+1 < len(params); i += 2 {
+		if s.Params == nil {
+			s.Params = map[string]any{}
+		}
+		s.Params[params[i].(string)] = params[i+1]
+	}
+	return s
+}
+
+// fleet is n boards in place A, one in B and one in the test place T.
+func fleet(n int) func() []Info {
+	var out []Info
+	for i := 1; i <= n; i++ {
+		b := fmt.Sprintf("a%d", i)
+		out = append(out, Info{ID: b, PlaceID: "A", DoorIDs: []string{b + "/1", b + "/2"}})
+	}
+	out = append(out, Info{ID: "b1", PlaceID: "B", DoorIDs: []string{"b1/1"}}, Info{ID: "t1", PlaceID: "T", Test: true})
+	return func() []Info { return out }
+}
+
+func newSet(n int) (*Set, *told) {
+	board := &told{}
+	return New(Config{Seed: 7, Boards: fleet(n), Board: board}), board
+}
+
+func arm(t testing.TB, s *Set, spec Spec) string {
+	t.Helper()
+	id, err := s.Arm(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestCommandFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		arm  []Spec
+		want Decision
+		hits map[string]int64 // nil = each once
+	}{
+		{"nothing", nil, Decision{}, nil},
+		{"noop", []Spec{on("noop")}, Decision{}, nil},
+		{"refuse", []Spec{on("refuse")}, Decision{Refuse: "busy"}, nil},
+		{"refuse code", []Spec{on("refuse", "code", "jammed")}, Decision{Refuse: "jammed"}, nil},
+		{"silent", []Spec{on("silent")}, Decision{SilentBefore: true}, nil},
+		{"silent-after", []Spec{on("silent-after")}, Decision{SilentAfter: true}, nil},
+		{"slow", []Spec{on("slow", "p50Ms", 70, "p99Ms", 70)}, Decision{DelayMs: 70}, nil},
+		{"late", []Spec{on("late", "p50Ms", 80, "p99Ms", 80)}, Decision{LateMs: 80}, nil},
+		{"duplicate", []Spec{on("duplicate")}, Decision{Duplicate: true}, nil},
+		{"reorder", []Spec{on("reorder")}, Decision{Reorder: true}, nil},
+		{"garbage", []Spec{on("garbage")}, Decision{Garbage: true}, nil},
+		{"wrong-id", []Spec{on("wrong-id")}, Decision{WrongID: true}, nil},
+		{"stale", []Spec{on("stale")}, Decision{Stale: true}, nil},
+		{"silent beats all", []Spec{on("slow"), on("refuse"), on("late"), on("garbage"), on("silent-after"), on("silent")},
+			Decision{SilentBefore: true}, map[string]int64{"silent": 1}},
+		{"refuse beats silent-after", []Spec{on("silent-after"), on("refuse"), on("duplicate")},
+			Decision{Refuse: "busy", Duplicate: true}, map[string]int64{"refuse": 1, "duplicate": 1}},
+		{"silent-after reports nothing", []Spec{on("late"), on("duplicate"), on("stale"), on("silent-after"), on("slow", "p50Ms", 5, "p99Ms", 5)},
+			Decision{SilentAfter: true, DelayMs: 5}, map[string]int64{"silent-after": 1, "slow": 1}},
+		{"first refusal wins", []Spec{on("refuse", "code", "tamper"), on("refuse")},
+			Decision{Refuse: "tamper"}, map[string]int64{"refuse": 1}},
+		{"one replaces the report", []Spec{on("stale"), on("wrong-id"), on("garbage"), on("reorder")},
+			Decision{Garbage: true, Reorder: true}, map[string]int64{"garbage": 1, "reorder": 1}},
+		{"delays add up", []Spec{on("slow", "p50Ms", 1, "p99Ms", 1), on("slow", "p50Ms", 2, "p99Ms", 2)},
+			Decision{DelayMs: 3}, map[string]int64{"slow": 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, board := newSet(3)
+			if c.hits == nil {
+				c.hits = map[string]int64{}
+				for _, a := range c.arm {
+					c.hits[a.Fault] = 1
+				}
+			}
+			for _, a := range c.arm {
+				arm(t, s, a)
+			}
+			if d := cmp.Diff(c.want, s.OnCommand("a1", "a1/1", "open")); d != "" {
+				t.Error(d)
+			}
+			if got := s.OnCommand("a2", "a2/1", "open"); got != (Decision{}) {
+				t.Errorf("another board: %+v", got)
+			}
+			if d := cmp.Diff(c.hits, s.Hits()); d != "" {
+				t.Error(d)
+			}
+			if calls := board.take(); calls != nil {
+				t.Errorf("the line was told %v", calls)
+			}
+			s.Reset()
+			if got := s.OnCommand("a1", "a1/1", "open"); got != (Decision{}) {
+				t.Errorf("after reset: %+v", got)
+			}
+		})
+	}
+}
+
+func TestLineFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		arm      []Spec
+		want     Line
+		up, down int64 // hits by a packet each way, beside those at arming
+		atOnce   int64
+	}{
+		{[]Spec{on("offline")}, Line{Offline: true}, 0, 0, 1},
+		{[]Spec{on("halfopen")}, Line{HalfOpen: true}, 1, 1, 0},
+		{[]Spec{on("oneway-up")}, Line{OnewayUp: true}, 1, 0, 0},
+		{[]Spec{on("oneway-down")}, Line{OnewayDown: true}, 0, 1, 0},
+		{[]Spec{on("lossy")}, Line{Lossy: link.Lossy{Percent: 10}}, 1, 1, 0},
+		{[]Spec{on("lossy", "delayMs", 50)}, Line{Lossy: link.Lossy{DelayMs: 50}}, 1, 1, 0},
+		{[]Spec{on("lossy", "percent", 50.0, "duplicatePercent", 20, "delayMs", 5), on("lossy", "percent", 50, "delayMs", 6)},
+			Line{Lossy: link.Lossy{Percent: 75, DuplicatePercent: 20, DelayMs: 11}}, 2, 2, 0},
+		{[]Spec{on("offline"), on("halfopen"), on("oneway-up")}, Line{Offline: true, HalfOpen: true, OnewayUp: true}, 2, 1, 1},
+		{[]Spec{on("flap")}, Line{}, 0, 0, 0},
+	} {
+		t.Run(fmt.Sprintf("%+v", c.want), func(t *testing.T) {
+			t.Parallel()
+			s, board := newSet(3)
+			for _, a := range c.arm {
+				arm(t, s, a)
+				if calls := board.take(); a.Fault != "flap" && !slices.Equal(calls, []string{"line a1"}) {
+					t.Errorf("told %v", calls)
+				}
+			}
+			if d := cmp.Diff(c.want, s.Line("a1")); d != "" {
+				t.Error(d)
+			}
+			if got := s.Line("a2"); got != (Line{}) {
+				t.Errorf("another line: %+v", got)
+			}
+			for _, h := range []struct {
+				dir  link.Dir
+				want int64
+			}{{link.Up, c.atOnce + c.up}, {link.Down, c.atOnce + c.up + c.down}} {
+				s.LineHit("a1", h.dir)
+				s.LineHit("a2", h.dir)
+				var n int64
+				for _, a := range s.List() {
+					n += a.Hits
+				}
+				if n != h.want {
+					t.Errorf("%d hits after %s, want %d", n, h.dir, h.want)
+				}
+			}
+			if last := s.Reset(); len(last) != len(c.arm) || s.Line("a1") != (Line{}) {
+				t.Errorf("after reset: %+v, removed %v", s.Line("a1"), last)
+			}
+			if calls := board.take(); len(calls) != len(c.arm) {
+				t.Errorf("told of the end: %v", calls)
+			}
+		})
+	}
+}
+
+func TestInstantFaults(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[string][]string{
+		"reboot":       {"reboot a1 false", "reboot a2 false"},
+		"reboot-wiped": {"reboot a1 true", "reboot a2 true"},
+		"no-clock":     {"clock a1", "clock a2"},
+	} {
+		s, board := newSet(2)
+		id := arm(t, s, Spec{Fault: fault, PlaceID: "A"})
+		if d := cmp.Diff(want, board.take()); d != "" {
+			t.Error(d)
+		}
+		if got := s.List(); len(got) != 0 || s.Hits()[fault] != 2 {
+			t.Errorf("%s stays: %v, hits %v", fault, got, s.Hits())
+		}
+		if _, err := s.Remove(id); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s removed: %v", fault, err)
+		}
+	}
+}
+
+func TestSkew(t *testing.T) {
+	t.Parallel()
+	v := clock.NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)
+	v.Freeze()
+	board := &told{}
+	s := New(Config{Clock: v, Boards: fleet(1), Board: board})
+	id := arm(t, s, on("skew", "seconds", -30))
+	arm(t, s, on("skew", "ppm", 1000))
+	if err := v.Advance(v.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	arm(t, s, on("skew"))
+	sec, ppm := s.Skew("a1")
+	if sec != 270 || ppm != 1000 {
+		t.Errorf("%v s, %v ppm", sec, ppm)
+	}
+	if off := s.Offset("a1", v.Now()); off != 273600*time.Millisecond {
+		t.Errorf("off by %s", off)
+	}
+	if _, err := s.Remove(id); err != nil {
+		t.Fatal(err)
+	}
+	if off := s.Offset("a1", v.Now()); off != 303600*time.Millisecond {
+		t.Errorf("then by %s", off)
+	}
+	s.Reset()
+	if off := s.Offset("a1", v.Now()); off != 0 || s.Offset("b1", v.Now()) != 0 {
+		t.Errorf("at the end by %s", off)
+	}
+	if calls := board.take(); len(calls) != 6 || calls[0] != "skew a1" {
+		t.Errorf("told %v", calls)
+	}
+}

@@ -1,0 +1,287 @@
+package fault
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+func TestNthCountsMatchingCommands(t *testing.T) {
+	t.Parallel()
+	s, _ := newSet(2)
+	arm(t, s, Spec{Fault: "refuse", PlaceID: "A", DoorIDs: []string{"a1/2", "a2/1"}, Commands: []string{"door.open", "hold"}, Nth: 2})
+	var got []string
+	for _, c := range [][3]string{
+		{"a1", "a1/1", "open"}, {"a1", "a1/2", "close"}, // match not
+		{"a1", "a1/2", "open"},                         // the first
+		{"b1", "b1/1", "open"}, {"a2", "a2/2", "hold"}, // match not
+		{"a2", "a2/1", "hold"}, // the second
+		{"a1", "a1/2", "open"},
+	} {
+		if d := s.OnCommand(c[0], c[1], c[2]); d.Refuse != "" {
+			got = append(got, fmt.Sprint(c))
+		}
+	}
+	if d := cmp.Diff([]string{"[a2 a2/1 hold]"}, got); d != "" {
+		t.Error(d)
+	}
+	if l := s.List(); l[0].Hits != 1 || l[0].Nth != 2 {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestSharesAreDisjointWhileTheyFit(t *testing.T) {
+	t.Parallel()
+	run := func(seed int64) (sets [][]string) {
+		s := New(Config{Seed: seed, Boards: fleet(199)})
+		for range 4 {
+			arm(t, s, Spec{Fault: "noop", Share: share(.05)})
+		}
+		arm(t, s, Spec{Fault: "noop", Share: share(.8)})
+		arm(t, s, Spec{Fault: "noop", Share: share(.001)})
+		for _, a := range s.List() {
+			sets = append(sets, a.Boards)
+		}
+		return sets
+	}
+	sets, seen := run(7), map[string]int{}
+	for i, want := range []int{10, 10, 10, 10, 160, 1} {
+		if len(sets[i]) != want || !sort.StringsAreSorted(sets[i]) {
+			t.Errorf("share %d has %d boards, want %d", i, len(sets[i]), want)
+		}
+		for _, b := range sets[i] {
+			seen[b]++
+			if seen[b] > 1 && i < 5 {
+				t.Errorf("%s is in two shares", b)
+			}
+		}
+	}
+	if d := cmp.Diff(sets, run(7)); d != "" {
+		t.Error("not the same again:", d)
+	}
+	if cmp.Equal(sets[0], run(8)[0]) {
+		t.Error("the seed makes no difference")
+	}
+	s := New(Config{Seed: 7, Boards: fleet(199)})
+	first := arm(t, s, Spec{Fault: "noop", Share: share(.05)})
+	arm(t, s, Spec{Fault: "noop", Share: share(.05)})
+	_, _ = s.Remove(first) // its boards are free again
+	arm(t, s, Spec{Fault: "noop", Share: share(.05)})
+	if got := s.List()[1].Boards; !slices.Equal(got, sets[0]) {
+		t.Errorf("a share after a removal: %v", got)
+	}
+}
+
+func TestDelaysFollowTheirQuantiles(t *testing.T) {
+	t.Parallel()
+	draw := func(seed int64) (out []int64) {
+		s := New(Config{Seed: seed, Boards: fleet(1)})
+		arm(t, s, on("slow", "p50Ms", 100, "p99Ms", 1000))
+		for range 5000 {
+			out = append(out, s.OnCommand("a1", "a1/1", "open").DelayMs)
+		}
+		return out
+	}
+	got := draw(7)
+	if !slices.Equal(got, draw(7)) || slices.Equal(got, draw(8)) {
+		t.Error("delays do not follow the seed")
+	}
+	slices.Sort(got)
+	p50, p99, top := float64(got[2500]), float64(got[4950]), got[4999]
+	if math.Abs(p50-100) > 15 || math.Abs(p99-1000) > 250 || got[0] < 0 || top > 2000 {
+		t.Errorf("p50 %v, p99 %v, %d..%d", p50, p99, got[0], top)
+	}
+}
+
+func TestTimeWindow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := clock.NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)
+		board := &told{}
+		s := New(Config{Clock: v, Boards: fleet(1), Board: board})
+		spec := on("offline")
+		spec.For = 10 * time.Minute
+		arm(t, s, spec)
+		if u := s.List()[0].Until; u == nil || !u.Equal(v.Now().Add(10*time.Minute)) {
+			t.Errorf("until %v", u)
+		}
+		time.Sleep(10*time.Minute - time.Millisecond)
+		synctest.Wait()
+		if !s.Line("a1").Offline {
+			t.Error("over too early")
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if s.Line("a1").Offline || len(s.List()) != 0 || s.Hits()["offline"] != 1 {
+			t.Error("not over in time")
+		}
+		spec.For = 36 * time.Hour
+		arm(t, s, spec)
+		if err := v.Advance(v.Now().Add(36 * time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if s.Line("a1").Offline {
+			t.Error("not over after a jump")
+		}
+		if d := cmp.Diff([]string{"line a1", "line a1", "line a1", "line a1"}, board.take()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestFlap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := clock.NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)
+		s := New(Config{Clock: v, Seed: 7, Boards: fleet(9)})
+		id := arm(t, s, Spec{Fault: "flap", PlaceID: "A", Params: map[string]any{"upSec": 30, "downSec": 10}})
+		var down, turns [9]int
+		var was [9]bool
+		apart := false
+		for sec := range 4000 {
+			n := 0
+			for i := range 9 {
+				is := s.Line(fmt.Sprintf("a%d", i+1)).Offline
+				if is != was[i] {
+					turns[i]++
+				}
+				if was[i] = is; is {
+					down[i]++
+					n++
+				}
+			}
+			if apart = apart || n > 0 && n < 9; sec == 0 && n > 0 {
+				t.Error("begins down")
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		for i := range 9 {
+			if down[i] < 990 || down[i] > 1010 || turns[i] < 199 || turns[i] > 201 {
+				t.Errorf("a%d: down %d of 4000 s, %d turns", i+1, down[i], turns[i])
+			}
+		}
+		if !apart {
+			t.Error("the boards fall in step")
+		}
+		last, err := s.Remove(id)
+		if err != nil || last.Hits < 890 || last.Hits > 910 {
+			t.Errorf("%d hits, %v", last.Hits, err)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if s.Line("a1") != (Line{}) || s.Hits()["flap"] != last.Hits {
+			t.Error("flaps on")
+		}
+	})
+}
+
+// Whatever is armed and removed in whatever order: when all is gone the fleet is
+// clean, and at every moment a board feels exactly the faults that name it.
+func TestStackingReturnsToClean(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := New(Config{Seed: rapid.Int64().Draw(t, "seed"), Boards: fleet(5)})
+		boards := []string{"a1", "a2", "a3", "a4", "a5", "b1"}
+		live := map[string]Armed{}
+		var order []string
+		t.Repeat(map[string]func(*rapid.T){
+			"arm": func(t *rapid.T) {
+				spec := Spec{Fault: rapid.SampledFrom(Names()).Draw(t, "fault")}
+				switch rapid.IntRange(0, 2).Draw(t, "cohort") {
+				case 0:
+					spec.Boards = rapid.SliceOfNDistinct(rapid.SampledFrom(boards), 1, 6, rapid.ID[string]).Draw(t, "boards")
+				case 1:
+					spec.PlaceID = rapid.SampledFrom([]string{"A", "B"}).Draw(t, "place")
+				case 2:
+					spec.Share = share(rapid.Float64Range(.01, 1).Draw(t, "share"))
+				}
+				id, err := s.Arm(spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if lookup(spec.Fault).instant == nil {
+					l := s.List()
+					live[id], order = l[len(l)-1], append(order, id)
+				}
+			},
+			"remove": func(t *rapid.T) {
+				if len(order) == 0 {
+					t.Skip()
+				}
+				i := rapid.IntRange(0, len(order)-1).Draw(t, "which")
+				if _, err := s.Remove(order[i]); err != nil {
+					t.Fatal(err)
+				}
+				delete(live, order[i])
+				order = slices.Delete(order, i, i+1)
+			},
+			"": func(t *rapid.T) {
+				for _, b := range boards {
+					felt := map[string]bool{}
+					for _, a := range live {
+						felt[a.Fault] = felt[a.Fault] || slices.Contains(a.Boards, b)
+					}
+					l, d := s.Line(b), s.OnCommand(b, b+"/1", "open")
+					if l.Offline != felt["offline"] || l.HalfOpen != felt["halfopen"] || d.SilentBefore != felt["silent"] ||
+						(d.Refuse != "") != (felt["refuse"] && !felt["silent"]) || (l.Lossy.Percent > 0) != felt["lossy"] {
+						t.Fatalf("%s: %+v %+v under %v", b, l, d, felt)
+					}
+				}
+			},
+		})
+		s.Reset()
+		for _, b := range boards {
+			sec, ppm := s.Skew(b)
+			if s.Line(b) != (Line{}) || s.OnCommand(b, "", "open") != (Decision{}) || sec != 0 || ppm != 0 {
+				t.Fatalf("%s is not clean", b)
+			}
+		}
+		if len(s.byBoard) != 0 || s.commands.Load() != 0 || s.lines.Load() != 0 || s.clocks.Load() != 0 {
+			t.Fatal("something is left")
+		}
+	})
+}
+
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	s := New(Config{Boards: fleet(20)})
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for n := range 200 {
+				id, err := s.Arm(Spec{Fault: Names()[(n+i)%len(kinds)], Share: share(.5), For: 0})
+				if err != nil {
+					t.Error(err)
+				}
+				s.OnCommand("a1", "a1/1", "open")
+				s.LineHit("a2", link.Up)
+				s.List()
+				_, _ = s.Remove(id)
+			}
+		})
+	}
+	wg.Wait()
+	if l := s.List(); len(l) != 0 {
+		t.Errorf("left: %v", l)
+	}
+}
+
+func BenchmarkNothingArmed(b *testing.B) {
+	s := New(Config{Boards: fleet(1000)})
+	for b.Loop() {
+		s.OnCommand("a1", "a1/1", "open")
+		s.Line("a1")
+	}
+}

@@ -1,0 +1,161 @@
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The control surface names them.
+const surface = "offline halfopen refuse silent silent-after slow duplicate late reorder garbage wrong-id stale oneway-up oneway-down lossy flap reboot reboot-wiped no-clock skew noop"
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	want := strings.Fields(surface)
+	sort.Strings(want)
+	if d := cmp.Diff(want, Names()); d != "" {
+		t.Error(d)
+	}
+	for _, n := range Names() {
+		k := lookup(n)
+		if sorts := b2i(k.line != nil) + b2i(k.command != nil) + b2i(k.instant != nil) + b2i(k.clock != nil); sorts != 1 {
+			t.Errorf("%s acts in %d ways", n, sorts)
+		}
+		if _, err := os.Stat(strings.ReplaceAll(n, "-", "_") + ".go"); err != nil {
+			t.Errorf("%s has no file of its own: %v", n, err)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"ofline": "offline", "half-open": "halfopen", "slient": "silent", "oneway_up": "oneway-up",
+		"Refuse": "refuse", "wrongid": "wrong-id", "zzzzzzzzzzzz": "", "": "",
+	} {
+		if got := Nearest(in); got != want {
+			t.Errorf("%q is near %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestBadSpecs(t *testing.T) {
+	t.Parallel()
+	with := func(s Spec, f func(*Spec)) Spec { f(&s); return s }
+	for _, c := range []struct {
+		spec           Spec
+		field, nearest string
+	}{
+		{Spec{Boards: []string{"a1"}}, "fault", ""},
+		{spec("ofline"), "fault", "offline"},
+		{Spec{Fault: "noop"}, "boards", ""},
+		{Spec{Fault: "noop", Boards: []string{"a1"}, PlaceID: "A"}, "boards", ""},
+		{Spec{Fault: "noop", Share: share(.5), PlaceID: "A"}, "boards", ""},
+		{Spec{Fault: "noop", Boards: []string{"a9"}}, "boards", ""},
+		{Spec{Fault: "noop", PlaceID: "Z"}, "placeId", ""},
+		{Spec{Fault: "noop", Share: share(0)}, "share", ""},
+		{Spec{Fault: "noop", Share: share(1.01)}, "share", ""},
+		{Spec{Fault: "noop", Share: share(math.NaN())}, "share", ""},
+		{with(spec("noop"), func(s *Spec) { s.DoorIDs = []string{"b1/1"} }), "doorIds", ""},
+		{with(spec("noop"), func(s *Spec) { s.Commands = []string{"opne"} }), "commands", "open"},
+		{with(spec("noop"), func(s *Spec) { s.Nth = -1 }), "nth", ""},
+		{with(spec("offline"), func(s *Spec) { s.Nth = 1 }), "nth", ""},
+		{with(spec("offline"), func(s *Spec) { s.DoorIDs = []string{"a1/1"} }), "doorIds", ""},
+		{with(spec("reboot"), func(s *Spec) { s.Commands = []string{"open"} }), "commands", ""},
+		{with(spec("reboot"), func(s *Spec) { s.For = time.Second }), "for", ""},
+		{with(spec("noop"), func(s *Spec) { s.For = -1 }), "for", ""},
+		{spec("noop", "code", "busy"), "params.code", ""},
+		{spec("refuse", "kode", "busy"), "params.kode", "code"},
+		{spec("refuse", "code", "jamed"), "params.code", "jammed"},
+		{spec("refuse", "code", 3), "params.code", ""},
+		{spec("slow", "p50Ms", "x"), "params.p50Ms", ""},
+		{spec("slow", "p50Ms", -1), "params.p50Ms", ""},
+		{spec("slow", "p50Ms", 1.5), "params.p50Ms", ""},
+		{spec("slow", "p50Ms", 10, "p99Ms", 9), "params.p99Ms", ""},
+		{spec("late", "p99ms", 9), "params.p99ms", "p99Ms"},
+		{spec("skew", "seconds", math.Inf(1)), "params.seconds", ""},
+		{spec("flap", "upSec", 0), "params.upSec", ""},
+		{spec("lossy", "percent", 101), "params.percent", ""},
+		{spec("lossy", "delayMs", -5), "params.delayMs", ""},
+	} {
+		s, board := newSet(2)
+		id, err := s.Arm(c.spec)
+		var got *BadSpec
+		if !errors.As(err, &got) || got.Field != c.field || got.Nearest != c.nearest || got.Reason == "" || id != "" {
+			t.Errorf("%+v: %q, %v; want %s, nearest %q", c.spec, id, err, c.field, c.nearest)
+		}
+		if len(s.List()) != 0 || board.calls != nil {
+			t.Errorf("%+v: armed all the same", c.spec)
+		}
+	}
+}
+
+func TestTestPlaceTakesNoFault(t *testing.T) {
+	t.Parallel()
+	s, _ := newSet(2)
+	for _, spec := range []Spec{
+		{Fault: "noop", Boards: []string{"a1", "t1"}}, {Fault: "reboot", PlaceID: "T"},
+	} {
+		if _, err := s.Arm(spec); !errors.Is(err, ErrTestPlace) {
+			t.Errorf("%+v: %v", spec, err)
+		}
+	}
+	arm(t, s, Spec{Fault: "noop", Share: share(1)})
+	if got := s.List()[0].Boards; !slices.Equal(got, []string{"a1", "a2", "b1"}) {
+		t.Errorf("all of the fleet is %v", got)
+	}
+}
+
+func TestParamsFollow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		spec Spec
+		want map[string]any
+	}{
+		{spec("slow", "p50Ms", 6000), map[string]any{"p50Ms": 6000.0, "p99Ms": 6000.0}},
+		{spec("slow", "p99Ms", json.Number("100")), map[string]any{"p50Ms": 100.0, "p99Ms": 100.0}},
+		{spec("skew", "ppm", int64(20)), map[string]any{"seconds": 0.0, "ppm": 20.0}},
+		{spec("refuse"), map[string]any{"code": "busy"}},
+		{spec("offline"), nil},
+	} {
+		s, _ := newSet(1)
+		arm(t, s, c.spec)
+		if d := cmp.Diff(c.want, s.List()[0].Params); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestParseSpec(t *testing.T) {
+	t.Parallel()
+	got, err := ParseSpec([]byte(`{"fault":"refuse","share":0.1,"doorIds":["d"],"commands":["open"],"nth":2,"for":"10m","params":{"code":"busy"}}`))
+	want := Spec{Fault: "refuse", Share: share(.1), DoorIDs: []string{"d"}, Commands: []string{"open"}, Nth: 2, For: 10 * time.Minute, Params: map[string]any{"code": "busy"}}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	for body, want := range map[string]BadSpec{
+		`{"fault":"noop","bords":["x"]}`: {Field: "bords", Nearest: "boards"},
+		`{"fault":"noop","nth":"x"}`:     {Field: "nth"},
+		`{"fault":"noop","for":"soon"}`:  {Field: "for"},
+		`{"fault":"noop","for":"-1s"}`:   {Field: "for"},
+		`{"fault":"noop","for":10}`:      {Field: "for"},
+		`{"fault":`:                      {Field: "body"},
+		`[]`:                             {Field: "body"},
+		`{} {}`:                          {Field: "body"},
+		``:                               {Field: "body"},
+	} {
+		_, err := ParseSpec([]byte(body))
+		var got *BadSpec
+		if !errors.As(err, &got) || got.Field != want.Field || got.Nearest != want.Nearest {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
