@@ -1,0 +1,197 @@
+package loadtest
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// goldenRun is a run in fake time: every figure of its report is exact.
+func goldenRun(t *testing.T, dir, baseline string) Result {
+	t.Helper()
+	f := newFake()
+	f.work = func(n int) (int, string) {
+		time.Sleep(time.Duration(20+n%60) * time.Millisecond)
+		if n%100 == 99 {
+			return 409, "offline"
+		}
+		return 200, ""
+	}
+	target, o := bubble(f)
+	o.OutDir, o.Baseline = dir, baseline
+	p := mustParse(t, "name: evening\nrate: 100/s\nduration: 5s\nrepeatedKeys: 10%\nrepeatedAtOnce: 0%\nthresholds: {p99_reported: 50ms, errors: 0, rate_min: 99/s}")
+	res, err := Run(t.Context(), target, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func TestTextGolden(t *testing.T) {
+	t.Parallel()
+	golden := filepath.Join("testdata", "report.txt")
+	want, _ := os.ReadFile(golden) // absent: the comparison says so
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		got := goldenRun(t, dir, "").Text()
+		if *update {
+			want = []byte(got)
+			if err := os.WriteFile(golden, want, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("run with -update to accept; -want +got\n%s", diff)
+		}
+		if same, _ := os.ReadFile(filepath.Join(dir, "report.txt")); string(same) != got {
+			t.Error("report.txt differs")
+		}
+	})
+}
+
+func TestResultFiles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		res := goldenRun(t, dir, "")
+		read, err := ReadResult(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := json.Marshal(res)
+		b, _ := json.Marshal(read)
+		if string(a) != string(b) {
+			t.Error("result.json does not read back")
+		}
+		h, err := hdrhistogram.Decode([]byte(read.Outcomes[0].Scheduled.HDR))
+		if err != nil || h.TotalCount() != 500 {
+			t.Errorf("histogram: %v", err)
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		html := string(page)
+		for _, want := range []string{"evening: ", "FAIL", "<polyline", "p99_reported", "Distribution"} {
+			if !strings.Contains(html, want) {
+				t.Errorf("page lacks %q", want)
+			}
+		}
+		if m := regexp.MustCompile(`(src|href|url)\s*[=(]|ZgotmplZ|NaN`).FindString(html); m != "" {
+			t.Errorf("page has %q: it must load nothing and show numbers", m)
+		}
+	})
+}
+
+func TestBaseline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		before := goldenRun(t, dir, "")
+		again := goldenRun(t, t.TempDir(), dir)
+		for _, c := range again.Compare.Changes {
+			if c.Verdict != "same" {
+				t.Errorf("the same run is %+v", c)
+			}
+		}
+		slower := before
+		slower.Series = append([]Point(nil), before.Series...)
+		for i := range slower.Series {
+			slower.Series[i].P99 *= 1.5
+			slower.Series[i].P50 /= 2
+		}
+		c, err := compare(dir, slower)
+		if err != nil || c.Changes[0].Verdict != "better" || c.Changes[1].Verdict != "worse" {
+			t.Errorf("%v %+v", err, c)
+		}
+		if _, err := compare(filepath.Join(dir, "none.json"), slower); err == nil {
+			t.Error("no baseline, no error")
+		}
+	})
+}
+
+func TestThresholdForms(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.work = func(int) (int, string) { time.Sleep(40 * time.Millisecond); return 200, "" }
+		target, o := bubble(f)
+		p := mustParse(t, "rate: 100\nduration: 1s")
+		p.Thresholds = map[string]string{
+			"p50_all": "41ms", "service_p99.9_reported": "41ms", "mean_reported": "39ms", "max_reported": "39ms", "errors": "0",
+			"reported_min": "101", "reported_max": "100%", "offline_max": "0", "p99_offline": "1ms", "rate_min": "6000/m", "lag_p99": "1ms",
+		}
+		res, err := Run(t.Context(), target, p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken := map[string]bool{"mean_reported": true, "max_reported": true, "reported_min": true}
+		for _, h := range res.Thresholds {
+			if h.OK == broken[h.Name] {
+				t.Errorf("%+v", h)
+			}
+		}
+		if len(res.Reasons) != 3 || res.Verdict != Fail {
+			t.Error(res.Verdict, res.Reasons)
+		}
+	})
+}
+
+// A server that holds 700/s and drops what is above.
+func TestSearchFindsTheLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		var free time.Time // one worker of 1/700 s a command
+		f.work = func(int) (int, string) {
+			f.mu.Lock()
+			now := time.Now()
+			if free.Before(now) {
+				free = now
+			}
+			free = free.Add(time.Second / 700)
+			wait := free.Sub(now)
+			f.mu.Unlock()
+			time.Sleep(wait)
+			return 200, ""
+		}
+		target, o := bubble(f)
+		o.OutDir = t.TempDir()
+		res, err := Run(t.Context(), target, mustParse(t, "pacer: search\nrate: 100\nto: 2000\nduration: 5s\nprecision: 5%\nthresholds: {p99_reported: 100ms}"), o)
+		if err != nil || res.Verdict != Pass {
+			t.Fatalf("%v\n%s", err, res.Text())
+		}
+		if res.Highest < 660 || res.Highest > 740 || len(res.Search) < 5 {
+			t.Errorf("highest %g of %v", res.Highest, res.Search)
+		}
+	})
+}
+
+func TestNextRate(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ lo, hi, top, want float64 }{
+		"doubles":               {100, 0, 1000, 200},
+		"stops at the top":      {800, 0, 1000, 1000},
+		"top held":              {1000, 0, 1000, 0},
+		"first broke":           {0, 100, 1000, 50},
+		"nothing holds":         {0, 1, 1000, 0},
+		"halves":                {100, 200, 1000, 150},
+		"close enough":          {100, 104, 1000, 0},
+		"still too far between": {100, 106, 1000, 103},
+	} {
+		if got := nextRate(tt.lo, tt.hi, tt.top, 0.05); got != tt.want {
+			t.Errorf("%s: %g, want %g", name, got, tt.want)
+		}
+	}
+}
