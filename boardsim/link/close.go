@@ -15,15 +15,16 @@ const linger = 5 * time.Second
 func (l *Line) Close() error {
 	l.mu.Lock()
 	if err := l.gone("close"); err != nil {
-		closed := l.closed
-		l.closed = true
-		l.mu.Unlock()
-		if closed {
+		defer l.mu.Unlock()
+		if l.closed {
 			return err
 		}
+		l.closed = true // a cut line has ended already
+		close(l.quit)
 		return nil
 	}
 	l.closed, l.ready = true, nil
+	close(l.quit)
 	src := l.src
 	if !l.state.blocked(Up) && len(l.lanes[Up].queue) == 0 {
 		l.drop()

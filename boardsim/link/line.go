@@ -55,8 +55,9 @@ type Config struct {
 type Line struct {
 	cfg   Config
 	inner net.Conn
-	rlock lock // one reader at a time, held while it waits
-	wlock lock // one writer at a time
+	rlock lock          // one reader at a time, held while it waits
+	wlock lock          // one writer at a time
+	quit  chan struct{} // closed when the board closes: drain may have rlock then
 
 	mu      sync.Mutex
 	state   State
@@ -77,7 +78,7 @@ const readAhead = 256 // paho reads single bytes
 
 // Wrap puts a line around a connection.
 func Wrap(c net.Conn, cfg Config) *Line {
-	return &Line{cfg: cfg, inner: c, src: c, state: cfg.State, rlock: newLock(), wlock: newLock()}
+	return &Line{cfg: cfg, inner: c, src: c, state: cfg.State, rlock: newLock(), wlock: newLock(), quit: make(chan struct{})}
 }
 
 // Set switches the line's state at the next packet boundary. Leaving half-open,
@@ -123,8 +124,12 @@ func (l *Line) gone(op string) error {
 
 // Read implements net.Conn.
 func (l *Line) Read(p []byte) (int, error) {
-	l.rlock.Lock()
-	defer l.rlock.Unlock()
+	select {
+	case l.rlock <- struct{}{}:
+		defer l.rlock.Unlock()
+	case <-l.quit:
+		return 0, l.why("read", net.ErrClosed)
+	}
 	for {
 		src, buf, n, err := l.look(p)
 		if src == nil {

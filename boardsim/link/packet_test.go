@@ -1,0 +1,74 @@
+package link
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/eclipse/paho.mqtt.golang/packets"
+)
+
+func stream() []byte {
+	var b bytes.Buffer
+	c := packets.NewControlPacket(packets.Connect).(*packets.ConnectPacket)
+	c.ClientIdentifier, c.ProtocolName, c.ProtocolVersion = "brd", "MQTT", 4
+	_ = c.Write(&b)
+	for _, n := range []int{0, 1, 100, 130, 20000} {
+		p := packets.NewControlPacket(packets.Publish).(*packets.PublishPacket)
+		p.TopicName, p.Payload, p.Qos = "sac/v1/brd/rpt", make([]byte, n), byte(n&1)
+		_ = p.Write(&b)
+		_ = packets.NewControlPacket(packets.Pingreq).Write(&b)
+	}
+	return b.Bytes()
+}
+
+// FuzzSplitter: however a stream is cut, the same packets come out, none of it is
+// lost, and where paho reads a packet the splitter finds its end.
+func FuzzSplitter(f *testing.F) {
+	f.Add(stream(), 1)
+	f.Add(stream(), 7)
+	f.Add([]byte{0x30, 0xff, 0xff, 0xff, 0xff, 0x01, 0x00}, 2)
+	f.Add([]byte{0x30}, 1)
+	f.Fuzz(func(t *testing.T, in []byte, step int) {
+		if step < 1 {
+			step = 1
+		}
+		whole, broken := ends(t, in, len(in)+1)
+		pieces, alike := ends(t, in, step)
+		if broken != alike || len(whole) != len(pieces) {
+			t.Fatalf("ends %v and %v", whole, pieces)
+		}
+		for i := range whole {
+			if whole[i] != pieces[i] {
+				t.Fatalf("ends %v and %v", whole, pieces)
+			}
+		}
+		r := bytes.NewReader(in)
+		for _, end := range whole {
+			if _, err := packets.ReadPacket(r); err != nil {
+				return // framed, but no packet
+			}
+			if at := len(in) - r.Len(); at != end {
+				t.Fatalf("paho's packet ends at %d, ours at %d", at, end)
+			}
+		}
+	})
+}
+
+// ends are the offsets at which packets end when the stream comes in pieces.
+func ends(t *testing.T, in []byte, step int) (out []int, broken bool) {
+	var s splitter
+	for at := 0; at < len(in); {
+		piece := in[at:min(at+step, len(in))]
+		for len(piece) > 0 {
+			n, end := s.take(piece)
+			if n < 1 || n > len(piece) {
+				t.Fatalf("took %d of %d", n, len(piece))
+			}
+			at, piece = at+n, piece[n:]
+			if end {
+				out = append(out, at)
+			}
+		}
+	}
+	return out, s.broken
+}
