@@ -1,0 +1,192 @@
+package grant_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+func file(source string, rows ...string) grant.ImportRequest {
+	r := grant.ImportRequest{Source: &source, Items: []json.RawMessage{}}
+	for _, row := range rows {
+		r.Items = append(r.Items, json.RawMessage(row))
+	}
+	return r
+}
+
+// line shows a result as "created/updated/unchanged/failed: status or code of each row".
+func line(r grant.ImportResult) string {
+	out := fmt.Sprintf("%d/%d/%d/%d:", r.Created, r.Updated, r.Unchanged, r.Failed)
+	for i, x := range r.Results {
+		if x.Index != i || (x.ID == "") != (x.Status == grant.Failed) {
+			out += "!"
+		}
+		if x.Status == grant.Failed {
+			x.Status = x.Error
+		}
+		out += " " + x.Status
+	}
+	return out
+}
+
+func TestImportEnvelope(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	row := `{"phone":"01012345678"}`
+	for name, tt := range map[string]struct {
+		r    grant.ImportRequest
+		want string
+	}{
+		"no source":   {grant.ImportRequest{Items: []json.RawMessage{[]byte(row)}}, rule.MissingField},
+		"empty":       {file("", row), rule.InvalidField},
+		"long source": {file(strings.Repeat("x", 65), row), rule.InvalidField},
+		"no items":    {grant.ImportRequest{Source: ptr("s")}, rule.MissingField},
+		"empty items": {file("s"), rule.InvalidField},
+		"too many":    {file("s", strings.Split(strings.Repeat(row+"\n", 5001)[:5001*(len(row)+1)-1], "\n")...), rule.InvalidField},
+	} {
+		if _, err := h.ImportCustomers(ctx, byA, tt.r); rule.CodeOf(err) != tt.want {
+			t.Errorf("%s: got %v, want %s", name, err, tt.want)
+		}
+	}
+}
+
+func TestImportCustomers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	rows := []string{
+		`{"externalRef":"1","phone":"01011110001","name":"A"}`,
+		`{"phone":"01011110002"}`,
+		`null`, `[]`, `{}`, `{"phone":1}`, `{"phone":"x"}`, `{"phone":"01011110003","name":5}`, `{"externalRef":"","phone":"01011110003"}`,
+		`{"externalRef":"1","phone":"01011110001","name":"B","unknown":{}}`,
+		`{"phone":"01011110002","name":null}`,
+	}
+	const bad = "invalid_field invalid_field missing_field invalid_field invalid_phone invalid_field invalid_field"
+	got, err := h.ImportCustomers(ctx, byA, file("crm", rows...))
+	if want := "2/1/1/7: created created " + bad + " updated unchanged"; err != nil || line(got) != want || got.Received != 11 || got.Results[9].ExternalRef != "1" {
+		t.Errorf("%s, %v", line(got), err)
+	}
+	got, _ = h.ImportCustomers(ctx, byA, file("crm", rows[9], rows[10]))
+	if want := "0/0/2/0: unchanged unchanged"; line(got) != want {
+		t.Errorf("the same again: %s", line(got))
+	}
+	if got, _ := h.ImportCustomers(ctx, byA, file("other", rows[0])); line(got) != "1/0/0/0: created" {
+		t.Errorf("another source: %s", line(got))
+	}
+	list, total, err := h.Service.ListCustomers(ctx, "plc_a", grant.ListQuery{Phone: "01011110001"})
+	if err != nil || total != 2 || list[0].Source != "other" || list[1].Name != "B" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestImportMemberships(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	rows := []string{
+		`{"externalRef":"m1","phone":"01011110001","name":"A","startsAt":"2026-11-01T00:00:00+09:00"}`,
+		`{"phone":"01011110002","startsAt":"2026-11-01T00:00:00Z","endsAt":"2028-11-01T00:00:00Z","doorIds":["dor_in"]}`,
+		`{"phone":"01011110003"}`,
+		`{"phone":"01011110003","startsAt":"2026-11-01"}`,
+		`{"phone":"01011110003","startsAt":7}`,
+		`{"phone":"01011110003","startsAt":"2026-11-01T00:00:00Z","endsAt":"2026-11-01T00:00:00Z"}`,
+		`{"phone":"01011110003","startsAt":"2026-11-01T00:00:00Z","doorIds":[]}`,
+		`{"phone":"01011110003","startsAt":"2026-11-01T00:00:00Z","doorIds":["dor_b"]}`,
+		`{"phone":"01011110003","startsAt":"2026-11-01T00:00:00Z","doorIds":[null]}`,
+		`{"phone":"01011110003","startsAt":"2026-11-01T00:00:00Z","doorIds":"dor_1"}`,
+	}
+	got, err := h.ImportMemberships(ctx, byA, file("crm", rows...))
+	if want := "2/0/0/8: created created missing_field invalid_timestamp invalid_timestamp invalid_period empty_door_ids invalid_door_ids invalid_door_ids invalid_door_ids"; err != nil || line(got) != want {
+		t.Errorf("%s, %v", line(got), err)
+	}
+	rev := h.Digest("plc_a")
+	if got, _ := h.ImportMemberships(ctx, byA, file("crm", rows[:2]...)); line(got) != "0/0/2/0: unchanged unchanged" || h.Digest("plc_a") != rev {
+		t.Errorf("the same again: %s", line(got))
+	}
+	if got, _ := h.ImportMemberships(ctx, byA, file("crm", strings.Replace(rows[0], "01011110001", "01011110009", 1))); line(got) != "0/1/0/0: updated" {
+		t.Errorf("a new phone: %s", line(got))
+	}
+	if _, total, _ := h.Service.ListCustomers(ctx, "plc_a", grant.ListQuery{}); total != 3 {
+		t.Errorf("%d customers, want one a phone", total)
+	}
+	ms, total, err := h.ListMemberships(ctx, "plc_a", grant.ListQuery{})
+	if err != nil || total != 2 {
+		t.Fatalf("%d, %v", total, err)
+	}
+	if d := cmp.Diff([]string{"dor_in"}, ms[0].Doors); d != "" {
+		t.Error(d)
+	}
+	if m := ms[1]; m.State != grant.Active || !m.EndsAt.IsZero() || m.Phone != "01011110009" || len(m.Doors) != 2 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestImportLarge: 5,000 rows, some wrong, in good time and with one customer each.
+func TestImportLarge(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	var rows []string
+	for i := range 5000 {
+		rows = append(rows, fmt.Sprintf(`{"externalRef":"%d","phone":"010%08d","startsAt":"2026-11-01T00:00:00Z"}`, i, i))
+	}
+	rows[77] = `{}`
+	got, err := h.ImportMemberships(ctx, byA, file("crm", rows...))
+	if err != nil || got.Created != 4999 || got.Failed != 1 || len(got.Results) != 5000 || got.Results[77].Status != grant.Failed {
+		t.Errorf("%d created, %d failed, %v", got.Created, got.Failed, err)
+	}
+	h.Digest("plc_a")
+}
+
+func TestTerms(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	r := grant.TermRequest{ExternalRef: ptr("r"), Phone: ptr("01012345678"), StartsAt: ptr(epoch.Add(time.Hour)), EndsAt: ptr(epoch.Add(9000 * time.Hour))}
+	a, err := h.CreateReservation(ctx, byA, r)
+	if err != nil || a.Kind != access.KindReservation || a.State != grant.Pending || len(a.Doors) != 2 || a.TokenHash != "" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if again, err := h.CreateReservation(ctx, byA, r); err != nil || again.ID != a.ID {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if m, err := h.CreateMembership(ctx, byA, r); err != nil || m.ID == a.ID {
+		t.Errorf("a membership is another grant: %+v, %v", m, err)
+	}
+	r.ExternalRef = nil
+	if b, err := h.CreateReservation(ctx, byA, r); err != nil || b.ID == a.ID {
+		t.Errorf("without a reference: %+v, %v", b, err)
+	}
+	c, err := h.CancelReservation(ctx, byA, a.ID)
+	if err != nil || c.State != grant.Cancelled || !c.RevokedAt.Equal(epoch) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	h.Pass(time.Hour)
+	if again, err := h.CancelReservation(ctx, byA, a.ID); err != nil || !again.RevokedAt.Equal(epoch) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if _, err := h.CancelMembership(ctx, byA, a.ID); rule.CodeOf(err) != rule.NotFound {
+		t.Errorf("of another kind: %v", err)
+	}
+	if _, err := h.CancelReservation(ctx, grant.By{PlaceID: "plc_b"}, a.ID); rule.CodeOf(err) != rule.NotFound {
+		t.Errorf("of another place: %v", err)
+	}
+	if list, total, err := h.ListReservations(ctx, "plc_a", grant.ListQuery{}); err != nil || total != 2 || list[1].ID != a.ID {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for want, r := range map[string]grant.TermRequest{
+		rule.MissingField:   {Phone: ptr("01012345678")},
+		rule.InvalidPhone:   {Phone: ptr("x"), StartsAt: &epoch},
+		rule.InvalidPeriod:  {Phone: ptr("01012345678"), StartsAt: &epoch, EndsAt: &epoch},
+		rule.InvalidField:   {Phone: ptr("01012345678"), StartsAt: &epoch, ExternalRef: ptr("")},
+		rule.InvalidDoorIDs: {Phone: ptr("01012345678"), StartsAt: &epoch, DoorIDs: []string{"dor_b"}},
+	} {
+		if _, err := h.CreateReservation(ctx, byA, r); rule.CodeOf(err) != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

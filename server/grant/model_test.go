@@ -1,0 +1,146 @@
+package grant_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// permit is what the model knows of one: the contract, told once more.
+type permit struct {
+	id, token, phone, reason string
+	from, to                 time.Duration // since epoch
+	doors                    []string
+	revoked                  bool
+	tokens                   []string // dead ones
+}
+
+func (p *permit) state(now time.Duration) string {
+	switch {
+	case p.revoked:
+		return grant.Revoked
+	case now < p.from:
+		return grant.Pending
+	case now >= p.to:
+		return grant.Expired
+	}
+	return grant.Active
+}
+
+var doorHours = map[string]int{"dor_1": 720, "dor_2": 48, "dor_in": 720}
+
+// TestPermitsAgainstModel draws creates, repeats, revocations and time, and
+// compares every answer, every link and the list with the model.
+func TestPermitsAgainstModel(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	round := 0
+	rapid.Check(t, func(t *rapid.T) {
+		round++
+		m := model{}
+		ref := func(t *rapid.T) string {
+			return fmt.Sprint(round, "-", rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "ref"))
+		}
+		now := func() time.Duration { return h.Clock.Now().Sub(epoch) }
+		t.Repeat(map[string]func(*rapid.T){
+			"register": func(t *rapid.T) { m.register(t, h, ref(t), now()) },
+			"revoke":   func(t *rapid.T) { m.revoke(t, h, ref(t)) },
+			"pass":     func(t *rapid.T) { h.Pass(time.Duration(rapid.IntRange(1, 90).Draw(t, "min")) * time.Minute) },
+			"":         func(t *rapid.T) { m.compare(t, h, now()) },
+		})
+		h.Digest("plc_a")
+	})
+}
+
+// model is the permits by reference.
+type model map[string]*permit
+
+func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
+	from := now + time.Duration(rapid.IntRange(-120, 120).Draw(t, "from"))*time.Minute
+	hours := rapid.SampledFrom([]int{1, 2, 48, 49, 720, 721}).Draw(t, "hours")
+	to := from + time.Duration(hours)*time.Hour
+	named := rapid.SampledFrom([][]string{nil, {"dor_1"}, {"dor_2", "dor_in"}, {"dor_in", "dor_1", "dor_in"}}).Draw(t, "doors")
+	phone := rapid.SampledFrom([]string{"01011110000", "01022220000"}).Draw(t, "phone")
+	out, err := h.Register(ctx, byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone,
+		StartsAt: ptr(epoch.Add(from)), EndsAt: ptr(epoch.Add(to)), DoorIDs: named})
+
+	doors := slices.Compact(slices.Sorted(slices.Values(named)))
+	old := m[ref]
+	if named == nil && old != nil {
+		doors = old.doors
+	} else if named == nil {
+		doors = []string{"dor_1", "dor_2"}
+	}
+	most := 720
+	for _, d := range doors {
+		most = min(most, doorHours[d])
+	}
+	if hours > most {
+		if rule.CodeOf(err) != rule.PermitPeriodTooLong {
+			t.Fatalf("%d h on %v: %v", hours, doors, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old == nil {
+		old = &permit{id: out.Permit.ID, token: out.Token}
+		m[ref] = old
+	} else if old.revoked {
+		if slices.Contains(old.tokens, out.Token) {
+			t.Fatal("a dead link came back")
+		}
+		old.token = out.Token
+	}
+	old.phone, old.from, old.to, old.doors, old.revoked, old.reason = phone, from, to, doors, false, ""
+	if out.Permit.ID != old.id || out.Token != old.token {
+		t.Fatalf("%s became %s", old.id, out.Permit.ID)
+	}
+}
+
+func (m model) revoke(t *rapid.T, h *house, ref string) {
+	reason := rapid.SampledFrom([]string{"", "lost"}).Draw(t, "reason")
+	p, err := h.Service.Revoke(ctx, byA, grant.RevokeRequest{ExternalRef: &ref, Reason: &reason})
+	old := m[ref]
+	if old == nil {
+		if rule.CodeOf(err) != rule.PermitNotFound {
+			t.Fatalf("unknown: %v", err)
+		}
+		return
+	}
+	if !old.revoked {
+		old.revoked, old.reason = true, reason
+		old.tokens = append(old.tokens, old.token)
+	}
+	if err != nil || p.ID != old.id || p.RevokeReason != old.reason || p.State != grant.Revoked {
+		t.Fatalf("%+v, %v", p, err)
+	}
+}
+
+func (m model) compare(t *rapid.T, h *house, now time.Duration) {
+	for ref, want := range m {
+		list, total, err := h.List(ctx, "plc_a", grant.ListQuery{ExternalRef: ref})
+		if err != nil || total != 1 {
+			t.Fatalf("%s: %d, %v", ref, total, err)
+		}
+		p := list[0]
+		if p.ID != want.id || p.State != want.state(now) || p.Phone != want.phone || !slices.Equal(p.Doors, want.doors) ||
+			!p.StartsAt.Equal(epoch.Add(want.from)) || !p.EndsAt.Equal(epoch.Add(want.to)) || p.URL != h.URL(want.token) {
+			t.Fatalf("%s is %+v, the model says %+v at %s", ref, p, want, now)
+		}
+		for _, token := range append([]string{want.token}, want.tokens...) {
+			g, err := h.GrantByLink(grant.HashLink(token))
+			alive := err == nil && g.RevokedAt.IsZero()
+			if alive != (token == want.token && !want.revoked) {
+				t.Fatalf("%s: link alive %v, revoked %v", ref, alive, want.revoked)
+			}
+		}
+	}
+}

@@ -1,0 +1,319 @@
+package grant_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/store/storetest"
+)
+
+var (
+	ctx   = context.Background()
+	epoch = storetest.Epoch
+	byA   = grant.By{PlaceID: "plc_a", KeyID: "key_a"}
+)
+
+type house struct {
+	*storetest.House
+	*grant.Service
+	t       testing.TB
+	applied map[string]int64
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	h := &house{House: storetest.New(t), t: t, applied: map[string]int64{}}
+	h.Service = grant.New(grant.Config{Clock: h.Clock, Store: h.Store, Secret: []byte("s"), LinkURL: "http://link",
+		Applied: func(b string) (int64, time.Time) {
+			return h.applied[b], epoch.Add(time.Duration(h.applied[b]) * time.Second)
+		}})
+	return h
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// request is a good one, an hour from now on, for dor_1.
+func request(ref string) grant.RegisterRequest {
+	return grant.RegisterRequest{ExternalRef: &ref, Phone: ptr("01012345678"), Name: ptr("Kim"),
+		StartsAt: ptr(epoch), EndsAt: ptr(epoch.Add(time.Hour)), DoorIDs: []string{"dor_1"}}
+}
+
+func (h *house) must(r grant.RegisterRequest) grant.Registered {
+	h.t.Helper()
+	out, err := h.Register(ctx, byA, r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return out
+}
+
+func TestRegisterRefuses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	long := strings.Repeat("é", 129)
+	many := make([]string, 201)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
+	for name, tt := range map[string]struct {
+		change func(r *grant.RegisterRequest)
+		want   string
+	}{
+		"no externalRef":        {func(r *grant.RegisterRequest) { r.ExternalRef = nil }, rule.MissingField},
+		"empty externalRef":     {func(r *grant.RegisterRequest) { r.ExternalRef = ptr("") }, rule.InvalidField},
+		"long externalRef":      {func(r *grant.RegisterRequest) { r.ExternalRef = &long }, rule.InvalidField},
+		"no phone":              {func(r *grant.RegisterRequest) { r.Phone = nil }, rule.MissingField},
+		"short phone":           {func(r *grant.RegisterRequest) { r.Phone = ptr("0101234") }, rule.InvalidPhone},
+		"long phone":            {func(r *grant.RegisterRequest) { r.Phone = ptr("0101234567890123") }, rule.InvalidPhone},
+		"phone with dashes":     {func(r *grant.RegisterRequest) { r.Phone = ptr("010-1234-5678") }, rule.InvalidPhone},
+		"phone of other digits": {func(r *grant.RegisterRequest) { r.Phone = ptr("٠١٢٣٤٥٦٧٨") }, rule.InvalidPhone},
+		"long name":             {func(r *grant.RegisterRequest) { r.Name = ptr(long[:2*101]) }, rule.InvalidField},
+		"no startsAt":           {func(r *grant.RegisterRequest) { r.StartsAt = nil }, rule.MissingField},
+		"no endsAt":             {func(r *grant.RegisterRequest) { r.EndsAt = nil }, rule.MissingField},
+		"no length":             {func(r *grant.RegisterRequest) { r.EndsAt = r.StartsAt }, rule.InvalidPeriod},
+		"reversed":              {func(r *grant.RegisterRequest) { r.StartsAt, r.EndsAt = r.EndsAt, r.StartsAt }, rule.InvalidPeriod},
+		"no doors":              {func(r *grant.RegisterRequest) { r.DoorIDs = []string{} }, rule.EmptyDoorIDs},
+		"a foreign door":        {func(r *grant.RegisterRequest) { r.DoorIDs = []string{"dor_1", "dor_b"} }, rule.InvalidDoorIDs},
+		"a board":               {func(r *grant.RegisterRequest) { r.DoorIDs = []string{"brd_1"} }, rule.InvalidDoorIDs},
+		"201 doors":             {func(r *grant.RegisterRequest) { r.DoorIDs = many }, rule.InvalidDoorIDs},
+		"over 720 h":            {func(r *grant.RegisterRequest) { r.EndsAt = ptr(epoch.Add(720*time.Hour + time.Millisecond)) }, rule.PermitPeriodTooLong},
+		"over a door's limit": {func(r *grant.RegisterRequest) {
+			r.DoorIDs = []string{"dor_1", "dor_2"}
+			r.EndsAt = ptr(epoch.Add(49 * time.Hour))
+		}, rule.PermitPeriodTooLong},
+		"over the default scope's limit": {func(r *grant.RegisterRequest) { r.DoorIDs = nil; r.EndsAt = ptr(epoch.Add(49 * time.Hour)) }, rule.PermitPeriodTooLong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := request("r")
+			tt.change(&r)
+			if _, err := h.Register(ctx, byA, r); rule.CodeOf(err) != tt.want {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+	if _, total, err := h.List(ctx, "plc_a", grant.ListQuery{}); err != nil || total != 0 {
+		t.Errorf("%d permits came of refused requests (%v)", total, err)
+	}
+	if _, err := h.Register(ctx, grant.By{PlaceID: "plc_none"}, grant.RegisterRequest{ExternalRef: ptr("r"), Phone: ptr("01012345678"),
+		StartsAt: ptr(epoch), EndsAt: ptr(epoch.Add(time.Hour))}); rule.CodeOf(err) != rule.RuleViolated {
+		t.Errorf("a place without entry doors: %v", err)
+	}
+}
+
+func TestRegisterDetails(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	r := request("r")
+	r.DoorIDs, r.EndsAt = []string{"dor_2", "dor_1"}, ptr(epoch.Add(48*time.Hour+time.Millisecond))
+	_, err := h.Register(ctx, byA, r)
+	want := map[string]any{"maxHours": 48, "requestedHours": 48.001, "doorId": "dor_2"}
+	if d := cmp.Diff(want, err.(*rule.Error).Details); d != "" {
+		t.Error(d)
+	}
+	r.DoorIDs = []string{"x", "dor_b", "dor_1", "x"}
+	_, err = h.Register(ctx, byA, r)
+	if d := cmp.Diff([]string{"dor_b", "x"}, err.(*rule.Error).Details["invalid"]); d != "" {
+		t.Error(d)
+	}
+	for name, r := range map[string]grant.RegisterRequest{"720 h exactly": request("a"), "characters, not bytes": request("b"), "in the past": request("c")} {
+		switch name {
+		case "720 h exactly":
+			r.EndsAt = ptr(epoch.Add(720 * time.Hour))
+		case "characters, not bytes":
+			r.Name = ptr(strings.Repeat("김", 100))
+		case "in the past":
+			r.StartsAt = ptr(epoch.Add(-48 * time.Hour))
+			r.EndsAt = ptr(epoch.Add(-47 * time.Hour))
+		}
+		if _, err := h.Register(ctx, byA, r); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRegisterRepeats(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first := h.must(request("r"))
+	if !strings.HasPrefix(first.Permit.ID, id.Permit) || len(first.Token) != 43 || first.Permit.URL != "http://link/entry?t="+first.Token || first.Permit.State != grant.Active {
+		t.Errorf("%+v", first)
+	}
+	rev := h.Digest("plc_a")
+	h.Pass(2 * time.Hour)
+	if again := h.must(request("r")); again.Token != first.Token || again.Permit.State != grant.Expired || !again.Permit.UpdatedAt.Equal(first.Permit.UpdatedAt) {
+		t.Errorf("%+v", again)
+	}
+	if h.Digest("plc_a") != rev {
+		t.Error("an equal repeat raised the revision")
+	}
+	r := request("r")
+	r.Phone, r.Name, r.EndsAt, r.DoorIDs = ptr("01099998888"), nil, ptr(epoch.Add(9*time.Hour)), nil
+	p := h.must(r).Permit
+	if p.ID != first.Permit.ID || p.Phone != "01099998888" || p.Name != "" || p.State != grant.Active || !p.CreatedAt.Equal(epoch) ||
+		!slices.Equal(p.Doors, []string{"dor_1"}) || p.URL != first.Permit.URL {
+		t.Errorf("%+v", p)
+	}
+	if h.Digest("plc_a") != rev+1 {
+		t.Error("a change raises the revision once")
+	}
+}
+
+func TestScope(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	register := func(ref string, ids []string) string {
+		r := request(ref)
+		r.DoorIDs = ids
+		return strings.Join(h.must(r).Permit.Doors, " ")
+	}
+	if got := register("r", nil); got != "dor_1 dor_2" {
+		t.Errorf("default scope: %s", got)
+	}
+	if got := register("in", []string{"dor_in", "dor_1", "dor_in"}); got != "dor_1 dor_in" {
+		t.Errorf("duplicates collapse: %s", got)
+	}
+	if got := register("in", nil); got != "dor_1 dor_in" {
+		t.Errorf("kept: %s", got)
+	}
+	if got := register("in", []string{"dor_2"}); got != "dor_2" {
+		t.Errorf("replaced: %s", got)
+	}
+}
+
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first := h.must(request("r"))
+	other := h.must(request("other"))
+	membership, err := h.CreateMembership(ctx, byA, grant.TermRequest{Phone: ptr("01012345678"), StartsAt: ptr(epoch)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		r    grant.RevokeRequest
+		want string
+	}{
+		"nothing":           {grant.RevokeRequest{}, rule.MissingField},
+		"empty":             {grant.RevokeRequest{ExternalRef: ptr("")}, rule.InvalidField},
+		"two permits":       {grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: &other.Permit.ID}, rule.InvalidField},
+		"one unknown":       {grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: ptr("pmt_x")}, rule.InvalidField},
+		"unknown reference": {grant.RevokeRequest{ExternalRef: ptr("x")}, rule.PermitNotFound},
+		"unknown id":        {grant.RevokeRequest{PermitID: ptr("x")}, rule.PermitNotFound},
+		"a membership":      {grant.RevokeRequest{PermitID: &membership.ID}, rule.PermitNotFound},
+		"long reason":       {grant.RevokeRequest{ExternalRef: ptr("r"), Reason: ptr(strings.Repeat("x", 201))}, rule.InvalidField},
+	} {
+		if _, err := h.Service.Revoke(ctx, byA, tt.r); rule.CodeOf(err) != tt.want {
+			t.Errorf("%s: got %v, want %s", name, err, tt.want)
+		}
+	}
+	if _, err := h.Service.Revoke(ctx, grant.By{PlaceID: "plc_b"}, grant.RevokeRequest{PermitID: &first.Permit.ID}); rule.CodeOf(err) != rule.PermitNotFound {
+		t.Errorf("another place's: %v", err)
+	}
+	h.Pass(time.Minute)
+	p, err := h.Service.Revoke(ctx, byA, grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: &first.Permit.ID, Reason: ptr("lost")})
+	if err != nil || p.State != grant.Revoked || p.RevokeReason != "lost" || !p.RevokedAt.Equal(epoch.Add(time.Minute)) || p.URL != first.Permit.URL {
+		t.Errorf("%+v, %v", p, err)
+	}
+	h.Pass(time.Minute)
+	again, err := h.Service.Revoke(ctx, byA, grant.RevokeRequest{PermitID: &first.Permit.ID, Reason: ptr("again")})
+	if d := cmp.Diff(p, again); d != "" || err != nil {
+		t.Errorf("a repeat: %v %s", err, d)
+	}
+	revived := h.must(request("r"))
+	if revived.Permit.ID != first.Permit.ID || revived.Token == first.Token || revived.Permit.State != grant.Active || revived.Permit.RevokeReason != "" {
+		t.Errorf("%+v", revived)
+	}
+	if _, err := h.GrantByLink(grant.HashLink(first.Token)); err == nil {
+		t.Error("the old link is dead for good")
+	}
+	if g, err := h.GrantByLink(grant.HashLink(revived.Token)); err != nil || g.ID != first.Permit.ID {
+		t.Errorf("the new link: %v", err)
+	}
+	h.Digest("plc_a")
+}
+
+// TestConcurrentCreates: one permit and one id [PERM-2].
+func TestConcurrentCreates(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ids := make([]string, 64)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() { ids[i] = h.must(request("r")).Permit.ID })
+	}
+	wg.Wait()
+	slices.Sort(ids)
+	if _, total, _ := h.List(ctx, "plc_a", grant.ListQuery{}); total != 1 || len(slices.Compact(ids)) != 1 {
+		t.Errorf("%d permits", total)
+	}
+}
+
+func TestListAndGet(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	var ids []string
+	for i := range 5 {
+		ids = append(ids, h.must(request(fmt.Sprint(i))).Permit.ID)
+	}
+	slices.Reverse(ids)
+	list, total, err := h.List(ctx, "plc_a", grant.ListQuery{Limit: 2, Offset: 1})
+	if err != nil || total != 5 || len(list) != 2 || list[0].ID != ids[1] || list[1].ID != ids[2] {
+		t.Errorf("%d %+v %v", total, list, err)
+	}
+	if list, total, _ := h.List(ctx, "plc_a", grant.ListQuery{ExternalRef: "3"}); total != 1 || list[0].ExternalRef != "3" {
+		t.Errorf("%d %+v", total, list)
+	}
+	if _, err := h.Get(ctx, "plc_b", ids[0]); rule.CodeOf(err) != rule.PermitNotFound {
+		t.Errorf("another place's: %v", err)
+	}
+	rev := h.Digest("plc_a")
+	sync := func() grant.Sync {
+		d, err := h.Get(ctx, "plc_a", ids[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Sync
+	}
+	if got := sync(); got != (grant.Sync{State: grant.Waiting, Boards: 2}) {
+		t.Errorf("%+v", got)
+	}
+	h.applied["brd_1"] = rev
+	h.applied["brd_2"] = rev - 1
+	if got := sync(); got.State != grant.Waiting || got.SyncedBoards != 1 {
+		t.Errorf("%+v", got)
+	}
+	h.applied["brd_2"] = rev + 5
+	if got := sync(); got.State != grant.Synced || got.SyncedBoards != 2 || !got.LastSyncedAt.Equal(epoch.Add(time.Duration(rev+5)*time.Second)) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestStateFollowsTime(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	r := request("r")
+	r.StartsAt, r.EndsAt = ptr(epoch.Add(time.Hour)), ptr(epoch.Add(2*time.Hour))
+	p := h.must(r).Permit
+	for _, tt := range []struct {
+		at   time.Duration
+		want string
+	}{{time.Hour - 1, grant.Pending}, {time.Hour, grant.Active}, {2*time.Hour - 1, grant.Active}, {2 * time.Hour, grant.Expired}} {
+		if got := p.Grant.State(epoch.Add(tt.at)); got != tt.want {
+			t.Errorf("at %s: %s", tt.at, got)
+		}
+	}
+	if p.Kind != access.KindPermit || p.State != grant.Pending {
+		t.Errorf("%+v", p)
+	}
+}
