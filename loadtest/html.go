@@ -52,6 +52,9 @@ func plots(r Result) []plot {
 	over := func(name, color string, of func(Point) float64) curve {
 		c := curve{name: name, color: color}
 		for _, p := range r.Series {
+			if p.Planned == 0 {
+				continue // the last stragglers
+			}
 			c.points = append(c.points, xy{float64(p.Second), of(p)})
 		}
 		return c

@@ -12,6 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 //go:embed plans/*.yaml
@@ -36,7 +38,7 @@ func Load(file string) (Plan, error) {
 		if built, e := embedded.ReadFile("plans/" + name + ".yaml"); e == nil && (file == name || file == "plans/"+name+".yaml") {
 			return Parse("plans/"+name+".yaml", built)
 		}
-		return Plan{}, fmt.Errorf("no plan %s: neither a file nor one of %s%s", file, strings.Join(Embedded(), ", "), hint(file, Embedded()))
+		return Plan{}, fmt.Errorf("no plan %s: neither a file nor one of %s%s", file, strings.Join(Embedded(), ", "), near.Hint(file, Embedded()))
 	}
 	if err != nil {
 		return Plan{}, err

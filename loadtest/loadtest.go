@@ -2,7 +2,7 @@
 // as the engine) and judges what came back. A Plan goes in, a Result comes out;
 // every HTTP attempt is an Attempt and an Answer in the history, so the same
 // checkers judge a load run and a scenario. It speaks HTTP only and imports
-// internal/clock and internal/history; the scenario engine and the command
+// internal/clock, internal/history and internal/near; the scenario engine and the command
 // line import it.
 package loadtest
 
@@ -51,8 +51,11 @@ type Options struct {
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	// The clock's follower ends with the run.
 	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
 	r, err := prepare(inner, t, p, o)
+	if r != nil {
+		defer r.close()
+	}
+	defer cancel()
 	if err != nil {
 		return Result{}, err
 	}

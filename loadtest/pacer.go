@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"context"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -11,8 +12,12 @@ import (
 // so whoever holds a result may read began.
 type pacer struct {
 	*schedule
+	ctx   context.Context // ends the waiting
 	began time.Time
 }
+
+// long is what the pacer waits for by itself, as vegeta's own wait cannot be interrupted.
+const long = 200 * time.Millisecond
 
 // Pace implements vegeta.Pacer.
 func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
@@ -22,7 +27,14 @@ func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 	if int64(hits) >= p.total {
 		return 0, true
 	}
-	return p.at(int64(hits)) - elapsed, false
+	wait := p.at(int64(hits)) - elapsed
+	if wait > long {
+		if pause(p.ctx, wait-long/2) != nil {
+			return 0, true
+		}
+		wait = p.due(hits).Sub(clock.WallNow())
+	}
+	return wait, false
 }
 
 // Rate implements vegeta.Pacer.

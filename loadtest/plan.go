@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // Plan says what to send; YAML, decoded strictly.
@@ -138,7 +140,7 @@ func (c *check) want(ok bool, path, format string, args ...any) {
 }
 
 func (c *check) oneOf(path, v string, valid []string) {
-	c.want(slices.Contains(valid, v), path, "%q is none of %s%s", v, strings.Join(valid, ", "), hint(v, valid))
+	c.want(slices.Contains(valid, v), path, "%q is none of %s%s", v, strings.Join(valid, ", "), near.Hint(v, valid))
 }
 
 // pace checks that the pacer has what it needs and nothing that it would ignore.

@@ -34,6 +34,9 @@ type runner struct {
 	doors  []door
 	seed   int64
 	encode vegeta.Encoder // results.bin
+
+	sources  []http.RoundTripper // one a place
+	follower sync.WaitGroup
 }
 
 // prepare resolves the target: tokens, doors.
@@ -53,10 +56,21 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 		r.via = newTransport(nil)
 	}
 	if o.Clock == nil && len(t.Control) > 0 {
-		r.api.domain.ask(ctx, http.DefaultTransport, t.Control[0], t.ControlToken)
-		go r.api.domain.follow(ctx, http.DefaultTransport, t.Control[0], t.ControlToken)
+		if r.api.domain.ask(ctx, r.via, t.Control[0], t.ControlToken) {
+			r.follower.Go(func() { r.api.domain.follow(ctx, r.via, t.Control[0], t.ControlToken) })
+		}
 	}
 	return r, r.open(ctx, choose(t.Places, r.plan.Places))
+}
+
+// close ends what the run left behind; its context must be over.
+func (r *runner) close() {
+	r.follower.Wait()
+	for _, via := range append(r.sources, r.via) {
+		if t, ok := via.(*http.Transport); ok {
+			t.CloseIdleConnections()
+		}
+	}
 }
 
 func checkHost(target string, allowed bool) (*url.URL, error) {
@@ -94,9 +108,11 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 	var wg sync.WaitGroup
 	for i, p := range places {
 		slots <- struct{}{}
+		source := r.sourceOf(i)
+		r.sources = append(r.sources, source)
 		wg.Go(func() {
 			defer func() { <-slots }()
-			pl := &place{Place: p, api: r.api, source: r.sourceOf(i), patient: true}
+			pl := &place{Place: p, api: r.api, source: source, patient: true}
 			found[i], errs[i] = pl.doors(ctx)
 			pl.mu.Lock()
 			pl.patient = false
@@ -149,7 +165,7 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 	})()
 
 	c := newCollector()
-	c.pacer = &pacer{schedule: s}
+	c.pacer = &pacer{schedule: s, ctx: ctx}
 	defer c.progress(r.opts.Progress, name)()
 	var failed error
 	for res := range attacker.Attack(src.target, c.pacer, 0, name) {

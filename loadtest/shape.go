@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 var planType = reflect.TypeFor[Plan]()
@@ -80,7 +82,7 @@ func (s *shape) mapping(n ast.Node, t reflect.Type, path string) {
 			s.node(kv.Value, ft, path+"."+name)
 			continue
 		}
-		s.bad(kv.Key, path+"."+name, "unknown name %q%s", name, hint(name, names))
+		s.bad(kv.Key, path+"."+name, "unknown name %q%s", name, near.Hint(name, names))
 	}
 }
 
@@ -121,38 +123,3 @@ func basic(k reflect.Kind, text string) (err error) {
 }
 
 func keyName(kv *ast.MappingValueNode) string { return kv.Key.GetToken().Value }
-
-// hint names the nearest valid name, or nothing when none is near.
-func hint(name string, valid []string) string {
-	best, far := "", len(name)/2+2
-	for _, v := range valid {
-		if d := distance(strings.ToLower(name), strings.ToLower(v)); d < far {
-			best, far = v, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(", did you mean %q?", best)
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // Outcomes of a hit. Of the first four each is a right answer.
@@ -68,7 +70,7 @@ func parseThreshold(name, text string) (limit, error) {
 	if m := countName.FindStringSubmatch(name); m != nil && slices.Contains(outcomes, m[1]) {
 		return limit{measure: "count", outcome: m[1], atLeast: m[2] == "min"}.count(text)
 	}
-	return limit{}, fmt.Errorf("unknown threshold %q%s", name, hint(name, thresholdNames()))
+	return limit{}, fmt.Errorf("unknown threshold %q%s", name, near.Hint(name, thresholdNames()))
 }
 
 // thresholdNames are examples of every form, for the hint.
