@@ -1,0 +1,95 @@
+package scenario
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/loadtest"
+)
+
+// Schema is the JSON Schema of scenario files, for editors and `doorlab schema`.
+func Schema() ([]byte, error) {
+	r := &jsonschema.Reflector{Anonymous: true, RequiredFromJSONSchemaTags: true, ExpandedStruct: true, Mapper: mapper}
+	s := r.Reflect(&Doc{})
+	s.Title = "doorlab scenario"
+	s.Description = "A scenario file of doorlab, see docs/scenarios.md"
+	return json.MarshalIndent(s, "", "  ")
+}
+
+func anyOf(types ...string) *jsonschema.Schema {
+	s := &jsonschema.Schema{}
+	for _, t := range types {
+		s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: t})
+	}
+	return s
+}
+
+// mapper gives the value types of the language their shapes.
+func mapper(t reflect.Type) *jsonschema.Schema {
+	scalar := func() *jsonschema.Schema { return anyOf("string", "number", "boolean") }
+	list := func(e *jsonschema.Schema) *jsonschema.Schema {
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{e, {Type: "array", Items: e}}}
+	}
+	switch t {
+	case reflect.TypeFor[Text](), reflect.TypeFor[Expr](), reflect.TypeFor[Ref]():
+		return scalar()
+	case reflect.TypeFor[Num]():
+		return anyOf("number", "string")
+	case reflect.TypeFor[Dur](), reflect.TypeFor[When](), reflect.TypeFor[Name]():
+		return anyOf("string")
+	case reflect.TypeFor[Any]():
+		return &jsonschema.Schema{}
+	case reflect.TypeFor[Exprs](), reflect.TypeFor[Refs](), reflect.TypeFor[Statuses]():
+		return list(scalar())
+	case reflect.TypeFor[Captures]():
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: scalar()}
+	case reflect.TypeFor[loadtest.Duration](), reflect.TypeFor[loadtest.Rate](), reflect.TypeFor[loadtest.Share]():
+		return anyOf("string", "number")
+	}
+	return nil
+}
+
+// oneWord lets a verb be written as one word too.
+func oneWord(s *jsonschema.Schema) {
+	inner := *s
+	*s = jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, &inner}}
+}
+
+// JSONSchemaExtend allows the short form.
+func (Clock) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend allows the short form.
+func (Mark) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend allows the short form.
+func (Wait) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend allows the short form.
+func (Log) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend allows the short form.
+func (Clear) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend lists the clauses and says that a step has one verb at most.
+func (Step) JSONSchemaExtend(s *jsonschema.Schema) {
+	var ids []any
+	for _, c := range history.Clauses() {
+		ids = append(ids, c)
+	}
+	if c, ok := s.Properties.Get("clauses"); ok {
+		c.Items = &jsonschema.Schema{Type: "string", Enum: ids}
+	}
+	rt := reflect.TypeFor[Verbs]()
+	one := []*jsonschema.Schema{}
+	var none []*jsonschema.Schema
+	for i := range rt.NumField() {
+		name := fieldName(rt.Field(i))
+		one = append(one, &jsonschema.Schema{Required: []string{name}})
+		none = append(none, &jsonschema.Schema{Required: []string{name}})
+	}
+	only := &jsonschema.Schema{Not: &jsonschema.Schema{AnyOf: none}, AnyOf: []*jsonschema.Schema{{Required: []string{"expect"}}, {Required: []string{"require"}}}}
+	s.OneOf = append(one, only)
+}

@@ -1,0 +1,148 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+func (c *Command) title() string {
+	what := c.Command.raw
+	if what == "" {
+		what = "open"
+	}
+	return what + " " + c.Door.raw
+}
+
+// run moves a door, once or several times with the same key.
+func (c *Command) run(x *frame) (fields, error) {
+	q, err := c.request(x)
+	if err != nil {
+		return nil, err
+	}
+	times, together := x.count(c.Times, 1), x.count(c.Together, 1)
+	var answers []*answer
+	for range max(1, times) {
+		got, err := x.sendTogether(q, max(1, together))
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, got...)
+	}
+	out := summary(answers)
+	for _, a := range answers {
+		if err := c.judge(x, a); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (x *frame) sendTogether(q request, n int) ([]*answer, error) {
+	answers, errs := make([]*answer, n), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { answers[i], errs[i] = x.run.do(x.ctx, q) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+// summary of several answers: the fields of the first, and what they have in common.
+func summary(answers []*answer) fields {
+	out := answers[0].fields()
+	out["outcome"], _, out["code"] = outcomeOf(answers[0])
+	same, fresh := true, 0
+	var list, statuses []any
+	for _, a := range answers {
+		same = same && a.Status == answers[0].Status && string(a.Raw) == string(answers[0].Raw)
+		if a.Headers["Idempotent-Replayed"] != "true" {
+			fresh++
+		}
+		list = append(list, a.fields())
+		statuses = append(statuses, a.Status)
+	}
+	out["answers"], out["same"], out["statuses"], out["fresh"] = list, same, statuses, fresh
+	return out
+}
+
+// request builds the command over the new or the older path.
+func (c *Command) request(x *frame) (q request, err error) {
+	door, err := x.door(c.Door)
+	if err != nil {
+		return q, err
+	}
+	b := x.run.dir.door(door)
+	if b == nil {
+		return q, fmt.Errorf("no door %q in the target", door)
+	}
+	command, err := c.Command.str(x.scope)
+	if err != nil {
+		return q, err
+	}
+	if command == "" {
+		command = "open"
+	}
+	args := map[string]any{}
+	if c.Minutes != nil {
+		if args["minutes"], err = c.Minutes.num(x.scope); err != nil {
+			return q, err
+		}
+	}
+	if c.Reason != nil {
+		if args["reason"], err = c.Reason.str(x.scope); err != nil {
+			return q, err
+		}
+	}
+	q = request{method: "POST", placeID: b.placeID, keyName: uuid.NewString()}
+	if c.Key.set() {
+		k, err := c.Key.str(x.scope)
+		if err != nil {
+			return q, err
+		}
+		q.keyName = x.run.id + "-" + x.file.uid("key/"+k)
+	}
+	if q.apiKey, err = x.apiKey(c.APIKey, b.placeID); err != nil {
+		return q, err
+	}
+	if c.Legacy {
+		q.path = "/device/v1/doors/" + esc(door) + "/" + strings.TrimPrefix(command, "door.")
+		if len(args) > 0 {
+			q.body, _ = json.Marshal(args)
+		}
+		return q, nil
+	}
+	q.path = "/device/v1/devices/" + esc(door) + "/commands"
+	body := map[string]any{"capability": "door", "command": command}
+	if len(args) > 0 {
+		body["args"] = args
+	}
+	q.body, err = json.Marshal(body)
+	return q, err
+}
+
+// judge looks at one answer.
+func (c *Command) judge(x *frame, a *answer) error {
+	outcome, _, code := outcomeOf(a)
+	if c.Outcome != "" && outcome != c.Outcome {
+		return failed("expected outcome %s, found %s", c.Outcome, a.short())
+	}
+	if c.Code.set() {
+		want, err := c.Code.str(x.scope)
+		if err != nil {
+			return err
+		}
+		if code != want {
+			return failed("expected deviceCode %s, found %s", want, a.short())
+		}
+	}
+	return c.check(x, a, c.Outcome != "" || c.Code.set())
+}
