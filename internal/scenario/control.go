@@ -18,7 +18,7 @@ import (
 // people at the doors go to the listener that has the board, the rest to the server's.
 type lab struct {
 	http  *http.Client
-	token string
+	token map[string]string // by listener
 	all   []string
 	main  string   // the server's
 	fleet []string // those with boards
@@ -52,7 +52,13 @@ type clockView struct {
 }
 
 func newLab(t Target) *lab {
-	l := &lab{http: &http.Client{Transport: transport(nil)}, token: t.ControlToken, all: t.Control}
+	l := &lab{http: &http.Client{Transport: transport(nil)}, token: map[string]string{}, all: t.Control}
+	for i, base := range t.Control {
+		l.token[base] = t.ControlToken
+		if i < len(t.Tokens) {
+			l.token[base] = t.Tokens[i]
+		}
+	}
 	return l
 }
 
@@ -63,7 +69,7 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 		raw, _ = json.Marshal(body)
 	}
 	h := jsonHeader()
-	h.Set("Authorization", "Bearer "+l.token)
+	h.Set("Authorization", "Bearer "+l.token[base])
 	return send(ctx, l.http, method, base+"/lab/v1"+path, h, raw)
 }
 

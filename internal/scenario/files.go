@@ -68,9 +68,9 @@ func Parse(name string, source []byte) (*File, error) {
 	return f, nil
 }
 
-// Read reads files and folders (every *.yaml and *.yml in them). The error is
+// Load reads files and folders (every *.yaml and *.yml in them). The error is
 // Problems when a file is wrong, else of the file system.
-func Read(paths ...string) ([]*File, error) {
+func Load(paths ...string) ([]*File, error) {
 	var names []string
 	for _, p := range paths {
 		info, err := os.Stat(p)
@@ -95,8 +95,8 @@ func Read(paths ...string) ([]*File, error) {
 	return parseAll(names, os.ReadFile)
 }
 
-// ReadFS reads every scenario file of a file system.
-func ReadFS(fsys fs.FS) ([]*File, error) {
+// LoadFS reads every scenario file of a file system.
+func LoadFS(fsys fs.FS) ([]*File, error) {
 	names, err := yamlIn(fsys)
 	if err != nil {
 		return nil, err

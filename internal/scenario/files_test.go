@@ -39,7 +39,7 @@ func TestErrors(t *testing.T) {
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			t.Parallel()
-			_, err := Read(f)
+			_, err := Load(f)
 			var ps Problems
 			if !errors.As(err, &ps) {
 				t.Fatalf("no problems: %v", err)

@@ -15,6 +15,7 @@ type Target struct {
 	HTTP         string   `json:"http"`    // base URL of the public API
 	Control      []string `json:"control"` // base URLs of the control listeners
 	ControlToken string   `json:"-"`
+	Tokens       []string `json:"-"` // one for each of Control, where they differ
 	Places       []Place  `json:"places"`
 }
 

@@ -7,11 +7,11 @@ import (
 	"github.com/doorlab/doorlab/loadtest"
 )
 
-func (l *Load) title() string { return strings.TrimSpace(l.Plan.Name) }
+func (l *LoadPlan) title() string { return strings.TrimSpace(l.Plan.Name) }
 
 // run drives door commands at the plan's rate; its attempts are in the history
 // like the engine's own.
-func (l *Load) run(x *frame) (fields, error) {
+func (l *LoadPlan) run(x *frame) (fields, error) {
 	t := loadtest.Target{HTTP: x.run.target.HTTP, Control: x.run.target.Control, ControlToken: x.run.target.ControlToken}
 	if x.run.lab != nil && x.run.lab.main != "" {
 		t.Control = []string{x.run.lab.main}

@@ -5,18 +5,18 @@ import "github.com/doorlab/doorlab/loadtest"
 // Verbs are what a step can do; a step has exactly one, or none and only expectations.
 type Verbs struct {
 	// The public API.
-	Call    *Call    `json:"call,omitempty" jsonschema:"description=Any request of the public API"`
-	Permit  *Permit  `json:"permit,omitempty" jsonschema:"description=Register an entry permit for a person"`
-	Revoke  *Revoke  `json:"revoke,omitempty" jsonschema:"description=Revoke a person's permit"`
-	Command *Command `json:"command,omitempty" jsonschema:"description=Open, hold or close a door with an Idempotency-Key"`
-	Link    *Link    `json:"link,omitempty" jsonschema:"description=Press the button of an entry link"`
-	Records *Records `json:"records,omitempty" jsonschema:"description=Read the entry records of a place"`
-	Events  *Events  `json:"events,omitempty" jsonschema:"description=Read the events of a place"`
-	Netloss *Netloss `json:"netloss,omitempty" jsonschema:"description=Set the outage policy of boards"`
-	Policy  *Policy  `json:"policy,omitempty" jsonschema:"description=Set or remove a time window of a door"`
-	Hours   *Hours   `json:"hours,omitempty" jsonschema:"description=Set opening hours"`
-	Bulk    *Bulk    `json:"bulk,omitempty" jsonschema:"description=Register many permits over places and revoke some"`
-	Load    *Load    `json:"load,omitempty" jsonschema:"description=Door commands at a planned rate: a load plan"`
+	Call    *Call     `json:"call,omitempty" jsonschema:"description=Any request of the public API"`
+	Permit  *Permit   `json:"permit,omitempty" jsonschema:"description=Register an entry permit for a person"`
+	Revoke  *Revoke   `json:"revoke,omitempty" jsonschema:"description=Revoke a person's permit"`
+	Command *Command  `json:"command,omitempty" jsonschema:"description=Open, hold or close a door with an Idempotency-Key"`
+	Link    *Link     `json:"link,omitempty" jsonschema:"description=Press the button of an entry link"`
+	Records *Records  `json:"records,omitempty" jsonschema:"description=Read the entry records of a place"`
+	Events  *Events   `json:"events,omitempty" jsonschema:"description=Read the events of a place"`
+	Netloss *Netloss  `json:"netloss,omitempty" jsonschema:"description=Set the outage policy of boards"`
+	Policy  *Policy   `json:"policy,omitempty" jsonschema:"description=Set or remove a time window of a door"`
+	Hours   *Hours    `json:"hours,omitempty" jsonschema:"description=Set opening hours"`
+	Bulk    *Bulk     `json:"bulk,omitempty" jsonschema:"description=Register many permits over places and revoke some"`
+	Load    *LoadPlan `json:"load,omitempty" jsonschema:"description=Door commands at a planned rate: a load plan"`
 
 	// People and boards.
 	Present     *Present     `json:"present,omitempty" jsonschema:"description=Present a phone or a link at a door's reader"`
@@ -178,8 +178,8 @@ type Bulk struct {
 	Workers  *Num `json:"workers,omitempty" jsonschema:"description=Requests at the same time, default 8"`
 }
 
-// Load is a load plan, see docs/load-testing.md.
-type Load struct {
+// LoadPlan is a load plan, see docs/load-testing.md.
+type LoadPlan struct {
 	node
 	loadtest.Plan
 	MinRate *Num `json:"minRate,omitempty" jsonschema:"description=Commands a second that the generator must have reached; INVALID otherwise"`
