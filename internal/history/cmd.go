@@ -16,22 +16,24 @@ var results = map[string]string{
 var actions = map[string]string{"open": "pulse", "hold": "hold", "close": "lock"}
 
 // told is the first event that told the outcome o of a command: an answer, or
-// the record where nobody answers (entry by people), nil if none did.
+// the record where nobody was answered (entry by people, a lost answer), nil if
+// none did.
 func (c *command) told(o string) *Event {
-	var recorded []*Event
-	for _, e := range c.records {
-		if results[e.Result] == o {
-			recorded = append(recorded, e)
-		}
-	}
-	var answered []*Event
+	var answered, recorded []*Event
+	definitely := false
 	for _, e := range c.answers {
+		definitely = definitely || definite(e)
 		if e.Outcome == o {
 			answered = append(answered, e)
 		}
 	}
-	if len(answered) > 0 {
+	if definitely {
 		return earliest(answered)
+	}
+	for _, e := range c.records {
+		if results[e.Result] == o {
+			recorded = append(recorded, e)
+		}
 	}
 	return earliest(recorded)
 }

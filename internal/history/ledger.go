@@ -100,7 +100,7 @@ func (r *Row) settle() {
 		r.Status, r.Number = Skipped, "not exercised"
 	}
 	if r.Status == Pass && n > 0 {
-		r.Number = strings.TrimPrefix(r.Number+" · ", " · ") + fmt.Sprintf("%s assertions", count(n))
+		r.Number = strings.TrimPrefix(r.Number+" · "+many(n, "assertion"), " · ")
 	}
 }
 

@@ -123,3 +123,11 @@ func secs(ms int64) string {
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
+
+// many writes a number of things.
+func many(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return count(n) + " " + thing + "s"
+}
