@@ -8,11 +8,7 @@ import (
 // compare puts a result beside a stored one. A difference counts only beyond
 // the noise, which is taken from how much the seconds of both runs differ among
 // themselves, and beyond what nobody cares about (5 % and half a millisecond).
-func compare(path string, now Result) (*Comparison, error) {
-	before, err := ReadResult(path)
-	if err != nil {
-		return nil, err
-	}
+func compare(path string, before, now Result) *Comparison {
 	c := &Comparison{Baseline: path}
 	for _, m := range []struct {
 		name string
@@ -29,7 +25,7 @@ func compare(path string, now Result) (*Comparison, error) {
 	e := Change{Name: "errors", Before: was, Now: is, Noise: round(3*math.Sqrt(was), 1), Verdict: "same"}
 	e.judge()
 	c.Changes = append(c.Changes, e)
-	return c, nil
+	return c
 }
 
 func values(r Result, of func(Point) float64) []float64 {

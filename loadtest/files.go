@@ -41,15 +41,14 @@ func (f *files) finish(res Result) error {
 	if f.dir == "" {
 		return nil
 	}
-	text, err := json.MarshalIndent(res, "", "  ")
-	return errors.Join(err, f.buf.Flush(), f.bin.Close(),
-		os.WriteFile(filepath.Join(f.dir, "result.json"), append(text, '\n'), 0o644),
-		f.write("report.txt", res.Text()),
-		f.write("report.html", res.HTML()))
+	return errors.Join(f.buf.Flush(), f.bin.Close(), res.Write(f.dir))
 }
 
-func (f *files) write(name, text string) error {
-	return os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o644)
+// Write writes result.json, report.txt and report.html into dir.
+func (r Result) Write(dir string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	write := func(name, text string) error { return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644) }
+	return errors.Join(err, write("result.json", string(text)+"\n"), write("report.txt", r.Text()), write("report.html", r.HTML()))
 }
 
 // ReadResult reads a result.json, or the one in a directory.

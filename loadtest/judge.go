@@ -40,7 +40,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	if interrupted {
 		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %d of %d requests", c.sent, s.total))
 	}
-	r.thresholds(&res, c)
+	judgeThresholds(&res, c)
 	return res
 }
 
@@ -61,9 +61,9 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 	return why
 }
 
-func (r *runner) thresholds(res *Result, c *collector) {
-	for _, name := range sortedKeys(r.plan.Thresholds) {
-		text := r.plan.Thresholds[name]
+func judgeThresholds(res *Result, c *collector) {
+	for _, name := range sortedKeys(res.Plan.Thresholds) {
+		text := res.Plan.Thresholds[name]
 		l, err := parseThreshold(name, text)
 		if err != nil {
 			continue // the plan was checked

@@ -9,6 +9,7 @@ package loadtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -49,6 +50,13 @@ type Options struct {
 // run from happening: a bad plan, ErrHost, ErrNoDoors, an unreachable target,
 // files that cannot be written, or ctx's error with what was measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
+	var before Result
+	if o.Baseline != "" { // a missing one is told before the run, not after it
+		var err error
+		if before, err = ReadResult(o.Baseline); err != nil {
+			return Result{}, fmt.Errorf("baseline: %w", err)
+		}
+	}
 	// The clock's follower ends with the run.
 	inner, cancel := context.WithCancel(ctx)
 	r, err := prepare(inner, t, p, o)
@@ -64,8 +72,8 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 		return Result{}, err
 	}
 	res, err := r.run(inner)
-	if o.Baseline != "" && err == nil {
-		res.Compare, err = compare(o.Baseline, res)
+	if o.Baseline != "" {
+		res.Compare = compare(o.Baseline, before, res)
 	}
 	return res, errors.Join(err, files.finish(res), ctx.Err())
 }

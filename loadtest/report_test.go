@@ -111,12 +111,14 @@ func TestBaseline(t *testing.T) {
 			slower.Series[i].P99 *= 1.5
 			slower.Series[i].P50 /= 2
 		}
-		c, err := compare(dir, slower)
-		if err != nil || c.Changes[0].Verdict != "better" || c.Changes[1].Verdict != "worse" {
-			t.Errorf("%v %+v", err, c)
+		c := compare(dir, before, slower)
+		if c.Changes[0].Verdict != "better" || c.Changes[1].Verdict != "worse" {
+			t.Errorf("%+v", c)
 		}
-		if _, err := compare(filepath.Join(dir, "none.json"), slower); err == nil {
-			t.Error("no baseline, no error")
+		target, o := bubble(newFake())
+		o.Baseline = filepath.Join(dir, "none.json")
+		if res, err := Run(t.Context(), target, mustParse(t, "rate: 1\nduration: 1s"), o); err == nil || res.Sent > 0 {
+			t.Error("it ran without its baseline")
 		}
 	})
 }
