@@ -68,7 +68,7 @@ func (c *call) readParams() error {
 			if values == nil {
 				var err error
 				if values, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
-					return rule.New(p.shape.code, "the query string is malformed")
+					return rule.New(malformed(p), "the query string is malformed")
 				}
 			}
 			given = values[p.name]
@@ -78,6 +78,13 @@ func (c *call) readParams() error {
 		}
 	}
 	return nil
+}
+
+func malformed(p *param) string {
+	if p.code == rule.LinkInvalid {
+		return p.code
+	}
+	return rule.InvalidQuery
 }
 
 func (c *call) readParam(p *param, given []string) error {

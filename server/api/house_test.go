@@ -1,0 +1,377 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/store"
+)
+
+const houseWorld = `
+seed: 7
+places:
+  - id: plc_a
+    name: Here <b>
+    kind: test
+    entryPhone: "05012345678"
+    hours: {mon: [["09:00", "22:00"]], sun: []}
+    closures: [{from: 2026-11-03, to: 2026-11-03, name: Refit}]
+    boards:
+      - id: brd_a
+        doors: [{id: dor_1, name: Front, channel: 1}, {id: dor_2, name: Back, channel: 2, entry: false}]
+    keys:
+      - {id: key_a, name: both, scopes: ["space:partner", "device:door"], sim: true}
+      - {id: key_p, name: partner, scopes: ["space:partner"]}
+      - {id: key_d, name: doors, scopes: ["device:door"]}
+    memberships: [{phone: "01099998888", name: Member, startsAt: 2026-10-01T00:00:00Z}]
+  - id: plc_b
+    name: There
+    kind: live
+    boards:
+      - id: brd_b
+        doors: [{id: dor_b, name: Other, channel: 1}]
+    keys: [{id: key_b, name: other, scopes: ["space:partner", "device:door"]}]
+`
+
+// epoch is Sunday noon in Seoul.
+var epoch = time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
+
+// house is the edge over the real store and services, with fake boards.
+type house struct {
+	t      *testing.T
+	clk    *clock.Virtual
+	store  *store.Store
+	device *device.Service
+	boards *fakeBoards
+	api    *API
+	http   http.Handler
+	keys   map[string]string // secret by key id
+	tokens map[string]string // by key id
+	log    *syncBuffer
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// fakeBoards answers commands as it is told to.
+type fakeBoards struct {
+	mu       sync.Mutex
+	device   *device.Service
+	clk      clock.Clock
+	behave   string // "" = report ok; offline silent, or a refusal's code
+	held     chan struct{}
+	sent     []wire.Command
+	netloss  map[string]wire.Netloss
+	applied  map[string]time.Time
+	setError error
+}
+
+func (f *fakeBoards) Send(_ context.Context, boardID string, c wire.Command) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.behave == device.Offline {
+		return device.ErrOffline
+	}
+	f.sent = append(f.sent, c)
+	r := wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: wire.ResultOK, At: f.clk.Now().UnixMilli(),
+		Standing: &wire.Standing{DoorID: c.DoorID, Channel: c.Channel, State: "locked", Leaf: "closed", Since: epoch.UnixMilli()}}
+	switch f.behave {
+	case "":
+	case "silent":
+		return nil
+	default:
+		r.Result, r.Code, r.Standing = wire.ResultRefused, f.behave, nil
+	}
+	held := f.held
+	go func() {
+		if held != nil {
+			<-held
+		}
+		f.device.Report(boardID, r, func(bool) {})
+	}()
+	return nil
+}
+
+func (f *fakeBoards) set(behave string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.behave = behave
+}
+
+func (f *fakeBoards) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.sent)
+}
+
+func (f *fakeBoards) Status(boardID string) device.BoardStatus {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if boardID == "brd_b" {
+		return device.BoardStatus{BoardID: boardID, PlaceID: "plc_b", State: device.StateUnknown,
+			Netloss: device.DefaultNetloss([]device.BoardDoor{{DoorID: "dor_b", Channel: 1}})}
+	}
+	s := device.BoardStatus{BoardID: boardID, PlaceID: "plc_a", State: device.StateOnline, Since: epoch, LastSeenAt: f.clk.Now(),
+		Netloss:          device.DefaultNetloss([]device.BoardDoor{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}),
+		NetlossAppliedAt: f.applied[boardID],
+		Standings:        map[int]wire.Standing{1: {Channel: 1, State: "locked", Leaf: "closed", Since: epoch.UnixMilli()}}}
+	if n, ok := f.netloss[boardID]; ok {
+		s.Netloss = n
+	}
+	return s
+}
+
+func (f *fakeBoards) SetNetloss(_ context.Context, boardID string, n wire.Netloss) (wire.Netloss, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.setError != nil {
+		return wire.Netloss{}, f.setError
+	}
+	n.Version++
+	f.netloss[boardID], f.applied[boardID] = n, f.clk.Now()
+	return n, nil
+}
+
+func newHouse(t *testing.T, change ...func(*Config)) *house {
+	t.Helper()
+	w, err := world.Parse("test", []byte(houseWorld), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, clk: clock.NewVirtual(epoch, nil), keys: map[string]string{}, tokens: map[string]string{}, log: &syncBuffer{}}
+	h.clk.Freeze()
+	if h.store, err = store.Open(t.TempDir(), store.Options{Clock: h.clk}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.store.Close() })
+	if err := h.store.Seed(w); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range w.Places {
+		for _, k := range p.Keys {
+			h.keys[k.ID] = k.Secret
+		}
+	}
+	cfg := h.config(h.store)
+	for _, f := range change {
+		f(&cfg)
+	}
+	handler, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.api, h.http = handler.(*API), handler
+	for id := range h.keys {
+		h.tokens[id] = h.exchange(id)
+	}
+	return h
+}
+
+func (h *house) config(st *store.Store) Config {
+	keys, err := auth.New(auth.Config{Clock: h.clk, Store: st, Pepper: st.Secret("api keys"), SigningKey: st.Secret("tokens")})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.boards = &fakeBoards{clk: h.clk, netloss: map[string]wire.Netloss{}, applied: map[string]time.Time{}}
+	h.device = device.New(device.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, Wait: 150 * time.Millisecond})
+	h.boards.device = h.device
+	h.t.Cleanup(h.device.Stop)
+	return Config{
+		Keys: keys, Directory: st, Places: place.New(place.Config{Clock: h.clk, Store: st}),
+		Grants: grant.New(grant.Config{Clock: h.clk, Store: st, Secret: st.Secret("entry links"), LinkURL: "https://entry.example"}),
+		Entry:  entry.New(entry.Config{Clock: h.clk, Store: st, Device: h.device}), Commands: h.device, Boards: h.boards,
+		Audit: st.AddAudit, Ready: st.Ping, Unavailable: func(err error) bool { return errors.Is(err, store.ErrUnavailable) },
+		LinkURL: "https://entry.example", Log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+}
+
+// request is one call of the edge.
+type request struct {
+	method, path string
+	token        string // key id; "" = none
+	auth         string // the whole header instead
+	key          string // Idempotency-Key
+	body         string
+	header       map[string]string
+	addr         string
+}
+
+type response struct {
+	*httptest.ResponseRecorder
+	json map[string]any
+}
+
+func (r response) code() string         { s, _ := r.json["error"].(string); return s }
+func (r response) data() map[string]any { m, _ := r.json["data"].(map[string]any); return m }
+func (r response) details() map[string]any {
+	m, _ := r.json["details"].(map[string]any)
+	return m
+}
+
+var addrs struct {
+	sync.Mutex
+	n int
+}
+
+// do calls the edge and checks the answer against the documents.
+func (h *house) do(q request) response {
+	h.t.Helper()
+	r := httptest.NewRequest(q.method, q.path, strings.NewReader(q.body))
+	if q.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if q.token != "" {
+		r.Header.Set("Authorization", "Bearer "+h.tokens[q.token])
+	}
+	if q.auth != "" {
+		r.Header.Set("Authorization", q.auth)
+	}
+	if q.key != "" {
+		r.Header.Set("Idempotency-Key", q.key)
+	}
+	for k, v := range q.header {
+		r.Header.Set(k, v)
+	}
+	addrs.Lock()
+	addrs.n++
+	r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", addrs.n>>16&255, addrs.n>>8&255, addrs.n&255)
+	addrs.Unlock()
+	if q.addr != "" {
+		r.RemoteAddr = q.addr
+	}
+	w := httptest.NewRecorder()
+	h.http.ServeHTTP(w, r)
+	res := response{ResponseRecorder: w}
+	if strings.HasPrefix(w.Header().Get("Content-Type"), typeJSON) && q.method != http.MethodHead {
+		if err := json.Unmarshal(w.Body.Bytes(), &res.json); err != nil {
+			h.t.Errorf("%s %s: %v in %s", q.method, q.path, err, w.Body)
+		}
+	}
+	h.conforms(q, res)
+	return res
+}
+
+// want calls the edge and expects a status and, for a failure, a code.
+func (h *house) want(status int, code string, q request) response {
+	h.t.Helper()
+	r := h.do(q)
+	if r.Code != status || r.code() != code {
+		h.t.Errorf("%s %s %.60s: %d %s, want %d %s", q.method, q.path, q.body, r.Code, r.Body, status, code)
+	}
+	return r
+}
+
+func (h *house) exchange(keyID string) string {
+	h.t.Helper()
+	r := h.want(200, "", request{method: "POST", path: "/core/v1/auth/apikey/token", body: `{"key":"` + h.keys[keyID] + `"}`})
+	s, _ := r.data()["accessToken"].(string)
+	return s
+}
+
+var brace = regexp.MustCompile(`\\\{[^}]*\\\}`)
+
+// operationOf finds the operation of a request in the documents.
+func (a *API) operationOf(method, path string) (*operation, *openapi3.Operation) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	path, _, _ = strings.Cut(path, "?")
+	for _, d := range a.docs {
+		for _, op := range d.ops {
+			re := regexp.MustCompile("^" + brace.ReplaceAllString(regexp.QuoteMeta(op.path), "[^/]+") + "$")
+			if op.method == method && re.MatchString(path) && (strings.Contains(op.path, "{") || op.path == path) {
+				if op.path != path && a.literal(method, path) {
+					continue
+				}
+				return op, d.doc.Paths.Value(op.path).GetOperation(op.method)
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (a *API) literal(method, path string) bool {
+	for _, d := range a.docs {
+		if p := d.doc.Paths.Value(path); p != nil && p.GetOperation(method) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// conforms checks an answer against its document: status, code, body.
+func (h *house) conforms(q request, r response) {
+	h.t.Helper()
+	at := q.method + " " + q.path
+	if r.Header().Get("X-Request-Id") == "" {
+		h.t.Errorf("%s: no X-Request-Id", at)
+	}
+	if r.Code >= 400 && r.json != nil {
+		if _, ok := r.json["message"].(string); !ok || r.json["statusCode"] != float64(r.Code) || statuses[r.code()] != r.Code {
+			h.t.Errorf("%s: envelope %s", at, r.Body)
+		}
+		if m, _ := r.json["message"].(string); strings.Contains(m, "\n") || m == "" {
+			h.t.Errorf("%s: message %q", at, m)
+		}
+	}
+	op, o := h.api.operationOf(q.method, q.path)
+	if op == nil || r.code() == "method_not_allowed" || r.code() == "endpoint_removed" {
+		return
+	}
+	doc := o.Responses.Value(strconv.Itoa(r.Code))
+	if doc == nil {
+		h.t.Errorf("%s: %d is not in the document: %s", at, r.Code, r.Body)
+		return
+	}
+	if r.code() != "" && !slices.Contains(op.codes, r.code()) {
+		h.t.Errorf("%s: %s is not in the document", at, r.code())
+	}
+	kind, _, _ := strings.Cut(r.Header().Get("Content-Type"), ";")
+	media := doc.Value.Content[kind]
+	if media == nil {
+		h.t.Errorf("%s: %d has no %s in the document", at, r.Code, kind)
+		return
+	}
+	if r.json != nil {
+		if err := media.Schema.Value.VisitJSON(r.json, openapi3.VisitAsResponse(), openapi3.MultiErrors()); err != nil {
+			h.t.Errorf("%s: %.500s\n%s", at, err, r.Body)
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// row is a good request of an operation: what the matrix bends.
+type row struct {
+	path    string // with an id of this place
+	unknown string // with an id nobody has; "" = no id
+	foreign string // with the id of another place
+	body    string
+	key     bool
+	status  int // of the good request; 0 = 200
+}
+
+const permitBody = `{"externalRef":"m-1","phone":"01012345678","startsAt":"2026-11-01T00:00:00Z","endsAt":"2026-11-02T00:00:00Z"}`
+
+// matrix has a row for every operation; PERMIT, TOKEN, RSV and their other
+// place's F.. are filled in.
+var matrix = map[string]row{
+	"exchangeKey": {path: "/core/v1/auth/apikey/token", body: `{"key":"APIKEY"}`},
+	"updatePlace": {path: "/core/v1/places/plc_a", unknown: "/core/v1/places/plc_x", foreign: "/core/v1/places/plc_b", body: `{"hours":{"week":{"tue":[["10:00","24:00"]]}}}`},
+	"getSchedule": {path: "/core/v1/public/places/plc_a/schedule", unknown: "/core/v1/public/places/plc_x/schedule"},
+	"listEvents":  {path: "/core/v1/places/plc_a/events", unknown: "/core/v1/places/plc_x/events", foreign: "/core/v1/places/plc_b/events"},
+
+	"createPermit":      {path: "/space/v1/partner/entry-permits", body: permitBody},
+	"listPermits":       {path: "/space/v1/partner/entry-permits"},
+	"revokePermit":      {path: "/space/v1/partner/entry-permits/revoke", body: `{"externalRef":"gone"}`},
+	"getPermit":         {path: "/space/v1/partner/entry-permits/PERMIT", unknown: "/space/v1/partner/entry-permits/pmt_x", foreign: "/space/v1/partner/entry-permits/FPERMIT"},
+	"listRecords":       {path: "/space/v1/partner/entry-logs"},
+	"getGateConfig":     {path: "/space/v1/partner/gate-config"},
+	"importCustomers":   {path: "/space/v1/customers/import", body: `{"source":"s","items":[{"phone":"01012345678"},5]}`},
+	"importMemberships": {path: "/space/v1/memberships/import", body: `{"source":"s","items":[{"phone":"01012345678","startsAt":"2026-11-01T00:00:00Z"}]}`},
+	"listMemberships":   {path: "/space/v1/memberships"},
+	"listCustomers":     {path: "/space/v1/customers"},
+	"listReservations":  {path: "/space/v1/reservations"},
+	"createReservation": {path: "/space/v1/reservations", body: permitBody},
+	"cancelReservation": {path: "/space/v1/reservations/RSV/cancel", unknown: "/space/v1/reservations/rsv_x/cancel", foreign: "/space/v1/reservations/FRSV/cancel"},
+
+	"entryPage":  {path: "/entry?t=TOKEN"},
+	"entryQRSVG": {path: "/entry/qr.svg?t=TOKEN"},
+	"entryQRPNG": {path: "/entry/qr.png?t=TOKEN"},
+	"entryOpen":  {path: "/entry/open", body: `{"t":"TOKEN","doorId":"dor_1"}`},
+
+	"listDevices":    {path: "/device/v1/devices"},
+	"getDevice":      {path: "/device/v1/devices/dor_1", unknown: "/device/v1/devices/dor_x", foreign: "/device/v1/devices/dor_b"},
+	"commandDevice":  {path: "/device/v1/devices/dor_1/commands", unknown: "/device/v1/devices/dor_x/commands", foreign: "/device/v1/devices/dor_b/commands", body: `{"capability":"door","command":"open"}`, key: true},
+	"listDoors":      {path: "/device/v1/doors"},
+	"openDoor":       {path: "/device/v1/doors/dor_1/open", unknown: "/device/v1/doors/dor_x/open", foreign: "/device/v1/doors/dor_b/open", key: true},
+	"closeDoor":      {path: "/device/v1/doors/dor_1/close", unknown: "/device/v1/doors/dor_x/close", foreign: "/device/v1/doors/dor_b/close", key: true},
+	"holdDoor":       {path: "/device/v1/doors/dor_1/hold", unknown: "/device/v1/doors/dor_x/hold", foreign: "/device/v1/doors/dor_b/hold", body: `{"minutes":5}`, key: true},
+	"listPolicies":   {path: "/device/v1/doors/dor_1/policies", unknown: "/device/v1/doors/dor_x/policies", foreign: "/device/v1/doors/dor_b/policies"},
+	"setPolicy":      {path: "/device/v1/doors/dor_1/policies", unknown: "/device/v1/doors/dor_x/policies", foreign: "/device/v1/doors/dor_b/policies", body: `{"window":{"ref":"custom","week":{"mon":[["09:00","10:00"]]}},"mode":"auth"}`},
+	"deletePolicies": {path: "/device/v1/doors/dor_1/policies", unknown: "/device/v1/doors/dor_x/policies", foreign: "/device/v1/doors/dor_b/policies"},
+	"listBoards":     {path: "/device/v1/boards"},
+	"getNetloss":     {path: "/device/v1/boards/brd_a/netloss", unknown: "/device/v1/boards/brd_x/netloss", foreign: "/device/v1/boards/brd_b/netloss"},
+	"setNetloss":     {path: "/device/v1/boards/brd_a/netloss", unknown: "/device/v1/boards/brd_x/netloss", foreign: "/device/v1/boards/brd_b/netloss", body: `{"graceSec":60,"channels":{"2":"hold"}}`},
+
+	"livez": {path: "/livez"}, "readyz": {path: "/readyz"}, "version": {path: "/version"},
+	"coreDocument": {path: "/core/v1/openapi.json"}, "spaceDocument": {path: "/space/v1/openapi.json"}, "deviceDocument": {path: "/device/v1/openapi.json"},
+	"coreDocs": {path: "/core/v1/docs"}, "spaceDocs": {path: "/space/v1/docs"}, "deviceDocs": {path: "/device/v1/docs"},
+}
+
+// TestMatrix bends a good request of every route in every way.
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	old := h.tokens["key_a"]
+	if err := h.clk.Advance(epoch.Add(900 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	for id := range h.tokens {
+		h.tokens[id] = h.exchange(id)
+	}
+	fill := h.fixtures()
+	n := 0
+	for _, d := range h.api.docs {
+		for _, op := range d.ops {
+			r, ok := matrix[op.id]
+			if !ok {
+				t.Errorf("%s has no row", op.id)
+				continue
+			}
+			n++
+			for _, s := range []*string{&r.path, &r.unknown, &r.foreign, &r.body} {
+				*s = fill.Replace(*s)
+			}
+			bend(h, op, r, old)
+		}
+	}
+	if n != len(matrix) {
+		t.Errorf("%d operations, %d rows", n, len(matrix))
+	}
+}
+
+// fixtures makes what the rows name.
+func (h *house) fixtures() *strings.Replacer {
+	pairs := []string{"APIKEY", h.keys["key_a"]}
+	for _, x := range []struct{ prefix, key string }{{"F", "key_b"}, {"", "key_a"}} {
+		p := h.want(200, "", request{method: "POST", path: "/space/v1/partner/entry-permits", token: x.key, body: permitBody}).data()
+		r := h.want(200, "", request{method: "POST", path: "/space/v1/reservations", token: x.key, body: permitBody}).data()
+		pairs = append(pairs, x.prefix+"PERMIT", p["permitId"].(string), x.prefix+"RSV", r["reservationId"].(string), x.prefix+"TOKEN", p["entryToken"].(string))
+	}
+	h.want(200, "", request{method: "POST", path: "/space/v1/partner/entry-permits", token: "key_a", body: strings.Replace(permitBody, "m-1", "gone", 1)})
+	return strings.NewReplacer(pairs...)
+}
+
+func bend(h *house, op *operation, r row, old string) {
+	q := request{method: op.method, path: r.path, body: r.body}
+	if r.key {
+		q.key = "key-" + op.id
+	}
+	bodies(h, op, q)
+	if op.scope == "none" {
+		bendPublic(h, op, r, q)
+	} else {
+		bendTokens(h, op, r, q, old)
+		q.token = "key_a"
+	}
+	h.want(405, "method_not_allowed", request{method: other(h.api, op), path: r.path, auth: "Bearer x", body: "{"})
+	if got := h.do(request{method: other(h.api, op), path: r.path}).Header().Get("Allow"); !strings.Contains(got, op.method) {
+		h.t.Errorf("%s: Allow %q", op.id, got)
+	}
+	if r.key {
+		none := q
+		none.key = ""
+		h.want(400, "idempotency_key_required", none)
+		none.key = strings.Repeat("k", 256)
+		h.want(400, "idempotency_key_invalid", none)
+		none.key = "two words"
+		h.want(400, "idempotency_key_invalid", none)
+	}
+	queries(h, op, q)
+	res := h.want(max(r.status, 200), "", q)
+	if op.legacy && (res.Header().Get("Deprecation") == "" || !strings.Contains(res.Header().Get("Link"), "successor-version")) {
+		h.t.Errorf("%s: %v", op.id, res.Header())
+	}
+	if op.method == "GET" {
+		q.method = "HEAD"
+		if res := h.do(q); res.Code != 200 || res.Body.Len() > 0 {
+			h.t.Errorf("HEAD %s: %d, %d bytes", op.id, res.Code, res.Body.Len())
+		}
+	}
+}
+
+func bendPublic(h *house, op *operation, r row, q request) {
+	if r.unknown != "" {
+		q.path = r.unknown
+		h.want(404, resourceCodes[op.resource], q)
+	}
+}
+
+func bendTokens(h *house, op *operation, r row, q request, old string) {
+	none := q
+	none.path, none.body, none.key = orElse(r.unknown, r.path), "{", "" // the token comes before everything else
+	if res := h.want(401, "token_missing", none); res.Header().Get("WWW-Authenticate") != `Bearer realm="store-access"` {
+		h.t.Errorf("%s: %v", op.id, res.Header())
+	}
+	for auth, code := range map[string]string{"Basic eDp5": "token_missing", "Bearer": "token_invalid", "Bearer a.b.c": "token_invalid",
+		"Bearer " + old: "token_expired", "bearer " + h.tokens["key_a"] + "x": "token_invalid", "Bearer " + forge(h.tokens["key_a"]): "token_invalid"} {
+		none.auth = auth
+		if res := h.want(401, code, none); code != "token_missing" && !strings.Contains(res.Header().Get("WWW-Authenticate"), `error="invalid_token"`) {
+			h.t.Errorf("%s: %v", op.id, res.Header())
+		}
+	}
+	none.auth = ""
+	if wrong := map[string]string{"space:partner": "key_d", "device:door": "key_p"}[op.scope]; wrong != "" {
+		none.token = wrong
+		h.want(403, "scope_missing", none)
+	}
+	status, code := 404, resourceCodes[op.resource]
+	if op.resource == "place" {
+		status = 403
+	}
+	if r.unknown == "" {
+		return
+	}
+	none.token = "key_a"
+	for _, path := range []string{r.unknown, r.foreign} { // the resource comes before the body
+		none.path = path
+		if res := h.want(status, code, none); res.Header().Get("X-Place-Kind") != "test" {
+			h.t.Errorf("%s: %v", op.id, res.Header())
+		}
+	}
+	none.path, none.token = r.path, "key_b"
+	h.want(status, code, none)
+}
+
+// bodies sends what is no body.
+func bodies(h *house, op *operation, q request) {
+	if op.body == nil {
+		return
+	}
+	if op.scope != "none" {
+		q.token = "key_a"
+	}
+	bad := []string{"{", "[]", "null", `"x"`, "5", `{"a":1}x`, "{}{}", "\xff"}
+	if op.body.required {
+		bad = append(bad, "", " ")
+	}
+	for _, b := range bad {
+		q.body = b
+		h.want(400, "invalid_body", q)
+	}
+	q.body = `{"x":"` + strings.Repeat("a", int(op.body.max)) + `"}`
+	h.want(400, "body_too_large", q)
+	q.body, q.header = "a=b", map[string]string{"Content-Type": "text/plain"}
+	h.want(400, "invalid_body", q)
+	if op.body.required && op.id != "updatePlace" {
+		q.body, q.header = "{}", nil
+		h.want(400, "missing_field", q)
+	}
+}
+
+func queries(h *house, op *operation, q request) {
+	for _, p := range op.params {
+		if p.in != "query" || p.shape.kind != "integer" {
+			continue
+		}
+		path := q.path
+		for _, v := range []string{"", "x", "1.5", "+1", "-1", "99999999999999999999", "1%zz", "1&" + p.name + "=1"} {
+			q.path = path + "?" + p.name + "=" + v
+			h.want(400, "invalid_query", q)
+		}
+		q.path = path
+	}
+}
+
+// other is a method the path does not take.
+func other(a *API, op *operation) string {
+	var have []string
+	for _, d := range a.docs {
+		for _, o := range d.ops {
+			if o.path == op.path {
+				have = append(have, o.method)
+			}
+		}
+	}
+	for _, m := range []string{"PUT", "POST", "DELETE"} {
+		if !slices.Contains(have, m) && !(op.path == "/space/v1/partner/entry-permits/revoke") {
+			return m
+		}
+	}
+	return "PATCH"
+}
+
+func orElse(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// forge changes the content of a token and keeps its signature.
+func forge(token string) string {
+	parts := strings.Split(token, ".")
+	b := []byte(parts[1])
+	b[len(b)/2] ^= 1
+	return parts[0] + "." + string(b) + "." + parts[2]
+}
+
+func TestUnknownAndRemoved(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, path := range []string{"/", "/core/v1", "/space/v1/partner/entry-permits/", "/space/v1/partner/entry-permits/a/b", "/device/v2/devices", "/core/v1/places/plc_a/none", "/favicon.ico"} {
+		h.want(404, "not_found", request{method: "GET", path: path})
+	}
+	for _, path := range []string{"/space/v1/doors/dor_1/access-config", "/space/v1/access/people", "/space/v1/access/groups"} {
+		for _, m := range []string{"GET", "PUT", "POST"} {
+			h.want(404, "endpoint_removed", request{method: m, path: path})
+		}
+	}
+	r := h.want(404, "not_found", request{method: "GET", path: "/device/v1/doors/dor_1/nothing"})
+	if r.json["reason"] != "not_found" || r.json["detail"] == nil {
+		t.Errorf("legacy failure: %s", r.Body)
+	}
+}
