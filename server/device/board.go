@@ -82,3 +82,12 @@ func DefaultNetloss(doors []BoardDoor) wire.Netloss {
 	}
 	return n
 }
+
+// BoardConn is a connection of a board that has just said hello.
+type BoardConn struct {
+	BoardID  string
+	PlaceID  string
+	Epoch    int64
+	Revision int64  // applied on the board; 0 = nothing stored
+	Digest   string // of that content; may be empty
+}

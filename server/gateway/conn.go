@@ -1,0 +1,129 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// guard is a connection as the broker sees it: every write has a deadline of
+// its own, reads have the keep-alive's.
+type guard struct {
+	net.Conn
+	first   []byte // read already
+	timeout time.Duration
+	readBy  time.Time // touched by the reader only
+	writeBy atomic.Int64
+	shut    atomic.Bool
+	link    atomic.Pointer[link] // once the board is known
+}
+
+// slack is how late a deadline may be: it saves setting one for every packet.
+const slack = time.Second
+
+func (g *guard) Read(p []byte) (int, error) {
+	if len(g.first) > 0 {
+		n := copy(p, g.first)
+		g.first = g.first[n:]
+		return n, nil
+	}
+	return g.Conn.Read(p)
+}
+
+// Write implements net.Conn with a deadline per write.
+func (g *guard) Write(p []byte) (int, error) {
+	now := clock.WallNow()
+	if by := g.writeBy.Load(); now.Add(g.timeout).UnixNano() > by {
+		next := now.Add(g.timeout + slack)
+		if g.writeBy.CompareAndSwap(by, next.UnixNano()) {
+			_ = g.Conn.SetWriteDeadline(next)
+		}
+	}
+	return g.Conn.Write(p)
+}
+
+// SetDeadline is how the broker sets the keep-alive: it is for reads only.
+func (g *guard) SetDeadline(t time.Time) error {
+	if !t.IsZero() && !g.readBy.IsZero() && t.Sub(g.readBy).Abs() < slack {
+		return nil
+	}
+	g.readBy = t
+	if !t.IsZero() {
+		t = t.Add(slack)
+	}
+	return g.Conn.SetReadDeadline(t)
+}
+
+// Close tells the link at once, the broker's handler a little later.
+func (g *guard) Close() error {
+	if g.shut.CompareAndSwap(false, true) {
+		if l := g.link.Load(); l != nil {
+			l.shut()
+		}
+	}
+	return g.Conn.Close()
+}
+
+// Errors of the first bytes.
+var (
+	errNotMQTT = errors.New("gateway: not an MQTT CONNECT")
+	errLevel   = errors.New("gateway: protocol level is not 3.1.1")
+)
+
+const maxPacket = 64 << 10
+
+// greet reads the start of CONNECT and refuses everything but MQTT 3.1.1: the
+// broker behind must never see MQTT 5.
+func (g *guard) greet() error {
+	b := make([]byte, 0, 16)
+	more := func(n int) error {
+		b = b[:len(b)+n]
+		_, err := io.ReadFull(g.Conn, b[len(b)-n:])
+		return err
+	}
+	if err := more(2); err != nil {
+		return err
+	}
+	if b[0] != 0x10 {
+		return errNotMQTT
+	}
+	for b[len(b)-1]&0x80 != 0 { // remaining length, up to four bytes
+		if len(b) == 5 {
+			return errNotMQTT
+		}
+		if err := more(1); err != nil {
+			return err
+		}
+	}
+	if n := remaining(b[1:]); n < 10 || n > maxPacket {
+		return errNotMQTT
+	}
+	start := len(b)
+	if err := more(7); err != nil {
+		return err
+	}
+	g.first = b
+	switch name := b[start:]; {
+	case bytes.Equal(name, []byte("\x00\x04MQTT\x04")):
+		return nil
+	case bytes.Equal(name, []byte("\x00\x04MQTT\x05")):
+		_, _ = g.Write([]byte{0x20, 3, 0, 0x84, 0}) // unsupported protocol version, as MQTT 5 says it
+		return errLevel
+	case bytes.HasPrefix(name, []byte("\x00\x04MQTT")), bytes.HasPrefix(name, []byte("\x00\x06MQIsd")):
+		_, _ = g.Write([]byte{0x20, 2, 0, 1}) // unacceptable protocol version
+		return errLevel
+	}
+	return errNotMQTT
+}
+
+func remaining(b []byte) (n int) {
+	for i, x := range b {
+		n |= int(x&0x7f) << (7 * i)
+	}
+	return n
+}

@@ -1,0 +1,170 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"log/slog"
+	"slices"
+	"strings"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Bounds of the keep-alive a board may ask for, in seconds.
+const (
+	minKeepAlive = 5
+	maxKeepAlive = 120
+)
+
+// helperSuffix marks the client id of a connection that only publishes.
+const helperSuffix = "/up"
+
+// broker makes the MQTT server. Its own listeners and event loop are not used:
+// connections come from Serve, nothing is retained or stored.
+func (g *Gateway) broker() error {
+	caps := mqtt.NewDefaultServerCapabilities()
+	caps.MaximumPacketSize = maxPacket  // the default allocates 256 MiB for a 5-byte header
+	caps.MaximumClientWritesPending = 8 // our outbox takes its place
+	caps.RetainAvailable = 0
+	caps.SharedSubAvailable = 0
+	caps.WildcardSubAvailable = 0
+	caps.MaximumSessionExpiryInterval = 1
+	g.mq = mqtt.New(&mqtt.Options{Capabilities: caps, SysTopicResendInterval: 3600, Logger: slog.New(slog.DiscardHandler),
+		ClientNetReadBufferSize: 1024, ClientNetWriteBufferSize: 1024})
+	return g.mq.AddHook(&hook{g: g}, nil)
+}
+
+// hook is what the broker asks and tells us.
+type hook struct {
+	mqtt.HookBase
+	g *Gateway
+}
+
+// ID implements mqtt.Hook.
+func (h *hook) ID() string { return "doorlab" }
+
+// Provides implements mqtt.Hook.
+func (h *hook) Provides(b byte) bool {
+	return bytes.IndexByte([]byte{mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablish, mqtt.OnACLCheck,
+		mqtt.OnPacketRead, mqtt.OnPublish}, b) >= 0
+}
+
+// OnConnect admits a board or refuses: MQTT 3.1.1, clean session, no will (a
+// will would go around the topic rules), client id = user name, its password.
+func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
+	g := h.g
+	id, user := pk.Connect.ClientIdentifier, string(pk.Connect.Username)
+	b := g.boards[user]
+	helper := id == user+helperSuffix
+	code := packets.CodeSuccess
+	switch {
+	case id != user && !helper:
+		code = packets.ErrClientIdentifierNotValid
+	case !pk.Connect.Clean, pk.Connect.WillFlag, pk.ProtocolVersion != 4,
+		pk.Connect.Keepalive < minKeepAlive, pk.Connect.Keepalive > maxKeepAlive:
+		code = packets.ErrBadUsernameOrPassword // "not authorized" in 3.1.1
+	case !passes(b, pk.Connect.Password):
+		code = packets.ErrBadUsernameOrPassword
+	}
+	c, _ := cl.Net.Conn.(*guard)
+	if code != packets.CodeSuccess || c == nil {
+		g.count.refused.Add(1)
+		_ = g.mq.SendConnack(cl, code, false, nil)
+		return code
+	}
+	l := &link{b: b, cl: cl, conn: c, helper: helper}
+	c.link.Store(l)
+	g.count.connected.Add(1)
+	return nil
+}
+
+// passes compares a password in constant time, known board or not.
+func passes(b *board, password []byte) bool {
+	want := "no such board"
+	if b != nil {
+		want = b.st.Password
+	}
+	x, y := sha256.Sum256([]byte(want)), sha256.Sum256(password)
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1 && b != nil && want != ""
+}
+
+// OnConnectAuthenticate implements mqtt.Hook: OnConnect has decided already.
+func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
+	return linkOf(cl) != nil
+}
+
+// OnSessionEstablish makes the connection the board's latest. The one before is
+// closed first: the broker would wait for a peer that has stopped reading.
+func (h *hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
+	l := linkOf(cl)
+	if l == nil || l.helper {
+		return
+	}
+	l.b.mu.Lock()
+	old := l.b.main
+	l.b.main = l
+	l.b.mu.Unlock()
+	if old != nil {
+		h.g.count.takeovers.Add(1)
+		_ = old.conn.Close()
+	}
+}
+
+// OnACLCheck lets a board use its own topics, by exact name, and nothing else.
+func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
+	l := linkOf(cl)
+	if l == nil {
+		return false
+	}
+	boardID, channel, ok := wire.ParseTopic(topic)
+	allowed := wire.Down
+	if write {
+		allowed = wire.Up
+	}
+	if !ok || boardID != l.b.id || !slices.Contains(allowed, channel) || (l.helper && !write) || strings.ContainsAny(topic, "+#") {
+		h.g.count.forbidden.Add(1)
+		return false
+	}
+	return true
+}
+
+// OnPacketRead notes that the board lives.
+func (h *hook) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
+	if l := linkOf(cl); l != nil {
+		l.b.seen.Store(h.g.cfg.Clock.Now().UnixMilli())
+	}
+	return pk, nil
+}
+
+// OnPublish takes every uplink: it is queued for the board's worker and goes to
+// no subscriber. No database here: this is the connection's reader.
+func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
+	l := linkOf(cl)
+	_, channel, ok := wire.ParseTopic(pk.TopicName)
+	if l == nil || !ok {
+		return pk, packets.CodeSuccessIgnore
+	}
+	h.g.count.uplinks.Add(1)
+	if l.helper { // speaks for the board's own connection
+		l.b.mu.Lock()
+		l = l.b.main
+		l.b.mu.Unlock()
+		if l == nil {
+			h.g.count.early.Add(1)
+			return pk, packets.CodeSuccessIgnore
+		}
+	}
+	l.b.enqueue(item{l: l, channel: channel, payload: pk.Payload})
+	return pk, packets.CodeSuccessIgnore
+}
+
+func linkOf(cl *mqtt.Client) *link {
+	if c, ok := cl.Net.Conn.(*guard); ok {
+		return c.link.Load()
+	}
+	return nil
+}

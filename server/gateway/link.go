@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"sync"
+	"sync/atomic"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// link is one connection of a board. What goes out waits in its outbox, so
+// that no caller ever waits for a board that has stopped reading.
+type link struct {
+	b        *board
+	cl       *mqtt.Client
+	conn     *guard
+	helper   bool // publishes only, see docs/board-protocol.md
+	closed   atomic.Bool
+	closedAt atomic.Int64 // domain ms
+
+	epoch int64 // set at hello; b.mu
+	seq   int64 // of commands; b.mu
+
+	mu    sync.Mutex
+	out   []outgoing
+	busy  bool
+	ended bool
+}
+
+type outgoing struct {
+	topic   string
+	payload []byte
+}
+
+// maxOut bounds what waits for a board that reads slowly.
+const maxOut = 128
+
+// push sends a message as QoS 0; false when it was not accepted (nothing is
+// sent then). first, if not nil, runs once it is accepted and before it is sent.
+func (l *link) push(channel string, payload []byte, first func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed.Load() || l.ended || len(l.out) >= maxOut {
+		l.b.g.count.downDropped.Add(1)
+		return false
+	}
+	if first != nil {
+		first()
+	}
+	if l.counted() {
+		l.b.g.cfg.Flight.Sent(l.b.id)
+	}
+	l.b.g.count.down.Add(1)
+	l.out = append(l.out, outgoing{wire.Topic(l.b.id, channel), payload})
+	if !l.busy {
+		l.busy = true
+		l.b.g.workers.Add(1)
+		go l.drain()
+	}
+	return true
+}
+
+func (l *link) drain() {
+	defer l.b.g.workers.Done()
+	for {
+		l.mu.Lock()
+		batch := l.out
+		l.out = nil
+		if len(batch) == 0 {
+			l.busy = false
+			l.mu.Unlock()
+			return
+		}
+		l.mu.Unlock()
+		for _, m := range batch {
+			err := l.cl.WritePacket(packets.Packet{
+				FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: m.topic, Payload: m.payload})
+			if err != nil {
+				l.close(err)
+				return
+			}
+		}
+	}
+}
+
+// shut marks the connection as ended: nothing is sent on it any more.
+func (l *link) shut() {
+	if l.closed.CompareAndSwap(false, true) {
+		l.closedAt.Store(l.b.g.cfg.Clock.Now().UnixMilli())
+	}
+}
+
+// close ends the connection; its end is noticed by the connection's handler.
+func (l *link) close(err error) {
+	l.mu.Lock()
+	l.ended, l.out = true, nil
+	l.mu.Unlock()
+	l.cl.Stop(err)
+}
+
+// counted reports whether the board's end counts messages in our flight.
+func (l *link) counted() bool { return !l.helper && l.b.g.cfg.Counted(l.b.id) }
+
+// got counts an uplink as handled.
+func (l *link) got() {
+	if l.counted() {
+		l.b.g.cfg.Flight.Got(l.b.id)
+	}
+}

@@ -1,0 +1,128 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/pprof"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Serve accepts connections from l until Stop or until l is closed; it may be
+// called for several listeners, TCP and memory alike. Errors that pass (no
+// descriptors left) are waited out. It returns nil after Stop.
+func (g *Gateway) Serve(l net.Listener) error {
+	g.mu.Lock()
+	if g.stopping {
+		g.mu.Unlock()
+		_ = l.Close()
+		return nil
+	}
+	g.listeners[l] = true
+	g.mu.Unlock()
+	pause := 5 * time.Millisecond
+	for {
+		c, err := l.Accept()
+		switch {
+		case err == nil:
+			pause = 5 * time.Millisecond
+			g.open(c)
+		case g.stopped():
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("gateway: %w", err)
+		default:
+			g.cfg.Log.Warn("accept", "error", err, "pause", pause)
+			g.count.acceptErrors.Add(1)
+			g.sleep(pause)
+			pause = min(2*pause, time.Second)
+		}
+	}
+}
+
+func (g *Gateway) stopped() bool {
+	select {
+	case <-g.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (g *Gateway) sleep(d time.Duration) {
+	over := make(chan struct{})
+	defer clock.WallAfter(d, func() { close(over) }).Stop()
+	select {
+	case <-over:
+	case <-g.stop:
+	}
+}
+
+func (g *Gateway) open(c net.Conn) {
+	gc := &guard{Conn: c, timeout: g.cfg.WriteTimeout}
+	g.mu.Lock()
+	if g.stopping {
+		g.mu.Unlock()
+		_ = c.Close()
+		return
+	}
+	g.conns[gc] = true
+	g.handlers.Add(1)
+	g.mu.Unlock()
+	go pprof.Do(context.Background(), pprof.Labels("part", "broker"), func(context.Context) { g.attend(gc) })
+}
+
+// attend runs one connection to its end. A panic ends the connection, nothing else.
+func (g *Gateway) attend(c *guard) {
+	defer g.handlers.Done()
+	var l *link
+	defer func() {
+		if v := recover(); v != nil {
+			g.count.panics.Add(1)
+			g.cfg.Log.Error("connection", "panic", v)
+		}
+		_ = c.Close()
+		g.mu.Lock()
+		delete(g.conns, c)
+		g.mu.Unlock()
+		if l = c.link.Load(); l != nil {
+			g.count.connected.Add(-1)
+			if !l.helper {
+				l.b.enqueue(item{l: l})
+			}
+		}
+	}()
+	g.count.accepted.Add(1)
+	_ = c.Conn.SetReadDeadline(clock.WallNow().Add(g.cfg.Handshake))
+	if err := c.greet(); err != nil {
+		g.count.refused.Add(1)
+		g.cfg.Log.Debug("refused", "error", err)
+		return
+	}
+	err := g.mq.EstablishConnection("boards", c)
+	g.cfg.Log.Debug("connection ended", "error", err)
+}
+
+// Stop ends every connection, handles what came in before, writes what is
+// known of the boards, and returns when all of it is done.
+func (g *Gateway) Stop() {
+	g.mu.Lock()
+	if !g.stopping {
+		g.stopping = true
+		close(g.stop)
+	}
+	for l := range g.listeners {
+		_ = l.Close()
+	}
+	for c := range g.conns {
+		_ = c.Close()
+	}
+	g.mu.Unlock()
+	g.tick.Stop()
+	g.handlers.Wait()
+	g.workers.Wait()
+	g.flush()
+}

@@ -1,0 +1,218 @@
+package gateway
+
+import (
+	"encoding/json"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/device"
+)
+
+// handle carries out one uplink, on the board's worker.
+func (b *board) handle(it item) {
+	g := b.g
+	b.mu.Lock()
+	greeted := b.cur == it.l
+	b.mu.Unlock()
+	if !greeted && it.channel != wire.UpHello { // before hello, or of a connection that was taken over
+		g.count.early.Add(1)
+		return
+	}
+	var err error
+	switch it.channel {
+	case wire.UpHello:
+		err = b.hello(it.l, it.payload)
+	case wire.UpRpt:
+		err = b.report(it.l, it.payload)
+	case wire.UpAck:
+		err = b.acked(it.l, it.payload)
+	case wire.UpState:
+		err = b.state(it.payload)
+	case wire.UpRec:
+		err = b.records(it.l, it.payload)
+	case wire.UpDigest:
+		err = b.digest(it.l, it.payload)
+	case wire.UpPing:
+		b.ack(it.l, wire.Ack{Type: wire.AckPing})
+	}
+	if err != nil {
+		g.count.garbage.Add(1)
+		g.cfg.Log.Debug("uplink", "board", b.id, "channel", it.channel, "error", err)
+	}
+}
+
+// ack sends an acknowledgement; every one carries epoch and both times.
+func (b *board) ack(l *link, a wire.Ack) {
+	a.Epoch, a.SessionMs, a.Time = l.epoch, clock.Mono().Milliseconds(), b.g.cfg.Clock.Now().UnixMilli()
+	l.push(wire.DownAck, encode(a), nil)
+}
+
+// encode makes JSON of one of our own types.
+func encode(v any) []byte {
+	p, err := json.Marshal(v)
+	if err != nil {
+		panic("gateway: " + err.Error())
+	}
+	return p
+}
+
+// hello opens an epoch: acknowledged, then online, then synchronized. A second
+// hello on a connection keeps its epoch.
+func (b *board) hello(l *link, payload []byte) error {
+	g := b.g
+	h, err := decodeHello(payload)
+	if err != nil || h.Proto != wire.Version {
+		g.count.refused.Add(1)
+		l.close(errProto)
+		return err
+	}
+	if !b.meet() {
+		l.close(errProto) // not remembered: the board tries again
+		return nil
+	}
+	now := g.now()
+	b.mu.Lock()
+	if l.closed.Load() || b.main != l {
+		b.mu.Unlock()
+		return nil
+	}
+	old := b.cur
+	fresh := l.epoch == 0
+	if fresh {
+		l.epoch = g.life<<32 | g.epochs.Add(1)
+	}
+	b.cur, b.buffered = l, h.Buffered
+	b.st.LastSeenAt, b.st.Dropped = now, h.Dropped
+	if !b.st.Online {
+		b.st.Online, b.st.Since = true, now
+	}
+	b.stand(h.Doors)
+	if h.Netloss != nil {
+		b.confirm(*h.Netloss, now)
+	}
+	if old == nil {
+		g.count.online.Add(1)
+	} else if old != l {
+		g.tell(b, history.Event{Kind: history.Offline, Epoch: old.epoch})
+	}
+	if fresh {
+		g.tell(b, history.Event{Kind: history.Online, Epoch: l.epoch, Revision: h.Revision, OutageAgeMs: h.OutageAgeMs})
+	}
+	b.ack(l, wire.Ack{Type: wire.AckHello}) // in the outbox before any command can be
+	conn := device.BoardConn{BoardID: b.id, PlaceID: b.placeID, Epoch: l.epoch, Revision: h.Revision, Digest: h.Digest}
+	b.mu.Unlock()
+	g.count.hellos.Add(1)
+	g.sync.Connected(conn)
+	g.save(b)
+	return nil
+}
+
+// meet makes sure that a board's first hello is remembered before the board is
+// shown online: it is never unknown again.
+func (b *board) meet() bool {
+	b.mu.Lock()
+	st := b.st
+	b.mu.Unlock()
+	if !st.FirstSeenAt.IsZero() {
+		return true
+	}
+	now := b.g.now()
+	st.FirstSeenAt, st.Since, st.LastSeenAt = now, now, now
+	if err := b.g.cfg.Store.SaveBoardStates([]device.BoardState{st}); err != nil {
+		b.g.cfg.Log.Warn("first hello", "board", b.id, "error", err)
+		return false
+	}
+	b.mu.Lock()
+	b.st.FirstSeenAt, b.st.Since = now, now
+	b.mu.Unlock()
+	return true
+}
+
+func (b *board) report(l *link, payload []byte) error {
+	g := b.g
+	r, err := decodeReport(payload)
+	if err != nil {
+		return err
+	}
+	g.tell(b, history.Event{Kind: history.Received, Epoch: l.epoch, CommandID: r.CommandID, Result: r.Result, Reason: r.Code})
+	g.count.reports.Add(1)
+	first := g.reports.Report(b.id, r, func(accepted bool) { // after the commit
+		b.ack(l, wire.Ack{Type: wire.AckRpt, CommandID: r.CommandID, Accepted: accepted})
+	})
+	if first && r.Standing != nil { // a repeated one may be old
+		b.mu.Lock()
+		b.stand([]wire.Standing{*r.Standing})
+		b.mu.Unlock()
+		g.save(b)
+	}
+	return nil
+}
+
+func (b *board) acked(l *link, payload []byte) error {
+	a, err := decodeAck(payload)
+	if err != nil {
+		return err
+	}
+	if a.Type == "cfg" {
+		b.configured(a)
+		return nil
+	}
+	b.g.sync.Acked(b.id, l.epoch, a.Revision, a.Digest)
+	return nil
+}
+
+func (b *board) state(payload []byte) error {
+	s, err := decode[wire.State](payload)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.stand(standings(s.Doors))
+	b.mu.Unlock()
+	b.g.save(b)
+	return nil
+}
+
+// records keeps a batch and acknowledges it after the commit [OFF-4]. What can
+// never be kept is counted and acknowledged too, or the board would send it for ever.
+func (b *board) records(l *link, payload []byte) error {
+	g := b.g
+	batch, err := decodeRecords(payload)
+	if err != nil || len(batch.Records) == 0 {
+		return err
+	}
+	upTo := batch.Records[len(batch.Records)-1].Seq
+	good := batch.Records[:0:0]
+	for _, r := range batch.Records {
+		if b.goodRecord(&r) {
+			good = append(good, r)
+		}
+	}
+	g.count.badRecords.Add(int64(len(batch.Records) - len(good)))
+	if len(good) > 0 {
+		fresh, err := g.cfg.Store.InsertBoardRecords(device.BoardState{BoardID: b.id, PlaceID: b.placeID}, good)
+		if err != nil {
+			g.cfg.Log.Warn("records", "board", b.id, "error", err)
+			return nil // not acknowledged: they come again
+		}
+		g.count.records.Add(int64(fresh))
+	}
+	b.mu.Lock()
+	b.st.Dropped = max(b.st.Dropped, batch.Dropped)
+	b.buffered = max(0, b.buffered-len(batch.Records))
+	b.mu.Unlock()
+	b.ack(l, wire.Ack{Type: wire.AckRec, Seq: upTo, Accepted: true})
+	return nil
+}
+
+func (b *board) digest(l *link, payload []byte) error {
+	d, err := decode[wire.Digest](payload)
+	if err != nil {
+		return err
+	}
+	if b.g.sync.Digest(b.id, l.epoch, d.Revision, d.Digest) {
+		b.ack(l, wire.Ack{Type: wire.AckDigest})
+	}
+	return nil
+}
