@@ -1,0 +1,274 @@
+package place_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/store/storetest"
+)
+
+var epoch = storetest.Epoch // Sunday noon in Seoul
+
+type house struct {
+	*storetest.House
+	*place.Service
+}
+
+func newHouse(t *testing.T) *house {
+	h := storetest.New(t)
+	return &house{h, place.New(place.Config{Clock: h.Clock, Store: h.Store})}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func policy(ref, mode string) place.PolicyRequest {
+	return place.PolicyRequest{Ref: &ref, Mode: &mode}
+}
+
+func (h *house) mode(t *testing.T) string {
+	t.Helper()
+	p, err := h.Store.Place("plc_a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ps, err := h.Service.Policies("plc_a", "dor_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ws []access.Window
+	for _, x := range ps {
+		ws = append(ws, x.Window)
+	}
+	return access.Mode(ws, p.Hours(), "dor_1", h.Clock.Now())
+}
+
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	set := func(r place.PolicyRequest) place.PolicyView {
+		t.Helper()
+		p, err := h.SetPolicy("plc_a", "dor_1", r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Digest("plc_a")
+		return p
+	}
+	first := set(policy("always", "closed"))
+	rev := h.Digest("plc_a")
+	if again := set(policy("always", "closed")); cmp.Diff(first, again) != "" || h.Digest("plc_a") != rev {
+		t.Errorf("a repeat equals the first call: %s", cmp.Diff(first, again))
+	}
+	h.Pass(time.Minute)
+	if p := set(policy("always", "free")); p.ID != first.ID || p.Mode != "free" || !p.Created().Equal(epoch.Add(time.Minute)) || !p.Active {
+		t.Errorf("%+v", p)
+	}
+	if p := set(policy("after_hours", "closed")); p.Active {
+		t.Error("it is noon, the place is open")
+	}
+	if got := h.mode(t); got != "free" {
+		t.Errorf("mode %s", got)
+	}
+	if _, err := h.SetHours("plc_a", place.Week{"sun": {}}); err != nil { // closed today, at once [HRS-1]
+		t.Fatal(err)
+	}
+	if got := h.mode(t); got != "closed" {
+		t.Errorf("mode after the hours changed: %s", got)
+	}
+	custom := policy("custom", "auth")
+	custom.StartsAt = ptr(epoch.Add(time.Hour))
+	c := set(custom)
+	if c.Active || set(custom).ID != c.ID {
+		t.Errorf("%+v", c)
+	}
+	h.Pass(time.Hour)
+	if got := h.mode(t); got != "auth" {
+		t.Errorf("custom beats the rest: %s", got)
+	}
+	ps, err := h.Service.Policies("plc_a", "dor_1")
+	if err != nil || len(ps) != 3 || ps[0].ID != first.ID {
+		t.Errorf("%+v, %v", ps, err)
+	}
+	for _, tt := range []struct {
+		q    place.PolicyQuery
+		want int
+	}{{place.PolicyQuery{PolicyID: "pol_x"}, 0}, {place.PolicyQuery{Ref: "always", PolicyID: c.ID}, 0}, {place.PolicyQuery{PolicyID: c.ID}, 1},
+		{place.PolicyQuery{Ref: "always"}, 1}, {place.PolicyQuery{}, 1}, {place.PolicyQuery{}, 0}} {
+		if n, err := h.DeletePolicies("plc_a", "dor_1", tt.q); n != tt.want || err != nil {
+			t.Errorf("%+v: %d, %v", tt.q, n, err)
+		}
+		h.Digest("plc_a")
+	}
+}
+
+func TestPolicyRefuses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	custom := func(change func(r *place.PolicyRequest)) place.PolicyRequest {
+		r := policy("custom", "free")
+		change(&r)
+		return r
+	}
+	for name, tt := range map[string]struct {
+		r    place.PolicyRequest
+		want string
+	}{
+		"no ref":       {place.PolicyRequest{Mode: ptr("free")}, rule.MissingField},
+		"no mode":      {place.PolicyRequest{Ref: ptr("always")}, rule.MissingField},
+		"unknown ref":  {policy("never", "free"), rule.InvalidField},
+		"unknown mode": {policy("always", "open"), rule.InvalidField},
+		"empty custom": {policy("custom", "free"), rule.MissingField},
+		"unknown day":  {custom(func(r *place.PolicyRequest) { r.Week = place.Week{"day": {}} }), rule.InvalidField},
+		"no interval":  {custom(func(r *place.PolicyRequest) { r.Week = place.Week{"mon": {}} }), rule.InvalidField},
+		"reversed":     {custom(func(r *place.PolicyRequest) { r.StartsAt, r.EndsAt = &epoch, &epoch }), rule.InvalidPeriod},
+	} {
+		if _, err := h.SetPolicy("plc_a", "dor_1", tt.r); rule.CodeOf(err) != tt.want {
+			t.Errorf("%s: got %v, want %s", name, err, tt.want)
+		}
+	}
+	for _, door := range []string{"dor_b", "dor_x", "brd_1"} {
+		_, err1 := h.SetPolicy("plc_a", door, policy("always", "free"))
+		_, err2 := h.Service.Policies("plc_a", door)
+		_, err3 := h.DeletePolicies("plc_a", door, place.PolicyQuery{})
+		for _, err := range []error{err1, err2, err3} {
+			if rule.CodeOf(err) != rule.DeviceNotFound {
+				t.Errorf("%s: %v", door, err)
+			}
+		}
+	}
+	if _, err := h.DeletePolicies("plc_a", "dor_1", place.PolicyQuery{Ref: "x"}); rule.CodeOf(err) != rule.InvalidQuery {
+		t.Errorf("delete: %v", err)
+	}
+	for i := range 21 {
+		_, err := h.SetPolicy("plc_a", "dor_1", custom(func(r *place.PolicyRequest) { r.StartsAt = ptr(epoch.Add(time.Duration(i) * time.Hour)) }))
+		if want := map[bool]string{true: rule.RuleViolated}[i == 20]; rule.CodeOf(err) != want {
+			t.Errorf("custom policy %d: %v", i+1, err)
+		}
+	}
+}
+
+func TestSetHours(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p, err := h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}, {"09:00", "24:00"}}})
+	if rule.CodeOf(err) != rule.InvalidField || err.(*rule.Error).Details["field"] != "hours.week.mon" {
+		t.Errorf("overlap: %+v, %v", p, err)
+	}
+	for name, tt := range map[string]struct {
+		w    place.Week
+		want string
+	}{
+		"absent":  {nil, rule.MissingField},
+		"null":    {place.Week{"mon": nil}, rule.InvalidField},
+		"day":     {place.Week{"monday": {}}, rule.InvalidField},
+		"single":  {place.Week{"mon": {{"09:00"}}}, rule.InvalidField},
+		"triple":  {place.Week{"mon": {{"09:00", "10:00", "11:00"}}}, rule.InvalidField},
+		"equal":   {place.Week{"mon": {{"09:00", "09:00"}}}, rule.InvalidField},
+		"no time": {place.Week{"mon": {{"9:00", "10:00"}}}, rule.InvalidField},
+	} {
+		if _, err := h.SetHours("plc_a", tt.w); rule.CodeOf(err) != tt.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := h.SetHours("plc_x", place.Week{}); rule.CodeOf(err) != rule.PlaceNotFound {
+		t.Errorf("unknown place: %v", err)
+	}
+	rev := h.Digest("plc_a")
+	p, err = h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}})
+	want := access.Week{"sun": {{"09:00", "22:00"}}, "mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}}
+	if err != nil || cmp.Diff(want, p.Week) != "" {
+		t.Errorf("%v %s", err, cmp.Diff(want, p.Week))
+	}
+	if got := h.Digest("plc_a"); got != rev+1 {
+		t.Errorf("revision %d", got)
+	}
+	if _, err := h.SetHours("plc_a", place.Week{"tue": {{"00:00", "24:00"}}}); err != nil || h.Digest("plc_a") != rev+1 {
+		t.Errorf("nothing changed: %v", err)
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	if _, err := h.PatchPlace("plc_a", place.PlacePatch{Holidays: &[]access.Holiday{{Date: "2026-11-08", Name: "Day", Intervals: [][2]string{{"10:00", "11:00"}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := h.Service.Schedule("plc_a", 0)
+	if err != nil || len(s.Days) != 7 || s.Days[0].Date != "2026-11-01" || s.Days[0].Weekday != "sun" || !s.Days[0].Open || s.Days[1].Open {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err := h.Service.Schedule("plc_a", 60); err != nil || len(s.Days) != 60 || s.Days[7].Note == nil || s.Days[7].Intervals[0].Start != "10:00" {
+		t.Errorf("%v", err)
+	}
+	for _, n := range []int{-1, 61} {
+		if _, err := h.Service.Schedule("plc_a", n); rule.CodeOf(err) != rule.InvalidQuery {
+			t.Errorf("%d days: %v", n, err)
+		}
+	}
+	if _, err := h.Service.Schedule("plc_x", 1); rule.CodeOf(err) != rule.PlaceNotFound {
+		t.Errorf("unknown place: %v", err)
+	}
+}
+
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	gate := func() string {
+		g, err := h.GateConfig("plc_a")
+		return fmt.Sprint(g, err)
+	}
+	if got := gate(); got != "{true 720 05011112222} <nil>" {
+		t.Error(got)
+	}
+	rev := h.Digest("plc_a")
+	if _, err := h.PatchPlace("plc_a", place.PlacePatch{EntryPhone: ptr(""), PhoneEnabled: ptr(false)}); err != nil || gate() != "{false 720 } <nil>" || h.Digest("plc_a") != rev {
+		t.Errorf("%v %s", err, gate())
+	}
+	if _, err := h.PatchPlace("plc_b", place.PlacePatch{EntryPhone: ptr("05011112222")}); err != nil {
+		t.Errorf("a free number: %v", err)
+	}
+	if p, err := h.PatchPlace("plc_a", place.PlacePatch{Timezone: ptr("America/New_York"), Closures: &[]access.Closure{{From: "2026-12-24", To: "2026-12-25"}}}); err != nil || p.Timezone != "America/New_York" || h.Digest("plc_a") != rev+1 {
+		t.Errorf("%+v %v", p, err)
+	}
+	for name, tt := range map[string]struct {
+		p    place.PlacePatch
+		want string
+	}{
+		"taken":     {place.PlacePatch{EntryPhone: ptr("05011112222")}, rule.RuleViolated},
+		"no phone":  {place.PlacePatch{EntryPhone: ptr("050-1111-2222")}, rule.InvalidPhone},
+		"zone":      {place.PlacePatch{Timezone: ptr("Asia/Nowhere")}, rule.InvalidField},
+		"local":     {place.PlacePatch{Timezone: ptr("Local")}, rule.InvalidField},
+		"closure":   {place.PlacePatch{Closures: &[]access.Closure{{From: "2026-12-25", To: "2026-12-24"}}}, rule.InvalidField},
+		"no date":   {place.PlacePatch{Closures: &[]access.Closure{{From: "2026-02-30", To: "2026-12-24"}}}, rule.InvalidField},
+		"holiday":   {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "x"}}}, rule.InvalidField},
+		"twice":     {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "2026-11-01"}, {Date: "2026-11-01"}}}, rule.InvalidField},
+		"intervals": {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "2026-11-01", Intervals: [][2]string{{"1", "2"}}}}}, rule.InvalidField},
+	} {
+		if _, err := h.PatchPlace("plc_a", tt.p); rule.CodeOf(err) != tt.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if d, err := h.PatchDoor("dor_1", place.DoorPatch{Entry: ptr(false), EntryPermitMaxHours: ptr(1)}); err != nil || d.Entry || d.PermitMaxHours != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err := h.Store.Door("dor_1"); err != nil || d.Entry || d.PermitMaxHours != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	for _, n := range []int{0, 721} {
+		if _, err := h.PatchDoor("dor_1", place.DoorPatch{EntryPermitMaxHours: &n}); rule.CodeOf(err) != rule.InvalidField {
+			t.Errorf("%d h: %v", n, err)
+		}
+	}
+	if _, err := h.PatchDoor("dor_x", place.DoorPatch{}); rule.CodeOf(err) != rule.DeviceNotFound {
+		t.Errorf("unknown door: %v", err)
+	}
+	if _, err := h.PatchPlace("plc_x", place.PlacePatch{}); rule.CodeOf(err) != rule.PlaceNotFound {
+		t.Errorf("unknown place: %v", err)
+	}
+}
