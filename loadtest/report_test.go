@@ -170,7 +170,7 @@ func TestSearchFindsTheLimit(t *testing.T) {
 		}
 		target, o := bubble(f)
 		o.OutDir = t.TempDir()
-		res, err := Run(t.Context(), target, mustParse(t, "pacer: search\nrate: 150\nto: 1200\nduration: 2s\nprecision: 5%\nthresholds: {p99_reported: 100ms}"), o)
+		res, err := Run(t.Context(), target, mustParse(t, "pacer: search\nrate: 300\nto: 1200\nduration: 1s\nprecision: 5%\nthresholds: {p99_reported: 20ms}"), o)
 		if err != nil || res.Verdict != Pass {
 			t.Fatalf("%v\n%s", err, res.Text())
 		}
