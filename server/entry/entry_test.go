@@ -1,0 +1,398 @@
+package entry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/store"
+	"github.com/doorlab/doorlab/server/store/storetest"
+)
+
+var (
+	ctx   = context.Background()
+	epoch = storetest.Epoch
+	byA   = grant.By{PlaceID: "plc_a", KeyID: "key_a"}
+)
+
+var _ entry.Store = (*store.Store)(nil)
+
+const (
+	number = "05011112222"
+	kim    = "01012345678"
+)
+
+// door plays server/device: it answers with outcome and writes the record.
+type door struct {
+	h       *house
+	outcome string
+	err     error
+	gate    chan struct{} // nil = answers at once
+	begun   chan struct{} // told when one begins; nil = nobody
+
+	mu   sync.Mutex
+	asks []device.Request
+}
+
+func (d *door) Execute(_ context.Context, r device.Request) (device.Answer, error) {
+	d.mu.Lock()
+	d.asks = append(d.asks, r)
+	d.mu.Unlock()
+	if d.gate != nil {
+		select {
+		case d.begun <- struct{}{}:
+		default:
+		}
+		<-d.gate
+	}
+	if d.err != nil {
+		return device.Answer{}, d.err
+	}
+	now := d.h.Clock.Now()
+	res := device.Result{CommandID: id.New(id.Command, now), DoorID: r.DoorID, Command: r.Command, Outcome: d.outcome, RequestedAt: now}
+	return device.Answer{Result: res}, d.h.AddRecord(record.Record{PlaceID: r.PlaceID, DoorID: r.DoorID, Result: device.RecordResult(r.Command, d.outcome),
+		Reason: r.EntryReason, Method: r.Method, Actor: r.ActorID, ActorLabel: r.ActorLabel, CommandID: res.CommandID, GrantID: r.GrantID})
+}
+
+type house struct {
+	*storetest.House
+	*entry.Service
+	grants *grant.Service
+	places *place.Service
+	door   *door
+	t      testing.TB
+}
+
+func newHouse(t testing.TB) *house {
+	h := &house{House: storetest.New(t), t: t}
+	h.door = &door{h: h, outcome: device.Reported}
+	h.grants = grant.New(grant.Config{Clock: h.Clock, Store: h.Store, Secret: []byte("s")})
+	h.places = place.New(place.Config{Clock: h.Clock, Store: h.Store})
+	h.Service = entry.New(entry.Config{Clock: h.Clock, Store: h.Store, Device: h.door})
+	return h
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func (h *house) ok(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// permit registers one for Kim from epoch on.
+func (h *house) permit(ref string, hours int, doors ...string) grant.Registered {
+	h.t.Helper()
+	p, err := h.grants.Register(ctx, byA, grant.RegisterRequest{ExternalRef: &ref, Phone: ptr(kim), StartsAt: &epoch,
+		EndsAt: ptr(epoch.Add(time.Duration(hours) * time.Hour)), DoorIDs: doors})
+	h.ok(err)
+	return p
+}
+
+func (h *house) revoke(ref string) {
+	h.t.Helper()
+	_, err := h.grants.Revoke(ctx, byA, grant.RevokeRequest{ExternalRef: &ref})
+	h.ok(err)
+}
+
+func (h *house) membership(doors ...string) grant.Term {
+	h.t.Helper()
+	m, err := h.grants.CreateMembership(ctx, byA, grant.TermRequest{Phone: ptr(kim), StartsAt: &epoch, DoorIDs: doors})
+	h.ok(err)
+	return m
+}
+
+func (h *house) window(doorID, mode string) {
+	h.t.Helper()
+	_, err := h.places.SetPolicy("plc_a", doorID, place.PolicyRequest{Ref: ptr("always"), Mode: &mode})
+	h.ok(err)
+}
+
+// last is the newest record, and how many there are.
+func (h *house) last() (record.Record, int) {
+	h.t.Helper()
+	rs, total, err := h.Store.Records("plc_a", epoch.Add(-time.Hour), 1, 0)
+	h.ok(err)
+	if total == 0 {
+		return record.Record{}, 0
+	}
+	return rs[0], total
+}
+
+func answered(result, reason, door string) entry.CallResult {
+	return entry.CallResult{Answered: true, Result: result, Reason: reason, DoorID: door}
+}
+
+func TestCall(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		set    func(h *house)
+		to     string
+		from   string
+		want   entry.CallResult
+		actor  string // of the record, "" = no record
+		grants bool   // the record credits a grant
+	}{
+		"permit":               {func(h *house) { h.permit("r", 1) }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"written otherwise":    {func(h *house) { h.permit("r", 1) }, "050-1111-2222", "+82 10-1234-5678", answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"first door in scope":  {func(h *house) { h.permit("r", 1, "dor_in", "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"no entry door":        {func(h *house) { h.permit("r", 1, "dor_in") }, number, kim, answered("denied", "door_out_of_scope", ""), "guest:*5678", false},
+		"stranger":             {func(h *house) {}, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
+		"hidden":               {func(h *house) {}, number, "", answered("denied", "no_valid_grant", ""), "guest:*----", false},
+		"expired":              {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour) }, number, kim, answered("denied", "expired", "dor_2"), "guest:*5678", false},
+		"last moment":          {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour - time.Millisecond) }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"revoked":              {func(h *house) { h.permit("r", 1); h.revoke("r") }, number, kim, answered("denied", "revoked", "dor_1"), "guest:*5678", false},
+		"revoked but a member": {func(h *house) { h.permit("r", 1); h.revoke("r"); h.membership() }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"free window":          {func(h *house) { h.window("dor_2", "free") }, number, "01099990000", answered("opened", "free_window", "dor_2"), "guest:*0000", false},
+		"free inner door":      {func(h *house) { h.window("dor_in", "free") }, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
+		"closed window":        {func(h *house) { h.permit("r", 1); h.window("dor_1", "closed") }, number, kim, answered("denied", "closed_window", "dor_1"), "guest:*5678", false},
+		"nobody's number":      {func(h *house) { h.permit("r", 1) }, "05099999999", kim, entry.CallResult{}, "", false},
+		"phone off": {func(h *house) {
+			h.permit("r", 1)
+			_, err := h.places.PatchPlace("plc_a", place.PlacePatch{PhoneEnabled: ptr(false)})
+			h.ok(err)
+		}, number, kim, entry.CallResult{}, "", false},
+		"line down": {func(h *house) { h.permit("r", 1); h.door.outcome = device.Offline }, number, kim, answered("offline", "phone", "dor_1"), "guest:*5678", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			tt.set(h)
+			got, err := h.Call(ctx, tt.to, tt.from)
+			if d := cmp.Diff(tt.want, got); d != "" || err != nil {
+				t.Errorf("%v %s", err, d)
+			}
+			r, n := h.last()
+			if (n == 0) != (tt.actor == "") || r.Actor != tt.actor || r.Result != tt.want.Result || r.Reason != tt.want.Reason || r.DoorID != tt.want.DoorID || (r.GrantID != "") != tt.grants {
+				t.Errorf("%d records, %+v", n, r)
+			}
+		})
+	}
+}
+
+func TestCredit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	m := h.membership()
+	later, sooner := h.permit("later", 9), h.permit("sooner", 8)
+	call := func() string { _, err := h.Call(ctx, number, kim); h.ok(err); r, _ := h.last(); return r.GrantID }
+	used := func(id string) string {
+		g, err := h.Grant(id)
+		h.ok(err)
+		return fmt.Sprint(g.UseCount, !g.FirstUsedAt.IsZero())
+	}
+	if got := call(); got != sooner.Permit.ID || used(got) != "1 true" {
+		t.Errorf("credited %s", got)
+	}
+	h.revoke("sooner")
+	h.door.outcome = device.NoResponse
+	if got := call(); got != later.Permit.ID || used(got) != "0 false" {
+		t.Errorf("credited %s, used %s: only a reported opening counts", got, used(got))
+	}
+	h.revoke("later")
+	h.door.outcome = device.Reported
+	if got := call(); got != m.ID || used(got) != "0 false" {
+		t.Errorf("credited %s", got)
+	}
+}
+
+func TestLinkPage(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1, "dor_in", "dor_1")
+	v, err := h.Link(p.Token)
+	want := entry.LinkView{PlaceName: "Gangnam", State: "active", StartsAt: epoch, EndsAt: epoch.Add(time.Hour), Doors: []entry.LinkDoor{{ID: "dor_1", Name: "Front"}, {ID: "dor_in", Name: "Storage"}}}
+	if d := cmp.Diff(want, v); d != "" || err != nil {
+		t.Errorf("%v %s", err, d)
+	}
+	h.revoke("r")
+	for _, token := range []string{p.Token, "", "x"} {
+		if _, err := h.Link(token); rule.CodeOf(err) != rule.LinkInvalid {
+			t.Errorf("dead link: %v", err)
+		}
+	}
+	if _, n := h.last(); n != 0 || len(h.door.asks) != 0 {
+		t.Error("a page opens and records nothing")
+	}
+}
+
+func TestOpenDecides(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		set    func(h *house)
+		door   string
+		code   string // of the error, "" = opened
+		rule   string // details.rule
+		reason string // of the record, "" = none
+		actor  string
+	}{
+		"permit":               {func(h *house) {}, "dor_1", "", "", "link", "guest:*5678"},
+		"inner door in scope":  {func(h *house) {}, "dor_in", "", "", "link", "guest:*5678"},
+		"out of scope":         {func(h *house) {}, "dor_2", rule.EntryDenied, "door_out_of_scope", "door_out_of_scope", "guest:*5678"},
+		"another place's door": {func(h *house) {}, "dor_b", rule.DeviceNotFound, "", "", ""},
+		"no door":              {func(h *house) {}, "dor_x", rule.DeviceNotFound, "", "", ""},
+		"expired":              {func(h *house) { h.Pass(time.Hour) }, "dor_1", rule.EntryDenied, "expired", "expired", "guest:*5678"},
+		"expired, a member":    {func(h *house) { h.membership(); h.Pass(time.Hour) }, "dor_1", "", "", "link", "guest:*5678"},
+		"revoked, a member":    {func(h *house) { h.membership(); h.revoke("r") }, "dor_1", rule.LinkInvalid, "", "link_invalid", "guest:*5678"},
+		"revoked and renewed":  {func(h *house) { h.revoke("r"); h.permit("r", 1) }, "dor_1", rule.LinkInvalid, "", "link_invalid", "guest:*----"},
+		"closed":               {func(h *house) { h.window("dor_1", "closed") }, "dor_1", rule.EntryDenied, "closed_window", "closed_window", "guest:*5678"},
+		"free":                 {func(h *house) { h.window("dor_2", "free") }, "dor_2", "", "", "free_window", "guest:*5678"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			p := h.permit("r", 1, "dor_1", "dor_in")
+			tt.set(h)
+			got, err := h.Open(ctx, p.Token, tt.door)
+			if rule.CodeOf(err) != tt.code || tt.code == "" && (err != nil || got.Result != "opened" || got.DoorID != tt.door || got.DoorName == "" || got.Err() != nil) {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			var e *rule.Error
+			if errors.As(err, &e) && tt.rule != "" && e.Details["rule"] != tt.rule {
+				t.Errorf("%+v", e)
+			}
+			if r, _ := h.last(); r.Reason != tt.reason || r.Actor != tt.actor || tt.reason != "" && (r.DoorID != tt.door || r.Method != "link") {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestOpenOutcomes(t *testing.T) {
+	t.Parallel()
+	for outcome, code := range map[string]string{device.Offline: rule.StoreOffline, device.Refused: rule.DeviceRefused, device.NoResponse: rule.DeviceNoResponse} {
+		h := newHouse(t)
+		h.door.outcome = outcome
+		got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1")
+		if err != nil || got.Result != outcome || rule.CodeOf(got.Err()) != code || got.Err().(*rule.Error).Details["reason"] != outcome {
+			t.Errorf("%s: %+v %v %v", outcome, got, err, got.Err())
+		}
+	}
+	h := newHouse(t)
+	h.door.err = device.ErrTooMany
+	if _, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); rule.CodeOf(err) != rule.TooManyInFlight {
+		t.Errorf("%v", err)
+	}
+	h.door.err = nil
+	if got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); err != nil || got.Result != "opened" {
+		t.Errorf("what never ran is not remembered: %v", err)
+	}
+}
+
+// TestOnePress: the same link and door within 3 s is one opening; a revocation
+// is felt all the same.
+func TestOnePress(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1)
+	press := func(door string) (string, int) {
+		got, err := h.Open(ctx, p.Token, door)
+		h.ok(err)
+		return got.Device.CommandID, len(h.door.asks)
+	}
+	first, _ := press("dor_1")
+	h.Pass(3*time.Second - time.Millisecond)
+	if again, n := press("dor_1"); again != first || n != 1 {
+		t.Errorf("within 3 s: %d commands", n)
+	}
+	if other, n := press("dor_2"); other == first || n != 2 {
+		t.Errorf("another door: %d commands", n)
+	}
+	h.Pass(time.Millisecond)
+	if next, n := press("dor_1"); next == first || n != 3 {
+		t.Errorf("at 3 s: %d commands", n)
+	}
+	h.revoke("r")
+	if _, err := h.Open(ctx, p.Token, "dor_1"); rule.CodeOf(err) != rule.LinkInvalid {
+		t.Errorf("after the revocation: %v", err)
+	}
+}
+
+func TestOpenJoinsARunningOne(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1)
+	h.door.gate, h.door.begun = make(chan struct{}), make(chan struct{}, 1)
+	var wg sync.WaitGroup
+	var first, second string
+	open := func(id *string) {
+		got, err := h.Open(ctx, p.Token, "dor_1")
+		if err != nil {
+			t.Error(err)
+		}
+		*id = got.Device.CommandID
+	}
+	wg.Go(func() { open(&first) })
+	<-h.door.begun
+	h.Pass(time.Minute) // however long it takes
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := h.Open(gone, p.Token, "dor_1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone learns nothing: %v", err)
+	}
+	close(h.door.gate)
+	wg.Wait()
+	if len(h.door.asks) != 1 || first == "" {
+		t.Errorf("%d commands", len(h.door.asks))
+	}
+	for range 8 { // a crowd, all at one moment
+		wg.Go(func() {
+			var id string
+			open(&id)
+			h.door.mu.Lock()
+			defer h.door.mu.Unlock()
+			if second == "" {
+				second = id
+			}
+			if id != second || id == first {
+				t.Errorf("%s beside %s", id, second)
+			}
+		})
+	}
+	wg.Wait()
+	if len(h.door.asks) != 2 {
+		t.Errorf("%d commands", len(h.door.asks))
+	}
+}
+
+// TestOpenLimit: at most 6 openings a minute and link.
+func TestOpenLimit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p, other := h.permit("r", 1), h.permit("other", 1)
+	for range 6 {
+		_, err := h.Open(ctx, p.Token, "dor_1")
+		h.ok(err)
+		h.Pass(3 * time.Second)
+	}
+	var e *rule.Error
+	if _, err := h.Open(ctx, p.Token, "dor_2"); !errors.As(err, &e) || e.Code != rule.RateLimited || e.RetryAfter != 42*time.Second {
+		t.Errorf("the 7th: %+v", e)
+	}
+	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
+		t.Errorf("another link: %v", err)
+	}
+	h.Pass(42 * time.Second)
+	if _, err := h.Open(ctx, p.Token, "dor_1"); err != nil {
+		t.Errorf("a minute after the first: %v", err)
+	}
+}
+
+func TestBrokenOpening(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { entry.CheckBroken(t) })
+}

@@ -1,0 +1,30 @@
+package entry
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// CheckBroken: an opening that panics frees those who joined it, and the next
+// press is a new one.
+func CheckBroken(t *testing.T) {
+	s := New(Config{})
+	k, now := press{"link", "door"}, time.Unix(0, 0)
+	go func() {
+		defer func() { _ = recover() }()
+		_, _ = s.press(context.Background(), k, now, func() (OpenResult, error) {
+			time.Sleep(time.Second) // the bubble's time
+			panic("broken")
+		})
+	}()
+	synctest.Wait()
+	if _, err := s.press(context.Background(), k, now, nil); !errors.Is(err, errAborted) {
+		t.Errorf("joined: %v", err)
+	}
+	if _, err := s.press(context.Background(), k, now, func() (OpenResult, error) { return OpenResult{}, nil }); err != nil {
+		t.Errorf("the next: %v", err)
+	}
+}
