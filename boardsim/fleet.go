@@ -7,16 +7,23 @@ package boardsim
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/doorlab/doorlab/boardsim/fault"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
-	"github.com/go-chi/chi/v5"
 )
 
-// Config of a Fleet. World, Dial, Clock and DataDir must be given.
+// Config of a Fleet. World, Dial and Clock must be given.
 type Config struct {
 	World *world.World // resolved
 	// Kinds of places to simulate; empty = world.Test and world.Live.
@@ -28,7 +35,7 @@ type Config struct {
 	Clock   clock.Clock
 	Flight  *clock.Flight       // nil = none
 	History func(history.Event) // nil = none
-	DataDir string              // flash and journal
+	DataDir string              // flash and journal; "" = nothing is kept
 	Seed    int64               // of latencies, jitter and faults; 0 = World.Seed
 	// Desired is the revision the server wants on a board, for GET /boards; nil = the applied one is shown.
 	Desired func(boardID string) int64
@@ -37,25 +44,218 @@ type Config struct {
 }
 
 // Fleet is a running set of boards.
-type Fleet struct{}
+type Fleet struct {
+	cfg     Config
+	boards  []*board // in the order of the world
+	byID    map[string]*board
+	byDoor  map[string]*board
+	faults  *fault.Set
+	flash   *flash
+	journal *journal
+	syncs   changes
+	slots   chan struct{} // bounds connection attempts under way
 
-// New builds the boards and loads their flash. It does not connect.
-func New(c Config) (*Fleet, error) { return &Fleet{}, nil }
+	ctx    context.Context
+	cancel context.CancelFunc
+	house  clock.Timer
+	jumped atomic.Int64 // domain ms at the end of the last jump
+	online atomic.Int64
+	wg     sync.WaitGroup // connection attempts
+}
 
-// Start connects all boards and returns when the server has answered each hello, or the context ends.
-func (f *Fleet) Start(ctx context.Context) error { return nil }
+// connecting bounds the connection attempts under way at once.
+const connecting = 128
+
+// New builds the boards and loads their flash. It does not connect. The error
+// is of the data directory.
+func New(c Config) (*Fleet, error) {
+	if c.World == nil || c.Dial == nil || c.Clock == nil {
+		return nil, errors.New("boardsim: World, Dial and Clock must be given")
+	}
+	if c.Seed == 0 {
+		c.Seed = c.World.Seed
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if c.History == nil {
+		c.History = func(history.Event) {}
+	}
+	if len(c.Kinds) == 0 {
+		c.Kinds = []string{world.Test, world.Live}
+	}
+	f := &Fleet{cfg: c, byID: map[string]*board{}, byDoor: map[string]*board{}, slots: make(chan struct{}, connecting)}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.build()
+	f.faults = fault.New(fault.Config{Clock: c.Clock, Seed: c.Seed, Boards: f.infos, Board: (*told)(f)})
+	if err := f.open(); err != nil {
+		return nil, fmt.Errorf("boardsim: %w", err)
+	}
+	return f, nil
+}
+
+// build makes the boards of the chosen places and slice.
+func (f *Fleet) build() {
+	n := 0
+	for i := range f.cfg.World.Places {
+		p := &f.cfg.World.Places[i]
+		if !slices.Contains(f.cfg.Kinds, p.Kind) {
+			continue
+		}
+		for j := range p.Boards {
+			if !f.mine(p.Kind, &n) {
+				continue
+			}
+			b := newBoard(f, p, &p.Boards[j], len(f.boards))
+			f.boards = append(f.boards, b)
+			f.byID[b.id] = b
+			for _, d := range b.s.Doors {
+				f.byDoor[d.ID] = b
+			}
+		}
+	}
+}
+
+func (f *Fleet) mine(kind string, n *int) bool {
+	if f.cfg.SliceN <= 1 {
+		return true
+	}
+	if kind == world.Test {
+		return f.cfg.SliceI == 1
+	}
+	*n++
+	return (*n-1)%f.cfg.SliceN == f.cfg.SliceI-1
+}
+
+// open loads flash and journal and begins new files.
+func (f *Fleet) open() error {
+	suffix := ""
+	if f.cfg.SliceN > 1 {
+		suffix = fmt.Sprintf("-%d-of-%d", f.cfg.SliceI, f.cfg.SliceN)
+	}
+	var err error
+	if f.journal, err = openJournal(f.cfg.DataDir, "journal"+suffix, f.byID); err != nil {
+		return err
+	}
+	now := f.nowMs()
+	if f.flash, err = openFlash(f.cfg.DataDir, "flash"+suffix, f.byID, now); err != nil {
+		return errors.Join(err, f.journal.Close())
+	}
+	if err := f.flash.renew(f.boards); err != nil {
+		return errors.Join(err, f.journal.Close(), f.flash.Close())
+	}
+	return nil
+}
+
+// Start connects all boards and returns when the server has answered each
+// hello, or with the context's error.
+func (f *Fleet) Start(ctx context.Context) error {
+	if v, ok := f.cfg.Clock.(interface {
+		OnJump(f func(from, to time.Time))
+	}); ok {
+		v.OnJump(func(_, to time.Time) { f.jumped.Store(to.UnixMilli()) })
+	}
+	f.house = f.cfg.Clock.Every(housekeeping, f.housekeep)
+	for _, b := range f.boards {
+		b.start()
+	}
+	for _, b := range f.boards {
+		select {
+		case <-b.first:
+		case <-ctx.Done():
+			return fmt.Errorf("boardsim: %d of %d boards connected: %w", f.Online(), f.Len(), ctx.Err())
+		case <-f.ctx.Done():
+			return errors.New("boardsim: stopped")
+		}
+	}
+	return nil
+}
 
 // Stop disconnects all boards and closes flash and journal.
-func (f *Fleet) Stop() error { return nil }
+func (f *Fleet) Stop() error {
+	if f.ctx.Err() != nil {
+		return nil
+	}
+	f.cancel()
+	if f.house != nil {
+		f.house.Stop()
+	}
+	var wg sync.WaitGroup
+	at := make(chan struct{}, connecting)
+	for _, b := range f.boards {
+		at <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-at }()
+			b.halt()
+		})
+	}
+	wg.Wait()
+	f.faults.Reset()
+	f.wg.Wait()
+	f.flash.wait()
+	return errors.Join(f.flash.Close(), f.journal.Close())
+}
 
-// Len is how many boards there are, Online how many the server has spoken to on their current connection.
-func (f *Fleet) Len() int { return 0 }
+// Len is how many boards there are.
+func (f *Fleet) Len() int { return len(f.boards) }
 
-// Online counts connected boards.
-func (f *Fleet) Online() int { return 0 }
+// Online counts the boards that the server has spoken to on their current connection.
+func (f *Fleet) Online() int { return int(f.online.Load()) }
 
 // Hits counts by fault name what the faults did over the fleet's life.
-func (f *Fleet) Hits() map[string]int64 { return nil }
+func (f *Fleet) Hits() map[string]int64 { return f.faults.Hits() }
 
-// Routes mounts the boards' part of the control API; r is at /lab/v1.
-func (f *Fleet) Routes(r chi.Router) {}
+// infos is what the fault set knows of the boards.
+func (f *Fleet) infos() []fault.Info {
+	out := make([]fault.Info, 0, len(f.boards))
+	for _, b := range f.boards {
+		i := fault.Info{ID: b.id, PlaceID: b.placeID, Test: b.test}
+		for _, d := range b.channels {
+			i.DoorIDs = append(i.DoorIDs, d.ID)
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// housekeeping is how often the fleet looks after its boards, digests how often
+// a board sends its digest; both domain time.
+const (
+	housekeeping = 5 * time.Second
+	digests      = 60 * time.Second
+)
+
+// housekeep sends the digests that are due, spread over the fleet, and writes
+// what could wait. Over a jump it runs once, at the end.
+func (f *Fleet) housekeep() {
+	if f.ctx.Err() != nil {
+		return
+	}
+	now := f.nowMs()
+	for _, b := range f.boards {
+		b.housekeep(now)
+	}
+	f.flash.tick(now, f.boards)
+}
+
+func (f *Fleet) nowMs() int64 { return f.cfg.Clock.Now().UnixMilli() }
+
+// emit writes to the history.
+func (f *Fleet) emit(e history.Event) {
+	e.WallNs = clock.WallNow().UnixNano()
+	f.cfg.History(e)
+}
+
+// walking reports whether virtual time is jumping now.
+func (f *Fleet) walking() bool {
+	v, ok := f.cfg.Clock.(interface{ State() string })
+	return ok && v.State() == clock.Advancing
+}
+
+// told is how faults reach the boards.
+type told Fleet
+
+func (t *told) LineChanged(boardID string)        { t.byID[boardID].lineChanged() }
+func (t *told) Reboot(boardID string, wiped bool) { t.byID[boardID].reboot(wiped, false) }
+func (t *told) LoseClock(boardID string)          { t.byID[boardID].reboot(false, true) }
+func (t *told) SkewChanged(string)                {} // the offset is asked for at every event

@@ -63,10 +63,11 @@ type EffectKind int
 
 // Effects, to be carried out in order.
 const (
-	Actuate EffectKind = iota // Line: append to the journal
-	Persist                   // Parts: keep in flash before going on
-	Publish                   // Channel, Payload: to the server, if connected
-	Decided                   // Result, Reason: answer of a Present
+	Actuate    EffectKind = iota // Line: append to the journal
+	Persist                      // Parts: keep in flash before going on
+	Publish                      // Channel, Payload: to the server, if connected
+	Decided                      // Line, Record: answer of a Present
+	Configured                   // Payload: the outage policy that was stored
 )
 
 // Parts of the state that Persist names.
@@ -88,11 +89,8 @@ type Effect struct {
 	Line    Line
 	Parts   Parts
 	Channel string
-	Payload any    // a type of internal/wire
-	Report  string // Publish of a report: its command id
-	Result  string // Decided
-	Reason  string
-	GrantID string
+	Payload any         // a type of internal/wire
+	Record  wire.Record // Decided
 }
 
 // Actions and causes of journal lines.

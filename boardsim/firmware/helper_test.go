@@ -109,7 +109,7 @@ func (b *bench) presented(ev Event) string {
 	b.t.Helper()
 	for _, e := range b.step(ev) {
 		if e.Kind == Decided {
-			return e.Result + " " + e.Reason
+			return e.Record.Result + " " + e.Record.Reason
 		}
 	}
 	b.t.Fatal("no decision")

@@ -42,8 +42,8 @@ func (m *machine) present() {
 		m.Dropped++
 	}
 	m.persist(PartRecord)
-	m.out = append(m.out, Effect{Kind: Decided, Result: r.Result, Reason: r.Reason, GrantID: r.GrantID,
-		Line: Line{DoorID: d.ID, Channel: d.Channel, GrantID: r.GrantID, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}})
+	m.out = append(m.out, Effect{Kind: Decided, Record: r, Line: Line{DoorID: d.ID, Channel: d.Channel,
+		GrantID: r.GrantID, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}})
 	m.upload()
 }
 

@@ -85,13 +85,16 @@ func (s State) NextDeadline() (at int64, ok bool) {
 	return at, ok
 }
 
-// advance does everything that is due at the event's time.
+// advance does everything that is due by the event's time, each at its own time.
 func (m *machine) advance() {
+	wall, mono := m.ev.Wall, m.ev.Mono
 	for {
 		at, ok := m.NextDeadline()
-		if !ok || at > m.ev.Mono {
+		if !ok || at > mono {
+			m.ev.Wall, m.ev.Mono = wall, mono
 			return
 		}
+		m.ev.Wall, m.ev.Mono = wall+at-mono, at
 		for i, d := range m.Doors {
 			if d.Held && d.HoldEnd > 0 && d.HoldEnd <= at {
 				m.holdEnds(i)
@@ -102,7 +105,7 @@ func (m *machine) advance() {
 		}
 		if m.Outage.Online {
 			if m.sentSeq > 0 && m.resendAt() <= at {
-				m.sentSeq = 0
+				m.sentSeq, m.ev.Mono = 0, mono
 				m.tries = min(m.tries+1, 6)
 				m.upload()
 			}
@@ -253,6 +256,7 @@ func (m *machine) config() {
 		}
 		m.Netloss = n
 		m.persist(PartCore)
+		m.out = append(m.out, Effect{Kind: Configured, Payload: cloneNetloss(n)})
 	}
 	n := cloneNetloss(m.Netloss)
 	a.Netloss = &n

@@ -289,3 +289,21 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	})
 }
+
+// A single large place is the worst case for freshness: each commit meets each board.
+func BenchmarkJudgeOneLargePlace(b *testing.B) {
+	h := newBuilder()
+	h.base("plc_a")
+	for i := range 2000 {
+		id := fmt.Sprint("brd_", i)
+		h.addBoard("plc_a", id)
+		h.online(id)
+	}
+	for i := range 200 {
+		h.change("plc_a", "register", grant(fmt.Sprint("pmt_", i), "kim", false))
+	}
+	b.Logf("%d events", len(h.events))
+	for b.Loop() {
+		Judge(NewView(h.events))
+	}
+}

@@ -110,7 +110,7 @@ func (r *run) commandEvent(q request, h http.Header) (history.Event, bool) {
 		body.Command, minutes, reason = m[4], body.Minutes, body.Reason
 	}
 	if k := h.Get("Idempotency-Key"); k != "" {
-		e.Key = hash(k)
+		e.Key = history.KeyHash(q.placeID, k)
 	}
 	e.Meaning = meaning(e.DoorID, body.Command, minutes, reason)
 	return e, true

@@ -151,7 +151,9 @@ func (r *run) saw(c clockView) {
 
 // emit appends to the run's own history.
 func (r *run) emit(e history.Event) {
-	e.At = r.now().UnixMilli()
+	if e.At == 0 {
+		e.At = r.now().UnixMilli()
+	}
 	r.log.Append(e)
 	if r.opt.Sink != nil {
 		r.opt.Sink(e)
@@ -196,24 +198,31 @@ func (r *run) judge(ctx context.Context, res *Result) {
 		}
 		parts = append(parts, others...)
 	}
-	res.Events = history.Merge(parts...)
-	res.Verdicts = history.Judge(history.NewView(res.Events))
 	res.Assertions = r.assertions
+	if res.Reason != "" {
+		res.Status = history.Blocked
+	}
+	res.Settle(history.Merge(parts...))
+}
+
+// Settle runs the checkers over a history and settles ledger and status.
+func (res *Result) Settle(events []history.Event) {
+	res.Events = events
+	res.Verdicts = history.Judge(history.NewView(events))
 	res.Ledger = history.Ledger(res.Verdicts, res.Assertions)
-	res.Status = history.Skipped
+	if res.Status != history.Blocked || len(res.Files) > 0 && res.Reason == "" {
+		res.Status = history.Skipped
+	}
 	for _, f := range res.Files {
 		res.Status = heavier(res.Status, f.Status)
 	}
 	for _, v := range res.Verdicts {
-		if v.Status == history.Fail {
-			res.Status = heavier(res.Status, v.Status)
-			if res.Reason == "" {
-				res.Reason = v.Clause + ": " + v.Number
-			}
+		if v.Status != history.Fail {
+			continue
 		}
-	}
-	if res.Reason != "" && len(parts) == 1 && r.lab != nil {
-		res.Status = heavier(res.Status, history.Blocked)
+		if res.Status = heavier(res.Status, v.Status); res.Reason == "" {
+			res.Reason = v.Clause + ": " + v.Number
+		}
 	}
 }
 

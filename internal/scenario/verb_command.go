@@ -113,6 +113,13 @@ func (c *Command) request(x *frame) (q request, err error) {
 	if q.apiKey, err = x.apiKey(c.APIKey, b.placeID); err != nil {
 		return q, err
 	}
+	if c.APIKey.set() {
+		if v, err := c.APIKey.eval(x.scope); err == nil {
+			if p, ok := member(v, "place"); ok { // another place's key: its attempts are that place's
+				q.placeID = show(p)
+			}
+		}
+	}
 	if c.Legacy {
 		q.path = "/device/v1/doors/" + esc(door) + "/" + strings.TrimPrefix(command, "door.")
 		if len(args) > 0 {

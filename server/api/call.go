@@ -48,6 +48,17 @@ type list struct {
 	total int
 }
 
+type success struct {
+	Success bool `json:"success"`
+	Data    any  `json:"data"`
+}
+
+type page struct {
+	Success bool `json:"success"`
+	Data    any  `json:"data"`
+	Total   int  `json:"total"`
+}
+
 // answer is anything that is not an envelope.
 type answer struct {
 	status  int
@@ -130,9 +141,9 @@ func (c *call) succeed(v any) {
 		}
 		c.send(v.status, v.kind, v.body)
 	case list:
-		c.write(map[string]any{"success": true, "data": v.items, "total": v.total}, http.StatusOK)
+		c.write(page{true, v.items, v.total}, http.StatusOK)
 	default:
-		c.write(map[string]any{"success": true, "data": v}, http.StatusOK)
+		c.write(success{true, v}, http.StatusOK)
 	}
 }
 

@@ -1,0 +1,175 @@
+package boardsim
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// loaded is what flash holds of a board.
+type loaded struct {
+	core    *coreLine
+	mono    int64
+	done    []firmware.Done
+	records []wire.Record
+}
+
+// openFlash reads what earlier lives kept and sets the boards to it: for them
+// the process's end was a reboot. now is domain ms.
+func openFlash(dir, name string, boards map[string]*board, now int64) (*flash, error) {
+	f := &flash{dir: dir, name: name, beat: now}
+	if dir == "" {
+		return f, nil
+	}
+	gens, err := f.files()
+	if err != nil {
+		return nil, err
+	}
+	r := reader{boards: map[string]*loaded{}, contents: map[string]contentLine{}}
+	for _, gen := range gens {
+		if err := r.file(f.path(gen)); err != nil {
+			return nil, err
+		}
+		f.gen = gen
+	}
+	made := map[string]*firmware.Content{}
+	for id, l := range r.boards {
+		if b := boards[id]; b != nil && l.core != nil {
+			if err := b.restore(l, r.alive, now, func(key string) (*firmware.Content, error) { return r.content(made, key) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return f, nil
+}
+
+// reader collects the lines of flash files.
+type reader struct {
+	boards   map[string]*loaded
+	contents map[string]contentLine
+	alive    int64 // the fleet's last sign of life, mono
+}
+
+func (r *reader) file(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	in := bufio.NewReaderSize(file, 1<<16)
+	for {
+		raw, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) { // a line cut short is no line
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var l flashLine
+		if json.Unmarshal(raw, &l) == nil {
+			r.line(l)
+		}
+	}
+}
+
+func (r *reader) line(l flashLine) {
+	r.alive = max(r.alive, l.Mono)
+	if l.C != nil {
+		r.contents[l.C.Key] = *l.C
+	}
+	if l.B == "" {
+		return
+	}
+	b := r.boards[l.B]
+	if b == nil || l.New {
+		b = &loaded{}
+		r.boards[l.B] = b
+	}
+	b.mono = l.Mono
+	for _, d := range l.D {
+		b.done = append(b.done, firmware.Done{Report: d})
+	}
+	if len(b.done) > 2*firmware.MaxDone {
+		b.done = slices.Clone(b.done[len(b.done)-firmware.MaxDone:])
+	}
+	b.records = append(b.records, l.R...)
+	if l.S == nil {
+		return
+	}
+	b.core = l.S
+	for i := range b.done {
+		b.done[i].Acked = !slices.Contains(l.S.Unacked, b.done[i].Report.CommandID)
+	}
+	b.records = slices.DeleteFunc(b.records, func(r wire.Record) bool { return r.Seq < l.S.First })
+}
+
+// content makes a content out of the lines that led to it.
+func (r *reader) content(made map[string]*firmware.Content, key string) (*firmware.Content, error) {
+	if key == "" {
+		return &firmware.Content{}, nil
+	}
+	if c := made[key]; c != nil {
+		return c, nil
+	}
+	var chain []*firmware.Change
+	var base *firmware.Content
+	for k := key; base == nil; {
+		l, ok := r.contents[k]
+		if !ok {
+			return nil, fmt.Errorf("flash: content %s is missing", k)
+		}
+		chain = append(chain, firmware.Prepare(l.Sync))
+		if l.From == "" {
+			break
+		}
+		k = l.From
+		base = made[k]
+	}
+	slices.Reverse(chain)
+	made[key] = firmware.ApplyAll(base, chain...)
+	return made[key], nil
+}
+
+// restore sets the board to what its flash holds, rebooted.
+func (b *board) restore(l *loaded, alive, now int64, content func(key string) (*firmware.Content, error)) error {
+	c, err := content(l.core.Content)
+	if err != nil {
+		return err
+	}
+	s := l.core.State
+	s.BoardID, s.PlaceID, s.Content = b.id, b.placeID, c
+	s.Doors = merge(s.Doors, b.channels)
+	s.Done = l.done[max(0, len(l.done)-firmware.MaxDone):]
+	s.Records = l.records[max(0, len(l.records)-firmware.MaxRecords):]
+	if n := len(s.Records); n > 0 {
+		s.Seq = max(s.Seq, s.Records[n-1].Seq)
+	}
+	s.Boot = max(s.Boot, b.s.Boot) + 1
+	if s.Outage.Online { // it died while connected: the drop is when it was last alive
+		s.Outage.Online, s.Outage.Contact = false, max(alive, l.mono)
+	}
+	for i := range s.Doors {
+		s.Doors[i].PulseEnd = 0
+	}
+	b.shift = max(0, max(alive, l.mono)-now) // the machine's clock went back: the board's does not
+	b.s = s
+	return nil
+}
+
+// merge keeps the stored doors in the order of the world's; a channel that is new starts anew.
+func merge(stored, world []firmware.Door) []firmware.Door {
+	out := slices.Clone(world)
+	for i, d := range out {
+		if j := slices.IndexFunc(stored, func(s firmware.Door) bool { return s.Channel == d.Channel }); j >= 0 {
+			out[i] = stored[j]
+		}
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+package boardsim
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// journal is the fleet's ground truth: what each relay did, appended line by
+// line, each one write before the board's report is sent, so that it survives
+// the process. It is the world's notebook, not the board's flash: a wiped board
+// keeps its lines.
+type journal struct {
+	mu   sync.Mutex
+	file *os.File // nil = nothing is kept
+	path string
+}
+
+// journalLine is a line as it is kept and shown.
+type journalLine struct {
+	Seq  int64
+	Boot int
+	At   int64 // domain Unix ms
+	firmware.Line
+}
+
+// lineJSON is a line's form in the file and in the control API.
+type lineJSON struct {
+	Seq          int64       `json:"seq"`
+	Boot         int         `json:"boot"`
+	At           string      `json:"at"`
+	BoardID      string      `json:"boardId"`
+	DoorID       string      `json:"doorId"`
+	Channel      int         `json:"channel"`
+	Action       string      `json:"action"`
+	Cause        string      `json:"cause"`
+	CommandID    *string     `json:"commandId"`
+	GrantID      *string     `json:"grantId"`
+	Revision     int64       `json:"revision"`
+	OutageAgeSec json.Number `json:"outageAgeSec"`
+}
+
+// keepLines is how many lines of a board stay in memory; older ones are read from the file.
+const keepLines = 512
+
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// seconds writes milliseconds as decimal seconds.
+func seconds(ms int64) json.Number {
+	return json.Number(strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64))
+}
+
+func (l journalLine) view(boardID string) lineJSON {
+	return lineJSON{Seq: l.Seq, Boot: l.Boot, At: msTime(l.At).Format(timeFormat), BoardID: boardID, DoorID: l.DoorID, Channel: l.Channel,
+		Action: l.Action, Cause: l.Cause, CommandID: orNull(l.CommandID), GrantID: orNull(l.GrantID), Revision: l.Revision,
+		OutageAgeSec: ageSec(l.OutageAgeMs)}
+}
+
+// ageSec shows an outage age; a lost clock is -1.
+func ageSec(ms int64) json.Number {
+	if ms < 0 {
+		return "-1"
+	}
+	return seconds(ms)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func (v lineJSON) line() journalLine {
+	at, _ := time.Parse(timeFormat, v.At)
+	sec, _ := v.OutageAgeSec.Float64()
+	ms := int64(sec*1000 + 0.5)
+	if sec < 0 {
+		ms = -1
+	}
+	return journalLine{Seq: v.Seq, Boot: v.Boot, At: at.UnixMilli(), Line: firmware.Line{DoorID: v.DoorID, Channel: v.Channel, Action: v.Action,
+		Cause: v.Cause, CommandID: orEmpty(v.CommandID), GrantID: orEmpty(v.GrantID), Revision: v.Revision, OutageAgeMs: ms}}
+}
+
+// openJournal reads what earlier lives wrote and opens the file to append.
+func openJournal(dir, name string, boards map[string]*board) (*journal, error) {
+	j := &journal{}
+	if dir == "" {
+		return j, nil
+	}
+	j.path = filepath.Join(dir, name+".ndjson")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	whole, err := j.each(func(v lineJSON) {
+		if b := boards[v.BoardID]; b != nil {
+			b.keep(v.line())
+			b.s.Boot = max(b.s.Boot, v.Boot)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if j.file, err = os.OpenFile(j.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+		return nil, err
+	}
+	return j, j.file.Truncate(whole) // a line cut short by a power loss is no line
+}
+
+// each reads all lines and returns how many bytes were whole ones.
+func (j *journal) each(f func(lineJSON)) (whole int64, err error) {
+	file, err := os.Open(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }()
+	r := bufio.NewReaderSize(file, 1<<16)
+	for {
+		raw, err := r.ReadBytes('\n')
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return whole, err
+		}
+		whole += int64(len(raw))
+		var v lineJSON
+		if json.Unmarshal(raw, &v) == nil {
+			f(v)
+		}
+	}
+}
+
+// append writes a line: one write.
+func (j *journal) append(v lineJSON) error {
+	if j.file == nil {
+		return nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, err = j.file.Write(append(raw, '\n'))
+	return err
+}
+
+// Close closes the file.
+func (j *journal) Close() error {
+	if j.file == nil {
+		return nil
+	}
+	return j.file.Close()
+}
+
+// write adds a line of ground truth [CMD-6]. Called with mu held.
+func (b *board) write(l firmware.Line) {
+	jl := journalLine{Seq: b.jseq + 1, Boot: b.s.Boot, At: b.f.nowMs(), Line: l}
+	b.keep(jl)
+	moved := clock.WallNow().UnixNano()
+	if err := b.f.journal.append(jl.view(b.id)); err != nil {
+		b.f.cfg.Log.Error("journal", "board", b.id, "err", err)
+	}
+	b.f.cfg.History(history.Event{Kind: history.Actuation, At: jl.At, WallNs: moved, BoardID: b.id, PlaceID: b.placeID, DoorID: l.DoorID,
+		Channel: l.Channel, Boot: jl.Boot, Action: l.Action, Cause: l.Cause, CommandID: l.CommandID, GrantID: l.GrantID, Revision: l.Revision,
+		OutageAgeMs: l.OutageAgeMs})
+}
+
+func (b *board) keep(l journalLine) {
+	b.jseq = l.Seq
+	if len(b.jlines) >= keepLines {
+		b.jlines = b.jlines[1:]
+	}
+	b.jlines = append(b.jlines, l)
+}
+
+// lines is the board's whole journal, oldest first.
+func (b *board) lines() ([]lineJSON, error) {
+	b.mu.Lock()
+	kept := append([]journalLine{}, b.jlines...)
+	b.mu.Unlock()
+	var out []lineJSON
+	if len(kept) > 0 && kept[0].Seq > 1 && b.f.journal.file != nil {
+		if _, err := b.f.journal.each(func(v lineJSON) {
+			if v.BoardID == b.id && v.Seq < kept[0].Seq {
+				out = append(out, v)
+			}
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range kept {
+		out = append(out, l.view(b.id))
+	}
+	return out, nil
+}

@@ -1,0 +1,72 @@
+package boardsim
+
+import (
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// lineChanged takes over what the faults make of the line. It must not block.
+func (b *board) lineChanged() {
+	defer b.flush()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.f.faults.Line(b.id)
+	was, is := b.lineBad, blocked(l)
+	b.lineBad = is
+	switch {
+	case was == "" && is != "":
+		b.emit(history.Event{Kind: history.Line, Op: "down", Text: is})
+	case was != "" && is == "":
+		b.emit(history.Event{Kind: history.Line, Op: "up", Text: was})
+	}
+	if b.stopped {
+		return
+	}
+	s := b.ses
+	switch {
+	case l.Offline:
+		b.drop(false)
+		b.landed()
+	case s != nil && s.line != nil:
+		if is != "" && !s.deaf {
+			b.deafen(s)
+		}
+		s.line.Set(l.State())
+	}
+	if was != "" && is == "" {
+		if b.deaf != nil {
+			b.deaf.Stop()
+		}
+		if s != nil && s.deaf { // the two ends share no session any more
+			b.drop(true)
+		}
+		b.tries = 0
+		if b.ses == nil {
+			b.redial()
+		}
+	}
+}
+
+// deafen: from now on nothing is heard, and nobody is told. The board notices
+// after its keep-alive, in domain time. Called with mu held.
+func (b *board) deafen(s *session) {
+	heard := b.heardMs(s)
+	if b.f.walking() { // up to here the jump was contact
+		heard = b.f.nowMs()
+	}
+	s.heard.Store(heard)
+	s.deaf = true
+	if b.deaf != nil {
+		b.deaf.Stop()
+	}
+	b.deaf = b.f.cfg.Clock.AfterFunc(deafAfter, func() {
+		defer b.flush()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.ses != s || b.stopped {
+			return
+		}
+		b.over(true)
+		go bye(s) // a half-open line keeps it to itself
+		b.redial()
+	})
+}

@@ -1,0 +1,329 @@
+package boardsim
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	mqtt "github.com/eclipse/paho.mqtt.golang"
+
+	"github.com/doorlab/doorlab/boardsim/fault"
+	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Transport times, wall.
+const (
+	keepAlive   = 30 * time.Second
+	pingTimeout = 10 * time.Second
+	handshake   = 10 * time.Second // dial, CONNECT, SUBSCRIBE, hello, each
+	firstRetry  = 300 * time.Millisecond
+	maxRetry    = 20 * time.Second
+	// deafAfter is when a board notices that nothing comes through any more, in
+	// domain time: a jump is longer than any keep-alive.
+	deafAfter = keepAlive + pingTimeout + 5*time.Second
+)
+
+// session is one connection of a board, from the dial on.
+type session struct {
+	no     int64
+	line   *link.Line
+	client mqtt.Client
+	up     bool          // subscribed: messages may go up
+	done   chan struct{} // closed when the hello is answered or the session is over
+	hello  time.Duration // clock.Mono when it was sent
+	base   int64         // the server's session time then, 0 = not known
+	heard  atomic.Int64  // domain ms of the last bytes from the server
+	deaf   bool          // a fault keeps the server from being heard: heard stands
+}
+
+// sessionMs estimates the server's session time: never behind it [CMD-4].
+func (s *session) sessionMs() int64 {
+	if s.base == 0 {
+		return 0
+	}
+	return s.base + (clock.Mono() - s.hello).Milliseconds() + 1
+}
+
+// heardConn notes when the server was last heard.
+type heardConn struct {
+	*link.Line
+	s   *session
+	clk clock.Clock
+}
+
+func (h heardConn) Read(p []byte) (int, error) {
+	n, err := h.Line.Read(p)
+	if n > 0 {
+		h.s.heard.Store(h.clk.Now().UnixMilli())
+	}
+	return n, err
+}
+
+// start makes the board live: timers and the first connection.
+func (b *board) start() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, d := range b.s.Doors {
+		b.emit(history.Event{Kind: history.Door, DoorID: d.ID, Channel: d.Channel})
+	}
+	b.lineBad = blocked(b.f.faults.Line(b.id))
+	b.arm()
+	b.dialNow()
+}
+
+// halt ends the board's part in the fleet.
+func (b *board) halt() {
+	b.mu.Lock()
+	b.stopped = true
+	s := b.leave()
+	if b.dirty {
+		b.f.flash.write(b, firmware.PartCore, b.s.Content, nil)
+	}
+	b.mu.Unlock()
+	bye(s)
+}
+
+// leave ends the session in order and stops all timers. Called with mu held.
+func (b *board) leave() *session {
+	for _, t := range []clock.Timer{b.retry, b.deaf} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	s := b.ses
+	b.over(false)
+	b.arm()
+	b.landed()
+	return s
+}
+
+// bye says DISCONNECT and closes.
+func bye(s *session) {
+	if s == nil {
+		return
+	}
+	if s.client != nil && s.client.IsConnectionOpen() {
+		s.client.Disconnect(0)
+	}
+	if s.line != nil {
+		_ = s.line.Close()
+	}
+}
+
+// redial plans the next attempt: the first soon, later ones with full jitter.
+// Jumping time waits for the first two. Called with mu held.
+func (b *board) redial() {
+	if b.stopped || b.lineBad != "" {
+		b.landed()
+		return
+	}
+	wait := time.Duration(b.rng.Int64N(int64(firstRetry)))
+	if b.tries > 0 {
+		wait = time.Duration(b.rng.Int64N(int64(min(maxRetry, firstRetry<<min(b.tries, 10)))))
+	}
+	if b.f.walking() {
+		wait = 0
+	}
+	if b.tries < 2 && b.away == nil {
+		b.away = b.f.cfg.Flight.Begin()
+	}
+	if b.tries >= 2 {
+		b.landed()
+	}
+	b.tries++
+	if b.retry != nil {
+		b.retry.Stop()
+	}
+	b.retry = clock.WallAfter(wait, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.dialNow()
+	})
+}
+
+// landed ends the flight of a reconnect. Called with mu held.
+func (b *board) landed() {
+	if b.away != nil {
+		b.away()
+		b.away = nil
+	}
+}
+
+// dialNow begins an attempt unless one is under way. Called with mu held.
+func (b *board) dialNow() {
+	if b.stopped || b.lineBad != "" || b.f.ctx.Err() != nil {
+		b.landed()
+		return
+	}
+	if b.ses != nil {
+		return
+	}
+	b.seq++
+	s := &session{no: b.seq, done: make(chan struct{})}
+	b.ses = s
+	b.f.wg.Go(func() {
+		b.f.slots <- struct{}{}
+		err := b.connect(s)
+		<-b.f.slots
+		if err != nil {
+			b.ended(s, err)
+		}
+	})
+}
+
+// connect dials, subscribes, says hello and waits for the answer.
+func (b *board) connect(s *session) error {
+	ctx, cancel := context.WithTimeout(b.f.ctx, handshake)
+	defer cancel()
+	conn, err := b.f.cfg.Dial(ctx, b.id)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	if b.ses != s {
+		b.mu.Unlock()
+		link.Reset(conn)
+		return nil
+	}
+	s.heard.Store(b.f.nowMs())
+	s.line = link.Wrap(conn, link.Config{BoardID: b.id, Flight: b.f.cfg.Flight, Seed: b.f.cfg.Seed ^ s.no<<20 ^ int64(b.rng.Uint32()),
+		State: b.f.faults.Line(b.id).State(), OnFault: func(d link.Dir) { b.f.faults.LineHit(b.id, d) }})
+	s.client = mqtt.NewClient(b.options(s))
+	b.mu.Unlock()
+	if err := await(s.client.Connect()); err != nil {
+		_ = s.line.Close()
+		return err
+	}
+	topics := map[string]byte{}
+	for _, ch := range wire.Down {
+		topics[wire.Topic(b.id, ch)] = 0
+	}
+	if err := await(s.client.SubscribeMultiple(topics, nil)); err != nil {
+		return err
+	}
+	b.hello(s)
+	b.flush()
+	return b.answered(ctx, s)
+}
+
+var errTimeout = errors.New("boardsim: the server does not answer")
+
+func await(t mqtt.Token) error {
+	if !t.WaitTimeout(handshake) {
+		return errTimeout
+	}
+	return t.Error()
+}
+
+func (b *board) hello(s *session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ses != s {
+		return
+	}
+	s.up, s.hello = true, clock.Mono()
+	b.step(firmware.Event{Kind: firmware.Connected})
+}
+
+// answered waits for the answer to the hello.
+func (b *board) answered(ctx context.Context, s *session) error {
+	late := make(chan struct{})
+	t := clock.WallAfter(handshake, func() { close(late) })
+	defer t.Stop()
+	select {
+	case <-s.done:
+		return nil
+	case <-late:
+		return errTimeout
+	case <-b.f.ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (b *board) options(s *session) *mqtt.ClientOptions {
+	return mqtt.NewClientOptions().AddBroker("tcp://doorlab").SetProtocolVersion(4).SetCleanSession(true).
+		SetClientID(b.id).SetUsername(b.id).SetPassword(b.password).
+		SetKeepAlive(keepAlive).SetPingTimeout(pingTimeout).SetConnectTimeout(handshake).SetWriteTimeout(5 * time.Second).
+		SetAutoReconnect(false).SetConnectRetry(false).SetOrderMatters(true).
+		SetCustomOpenConnectionFn(func(*url.URL, mqtt.ClientOptions) (net.Conn, error) {
+			return heardConn{s.line, s, b.f.cfg.Clock}, nil
+		}).
+		SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { b.receive(s, m.Topic(), m.Payload()) }).
+		SetConnectionLostHandler(func(_ mqtt.Client, err error) { b.ended(s, err) })
+}
+
+// ended: a session broke, or never came about.
+func (b *board) ended(s *session, err error) {
+	b.mu.Lock()
+	current := b.ses == s
+	if current {
+		silent := s.deaf || err != nil && (strings.Contains(err.Error(), "pingresp") || strings.Contains(err.Error(), "timeout"))
+		b.over(silent)
+		b.redial()
+	}
+	b.mu.Unlock()
+	b.flush()
+	if current {
+		bye(s)
+	}
+}
+
+// over forgets the session. Called with mu held.
+func (b *board) over(silent bool) {
+	s := b.ses
+	if s == nil {
+		return
+	}
+	b.ses, b.outbox, b.behind = nil, nil, nil
+	s.end()
+	b.f.cfg.Flight.Reset(b.id)
+	b.step(firmware.Event{Kind: firmware.Disconnected, Silent: silent, Heard: b.heardMs(s) + b.shift})
+}
+
+// drop ends the session from this side, at once: both ends see it. Called with mu held.
+func (b *board) drop(silent bool) {
+	s := b.ses
+	b.over(silent)
+	if s != nil && s.line != nil {
+		s.line.Cut()
+	}
+}
+
+func (s *session) end() {
+	select {
+	case <-s.done:
+	default:
+		close(s.done)
+	}
+}
+
+// heardMs is when the server was last heard; a jump counts as contact for a live line.
+func (b *board) heardMs(s *session) int64 {
+	if s.deaf {
+		return s.heard.Load()
+	}
+	return max(s.heard.Load(), b.f.jumped.Load())
+}
+
+// blocked names the fault that keeps a line from carrying both ways.
+func blocked(l fault.Line) string {
+	switch {
+	case l.Offline:
+		return "offline"
+	case l.HalfOpen:
+		return "halfopen"
+	case l.OnewayUp:
+		return "oneway-up"
+	case l.OnewayDown:
+		return "oneway-down"
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+// Package report turns a scenario.Result into what people and programs read: a
+// text table, JUnit XML, JSON, a job summary, a self-contained HTML page, and
+// the run directory that keeps them with the history. Results flow in, bytes
+// out; it reads no clock. internal/cli imports it.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/scenario"
+)
+
+// WriteTable writes the scenarios, a line a guarantee, and the first breach of each.
+func WriteTable(w io.Writer, res scenario.Result) error {
+	var b strings.Builder
+	for _, f := range res.Files {
+		fmt.Fprintf(&b, "%-7s  %-28s %6.1fs  %s\n", f.Status, stem(f.Path), f.Seconds, firstLine(f.Reason))
+	}
+	if len(res.Files) > 0 {
+		b.WriteString("\n")
+	}
+	if err := history.WriteLedger(&b, res.Ledger); err != nil {
+		return err
+	}
+	for _, r := range breaches(res) {
+		fmt.Fprintf(&b, "\n%s %s\n%s", r.Clause, r.Promise, r.FirstBad)
+	}
+	fmt.Fprintf(&b, "\n%s\n", Line(res))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Line is a run in one line.
+func Line(res scenario.Result) string {
+	n := map[history.Status]int{}
+	for _, f := range res.Files {
+		n[f.Status]++
+	}
+	covered := 0
+	for _, r := range res.Ledger {
+		if r.Status != history.Skipped {
+			covered++
+		}
+	}
+	var parts []string
+	for _, s := range []history.Status{history.Pass, history.Fail, history.Blocked, history.Invalid, history.Skipped} {
+		if n[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[s], strings.ToLower(string(s))))
+		}
+	}
+	out := fmt.Sprintf("%s · %d scenarios (%s) · %d of %d guarantees exercised · %d events · seed %d · %.1f s",
+		res.Status, len(res.Files), strings.Join(parts, ", "), covered, len(res.Ledger), len(res.Events), res.Seed, res.Seconds)
+	if res.Reason != "" {
+		out += "\n" + res.Reason
+	}
+	return out
+}
+
+// breaches are the rows with a timeline to show.
+func breaches(res scenario.Result) (out []history.Row) {
+	for _, r := range res.Ledger {
+		if r.FirstBad != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// stem is a file's name without folder and ending.
+func stem(path string) string {
+	path = path[strings.LastIndexAny(path, `/\`)+1:]
+	return strings.TrimSuffix(strings.TrimSuffix(path, ".yaml"), ".yml")
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+// leaves lists the steps that did something: a table's rows one by one.
+func leaves(steps []*scenario.StepResult) (out []*scenario.StepResult) {
+	for _, s := range steps {
+		if len(s.Children) > 0 {
+			out = append(out, leaves(s.Children)...)
+			continue
+		}
+		if s.Detail != "in the background" {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/doorlab/doorlab/server/device"
+)
+
+func (h *house) command(key, body string) response {
+	h.t.Helper()
+	return h.do(request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", key: key, body: body})
+}
+
+func (h *house) records() []any {
+	h.t.Helper()
+	r := h.want(200, "", request{method: "GET", path: "/space/v1/partner/entry-logs", token: "key_a"})
+	list, _ := r.json["data"].([]any)
+	if r.json["total"] != float64(len(list)) {
+		h.t.Errorf("total %v of %d", r.json["total"], len(list))
+	}
+	return list
+}
+
+const openBody = `{"capability":"door","command":"open"}`
+
+func TestCommandOutcomes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i, tt := range []struct {
+		behave, command string
+		status          int
+		code, reason    string
+		result          string
+	}{
+		{"", "open", 200, "", "", "opened"},
+		{"", "door.hold", 200, "", "", "held"},
+		{"", "close", 200, "", "", "locked"},
+		{device.Offline, "open", 409, "device_offline", "offline", "offline"},
+		{"busy", "open", 502, "device_refused", "refused", "refused"},
+		{"silent", "open", 504, "device_no_response", "noResponse", "noResponse"},
+	} {
+		h.boards.set(tt.behave)
+		key, body := fmt.Sprint("key-", i), `{"capability":"door","command":"`+tt.command+`","args":{"minutes":3,"reason":"r"}}`
+		r := h.command(key, body)
+		if r.Code != tt.status || r.code() != tt.code {
+			t.Fatalf("%+v: %d %s", tt, r.Code, r.Body)
+		}
+		id := r.details()["commandId"]
+		if tt.status == 200 {
+			id = r.data()["commandId"]
+			if d := r.data(); d["outcome"] != "reported" || d["deviceId"] != "dor_1" || d["capability"] != "door" || d["command"] != strings.TrimPrefix(tt.command, "door.") {
+				t.Errorf("%s", r.Body)
+			}
+		} else if r.details()["reason"] != tt.reason {
+			t.Errorf("%s", r.Body)
+		}
+		if tt.code == "device_refused" && r.details()["deviceCode"] != "busy" || tt.code == "device_no_response" && r.details()["timeoutMs"] == nil {
+			t.Errorf("%s", r.Body)
+		}
+		h.boards.set("")
+		sent := h.boards.count()
+		again := h.command(key, body) // [CMD-5]
+		if again.Body.String() != r.Body.String() || again.Code != r.Code || again.Header().Get("Idempotent-Replayed") != "true" || r.Header().Get("Idempotent-Replayed") != "" {
+			t.Errorf("replay: %d %s %v", again.Code, again.Body, again.Header())
+		}
+		if h.boards.count() != sent {
+			t.Error("a replay was sent")
+		}
+		rec := h.records()[0].(map[string]any)
+		if rec["commandId"] != id || rec["result"] != tt.result || rec["actor"] != "api:key_a" || rec["actorLabel"] != "both" || rec["reason"] != "api" || rec["replays"] != 1.0 {
+			t.Errorf("record %v", rec)
+		}
+	}
+}
+
+// Missing args, null and {} mean the same; minutes count for hold only; the
+// dotted form is a synonym; the legacy path shares the keys.
+func TestCommandMeaning(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first := h.command("k", openBody)
+	for _, body := range []string{
+		`{"capability":"door","command":"door.open"}`, `{"command":"open","capability":"door","args":null}`, `{"capability":"door","command":"open","args":{}}`,
+		`{"capability":"door","command":"open","args":{"minutes":7}}`, `{"capability":"door","command":"open","args":{"reason":""},"x":1}`,
+	} {
+		if r := h.command("k", body); r.Body.String() != first.Body.String() {
+			t.Errorf("%s: %d %s", body, r.Code, r.Body)
+		}
+	}
+	if r := h.want(200, "", request{method: "POST", path: "/device/v1/doors/dor_1/open", token: "key_a", key: "k"}); r.Body.String() != first.Body.String() || r.Header().Get("Idempotent-Replayed") != "true" {
+		t.Errorf("legacy: %s", r.Body)
+	}
+	for _, body := range []string{`{"capability":"door","command":"close"}`, `{"capability":"door","command":"open","args":{"reason":"x"}}`} {
+		if r := h.command("k", body); r.Code != 409 || r.code() != "idempotency_key_reused" || r.details()["reason"] != nil {
+			t.Errorf("%s: %d %s", body, r.Code, r.Body)
+		}
+	}
+	h.want(409, "idempotency_key_reused", request{method: "POST", path: "/device/v1/devices/dor_2/commands", token: "key_a", key: "k", body: openBody})
+	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_b/commands", token: "key_b", key: "k", body: openBody}) // another place's key
+	if n := len(h.records()); n != 1 {
+		t.Errorf("%d records", n)
+	}
+	if audits, n, err := h.store.Audits("plc_a", 100, 0); err != nil || n < 3 || audits[1].Action != "command.refused" || audits[1].Detail != "idempotency_key_reused" {
+		t.Errorf("audit %+v %v", audits, err)
+	}
+}
+
+func TestLegacyFailuresSayMore(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for behave, reason := range map[string]string{device.Offline: "offline", "jammed": "refused", "silent": "noResponse"} {
+		h.boards.set(behave)
+		r := h.do(request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "k" + reason, body: `{"minutes":1}`})
+		if r.json["reason"] != reason || r.json["detail"] != r.json["message"] || r.details()["reason"] != reason {
+			t.Errorf("%s: %s", behave, r.Body)
+		}
+	}
+	h.boards.set("")
+	r := h.want(400, "invalid_field", request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "x", body: `{"minutes":-1}`})
+	if r.json["reason"] != "invalid_field" || r.details()["field"] != "minutes" {
+		t.Errorf("%s", r.Body)
+	}
+}
+
+// Callers under one key join the running command and get its answer.
+func TestConcurrentCallsJoin(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	var wg sync.WaitGroup
+	bodies := make([]string, 16)
+	replays := make([]bool, len(bodies))
+	for i := range bodies {
+		wg.Go(func() {
+			r := h.command("same", openBody)
+			bodies[i], replays[i] = r.Body.String(), r.Header().Get("Idempotent-Replayed") == "true"
+		})
+	}
+	wg.Wait()
+	first := 0
+	for i := range bodies {
+		if bodies[i] != bodies[0] {
+			t.Errorf("%s\n%s", bodies[i], bodies[0])
+		}
+		if !replays[i] {
+			first++
+		}
+	}
+	if first != 1 || h.boards.count() != 1 {
+		t.Errorf("%d firsts, %d sent", first, h.boards.count())
+	}
+}
+
+// A caller that hangs up does not cancel the command.
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.boards.held = make(chan struct{})
+	ctx, hangUp := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, "POST", "/device/v1/devices/dor_1/commands", strings.NewReader(openBody))
+	r.Header.Set("Authorization", "Bearer "+h.tokens["key_a"])
+	r.Header.Set("Idempotency-Key", "k")
+	hangUp()
+	close(h.boards.held)
+	h.http.ServeHTTP(httptest.NewRecorder(), r)
+	if again := h.command("k", openBody); again.Code != 200 || again.Header().Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d %s", again.Code, again.Body)
+	}
+}
+
+// The outcomes a partner may ask for, in the test place only.
+func TestSimulatedOutcomes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	body := `{"capability":"door","command":"open","args":{"reason":"sim:offline"}}`
+	h.want(409, "device_offline", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", key: "1", body: body})
+	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_d", key: "2", body: body})
+	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_b/commands", token: "key_b", key: "3", body: body})
+}
+
+func BenchmarkCommand(b *testing.B) {
+	docs, err := loadDocuments()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var op *operation
+	for _, d := range docs {
+		for _, o := range d.ops {
+			if o.id == "commandDevice" {
+				op = o
+			}
+		}
+	}
+	a := &API{cfg: Config{Log: quietLog}}
+	run := a.serve(op, func(c *call) (any, error) {
+		return renderAnswer(device.Result{CommandID: "cmd_1", DoorID: "dor_1", Outcome: device.Reported, RequestedAt: epoch, ReportedAt: epoch}), nil
+	})
+	op.scope, op.resource = "none", ""
+	b.ReportAllocs()
+	for b.Loop() {
+		r := httptest.NewRequest(http.MethodPost, "/device/v1/devices/dor_1/commands", strings.NewReader(openBody))
+		r.Header.Set("Idempotency-Key", "0123456789")
+		r.Header.Set("Content-Type", "application/json")
+		run(httptest.NewRecorder(), r)
+	}
+}

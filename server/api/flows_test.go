@@ -1,0 +1,390 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"image/png"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/place"
+)
+
+const permits = "/space/v1/partner/entry-permits"
+
+func (h *house) permit(body string) response {
+	h.t.Helper()
+	return h.want(200, "", request{method: "POST", path: permits, token: "key_a", body: body})
+}
+
+func TestPermits(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first, again := h.permit(permitBody), h.permit(permitBody)
+	if first.Body.String() != again.Body.String() { // [PERM-2]
+		t.Errorf("%s\n%s", first.Body, again.Body)
+	}
+	id, url := first.data()["permitId"].(string), first.data()["url"].(string)
+	if url != "https://entry.example/entry?t="+first.data()["entryToken"].(string) {
+		t.Error(url)
+	}
+	get := request{method: "GET", path: permits + "/" + id, token: "key_p"}
+	d := h.want(200, "", get).data()
+	if d["state"] != "active" || d["phoneTail"] != "5678" || d["startsAt"] != "2026-11-01T00:00:00.000Z" || d["firstUsedAt"] != nil || d["useCount"] != 0.0 {
+		t.Errorf("%v", d)
+	}
+	if ids := d["doorIds"].([]any); len(ids) != 1 || ids[0] != "dor_1" { // the entry doors [PERM-6]
+		t.Errorf("%v", ids)
+	}
+	l := h.want(200, "", request{method: "GET", path: permits + "?externalRef=m-1&limit=1", token: "key_a"})
+	if l.json["total"] != 1.0 {
+		t.Errorf("%s", l.Body)
+	}
+	if l := h.want(200, "", request{method: "GET", path: permits + "?externalRef=none", token: "key_a"}); l.json["total"] != 0.0 || l.json["data"] == nil {
+		t.Errorf("%s", l.Body)
+	}
+	for _, tt := range []struct {
+		status     int
+		code, body string
+	}{
+		{400, "invalid_period", strings.Replace(permitBody, "2026-11-02", "2026-11-01", 1)},
+		{409, "permit_period_too_long", strings.Replace(permitBody, "2026-11-02T00:00:00", "2026-12-01T00:00:01", 1)},
+		{200, "", strings.Replace(strings.Replace(permitBody, "m-1", "m-2", 1), "2026-11-02", "2026-12-01", 1)},
+		{400, "invalid_door_ids", strings.Replace(permitBody, "{", `{"doorIds":["dor_1","dor_b"],`, 1)},
+		{400, "invalid_door_ids", strings.Replace(permitBody, "{", `{"doorIds":[1],`, 1)},
+		{400, "invalid_door_ids", strings.Replace(permitBody, "{", `{"doorIds":{},`, 1)},
+		{400, "empty_door_ids", strings.Replace(permitBody, "{", `{"doorIds":[],`, 1)},
+	} {
+		r := h.want(tt.status, tt.code, request{method: "POST", path: permits, token: "key_a", body: tt.body})
+		if tt.code == "invalid_door_ids" && r.details()["invalid"] == nil {
+			t.Errorf("%s", r.Body)
+		}
+	}
+	revoke := permits + "/revoke"
+	h.want(404, "permit_not_found", request{method: "POST", path: revoke, token: "key_a", body: `{"externalRef":"none"}`})
+	h.want(404, "permit_not_found", request{method: "POST", path: revoke, token: "key_b", body: `{"permitId":"` + id + `"}`})
+	r1 := h.want(200, "", request{method: "POST", path: revoke, token: "key_a", body: `{"externalRef":"m-1","permitId":"` + id + `","reason":"x"}`})
+	r2 := h.want(200, "", request{method: "POST", path: revoke, token: "key_a", body: `{"permitId":"` + id + `","reason":"y"}`})
+	if r1.Body.String() != r2.Body.String() || r1.data()["state"] != "revoked" || r1.data()["reason"] != "x" {
+		t.Errorf("%s\n%s", r1.Body, r2.Body)
+	}
+	h.want(404, "link_invalid", request{method: "POST", path: "/entry/open", body: `{"t":"` + first.data()["entryToken"].(string) + `","doorId":"dor_1"}`}) // [PERM-4]
+	if back := h.permit(permitBody).data(); back["permitId"] != id || back["url"] == url {                                                                  // [PERM-3]
+		t.Errorf("%v", back)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	patch := request{method: "PATCH", path: "/core/v1/places/plc_a", token: "key_p", body: `{"hours":{"week":{"sun":[["10:00","02:00"]],"wed":[]}}}`}
+	r := h.want(200, "", patch)
+	week := r.data()["hours"].(map[string]any)["week"].(map[string]any)
+	if len(week) != 7 || len(week["mon"].([]any)) != 1 || len(week["sun"].([]any)) != 1 {
+		t.Errorf("%s", r.Body)
+	}
+	for body, want := range map[string]string{`{"name":"x"}`: "place_field_forbidden", `{"hours":{"week":{"x":[]}},"timezone":"UTC"}`: "place_field_forbidden"} {
+		patch.body = body
+		h.want(403, want, patch)
+	}
+	for _, week := range []string{`{"x":[]}`, `{"mon":5}`, `{"mon":[["9:00","10:00"]]}`, `{"mon":[["09:00","09:00"]]}`, `{"mon":[["09:00","12:00"],["11:00","13:00"]]}`, `5`} {
+		patch.body = `{"hours":{"week":` + week + `}}`
+		h.want(400, "invalid_field", patch)
+	}
+	s := h.want(200, "", request{method: "GET", path: "/core/v1/public/places/plc_a/schedule?days=3"}) // [HRS-2]
+	days := s.data()["days"].([]any)
+	sun, tue := days[0].(map[string]any), days[2].(map[string]any)
+	if len(days) != 3 || sun["weekday"] != "sun" || sun["intervals"].([]any)[0].(map[string]any)["endsAt"] != "2026-11-01T17:00:00.000Z" ||
+		tue["note"].(map[string]any)["type"] != "closure" || tue["open"] != false {
+		t.Errorf("%s", s.Body)
+	}
+	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/public/places/plc_a/schedule?days=61"})
+	none := ""
+	if _, err := h.api.cfg.Places.(*place.Service).PatchPlace("plc_b", place.PlacePatch{EntryPhone: &none}); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.want(200, "", request{method: "GET", path: "/space/v1/partner/gate-config", token: "key_b"}); strings.Contains(r.Body.String(), "entryPhone") {
+		t.Errorf("%s", r.Body)
+	}
+}
+
+func TestDevices(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	d := h.want(200, "", request{method: "GET", path: "/device/v1/devices/dor_1", token: "key_d"}).data()
+	if s := d["standing"].(map[string]any); d["kind"] != "door" || s["fresh"] != true || s["state"] != "locked" {
+		t.Errorf("%v", d)
+	}
+	if r := h.want(200, "", request{method: "GET", path: "/device/v1/devices/dor_b", token: "key_b"}); r.data()["standing"] != nil || r.Header().Get("X-Place-Kind") != "live" {
+		t.Errorf("%s", r.Body)
+	}
+	if r := h.want(200, "", request{method: "GET", path: "/device/v1/doors", token: "key_b"}); !strings.Contains(r.Body.String(), `"doorState":"locked","online":false`) {
+		t.Errorf("%s", r.Body)
+	}
+	policies := "/device/v1/doors/dor_1/policies"
+	set := func(body string) request { return request{method: "POST", path: policies, token: "key_a", body: body} }
+	a := h.want(200, "", set(`{"window":{"ref":"always"},"mode":"free"}`))
+	h.want(200, "", set(`{"window":{"ref":"custom","startsAt":"2026-11-01T00:00:00Z","endsAt":"2026-11-02T00:00:00Z"},"mode":"closed"}`))
+	if a.data()["active"] != true {
+		t.Errorf("%s", a.Body)
+	}
+	h.want(400, "invalid_field", set(`{"window":{"ref":"sometimes"},"mode":"free"}`))
+	h.want(400, "invalid_timestamp", set(`{"window":{"ref":"custom","startsAt":"now","endsAt":"2026-11-02T00:00:00Z"},"mode":"closed"}`))
+	if r := h.want(200, "", request{method: "GET", path: policies, token: "key_a"}); r.json["total"] != 2.0 {
+		t.Errorf("%s", r.Body)
+	}
+	if r := h.want(200, "", request{method: "DELETE", path: policies + "?ref=always", token: "key_a"}); r.data()["deleted"] != 1.0 {
+		t.Errorf("%s", r.Body)
+	}
+	h.want(400, "invalid_query", request{method: "DELETE", path: policies + "?ref=x", token: "key_a"})
+}
+
+func TestNetloss(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	get := request{method: "GET", path: "/device/v1/boards/brd_a/netloss", token: "key_a"}
+	if d := h.want(200, "", get).data(); d["graceSec"] != 129600.0 || d["version"] != 0.0 || d["appliedAt"] != nil {
+		t.Errorf("%v", d)
+	}
+	put := request{method: "PUT", path: get.path, token: "key_a", body: `{"graceSec":60,"channels":{"2":"hold"}}`}
+	d := h.want(200, "", put).data()
+	if ch := d["channels"].(map[string]any); ch["1"] != "close" || ch["2"] != "hold" || d["version"] != 1.0 || d["appliedAt"] == nil {
+		t.Errorf("%v", d)
+	}
+	for _, tt := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{device.ErrOffline, 503, "store_offline"}, {device.ErrLost, 502, "store_unreachable"}, {device.ErrNoAnswer, 504, "device_no_response"},
+		{&device.RefusedError{Code: "busy"}, 502, "device_refused"},
+	} {
+		h.boards.setError = tt.err
+		if r := h.want(tt.status, tt.code, put); tt.status == 503 && r.Header().Get("Retry-After") == "" {
+			t.Errorf("%v", r.Header())
+		}
+	}
+	for _, ch := range []string{`{"3":"open"}`, `{"01":"open"}`, `{"x":"open"}`, `{"1":"up"}`, `[]`} {
+		put.body = `{"graceSec":60,"channels":` + ch + `}`
+		h.want(400, "invalid_field", put)
+	}
+}
+
+func TestEntry(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.permit(permitBody).data()["entryToken"].(string)
+	browser := map[string]string{"Accept": "text/html,*/*", "Accept-Language": "ko-KR,ko;q=0.9,en;q=0.5"}
+	page := h.want(200, "", request{method: "GET", path: "/entry?t=" + token, header: browser})
+	body := page.Body.String()
+	for _, s := range []string{"Here &lt;b&gt;", "열기: Front", `lang="ko"`, `name="t" value="` + token + `"`} {
+		if !strings.Contains(body, s) {
+			t.Errorf("no %s in %s", s, body)
+		}
+	}
+	if strings.Contains(body, "Back") {
+		t.Error("a door out of scope is shown")
+	}
+	checkPage(t, page)
+	h.want(200, "", request{method: "HEAD", path: "/entry?t=" + token})
+	if h.boards.count() != 0 {
+		t.Error("looking opened a door")
+	}
+	svg := h.want(200, "", request{method: "GET", path: "/entry/qr.svg?t=" + token})
+	if !strings.HasPrefix(svg.Body.String(), "<svg ") || svg.Header().Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("%.80s", svg.Body)
+	}
+	if _, err := png.Decode(h.want(200, "", request{method: "GET", path: "/entry/qr.png?t=" + token}).Body); err != nil {
+		t.Error(err)
+	}
+	open := request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_1"}`}
+	if d := h.want(200, "", open).data(); d["result"] != "opened" || d["doorName"] != "Front" {
+		t.Errorf("%v", d)
+	}
+	h.tick(10 * time.Second)
+	form := request{method: "POST", path: "/entry/open", body: "t=" + token + "&doorId=dor_1", header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}
+	if d := h.want(200, "", form).data(); d["result"] != "opened" {
+		t.Errorf("%v", d)
+	}
+	h.tick(10 * time.Second)
+	for k, v := range browser {
+		form.header[k] = v
+	}
+	if r := h.want(200, "", form); !strings.Contains(r.Body.String(), "문이 열렸습니다") {
+		t.Errorf("%s", r.Body)
+	} else {
+		checkPage(t, r)
+	}
+	h.tick(10 * time.Second)
+	for behave, want := range map[string]string{device.Offline: "503 store_offline offline", "busy": "502 device_refused refused", "silent": "504 device_no_response noResponse"} { // [ENT-3]
+		h.boards.set(behave)
+		f := strings.Fields(want)
+		r := h.do(open)
+		if got := strconv.Itoa(r.Code) + " " + r.code(); got != f[0]+" "+f[1] || r.details()["reason"] != f[2] {
+			t.Errorf("%s: %d %s", behave, r.Code, r.Body)
+		}
+		h.tick(10 * time.Second)
+	}
+	h.boards.set("")
+	r := h.want(409, "entry_denied", request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_2"}`})
+	if r.details()["rule"] != "door_out_of_scope" {
+		t.Errorf("%s", r.Body)
+	}
+	h.want(404, "device_not_found", request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_b"}`})
+	for _, path := range []string{"/entry?t=none", "/entry?t=", "/entry", "/entry?t=" + strings.Repeat("x", 300), "/entry?t=%zz"} {
+		r := h.do(request{method: "GET", path: path})
+		if r.Code != 404 || !strings.HasPrefix(r.Header().Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %d %s", path, r.Code, r.Body)
+		}
+		checkPage(t, r)
+		h.want(404, "link_invalid", request{method: "GET", path: path, header: map[string]string{"Accept": "application/json"}})
+	}
+	if log := h.log.String(); strings.Contains(log, token) || !strings.Contains(log, "route=/entry") {
+		t.Error("the token is in the log, or there is no log")
+	}
+	used := h.want(200, "", request{method: "GET", path: "/core/v1/places/plc_a/events?kind=entry.permit.used,entry.denied&from=2026-10-31T12:00:00+09:00", token: "key_p"})
+	if used.json["total"] != 4.0 {
+		t.Errorf("%s", used.Body)
+	}
+	h.want(400, "invalid_timestamp", request{method: "GET", path: "/core/v1/places/plc_a/events?from=yesterday", token: "key_p"})
+	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/places/plc_a/events?kind=x", token: "key_p"})
+	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/places/plc_a/events?from=2026-09-01T00:00:00Z", token: "key_p"})
+}
+
+func (h *house) tick(d time.Duration) {
+	h.t.Helper()
+	if err := h.clk.Advance(h.clk.Now().Add(d)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+var (
+	style   = regexp.MustCompile(`(?s)<style>(.*)</style>`)
+	foreign = regexp.MustCompile(`(?i)(src|href|action)="(https?:|//)|<script|@import|url\(`)
+)
+
+// checkPage: nothing foreign, nothing kept, and the policy fits the style.
+func checkPage(t *testing.T, r response) {
+	t.Helper()
+	h := r.Header()
+	if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+		t.Errorf("%v", h)
+	}
+	selfContained(t, r)
+}
+
+func selfContained(t *testing.T, r response) {
+	t.Helper()
+	body := r.Body.String()
+	if f := foreign.FindString(body); f != "" {
+		t.Errorf("%s in the page", f)
+	}
+	m := style.FindStringSubmatch(body)
+	if m == nil {
+		t.Fatalf("no style: %s", body)
+	}
+	sum := sha256.Sum256([]byte(m[1]))
+	if !strings.Contains(r.Header().Get("Content-Security-Policy"), base64.StdEncoding.EncodeToString(sum[:])) {
+		t.Error("the policy does not let the style in")
+	}
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	q := request{method: "POST", path: "/space/v1/customers/import", token: "key_p",
+		body: `{"source":"old","items":[{"externalRef":"c1","phone":"01011112222","name":"Kim"},{"phone":"x"},7,null,{"externalRef":"c2","phone":"01033334444"}],"Items":[]}`}
+	if d := h.want(200, "", q).data(); d["received"] != 5.0 || d["created"] != 2.0 || d["failed"] != 3.0 {
+		t.Errorf("%v", d)
+	}
+	if d := h.want(200, "", q).data(); d["created"] != 0.0 || d["unchanged"] != 2.0 { // [IMP-1]
+		t.Errorf("%v", d)
+	}
+	if r := h.want(200, "", request{method: "GET", path: "/space/v1/customers?limit=1", token: "key_p"}); r.json["total"] != 2.0 || strings.Contains(r.Body.String(), "01011112222") {
+		t.Errorf("%s", r.Body)
+	}
+	q.path, q.body = "/space/v1/memberships/import", `{"source":"old","items":[{"externalRef":"m","phone":"01011112222","startsAt":"2026-01-01T00:00:00Z"}]}`
+	if d := h.want(200, "", q).data(); d["created"] != 1.0 {
+		t.Errorf("%v", d)
+	}
+	if r := h.want(200, "", request{method: "GET", path: "/space/v1/memberships", token: "key_p"}); r.json["total"] != 2.0 {
+		t.Errorf("%s", r.Body)
+	}
+	for body, code := range map[string]string{`{"source":"","items":[1]}`: "invalid_field", `{"source":"s","items":[]}`: "invalid_field", `{"items":[1]}`: "missing_field",
+		`{"source":"s","items":{}}`: "invalid_field", `{"source":"s","items":[` + strings.Repeat("1,", 5000) + `1]}`: "invalid_field"} {
+		q.body = body
+		h.want(400, code, q)
+	}
+	big := `{"source":"s","items":[{"phone":"01011112222","name":"` + strings.Repeat("x", 100<<10) + `"}]}` // beyond 64 KiB
+	q.body = big
+	if d := h.want(200, "", q).data(); d["failed"] != 1.0 {
+		t.Errorf("%v", d)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	q := request{method: "POST", path: "/core/v1/auth/apikey/token", body: `{"key":"sact_nonsense"}`, addr: "[2001:db8::1]:5"}
+	if a, b := h.want(401, "invalid_api_key", q), h.want(401, "invalid_api_key", q); a.Body.String() != b.Body.String() {
+		t.Error("different messages")
+	}
+	q.body = `{"key":5}`
+	h.want(400, "invalid_field", q)
+	q.body = "{"
+	for range 27 {
+		h.want(400, "invalid_body", q)
+	}
+	q.addr = "[2001:db8::ffff]:6" // the same /64 [AUTH-3]
+	if r := h.want(429, "rate_limited", q); r.Header().Get("Retry-After") != "60" {
+		t.Errorf("%v", r.Header())
+	}
+	q.body, q.header = `{"key":"`+h.keys["key_a"]+`"}`, map[string]string{"X-Forwarded-For": "1.2.3.4"}
+	h.want(429, "rate_limited", q)
+	h.tick(time.Minute)
+	h.want(200, "", q)
+}
+
+func TestRevokedKey(t *testing.T) {
+	t.Parallel()
+	var keys *auth.Service
+	h := newHouse(t, func(c *Config) { keys = c.Keys.(*auth.Service) })
+	if err := keys.Revoke("key_a"); err != nil {
+		t.Fatal(err)
+	}
+	h.want(401, "token_invalid", request{method: "GET", path: "/device/v1/devices", token: "key_a"}) // [AUTH-5]
+	h.want(401, "invalid_api_key", request{method: "POST", path: "/core/v1/auth/apikey/token", body: `{"key":"` + h.keys["key_a"] + `"}`})
+}
+
+func TestStorageGone(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	if err := h.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := h.want(503, "storage_unavailable", request{method: "POST", path: permits, token: "key_a", body: permitBody})
+	if r.Header().Get("Retry-After") == "" {
+		t.Errorf("%v", r.Header())
+	}
+	h.want(503, "storage_unavailable", request{method: "GET", path: "/readyz"})
+	h.want(200, "", request{method: "GET", path: "/livez"})
+}
+
+func TestDocsPages(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, name := range documentNames {
+		r := h.want(200, "", request{method: "GET", path: "/" + name + "/v1/docs"})
+		selfContained(t, r)
+		r = h.want(200, "", request{method: "GET", path: "/" + name + "/v1/openapi.json"})
+		servers, _ := r.json["servers"].([]any)
+		if len(servers) != 1 || servers[0].(map[string]any)["url"] != "http://example.com" || r.json["openapi"] != "3.0.3" {
+			t.Errorf("%v", servers)
+		}
+	}
+}
