@@ -30,6 +30,7 @@ type Config struct {
 	Control      string    // "" = no control API
 	ControlToken string    // "" = derived from the data directory's secret
 	LinkURL      string    // base of entry links; "" = the HTTP address
+	SIP          string    // address of phone entry over SIP; "" = none
 	CrashPoints  bool      // let the control API kill the process at a step
 	TrustedProxy []string  // whose X-Forwarded-For counts
 	Log          *slog.Logger

@@ -3,29 +3,282 @@ package testbed
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/boardsim"
+	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/controlapi"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server"
 )
 
 // Testbed is a running world.
 type Testbed struct {
-	Ready Ready
+	Ready   Ready
+	History *history.Log
+
+	cfg    Config
+	clk    clock.Clock
+	memory *lab
+	server *server.Server
+	fleet  *boardsim.Fleet
+	public *http.Server
+	ctl    *http.Server
+	close  []func() error // in this order
+	failed chan error
 }
 
-// Start brings the world up and returns when every board is connected.
-func Start(ctx context.Context, c Config) (*Testbed, error) {
-	return nil, errors.New("the server is not composed yet")
+// Bounds of the public listener: a command is answered after at most 8 s.
+const (
+	headerTimeout = 5 * time.Second
+	writeTimeout  = 15 * time.Second
+	idleTimeout   = 2 * time.Minute
+	stopTimeout   = 3 * time.Second
+)
+
+// Start brings the world up and returns when every board is connected. Errors:
+// ErrOtherWorld, ErrInUse, a taken port, an unwritable directory, a newer database.
+func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
+	t := &Testbed{cfg: c, failed: make(chan error, 4), History: history.NewLog(wallNs)}
+	defer func() {
+		if err != nil {
+			_ = t.Stop()
+		}
+	}()
+	if t.memory, err = openLab(c.DataDir, c.World.Seed); err != nil {
+		return nil, err
+	}
+	flight := clock.NewFlight()
+	start := c.Start
+	if start.IsZero() {
+		start = clock.WallNow()
+	}
+	if start.Before(t.memory.Now) {
+		start = t.memory.Now
+	}
+	t.clk = newClock(c.Virtual, start, flight)
+
+	public, err := listen(c.HTTP)
+	if err != nil {
+		return nil, err
+	}
+	t.onStop(ignoreClosed(public.Close))
+	mqtt, err := listen(c.MQTT)
+	if err != nil {
+		return nil, err
+	}
+	t.onStop(ignoreClosed(mqtt.Close))
+	t.Ready.HTTP, t.Ready.MQTT = "http://"+public.Addr().String(), "tcp://"+mqtt.Addr().String()
+	linkURL := c.LinkURL
+	if linkURL == "" {
+		linkURL = t.Ready.HTTP
+	}
+	t.server, err = server.New(server.Config{
+		DataDir: c.DataDir, World: c.World, Clock: t.clk, Flight: flight, History: t.History.Append,
+		LinkURL: linkURL, TrustedProxies: c.TrustedProxy, SIP: c.SIP, CrashPoints: c.CrashPoints, Log: c.Log,
+	})
+	if errors.Is(err, server.ErrOtherWorld) {
+		return nil, fmt.Errorf("%w (%s); use another --data, or the --seed and world it was made with", ErrOtherWorld, c.DataDir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.serve("the broker", func() error { return t.server.ServeMQTT(mqtt) })
+	if err := t.startFleet(ctx, flight, mqtt.Addr().String()); err != nil {
+		return nil, err
+	}
+	t.public = &http.Server{Handler: t.server.Handler(), ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout}
+	t.serve("the API", func() error { return t.public.Serve(public) })
+	if err := t.startControl(c); err != nil {
+		return nil, err
+	}
+	t.Ready.Ready = true
+	t.Ready.Places, err = t.places()
+	return t, err
 }
 
-// Stop ends it; nothing that was answered is lost.
-func (t *Testbed) Stop() error { return nil }
+func (t *Testbed) startFleet(ctx context.Context, flight *clock.Flight, broker string) (err error) {
+	dial := dialTCP(broker)
+	if t.cfg.Link != TCP {
+		l := link.NewListener("boards")
+		t.serve("the memory link", func() error { return t.server.ServeMQTT(l) })
+		dial = func(ctx context.Context, _ string) (net.Conn, error) { return l.Dial(ctx) }
+	}
+	kinds := []string{world.Test}
+	if t.cfg.Fleet {
+		kinds = append(kinds, world.Live)
+	}
+	t.fleet, err = boardsim.New(boardsim.Config{
+		World: t.cfg.World, Kinds: kinds, Dial: dial, Clock: t.clk, Flight: flight, History: t.History.Append,
+		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Seed: t.cfg.World.Seed, Desired: t.server.Desired,
+		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
+	})
+	if err != nil {
+		return err
+	}
+	return t.fleet.Start(ctx)
+}
+
+func (t *Testbed) startControl(c Config) error {
+	if c.Control == "" {
+		return nil
+	}
+	l, err := listen(c.Control)
+	if err != nil {
+		return err
+	}
+	t.onStop(ignoreClosed(l.Close))
+	token := c.ControlToken
+	if token == "" {
+		token = t.server.ControlToken()
+	}
+	t.Ready.Control, t.Ready.ControlToken = "http://"+l.Addr().String(), token
+	lab := controlapi.Handler(token, func(r chi.Router) {
+		t.server.Control(r, t.controlHooks())
+		t.fleet.Routes(r)
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", t.server.Metrics())
+	mux.Handle("/", lab)
+	t.ctl = &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
+	t.serve("the control API", func() error { return t.ctl.Serve(l) })
+	return nil
+}
+
+func (t *Testbed) controlHooks() server.ControlHooks {
+	return server.ControlHooks{
+		Ready:        func() any { p, _ := t.places(); return p },
+		Moved:        t.memory.remember,
+		WriteHistory: t.History.WriteSince,
+	}
+}
+
+// places lists the places with their keys, as the ready line does.
+func (t *Testbed) places() ([]ReadyPlace, error) {
+	out := make([]ReadyPlace, 0, len(t.cfg.World.Places))
+	for _, p := range t.cfg.World.Places {
+		row := ReadyPlace{PlaceID: p.ID, Name: p.Name, Kind: p.Kind, EntryPhone: p.EntryPhone}
+		key := p.MainKey()
+		revoked, err := t.server.KeyRevoked(key.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !revoked {
+			row.APIKey = &key.Secret
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// serve runs a listener's loop; its end before Stop is a failure of the testbed.
+func (t *Testbed) serve(what string, f func() error) {
+	go func() {
+		if err := f(); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			select {
+			case t.failed <- fmt.Errorf("%s ended: %w", what, err):
+			default:
+			}
+		}
+	}()
+}
+
+func (t *Testbed) onStop(f func() error) { t.close = append(t.close, f) }
 
 // Failed says when a listener died under way.
-func (t *Testbed) Failed() <-chan error { return nil }
+func (t *Testbed) Failed() <-chan error { return t.failed }
 
 // Boards is how many boards are simulated.
-func (t *Testbed) Boards() int { return 0 }
+func (t *Testbed) Boards() int { return t.fleet.Len() }
 
-// ExampleLink registers a permit at the first test place and returns its entry link.
-func (t *Testbed) ExampleLink() (string, error) { return "", nil }
+// Stop ends it within seconds; nothing that was answered is lost.
+func (t *Testbed) Stop() error {
+	var errs []error
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	for _, s := range []*http.Server{t.ctl, t.public} {
+		if s != nil {
+			if err := s.Shutdown(ctx); err != nil { // commands still waiting for a board: their key answers later
+				_ = s.Close()
+			}
+		}
+	}
+	if t.fleet != nil {
+		errs = append(errs, t.fleet.Stop())
+	}
+	if t.server != nil {
+		errs = append(errs, t.server.Stop())
+	}
+	for _, f := range t.close {
+		errs = append(errs, f())
+	}
+	if t.memory != nil {
+		if t.clk != nil {
+			t.memory.remember(t.clk.Now())
+		}
+		errs = append(errs, t.memory.Close())
+	}
+	return errors.Join(errs...)
+}
 
-// RememberedSeed is the seed a data directory was made with, 0 when it has none.
-func RememberedSeed(dir string) int64 { return 0 }
+// ExampleLink registers a permit at the first place whose key still works and returns its entry link.
+func (t *Testbed) ExampleLink() (string, error) {
+	ctx := context.Background()
+	p := t.Ready.Places[0]
+	if p.APIKey == nil {
+		return "", nil
+	}
+	c := client.Client{Base: t.Ready.HTTP}
+	token, _, err := c.Exchange(ctx, *p.APIKey)
+	if err != nil {
+		return "", err
+	}
+	c.Token = token
+	now := t.clk.Now()
+	var out struct {
+		URL string `json:"url"`
+	}
+	err = c.Do(ctx, http.MethodPost, "/space/v1/partner/entry-permits", map[string]string{
+		"externalRef": "doorlab-example", "phone": "01012345678", "name": "Example",
+		"startsAt": now.Add(-time.Hour).Format(time.RFC3339), "endsAt": now.Add(7 * 24 * time.Hour).Format(time.RFC3339),
+	}, &out)
+	return out.URL, err
+}
+
+func listen(addr string) (net.Listener, error) {
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) {
+			err = op.Err
+			var sys *os.SyscallError
+			if errors.As(err, &sys) {
+				err = sys.Err
+			}
+		}
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address, port 0 picks a free one", addr, err)
+	}
+	return l, nil
+}
+
+func ignoreClosed(f func() error) func() error {
+	return func() error {
+		if err := f(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+}
