@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/clock"
@@ -23,6 +24,7 @@ type board struct {
 	channels []firmware.Door
 	latency  latency
 	first    chan struct{} // closed at the first answered hello
+	detached atomic.Bool   // taken away: somebody else speaks for it
 
 	mu      sync.Mutex
 	s       firmware.State

@@ -202,6 +202,16 @@ func (f *Fleet) Len() int { return len(f.boards) }
 // Online counts the boards that the server has spoken to on their current connection.
 func (f *Fleet) Online() int { return int(f.online.Load()) }
 
+// Simulates reports whether the board is one of the fleet's and was not taken
+// away. Any goroutine may ask, at any time; a nil Fleet simulates nothing.
+func (f *Fleet) Simulates(boardID string) bool {
+	if f == nil {
+		return false
+	}
+	b := f.byID[boardID]
+	return b != nil && !b.detached.Load()
+}
+
 // Hits counts by fault name what the faults did over the fleet's life.
 func (f *Fleet) Hits() map[string]int64 { return f.faults.Hits() }
 

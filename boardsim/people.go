@@ -136,6 +136,7 @@ func (f *Fleet) detach(w http.ResponseWriter, _ *http.Request, b *board) {
 	b.mu.Lock()
 	if !b.stopped {
 		b.stopped = true
+		b.detached.Store(true)
 		b.emit(history.Event{Kind: history.Detached})
 	}
 	s := b.leave()
@@ -153,6 +154,7 @@ func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
 	b.mu.Lock()
 	if b.stopped && f.ctx.Err() == nil {
 		b.stopped = false
+		b.detached.Store(false)
 		b.emit(history.Event{Kind: history.Attached})
 		b.lineBad = blocked(f.faults.Line(b.id))
 		b.step(firmware.Event{Kind: firmware.Reboot})
