@@ -25,7 +25,6 @@ var removed = []string{
 func (a *API) router() (http.Handler, error) {
 	mux := chi.NewRouter()
 	used := map[string]bool{}
-	methods := map[string][]string{}
 	for _, d := range a.docs {
 		for _, op := range d.ops {
 			h := a.handlers[op.id]
@@ -35,10 +34,8 @@ func (a *API) router() (http.Handler, error) {
 			used[op.id] = true
 			run := a.serve(op, h)
 			mux.Method(op.method, op.path, run)
-			methods[op.path] = append(methods[op.path], op.method)
 			if op.method == http.MethodGet {
 				mux.Method(http.MethodHead, op.path, run)
-				methods[op.path] = append(methods[op.path], http.MethodHead)
 			}
 		}
 	}
@@ -51,7 +48,7 @@ func (a *API) router() (http.Handler, error) {
 		mux.Handle(path, a.fail(path, rule.New(rule.EndpointRemoved, "this endpoint was removed on 2026-09-24")))
 	}
 	mux.NotFound(a.fail("", rule.New(rule.NotFound, "there is no such path")))
-	mux.MethodNotAllowed(a.notAllowed(mux, methods))
+	mux.MethodNotAllowed(a.notAllowed(mux))
 	return mux, nil
 }
 
@@ -63,18 +60,30 @@ func (a *API) fail(route string, e *rule.Error) http.HandlerFunc {
 	}
 }
 
-// notAllowed answers a known path with a wrong method.
-func (a *API) notAllowed(mux *chi.Mux, methods map[string][]string) http.HandlerFunc {
+// notAllowed answers a known path with a wrong method. Several patterns may
+// take the path (.../revoke is also a {permitId}): Allow names the methods of
+// all of them, in one order.
+func (a *API) notAllowed(mux *chi.Mux) http.HandlerFunc {
+	verbs := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	return func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.EscapedPath()
-		for pattern, list := range methods {
-			if mux.Find(chi.NewRouteContext(), list[0], path) == pattern {
-				w.Header().Set("Allow", strings.Join(list, ", "))
-				a.fail(pattern, rule.New(rule.MethodNotAllowed, "this path takes "+strings.Join(list, ", ")))(w, r)
-				return
+		path := r.URL.RawPath // as the router looks at it
+		if path == "" {
+			path = r.URL.Path
+		}
+		var allow []string
+		var pattern string
+		for _, m := range verbs {
+			p := mux.Find(chi.NewRouteContext(), m, path)
+			if p == "" {
+				continue
+			}
+			allow = append(allow, m)
+			if pattern == "" || p == path { // the literal one names the route
+				pattern = p
 			}
 		}
-		a.fail("", rule.New(rule.MethodNotAllowed, "this path takes other methods"))(w, r)
+		w.Header().Set("Allow", strings.Join(allow, ", "))
+		a.fail(pattern, rule.New(rule.MethodNotAllowed, "this path takes "+strings.Join(allow, ", ")))(w, r)
 	}
 }
 
