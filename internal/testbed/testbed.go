@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -32,6 +33,7 @@ type Testbed struct {
 	memory *lab
 	server *server.Server
 	fleet  *boardsim.Fleet
+	boards atomic.Pointer[boardsim.Fleet] // fleet, once it is there
 	public *http.Server
 	ctl    *http.Server
 	close  []func() error // in this order
@@ -85,6 +87,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	}
 	t.server, err = server.New(server.Config{
 		DataDir: c.DataDir, World: c.World, Clock: t.clk, Flight: flight, History: t.History.Append,
+		Counted: func(boardID string) bool { f := t.boards.Load(); return f != nil && f.Simulates(boardID) },
 		LinkURL: linkURL, TrustedProxies: c.TrustedProxy, SIP: c.SIP, CrashPoints: c.CrashPoints, Log: c.Log,
 	})
 	if errors.Is(err, server.ErrOtherWorld) {
@@ -126,6 +129,7 @@ func (t *Testbed) startFleet(ctx context.Context, flight *clock.Flight, broker s
 	if err != nil {
 		return err
 	}
+	t.boards.Store(t.fleet) // before the first board connects
 	return t.fleet.Start(ctx)
 }
 

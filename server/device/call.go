@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/plant"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -103,6 +104,8 @@ func (c *call) claim() (mine bool) {
 		c.err = err
 	case prior == nil:
 		c.fresh = true
+		s.cfg.History(history.Event{Kind: history.Intent, At: s.now().UnixMilli(), PlaceID: c.in.PlaceID, DoorID: c.in.DoorID,
+			CommandID: c.in.CommandID, Key: history.KeyHash(c.in.PlaceID, c.req.Key), Op: c.in.Command, Method: c.in.Method, GrantID: c.in.GrantID})
 	case prior.Meaning != c.meaning:
 		s.count.reused.Add(1)
 		c.plantedConflict()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -20,11 +21,12 @@ type Sender interface {
 type Config struct {
 	Ledger   Ledger
 	Sender   Sender
-	Clock    clock.Clock   // nil = clock.Real
-	Flight   *clock.Flight // nil = nothing is counted
-	Wait     time.Duration // 0 = DefaultWait
-	NotAfter time.Duration // 0 = DefaultNotAfter
-	InFlight int           // 0 = DefaultInFlight
+	Clock    clock.Clock         // nil = clock.Real
+	Flight   *clock.Flight       // nil = nothing is counted
+	Wait     time.Duration       // 0 = DefaultWait
+	NotAfter time.Duration       // 0 = DefaultNotAfter
+	InFlight int                 // 0 = DefaultInFlight
+	History  func(history.Event) // nil = none
 	// Step is called at the crash points after-claim, before-publish,
 	// after-publish, before-commit, after-commit and before-answer; nil = none.
 	Step func(name string)
@@ -71,6 +73,9 @@ func New(cfg Config) *Service {
 	}
 	if cfg.InFlight == 0 {
 		cfg.InFlight = DefaultInFlight
+	}
+	if cfg.History == nil {
+		cfg.History = func(history.Event) {}
 	}
 	if cfg.Step == nil {
 		cfg.Step = func(string) {}

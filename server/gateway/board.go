@@ -18,6 +18,7 @@ type board struct {
 	id      string
 	placeID string
 	seen    atomic.Int64 // domain ms of the last packet
+	helpers atomic.Int64 // connections that only publish
 
 	mu       sync.Mutex
 	st       device.BoardState
@@ -189,7 +190,7 @@ func (b *board) ended(l *link) {
 		g.sync.Gone(b.id, l.epoch)
 		g.save(b)
 	}
-	if latest && l.counted() {
-		g.cfg.Flight.Reset(b.id)
+	if latest {
+		l.replaced()
 	}
 }

@@ -47,10 +47,16 @@ func checkNetloss(n wire.Netloss) error {
 	return nil
 }
 
+// maxTime is the last millisecond that RFC 3339 can say.
+const maxTime = 253402300799999
+
+func isTime(ms int64) bool { return ms >= 0 && ms <= maxTime }
+
 // standings keeps those that mean something.
 func standings(list []wire.Standing) []wire.Standing {
 	return slices.DeleteFunc(list, func(s wire.Standing) bool {
-		return !slices.Contains([]string{"locked", "unlocked", "open", "warning"}, s.State) || (s.Leaf != "open" && s.Leaf != "closed")
+		return !slices.Contains([]string{"locked", "unlocked", "open", "warning"}, s.State) || (s.Leaf != "open" && s.Leaf != "closed") ||
+			!isTime(s.Since) || s.HoldUntil != nil && !isTime(*s.HoldUntil)
 	})
 }
 
@@ -90,7 +96,7 @@ func decodeRecords(payload []byte) (wire.Records, error) {
 // goodRecord reports whether a record can be kept: of the board's own door,
 // with a known result and reason. It masks what it must.
 func (b *board) goodRecord(r *wire.Record) bool {
-	if r.Seq <= 0 || r.At <= 0 || !b.hasDoor(r.DoorID) || len(r.GrantID) > 64 {
+	if r.Seq <= 0 || !isTime(r.At) || !b.hasDoor(r.DoorID) || len(r.GrantID) > 64 {
 		return false
 	}
 	r.PhoneTail = tail(r.PhoneTail)

@@ -17,11 +17,26 @@ import (
 // Bounds of the keep-alive a board may ask for, in seconds.
 const (
 	minKeepAlive = 5
-	maxKeepAlive = 120
+	maxKeepAlive = 60
 )
 
-// helperSuffix marks the client id of a connection that only publishes.
-const helperSuffix = "/up"
+// A helper is a connection that only publishes, for tools that cannot publish
+// and subscribe on one: its client id is the board's id, "/up", and up to
+// maxHelperTail letters, digits, dots, dashes or underscores, so that several
+// need not take each other over.
+const (
+	helperSuffix  = "/up"
+	maxHelperTail = 32
+	maxHelpers    = 8 // of a board at one time
+)
+
+// isHelper tells whether a client id is one of the user's helpers.
+func isHelper(clientID, user string) bool {
+	tail, ok := strings.CutPrefix(clientID, user+helperSuffix)
+	return ok && len(tail) <= maxHelperTail && strings.Trim(tail, helperTail) == ""
+}
+
+const helperTail = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 // broker makes the MQTT server. Its own listeners and event loop are not used:
 // connections come from Serve, nothing is retained or stored.
@@ -54,12 +69,13 @@ func (h *hook) Provides(b byte) bool {
 }
 
 // OnConnect admits a board or refuses: MQTT 3.1.1, clean session, no will (a
-// will would go around the topic rules), client id = user name, its password.
+// will would go around the topic rules), client id = user name or one of its
+// helpers, its password.
 func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	g := h.g
 	id, user := pk.Connect.ClientIdentifier, string(pk.Connect.Username)
 	b := g.boards[user]
-	helper := id == user+helperSuffix
+	helper := isHelper(id, user)
 	code := packets.CodeSuccess
 	switch {
 	case id != user && !helper:
@@ -69,15 +85,21 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 		code = packets.ErrBadUsernameOrPassword // "not authorized" in 3.1.1
 	case !passes(b, pk.Connect.Password):
 		code = packets.ErrBadUsernameOrPassword
+	case helper && b.helpers.Add(1) > maxHelpers:
+		b.helpers.Add(-1)
+		code = packets.ErrServerUnavailable
 	}
 	c, _ := cl.Net.Conn.(*guard)
-	if code != packets.CodeSuccess || c == nil {
+	if code != packets.CodeSuccess || c == nil { // c is never nil: Serve makes it
 		g.count.refused.Add(1)
 		_ = g.mq.SendConnack(cl, code, false, nil)
 		return code
 	}
 	l := &link{b: b, cl: cl, conn: c, helper: helper}
 	c.link.Store(l)
+	if c.shut.Load() { // ended before it knew its link
+		l.shut()
+	}
 	g.count.connected.Add(1)
 	return nil
 }
@@ -111,6 +133,7 @@ func (h *hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	if old != nil {
 		h.g.count.takeovers.Add(1)
 		_ = old.conn.Close()
+		old.replaced()
 	}
 }
 
@@ -146,6 +169,10 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	l := linkOf(cl)
 	_, channel, ok := wire.ParseTopic(pk.TopicName)
 	if l == nil || !ok {
+		return pk, packets.CodeSuccessIgnore
+	}
+	if pk.FixedHeader.Retain {
+		h.g.count.forbidden.Add(1)
 		return pk, packets.CodeSuccessIgnore
 	}
 	h.g.count.uplinks.Add(1)

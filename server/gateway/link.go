@@ -19,6 +19,7 @@ type link struct {
 	helper   bool // publishes only, see docs/board-protocol.md
 	closed   atomic.Bool
 	closedAt atomic.Int64 // domain ms
+	gone     atomic.Bool  // nothing of it counts in the flight any more
 
 	epoch int64 // set at hello; b.mu
 	seq   int64 // of commands; b.mu
@@ -101,7 +102,18 @@ func (l *link) close(err error) {
 }
 
 // counted reports whether the board's end counts messages in our flight.
-func (l *link) counted() bool { return !l.helper && l.b.g.cfg.Counted(l.b.id) }
+func (l *link) counted() bool { return !l.helper && !l.gone.Load() && l.b.g.cfg.Counted(l.b.id) }
+
+// replaced forgets what is in flight on a connection that has ended. On a
+// takeover the new one has not been answered yet: nothing of it is under way.
+func (l *link) replaced() {
+	l.mu.Lock() // not while a push counts
+	defer l.mu.Unlock()
+	if l.counted() {
+		l.gone.Store(true)
+		l.b.g.cfg.Flight.Reset(l.b.id)
+	}
+}
 
 // got counts an uplink as handled.
 func (l *link) got() {

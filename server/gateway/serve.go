@@ -90,7 +90,9 @@ func (g *Gateway) attend(c *guard) {
 		g.mu.Unlock()
 		if l = c.link.Load(); l != nil {
 			g.count.connected.Add(-1)
-			if !l.helper {
+			if l.helper {
+				l.b.helpers.Add(-1)
+			} else {
 				l.b.enqueue(item{l: l})
 			}
 		}

@@ -34,7 +34,7 @@ func (b *board) handle(it item) {
 	case wire.UpDigest:
 		err = b.digest(it.l, it.payload)
 	case wire.UpPing:
-		b.ack(it.l, wire.Ack{Type: wire.AckPing})
+		b.ack(it.l, wire.Ack{Type: wire.AckPing, Accepted: true})
 	}
 	if err != nil {
 		g.count.garbage.Add(1)
@@ -99,7 +99,7 @@ func (b *board) hello(l *link, payload []byte) error {
 	if fresh {
 		g.tell(b, history.Event{Kind: history.Online, Epoch: l.epoch, Revision: h.Revision, OutageAgeMs: h.OutageAgeMs})
 	}
-	b.ack(l, wire.Ack{Type: wire.AckHello}) // in the outbox before any command can be
+	b.ack(l, wire.Ack{Type: wire.AckHello, Accepted: true}) // in the outbox before any command can be
 	conn := device.BoardConn{BoardID: b.id, PlaceID: b.placeID, Epoch: l.epoch, Revision: h.Revision, Digest: h.Digest}
 	b.mu.Unlock()
 	g.count.hellos.Add(1)
@@ -212,7 +212,7 @@ func (b *board) digest(l *link, payload []byte) error {
 		return err
 	}
 	if b.g.sync.Digest(b.id, l.epoch, d.Revision, d.Digest) {
-		b.ack(l, wire.Ack{Type: wire.AckDigest})
+		b.ack(l, wire.Ack{Type: wire.AckDigest, Accepted: true})
 	}
 	return nil
 }

@@ -39,6 +39,8 @@ type Record struct {
 	GrantID     string // the credited grant, any kind
 	Source      string // server (default) or board
 	Dedupe      string // board records: what makes it once, e.g. board, life and sequence
+	BoardID     string // board records, for the history only
+	BoardSeq    int64  // ... the board's number of it
 	RequestedAt time.Time
 	OccurredAt  time.Time // zero = RequestedAt
 	RecordedAt  time.Time // zero = now

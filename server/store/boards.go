@@ -113,6 +113,7 @@ func (s *Store) InsertBoardRecords(b device.BoardState, recs []wire.Record) (fre
 			at := time.UnixMilli(r.At).UTC()
 			ok, err := InsertRecord(tx, Record{PlaceID: b.PlaceID, DoorID: r.DoorID, Result: r.Result, Reason: r.Reason, Method: access.MethodOnsite,
 				Actor: actor, ActorLabel: label, GrantID: r.GrantID, Source: FromBoard, Dedupe: fmt.Sprintf("%s/%d/%d", b.BoardID, r.Seq, r.At),
+				BoardID: b.BoardID, BoardSeq: r.Seq,
 				RequestedAt: at, OccurredAt: at})
 			if err != nil {
 				return err

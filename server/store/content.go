@@ -19,7 +19,10 @@ func (s *Store) SyncContent(placeID string, from int64) (wire.Sync, error) {
 		return wire.Sync{}, wrap(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	var y wire.Sync
+	return syncContent(tx, placeID, from)
+}
+
+func syncContent(tx *sql.Tx, placeID string, from int64) (y wire.Sync, err error) {
 	var hoursRev, windowsRev, doorsRev int64
 	err = tx.QueryRow("SELECT revision, digest, timezone, hours_rev, windows_rev, doors_rev FROM places WHERE id = ?", placeID).
 		Scan(&y.To, &y.Digest, &y.Timezone, &hoursRev, &windowsRev, &doorsRev)

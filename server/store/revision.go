@@ -141,11 +141,7 @@ func (s *Store) announce(st *txState) {
 	fs, tell := s.onRevision, s.history
 	s.mu.Unlock()
 	if tell != nil {
-		at, wall := s.clk.Now().UnixMilli(), clock.WallNow().UnixNano()
-		for _, e := range st.told {
-			e.At, e.WallNs = at, wall
-			tell(e)
-		}
+		s.tell(tell, s.withContent(st.told, st.raised))
 	}
 	for _, r := range st.raised {
 		for _, f := range fs {

@@ -1,0 +1,355 @@
+package entry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/rule"
+)
+
+// TestServerBoardReferenceAgree draws places (grants of any kind and state,
+// windows, hours) and, for each, people who try the doors at times on and
+// around every edge: 100,000 questions that server/entry, the firmware and the
+// reference of reference_test.go must answer alike [ENT-1] [ENT-2] [ENT-3].
+func TestServerBoardReferenceAgree(t *testing.T) {
+	t.Parallel()
+	const places, questions, parts = 1000, 100, 4
+	for part := range parts {
+		t.Run(fmt.Sprint(part), func(t *testing.T) {
+			t.Parallel()
+			seen := map[string]int{}
+			for i := range places / parts {
+				seed := uint64(part*places + i)
+				c := newCase(rand.New(rand.NewPCG(seed, 6)))
+				for range questions {
+					what, wrong := c.ask()
+					if seen[what]++; wrong != "" {
+						t.Fatalf("seed %d: %s", seed, wrong)
+					}
+				}
+			}
+			for _, what := range []string{"link link", "link free_window", "link link_invalid", "link closed_window", "link no_valid_grant", "link not_started",
+				"link expired", "link door_out_of_scope", "phone phone", "phone free_window", "phone closed_window", "phone revoked", "onsite onsite",
+				"onsite outage_limit", "onsite link_invalid"} {
+				if seen[what] == 0 && what != "link no_valid_grant" { // a link always has its grant
+					t.Errorf("never came to %q: %v", what, seen)
+				}
+			}
+		})
+	}
+}
+
+var refZones = []string{"UTC", "Asia/Seoul", "Asia/Kolkata"} // the time changes are internal/access's to test
+
+// agreeCase is a drawn place, as the server, the board and the reference have it.
+type agreeCase struct {
+	r     *rand.Rand
+	mem   *memStore
+	board firmware.State
+	edges []int64 // times worth trying
+	links []string
+}
+
+const agreeMono = int64(100 * time.Hour / time.Millisecond)
+
+func newCase(r *rand.Rand) *agreeCase {
+	c := &agreeCase{r: r, mem: &memStore{now: epoch.UnixMilli()}}
+	for i := range 3 {
+		c.mem.doors = append(c.mem.doors, place.Door{ID: fmt.Sprint("dor_", i), PlaceID: "plc", Name: "n", BoardID: "brd", Channel: i, Entry: i < 2 || r.IntN(2) == 0})
+	}
+	c.mem.place = place.Place{ID: "plc", PhoneEnabled: true, Timezone: refZones[r.IntN(len(refZones))], Week: c.week()}
+	for range r.IntN(3) {
+		day := epoch.AddDate(0, 0, r.IntN(5)-2)
+		c.mem.place.Closures = append(c.mem.place.Closures, access.Closure{From: day.Format(time.DateOnly), To: day.AddDate(0, 0, r.IntN(2)).Format(time.DateOnly)})
+	}
+	for range r.IntN(2) {
+		h := access.Holiday{Date: epoch.AddDate(0, 0, r.IntN(5)-2).Format(time.DateOnly)}
+		if r.IntN(2) == 0 {
+			h.Intervals = c.intervals()
+		}
+		c.mem.place.Holidays = append(c.mem.place.Holidays, h)
+	}
+	c.grants()
+	c.windows()
+	c.board = c.synchronized()
+	return c
+}
+
+// near is a time within three days of the epoch, on the half hour.
+func (c *agreeCase) near() int64 { return epoch.UnixMilli() + int64(c.r.IntN(288)-144)*1_800_000 }
+
+func (c *agreeCase) intervals() (out [][2]string) {
+	at := c.r.IntN(40)
+	for range c.r.IntN(3) {
+		to := at + 1 + c.r.IntN(40)
+		if at >= 48 || to >= at+48 {
+			break
+		}
+		out = append(out, [2]string{clockText(at), clockText(to % 48)})
+		if to == 48 && c.r.IntN(2) == 0 {
+			out[len(out)-1][1] = "24:00"
+		}
+		at = to + c.r.IntN(4)
+	}
+	if access.CheckDay(out) != nil {
+		return nil
+	}
+	return out
+}
+
+func clockText(halfHours int) string { return fmt.Sprintf("%02d:%02d", halfHours/2, halfHours%2*30) }
+
+func (c *agreeCase) week() access.Week {
+	w := access.Week{}
+	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
+		w[d] = c.intervals()
+	}
+	return w
+}
+
+func (c *agreeCase) grants() {
+	for i := range c.r.IntN(7) {
+		g := grant.Grant{ID: fmt.Sprint("g_", c.r.IntN(90)+10, i), PlaceID: "plc", Phone: []string{"01011110000", "01022220000"}[c.r.IntN(2)],
+			Kind: []string{access.KindPermit, access.KindPermit, access.KindReservation, access.KindMembership}[c.r.IntN(4)], StartsAt: ms(c.near())}
+		g.EndsAt = g.StartsAt.Add(time.Duration(1+c.r.IntN(96)) * 30 * time.Minute)
+		if g.Kind == access.KindMembership && c.r.IntN(2) == 0 {
+			g.EndsAt = time.Time{}
+		}
+		for _, d := range c.mem.doors {
+			if c.r.IntN(2) == 0 {
+				g.Doors = append(g.Doors, d.ID)
+			}
+		}
+		if g.Kind == access.KindPermit {
+			token := fmt.Sprint("token", i)
+			c.links = append(c.links, token)
+			g.LinkHash, g.TokenHash = grant.HashLink(token), access.HashToken("plc", token)
+		}
+		if c.r.IntN(4) == 0 {
+			g.RevokedAt, g.TokenHash = epoch, ""
+		}
+		c.edges = append(c.edges, g.StartsAt.UnixMilli())
+		if !g.EndsAt.IsZero() {
+			c.edges = append(c.edges, g.EndsAt.UnixMilli())
+		}
+		c.mem.grants = append(c.mem.grants, g)
+	}
+}
+
+func (c *agreeCase) windows() {
+	for i := range c.r.IntN(5) {
+		w := access.Window{ID: fmt.Sprint("pol_", i), DoorID: c.mem.doors[c.r.IntN(3)].ID, CreatedAt: int64(c.r.IntN(3)),
+			Ref:  []string{access.RefAlways, access.RefBusiness, access.RefAfter, access.RefCustom}[c.r.IntN(4)],
+			Mode: []string{access.ModeFree, access.ModeAuth, access.ModeClosed}[c.r.IntN(3)]}
+		if w.Ref == access.RefCustom && c.r.IntN(2) == 0 {
+			w.Week = c.week()
+		} else if w.Ref == access.RefCustom {
+			w.StartsAt = c.near()
+			w.EndsAt = w.StartsAt + int64(1+c.r.IntN(96))*1_800_000
+			c.edges = append(c.edges, w.StartsAt, w.EndsAt)
+		}
+		c.mem.windows = append(c.mem.windows, place.Policy{PlaceID: "plc", Window: w})
+	}
+}
+
+// synchronized is a board that is online and has the place's content.
+func (c *agreeCase) synchronized() firmware.State {
+	var doors []firmware.Door
+	var configs []wire.DoorConfig
+	for _, d := range c.mem.doors {
+		doors = append(doors, firmware.Door{ID: d.ID, Channel: d.Channel})
+		configs = append(configs, wire.DoorConfig{BoardID: "brd", DoorID: d.ID, Channel: d.Channel})
+	}
+	windows, hours := []access.Window{}, c.mem.place.Hours()
+	for _, p := range c.mem.windows {
+		windows = append(windows, p.Window)
+	}
+	y := wire.Sync{To: 1, Snapshot: true, Timezone: hours.Timezone, Hours: &hours, Windows: &windows, Doors: &configs}
+	for _, g := range c.mem.grants {
+		y.Upsert = append(y.Upsert, g.Content())
+	}
+	s := firmware.New("brd", "plc", doors, 0, agreeMono)
+	for _, ev := range []firmware.Event{{Kind: firmware.Connected}, {Kind: firmware.Ack, Ack: wire.Ack{Type: wire.AckHello, Epoch: 1, SessionMs: 1}},
+		{Kind: firmware.Sync, Change: firmware.Prepare(y)}} {
+		ev.Mono = agreeMono
+		s, _ = firmware.Step(s, ev)
+	}
+	return s
+}
+
+// decision is what one of the three says.
+type decision struct {
+	allow  bool
+	reason string
+	grant  string
+}
+
+// ask draws a question, asks all three, and says what it came to and what is wrong.
+func (c *agreeCase) ask() (what, wrong string) {
+	now := c.near() + int64(c.r.IntN(3)-1)
+	if len(c.edges) > 0 && c.r.IntN(2) == 0 {
+		now = c.edges[c.r.IntN(len(c.edges))] + int64(c.r.IntN(3)-1)
+	}
+	c.mem.now = now
+	door := c.mem.doors[c.r.IntN(3)].ID
+	phone := []string{"01011110000", "01022220000", "01033330000"}[c.r.IntN(3)]
+	token := "unknown"
+	if len(c.links) > 0 && c.r.IntN(8) > 0 {
+		token = c.links[c.r.IntN(len(c.links))]
+	}
+	method := []string{access.MethodLink, access.MethodPhone, access.MethodOnsite}[c.r.IntN(3)]
+	outage := int64(0)
+	var server decision
+	switch method {
+	case access.MethodLink:
+		server = c.mem.open(token, door)
+	case access.MethodPhone:
+		token = ""
+		server, door = c.mem.call(phone)
+		if why := c.wrongDoor(phone, door, now); why != "" {
+			return method, why
+		}
+	default:
+		outage = []int64{0, 0, 3_600_000, access.OutageLimitMs, access.OutageLimitMs + 1, -1}[c.r.IntN(6)]
+		if c.r.IntN(2) == 0 {
+			token = ""
+		}
+		server = c.present(phone, token, door, now, outage)
+	}
+	board := server
+	if door != "" {
+		board = c.present(phone, token, door, now, outage)
+	}
+	if board.reason == access.MethodOnsite {
+		board.reason = method
+	}
+	ask := fmt.Sprintf("%s of %s%s at %s, %s, outage %d", method, phone, token, door, ms(now).Format(time.RFC3339Nano), outage)
+	if server != board {
+		return method, fmt.Sprintf("%s: server %+v, board %+v", ask, server, board)
+	}
+	if why := c.reference(method, phone, token, door, now, outage).differs(server); why != "" {
+		return method, ask + ": " + why
+	}
+	return method + " " + server.reason, ""
+}
+
+// present asks the board.
+func (c *agreeCase) present(phone, token, door string, now, outage int64) decision {
+	s := c.board
+	switch {
+	case outage < 0:
+		s.Outage = firmware.Outage{Lost: true, Rested: true}
+	case outage > 0:
+		s.Outage = firmware.Outage{Contact: agreeMono - outage, Rested: true}
+	}
+	ev := firmware.Event{Kind: firmware.Present, DoorID: door, Wall: now, Mono: agreeMono, PhoneHash: access.HashPhone("plc", phone)}
+	if token != "" {
+		ev.PhoneHash, ev.TokenHash = "", access.HashToken("plc", token)
+	}
+	_, effects := firmware.Step(s, ev)
+	for _, e := range effects {
+		if e.Kind == firmware.Decided {
+			return decision{e.Record.Result == firmware.Opened, e.Record.Reason, e.Record.GrantID}
+		}
+	}
+	return decision{reason: "the board said nothing"}
+}
+
+// memStore is an entry.Store in memory, and the executor.
+type memStore struct {
+	now     int64
+	place   place.Place
+	doors   []place.Door
+	windows []place.Policy
+	grants  []grant.Grant
+	sent    *device.Request
+	denied  *record.Record
+}
+
+func ms(at int64) time.Time { return time.UnixMilli(at).UTC() }
+
+func (m *memStore) open(token, door string) decision {
+	m.sent, m.denied = nil, nil
+	_, err := m.service().Open(context.Background(), token, door)
+	return m.decided(err)
+}
+
+func (m *memStore) call(phone string) (decision, string) {
+	m.sent, m.denied = nil, nil
+	res, err := m.service().Call(context.Background(), "05011112222", phone)
+	return m.decided(err), res.DoorID
+}
+
+// service is a fresh one: limits and joined presses are no part of the decision.
+func (m *memStore) service() *entry.Service {
+	return entry.New(entry.Config{Clock: fixed{m}, Store: m, Device: m})
+}
+
+func (m *memStore) decided(err error) decision {
+	switch code := rule.CodeOf(err); {
+	case m.sent != nil:
+		return decision{true, m.sent.EntryReason, m.sent.GrantID}
+	case code == rule.LinkInvalid:
+		return decision{reason: access.LinkInvalid}
+	case m.denied != nil:
+		return decision{reason: m.denied.Reason}
+	}
+	return decision{reason: fmt.Sprint("neither sent nor denied: ", err)}
+}
+
+func (m *memStore) Execute(_ context.Context, r device.Request) (device.Answer, error) {
+	m.sent = &r
+	return device.Answer{Result: device.Result{Outcome: device.Reported}}, nil
+}
+
+func (m *memStore) Visit(string) func()                        { return func() {} }
+func (m *memStore) Place(string) (place.Place, error)          { return m.place, nil }
+func (m *memStore) PlaceByPhone(string) (place.Place, error)   { return m.place, nil }
+func (m *memStore) Doors(string) ([]place.Door, error)         { return m.doors, nil }
+func (m *memStore) AddRecord(r record.Record) error            { m.denied = &r; return nil }
+func (m *memStore) AddAudit(record.Audit) error                { return errors.New("not asked for") }
+func (m *memStore) Policies(_, _ string) ([]place.Policy, error) { return m.windows, nil }
+
+func (m *memStore) Door(id string) (place.Door, error) {
+	if i := slices.IndexFunc(m.doors, func(d place.Door) bool { return d.ID == id }); i >= 0 {
+		return m.doors[i], nil
+	}
+	return place.Door{}, rule.ErrNotFound
+}
+
+func (m *memStore) GrantByLink(hash string) (grant.Grant, error) {
+	if i := slices.IndexFunc(m.grants, func(g grant.Grant) bool { return g.LinkHash == hash }); i >= 0 {
+		return m.grants[i], nil
+	}
+	return grant.Grant{}, rule.ErrNotFound
+}
+
+func (m *memStore) GrantsOf(_, phone string) (out []grant.Grant, err error) {
+	for _, g := range m.grants {
+		if g.Phone == phone {
+			out = append(out, g)
+		}
+	}
+	return out, nil
+}
+
+func (m *memStore) Records(string, time.Time, int, int) ([]record.Record, int, error) {
+	return nil, 0, errors.New("not asked for")
+}
+
+func (m *memStore) Events(string, record.EventQuery) ([]record.Event, int, error) {
+	return nil, 0, errors.New("not asked for")
+}
