@@ -26,6 +26,7 @@ func (b *binder) checkDoc(d *Doc) {
 		}
 	}
 	maps.Copy(c.names, resultFields)
+	maps.Copy(c.names, elementFields)
 	for _, e := range b.exprs {
 		for n, pos := range e.names {
 			if !c.names[n] && !exprBuiltin(n) {
@@ -148,6 +149,12 @@ var resultFields = fieldSet(`status body data error message details headers tota
 	people kept revoked phase hits faultId
 	verdict sent sentRate outcomes codes lag thresholds repeats
 	permit keyId apiKey now mode state text`)
+
+// elementFields are what "all" sees of a board, a journal line, a record or an event.
+var elementFields = fieldSet(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords doors
+	seq boot at doorId channel action cause commandId grantId revision
+	recordId method result reason actor actorLabel doorName occurredAt recordedAt requestedAt source settledAs settledAt replays
+	eventId kind permitId externalRef late`)
 
 func fieldSet(text string) map[string]bool {
 	out := map[string]bool{}

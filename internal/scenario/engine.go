@@ -213,7 +213,7 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 }
 
 func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepResult {
-	res := f.newResult(s)
+	res := f.newResult(sc, s)
 	defer f.run.out.step(depth, res)
 	began := clock.Mono()
 	defer func() { res.Seconds = (clock.Mono() - began).Seconds() }()
@@ -242,10 +242,11 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		for k, v := range vars {
 			inner[k] = v
 		}
-		sub := f.newResult(s)
+		rowScope := sc.child(inner)
+		sub := f.newResult(rowScope, s)
 		sub.Name = rowName(s.title(), vars, row, i)
 		start := clock.Mono()
-		f.tries(ctx, sc.child(inner), s, sub, depth)
+		f.tries(ctx, rowScope, s, sub, depth)
 		sub.Seconds = (clock.Mono() - start).Seconds()
 		res.Children = append(res.Children, sub)
 		f.run.out.step(depth+1, sub)
@@ -257,8 +258,12 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 	return res
 }
 
-func (f *fileRun) newResult(s *Step) *StepResult {
-	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Clauses: s.Clauses, Boundary: s.Boundary, At: f.run.now(), Started: clock.WallNow()}
+func (f *fileRun) newResult(sc *scope, s *Step) *StepResult {
+	boundary, err := s.Boundary.str(sc)
+	if err != nil { // a column of the table of the step itself
+		boundary = s.Boundary.raw
+	}
+	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Clauses: s.Clauses, Boundary: boundary, At: f.run.now(), Started: clock.WallNow()}
 }
 
 // rowName tells rows apart by their plain columns.

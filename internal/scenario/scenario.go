@@ -34,7 +34,7 @@ type Step struct {
 	node
 	Name       string    `json:"name,omitempty" jsonschema:"description=Shown in reports; made from the verb when empty"`
 	Clauses    ClauseIDs `json:"clauses,omitempty" jsonschema:"description=Guarantees that this step is evidence for"`
-	Boundary   string    `json:"boundary,omitempty" jsonschema:"description=The boundary value that this step stands on such as 36h"`
+	Boundary   Text      `json:"boundary,omitempty" jsonschema:"description=The boundary value that this step stands on such as 36h"`
 	If         *Expr     `json:"if,omitempty" jsonschema:"description=Skip the step unless this holds"`
 	Cases      *Any      `json:"cases,omitempty" jsonschema:"description=A table: the step runs once a row with the row's columns as names; a list or a template that makes one"`
 	Expect     Exprs     `json:"expect,omitempty" jsonschema:"description=What must hold of the verb's result"`

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
 )
 
 func (p *Permit) title() string { return p.Person.raw }
@@ -96,9 +98,9 @@ func issued(who map[string]any, a *answer) {
 
 func (r *Revoke) title() string { return r.Person.raw }
 
-// run revokes by reference or id.
+// run revokes by reference or id, one person or several; the result is the last answer.
 func (r *Revoke) run(x *frame) (fields, error) {
-	who, err := x.person(r.Person)
+	people, err := x.people(r.Person)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +108,19 @@ func (r *Revoke) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := x.revoke(who, r.By, reason)
-	if err != nil {
+	answers := make([]*answer, len(people))
+	err = atOnce(8, len(people), func(i int) (err error) {
+		if answers[i], err = x.revoke(people[i], r.By, reason); err == nil {
+			err = r.check(x, answers[i], false)
+		}
+		return err
+	})
+	if err != nil || len(people) == 0 {
 		return nil, err
 	}
-	return a.fields(), r.check(x, a, false)
+	out := answers[len(people)-1].fields()
+	out["count"] = len(people)
+	return out, nil
 }
 
 func (x *frame) revoke(who map[string]any, by, reason string) (*answer, error) {
@@ -157,8 +167,15 @@ func (b *Bulk) run(x *frame) (fields, error) {
 	if len(places) == 0 || n < 1 || revoke > n {
 		return nil, fmt.Errorf("cannot register %d people at %d places and revoke %d", n, len(places), revoke)
 	}
+	turn, err := b.pace(x, n+revoke)
+	if err != nil {
+		return nil, err
+	}
 	people := make([]any, n)
 	err = atOnce(workers, n, func(i int) (err error) {
+		if err := turn(i); err != nil {
+			return err
+		}
 		people[i], err = x.register(fmt.Sprintf("%s%d", name, i), places[i%len(places)], from, to)
 		return err
 	})
@@ -166,6 +183,9 @@ func (b *Bulk) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	err = atOnce(workers, revoke, func(i int) error {
+		if err := turn(n + i); err != nil {
+			return err
+		}
 		a, err := x.revoke(people[n-1-i].(map[string]any), "ref", "bulk")
 		if err == nil && a.Status != 200 {
 			return failed("revoke: %s", a.short())
@@ -179,6 +199,24 @@ func (b *Bulk) run(x *frame) (fields, error) {
 	x.scope.root().set(name, group)
 	x.res.Detail = fmt.Sprintf("%d registered, %d revoked at %d places", n, revoke, len(places))
 	return group, nil
+}
+
+// pace spreads n requests evenly over the wanted time; turn waits for the i-th.
+func (b *Bulk) pace(x *frame, n int) (turn func(i int) error, err error) {
+	total := time.Duration(0)
+	if b.During != nil {
+		if total, err = b.During.dur(x.scope); err != nil {
+			return nil, err
+		}
+	}
+	began := clock.Mono()
+	return func(i int) error {
+		wait := total*time.Duration(i)/time.Duration(n) - (clock.Mono() - began)
+		if wait <= 0 {
+			return nil
+		}
+		return sleep(x.ctx, wait)
+	}, nil
 }
 
 // register makes one permit that must succeed.

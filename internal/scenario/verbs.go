@@ -89,7 +89,7 @@ type Permit struct {
 
 // Revoke revokes.
 type Revoke struct {
-	Person Ref    `json:"person" jsonschema:"required"`
+	Person Ref    `json:"person" jsonschema:"required,description=A person, or several: a list or a bulk's people"`
 	Reason Text   `json:"reason,omitempty"`
 	By     string `json:"by,omitempty" jsonschema:"enum=ref,enum=id,description=Default ref"`
 	Answered
@@ -175,6 +175,7 @@ type Bulk struct {
 	Revoke   *Num `json:"revoke,omitempty" jsonschema:"description=So many of them are revoked again"`
 	From     When `json:"from,omitempty" jsonschema:"description=Default now-1h"`
 	To       When `json:"to,omitempty" jsonschema:"description=Default +72h"`
+	During   *Dur `json:"during,omitempty" jsonschema:"description=Spread the requests over this long (wall time); default as fast as they go"`
 	Workers  *Num `json:"workers,omitempty" jsonschema:"description=Requests at the same time, default 8"`
 }
 
