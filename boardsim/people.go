@@ -44,14 +44,15 @@ func (f *Fleet) people(w http.ResponseWriter, r *http.Request) {
 	} else {
 		ev.TokenHash = access.HashToken(b.placeID, *in.Token)
 	}
-	defer b.flush()
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	if b.stopped {
+		b.mu.Unlock()
 		gone(w)
 		return
 	}
 	_, decided := b.step(ev)
+	b.mu.Unlock()
+	b.flush()
 	if decided == nil {
 		unknownDoor(w, in.DoorID, "")
 		return
@@ -86,7 +87,6 @@ func (f *Fleet) leaf(w http.ResponseWriter, r *http.Request) {
 	if b == nil {
 		return
 	}
-	defer b.flush()
 	b.mu.Lock()
 	if b.stopped {
 		b.mu.Unlock()
@@ -95,6 +95,7 @@ func (f *Fleet) leaf(w http.ResponseWriter, r *http.Request) {
 	}
 	b.step(firmware.Event{Kind: firmware.Leaf, DoorID: in.DoorID, Action: in.Action})
 	b.mu.Unlock()
+	b.flush()
 	v := b.view()
 	for _, d := range v.Doors {
 		if d.DoorID == in.DoorID {

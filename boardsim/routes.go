@@ -48,6 +48,7 @@ type boardView struct {
 	BufferedRecords int         `json:"bufferedRecords"`
 	DroppedRecords  int         `json:"droppedRecords"`
 	Boot            int         `json:"boot"`
+	Detached        bool        `json:"detached"` // taken away: the rest is of the board in the drawer
 	Doors           []doorView  `json:"doors"`
 }
 
@@ -65,18 +66,12 @@ type standing struct {
 	Leaf      string  `json:"leaf"`
 }
 
-// PhaseStopped is a board that was taken away.
-const PhaseStopped = "stopped"
-
 func (b *board) view() boardView {
 	b.mu.Lock()
 	now := b.f.cfg.Clock.Now()
 	wall, mono := now.UnixMilli(), now.UnixMilli()+b.shift
-	v := boardView{BoardID: b.id, PlaceID: b.placeID, Online: b.s.Outage.Online, Phase: b.s.Phase(), OutageAgeSec: ageSec(b.s.Age(mono)),
-		AppliedRevision: b.s.Content.Revision, BufferedRecords: len(b.s.Records), DroppedRecords: b.s.Dropped, Boot: b.s.Boot}
-	if b.stopped {
-		v.Phase = PhaseStopped
-	}
+	v := boardView{BoardID: b.id, PlaceID: b.placeID, Online: b.s.Outage.Online, Phase: b.s.Phase(mono), OutageAgeSec: ageSec(b.s.Age(mono)),
+		AppliedRevision: b.s.Content.Revision, BufferedRecords: len(b.s.Records), DroppedRecords: b.s.Dropped, Boot: b.s.Boot, Detached: b.detached.Load()}
 	for _, s := range b.s.Standings(wall, mono) {
 		d := doorView{DoorID: s.DoorID, Channel: s.Channel,
 			Standing: standing{State: s.State, Since: msTime(s.Since).Format(timeFormat), Held: s.Held, Leaf: s.Leaf}}

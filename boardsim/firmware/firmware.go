@@ -118,15 +118,20 @@ func (s State) Age(mono int64) int64 {
 const (
 	PhaseOnline = "online"
 	PhaseGrace  = "grace"  // offline, channels unchanged
-	PhaseOutage = "outage" // offline, the resting behaviour was applied
+	PhaseOutage = "outage" // offline, the resting behaviour is due
+	// PhaseStopped is offline and no decisions on site: over 36 h, or the clock was lost.
+	PhaseStopped = "stopped"
 )
 
-// Phase is where the board stands in the outage table.
-func (s State) Phase() string {
+// Phase is where the board stands in the outage table at mono, deadlines that
+// nobody stepped to included.
+func (s State) Phase(mono int64) string {
 	switch {
 	case s.Outage.Online:
 		return PhaseOnline
-	case s.Outage.Rested:
+	case s.Outage.Over, over(s.Age(mono)): // [OFF-2]
+		return PhaseStopped
+	case s.Outage.Rested, mono >= s.restAt():
 		return PhaseOutage
 	}
 	return PhaseGrace

@@ -36,13 +36,13 @@ func TestOutageTable(t *testing.T) {
 		{"between", 600, 12 * hour, "opened onsite", "1 pulse outage, 2 hold outage", PhaseOutage},
 		{"36 h less 1 ms", 600, limit - 1, "opened onsite", "1 pulse outage, 2 hold outage", PhaseOutage},
 		{"36 h exactly", 600, limit, "opened onsite", "1 pulse outage, 2 hold outage", PhaseOutage},
-		{"over 36 h", 600, limit + 1, "denied outage_limit", "1 pulse outage, 2 hold outage", PhaseOutage},
+		{"over 36 h", 600, limit + 1, "denied outage_limit", "1 pulse outage, 2 hold outage", PhaseStopped},
 		{"longer grace, 36 h exactly", 604_800, limit, "opened onsite", "", PhaseGrace},
-		{"longer grace, over 36 h", 604_800, limit + 1, "denied outage_limit", "1 pulse outage, 2 hold outage", PhaseOutage},
+		{"longer grace, over 36 h", 604_800, limit + 1, "denied outage_limit", "1 pulse outage, 2 hold outage", PhaseStopped},
 		{"no grace", 0, 0, "opened onsite", "1 pulse outage, 2 hold outage", PhaseOutage},
 		{"never configured, 36 h less 1 ms", -1, limit - 1, "opened onsite", "", PhaseGrace},
 		{"never configured, 36 h exactly", -1, limit, "opened onsite", "1 lock outage, 2 lock outage", PhaseOutage},
-		{"never configured, over 36 h", -1, limit + 1, "denied outage_limit", "1 lock outage, 2 lock outage", PhaseOutage},
+		{"never configured, over 36 h", -1, limit + 1, "denied outage_limit", "1 lock outage, 2 lock outage", PhaseStopped},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +52,7 @@ func TestOutageTable(t *testing.T) {
 			}
 			b.to(1000).cut().to(1000 + c.age)
 			b.want("resting", b.acted(), c.acted)
-			b.want("phase", b.s.Phase(), c.phase)
+			b.want("phase", b.s.Phase(b.now), c.phase)
 			if got := b.s.Age(b.now); got != c.age {
 				t.Errorf("age %d, want %d", got, c.age)
 			}

@@ -1,0 +1,100 @@
+package boardsim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+func TestCommand(t *testing.T) {
+	bubble(t, false, func(r *rig) {
+		r.want("online", r.fleet.Online(), 3)
+		id := r.server.command(one, "dor_one1", wire.CmdOpen)
+		r.sleep(99 * time.Millisecond)
+		r.want("ground truth before the report", r.acts(one), []string{"one1 pulse cmd_1"})
+		r.want("reported too early", r.server.reports(one), []string(nil))
+		r.sleep(2 * time.Millisecond)
+		r.want("reports", r.server.reports(one), []string{id + " ok"})
+		r.want("actuations", len(r.seen(history.Actuation)), 1)
+
+		again := func(c *wire.Command) { c.ID = id }
+		r.server.command(one, "dor_one1", wire.CmdOpen, again) // a repeat is answered from memory [CMD-5]
+		r.sleep(time.Second)
+		r.want("reports of a repeat", r.server.reports(one), []string{id + " ok", id + " ok"})
+		r.want("ground truth of a repeat", r.acts(one), []string{"one1 pulse cmd_1"})
+
+		late := func(c *wire.Command) { c.NotAfterMs -= 5001 }
+		r.server.command(one, "dor_one2", wire.CmdHold, late) // [CMD-4]
+		r.sleep(time.Second)
+		r.want("late", r.server.reports(one)[2:], []string{"cmd_3 refused expired"})
+		r.want("ground truth", r.acts(one)[1:], []string{"one2 refuse cmd_3"})
+		r.server.command(one, "dor_one2", wire.CmdHold, func(c *wire.Command) { c.Epoch-- }) // of an earlier connection
+		r.sleep(time.Second)
+		r.server.command(one, "dor_nowhere", wire.CmdOpen)
+		r.sleep(time.Second)
+		r.want("stale, unknown door", r.server.reports(one)[3:], []string{"cmd_4 refused expired", "cmd_5 refused unsupported"})
+	})
+}
+
+func TestVirtualBoardsAnswerWithin80ms(t *testing.T) {
+	bubble(t, false, func(r *rig) {
+		for range 20 {
+			n := len(r.server.reports("brd_test"))
+			r.server.command("brd_test", "dor_test1", wire.CmdOpen)
+			r.sleep(19 * time.Millisecond)
+			r.want("before 20 ms", len(r.server.reports("brd_test")), n)
+			r.sleep(62 * time.Millisecond)
+			r.want("after 80 ms", len(r.server.reports("brd_test")), n+1)
+		}
+	})
+}
+
+// What each command fault makes of two opens, the second one 300 ms later.
+func TestCommandFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault, more string
+		acts        []string
+		reports     []string // within 2.6 s
+	}{
+		{"noop", "", []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_2 ok"}},
+		{"refuse", `,"params":{"code":"jammed"}`, []string{"one1 refuse cmd_1", "one1 refuse cmd_2"}, []string{"cmd_1 refused jammed", "cmd_2 refused jammed"}},
+		{"silent", "", nil, nil},
+		{"silent", `,"nth":2`, []string{"one1 pulse cmd_1"}, []string{"cmd_1 ok"}},
+		{"silent", `,"commands":["hold"]`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_2 ok"}},
+		{"silent-after", "", []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, nil},
+		{"slow", `,"params":{"p50Ms":1000},"nth":1`, []string{"one1 pulse cmd_2", "one1 pulse cmd_1"}, []string{"cmd_2 ok", "cmd_1 ok"}},
+		{"late", `,"params":{"p50Ms":1000},"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_2 ok", "cmd_1 ok"}},
+		{"duplicate", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_1 ok", "cmd_2 ok"}},
+		{"reorder", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_2 ok", "cmd_1 ok"}},
+		{"reorder", `,"nth":2`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_2 ok"}}, // nobody overtakes it
+		{"garbage", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"garbage", "cmd_2 ok"}},
+		{"wrong-id", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_wrong ok", "cmd_2 ok"}},
+		{"stale", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_2 ok"}},
+	} {
+		t.Run(c.fault+c.more, func(t *testing.T) {
+			bubble(t, false, func(r *rig) {
+				r.arm(c.fault, one, c.more)
+				r.server.command(one, "dor_one1", wire.CmdOpen)
+				r.sleep(300 * time.Millisecond)
+				r.server.command(one, "dor_one1", wire.CmdOpen)
+				r.sleep(2300 * time.Millisecond)
+				r.want("ground truth", r.acts(one), c.acts)
+				got := r.server.reports(one)
+				for i, s := range got {
+					if len(s) > 20 {
+						got[i] = "cmd_wrong ok"
+					}
+				}
+				r.want("reports", got, c.reports)
+				r.quiet()
+				r.do("POST", "/faults/reset", "")
+				r.arm("reboot", one, "") // what was held back or distorted does not come up later
+				r.sleep(time.Second)
+				r.want("reports after a reboot", len(r.server.reports(one)), len(c.reports))
+			})
+		})
+	}
+}

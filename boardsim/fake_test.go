@@ -1,0 +1,252 @@
+package boardsim
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/eclipse/paho.mqtt.golang/packets"
+
+	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// fake is the server's end: MQTT 3.1.1 by hand, hello and acknowledgements as
+// the gateway gives them, messages counted in the flight at both ends.
+type fake struct {
+	lis    *link.Listener
+	flight *clock.Flight
+	clk    clock.Clock
+	start  time.Duration
+	alive  time.Duration // 0 = a connection is never too quiet
+
+	mu     sync.Mutex
+	epoch  int64
+	n      int
+	live   map[string]*peer // said hello last
+	hellos map[string]int
+	ups    []up
+	sync   func(boardID string) *wire.Sync // sent after the hello, nil = none
+	deaf   bool                            // hellos are not answered
+	noAcks bool                            // nor anything else
+	wg     sync.WaitGroup
+}
+
+type peer struct {
+	conn  net.Conn
+	id    string
+	epoch int64
+	seq   int64
+	wmu   sync.Mutex
+}
+
+// up is a message of a board.
+type up struct {
+	board, channel string
+	payload        []byte
+}
+
+func newFake(clk clock.Clock, flight *clock.Flight) *fake {
+	f := &fake{lis: link.NewListener("fake"), flight: flight, clk: clk, start: clock.Mono() - time.Hour, live: map[string]*peer{}, hellos: map[string]int{}, alive: keepAlive * 3 / 2}
+	f.wg.Go(func() {
+		for {
+			c, err := f.lis.Accept()
+			if err != nil {
+				return
+			}
+			f.wg.Go(func() { f.serve(&peer{conn: c}) })
+		}
+	})
+	return f
+}
+
+// session is the session time: a bubble's monotonic time may begin below zero.
+func (f *fake) session() int64 { return (clock.Mono() - f.start).Milliseconds() }
+
+func (f *fake) close() {
+	_ = f.lis.Close()
+	f.mu.Lock()
+	for _, p := range f.live {
+		_ = p.conn.Close()
+	}
+	f.mu.Unlock()
+	f.wg.Wait()
+}
+
+func (f *fake) serve(p *peer) {
+	defer f.ended(p)
+	for {
+		if f.alive > 0 {
+			_ = p.conn.SetReadDeadline(clock.WallNow().Add(f.alive))
+		}
+		pk, err := packets.ReadPacket(p.conn)
+		if err != nil {
+			return
+		}
+		switch pk := pk.(type) {
+		case *packets.ConnectPacket:
+			p.id = pk.ClientIdentifier
+			ack := packets.NewControlPacket(packets.Connack).(*packets.ConnackPacket)
+			if pk.Username != p.id || len(pk.Password) == 0 || !pk.CleanSession || pk.WillFlag {
+				ack.ReturnCode = packets.ErrRefusedNotAuthorised
+			}
+			p.write(ack)
+		case *packets.SubscribePacket:
+			ack := packets.NewControlPacket(packets.Suback).(*packets.SubackPacket)
+			ack.MessageID, ack.ReturnCodes = pk.MessageID, make([]byte, len(pk.Topics))
+			p.write(ack)
+		case *packets.PingreqPacket:
+			p.write(packets.NewControlPacket(packets.Pingresp))
+		case *packets.PublishPacket:
+			_, channel, _ := wire.ParseTopic(pk.TopicName)
+			f.got(p, channel, pk.Payload)
+			f.flight.Got(p.id)
+		case *packets.DisconnectPacket:
+			return
+		}
+	}
+}
+
+func (p *peer) write(pk packets.ControlPacket) {
+	p.wmu.Lock()
+	defer p.wmu.Unlock()
+	_ = p.conn.SetWriteDeadline(clock.WallNow().Add(5 * time.Second))
+	if pk.Write(p.conn) != nil {
+		_ = p.conn.Close()
+	}
+}
+
+func (f *fake) ended(p *peer) {
+	_ = p.conn.Close()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.live[p.id] == p {
+		delete(f.live, p.id)
+		f.flight.Reset(p.id)
+	}
+}
+
+// got handles an uplink as the gateway does.
+func (f *fake) got(p *peer, channel string, payload []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ups = append(f.ups, up{p.id, channel, payload})
+	if channel == wire.UpHello {
+		f.hellos[p.id]++
+		if f.deaf {
+			return
+		}
+		if old := f.live[p.id]; old != nil && old != p {
+			_ = old.conn.Close()
+		}
+		f.epoch++
+		p.epoch, f.live[p.id] = f.epoch, p
+		f.ack(p, wire.Ack{Type: wire.AckHello})
+		if f.sync != nil {
+			if y := f.sync(p.id); y != nil {
+				f.down(p, wire.DownSync, y)
+			}
+		}
+		return
+	}
+	if f.live[p.id] != p || f.noAcks {
+		return
+	}
+	switch channel {
+	case wire.UpRpt:
+		var r wire.Report
+		if json.Unmarshal(payload, &r) == nil {
+			f.ack(p, wire.Ack{Type: wire.AckRpt, CommandID: r.CommandID, Accepted: true})
+		}
+	case wire.UpRec:
+		var r wire.Records
+		if json.Unmarshal(payload, &r) == nil {
+			f.ack(p, wire.Ack{Type: wire.AckRec, Seq: r.Records[len(r.Records)-1].Seq})
+		}
+	case wire.UpDigest:
+		f.ack(p, wire.Ack{Type: wire.AckDigest})
+	}
+}
+
+func (f *fake) ack(p *peer, a wire.Ack) {
+	a.Epoch, a.SessionMs, a.Time = p.epoch, f.session(), f.clk.Now().UnixMilli()
+	f.down(p, wire.DownAck, a)
+}
+
+// down sends to a board. Called with mu held.
+func (f *fake) down(p *peer, channel string, v any) {
+	raw, _ := json.Marshal(v)
+	f.flight.Sent(p.id)
+	pk := packets.NewControlPacket(packets.Publish).(*packets.PublishPacket)
+	pk.TopicName, pk.Payload = wire.Topic(p.id, channel), raw
+	p.write(pk)
+}
+
+// send sends to a board; false when it is not connected.
+func (f *fake) send(boardID, channel string, v any) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.live[boardID]
+	if p == nil {
+		return false
+	}
+	f.down(p, channel, v)
+	return true
+}
+
+// command sends a door command that may start within 5 s and returns its id.
+func (f *fake) command(boardID, doorID, command string, change ...func(*wire.Command)) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.live[boardID]
+	if p == nil {
+		return ""
+	}
+	f.n++
+	p.seq++
+	c := wire.Command{ID: fmt.Sprintf("cmd_%d", f.n), Epoch: p.epoch, Seq: p.seq, DoorID: doorID, Command: command,
+		NotAfterMs: f.session() + 5000}
+	for _, do := range change {
+		do(&c)
+	}
+	f.down(p, wire.DownCmd, c)
+	return c.ID
+}
+
+func (f *fake) online(boardID string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.live[boardID] != nil
+}
+
+// uplinks are the messages of a board on a channel so far.
+func (f *fake) uplinks(boardID, channel string) (out [][]byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, u := range f.ups {
+		if u.board == boardID && u.channel == channel {
+			out = append(out, u.payload)
+		}
+	}
+	return out
+}
+
+// reports are the reports of a board that can be read, as "id result code".
+func (f *fake) reports(boardID string) (out []string) {
+	for _, raw := range f.uplinks(boardID, wire.UpRpt) {
+		var r wire.Report
+		if json.Unmarshal(raw, &r) != nil {
+			out = append(out, "garbage")
+			continue
+		}
+		s := r.CommandID + " " + r.Result
+		if r.Code != "" {
+			s += " " + r.Code
+		}
+		out = append(out, s)
+	}
+	return out
+}
