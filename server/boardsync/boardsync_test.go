@@ -1,0 +1,316 @@
+package boardsync
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/device"
+)
+
+const someBoard = "brd_a"
+
+// lab is a service with one board, on virtual time.
+type lab struct {
+	s       *Service
+	content *fakeContent
+	line    *fakeLine
+	board   *fakeBoard
+	clk     *clock.Virtual
+	flight  *clock.Flight
+	took    []time.Duration
+	applied []history.Event
+}
+
+func newLab() *lab {
+	l := &lab{content: &fakeContent{}, line: &fakeLine{epoch: 1}, board: &fakeBoard{}, flight: clock.NewFlight()}
+	l.clk = clock.NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), l.flight)
+	l.clk.Freeze()
+	l.content.add()
+	l.s = New(Config{Content: l.content, Line: l.line, Clock: l.clk, Flight: l.flight,
+		History: func(e history.Event) { l.applied = append(l.applied, e) },
+		Observe: func(_ bool, d time.Duration) { l.took = append(l.took, d) }})
+	return l
+}
+
+func (l *lab) connect() {
+	l.s.Connected(device.BoardConn{BoardID: someBoard, PlaceID: somePlace, Epoch: l.line.epoch, Revision: l.board.rev, Digest: l.board.digest()})
+}
+
+func (l *lab) change() { l.s.Moved(somePlace, l.content.add()) }
+
+// deliver hands over everything that is queued; it returns how much that was.
+func (l *lab) deliver() (n int) {
+	for {
+		y, ok := l.line.take()
+		if !ok {
+			return n
+		}
+		n++
+		if l.board.apply(y) {
+			l.s.Acked(someBoard, l.line.epoch, l.board.rev, l.board.digest())
+			continue
+		}
+		l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
+	}
+}
+
+func (l *lab) advance(t *testing.T, d time.Duration) {
+	t.Helper()
+	if err := l.clk.Advance(l.clk.Now().Add(d)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *lab) converged() bool {
+	return l.board.rev == l.content.rev && l.board.digest() == digestOf(l.content.grants) && l.line.Status("").AppliedRevision == l.content.rev
+}
+
+func TestSnapshotThenDeltas(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.connect()
+		y, _ := l.line.take()
+		if !y.Snapshot || y.To != 1 {
+			t.Fatalf("a board without content got %+v", y)
+		}
+		l.board.apply(y)
+		l.s.Acked(someBoard, 1, l.board.rev, l.board.digest())
+		l.change()
+		l.change()
+		if n := l.deliver(); n != 0 {
+			t.Fatalf("%d pushes before the changes were coalesced", n)
+		}
+		time.Sleep(DefaultCoalesce) // of the bubble
+		synctest.Wait()
+		y, ok := l.line.take()
+		if !ok || y.Snapshot || y.From != 1 || y.To != 3 || len(y.Upsert) != 2 {
+			t.Fatalf("two changes went out as %+v", y)
+		}
+		l.board.apply(y)
+		l.s.Acked(someBoard, 1, l.board.rev, l.board.digest())
+		if !l.converged() || len(l.took) != 2 || len(l.applied) != 2 {
+			t.Errorf("converged %v, observed %v, told %v", l.converged(), l.took, l.applied)
+		}
+		if n := l.deliver(); n != 0 {
+			t.Errorf("%d pushes more", n)
+		}
+	})
+}
+
+func TestAJumpWaitsForTheChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.connect()
+		l.deliver()
+		l.change()
+		l.advance(t, time.Hour)
+		if l.line.pushes < 2 {
+			t.Error("the jump ended before the change went out")
+		}
+	})
+}
+
+func TestLostPushIsSentAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.connect()
+		if _, ok := l.line.take(); !ok { // lost
+			t.Fatal("nothing was sent")
+		}
+		var at []time.Duration
+		for i := range 200 {
+			l.advance(t, time.Second)
+			if _, ok := l.line.take(); ok { // lost too
+				at = append(at, time.Duration(i+1)*time.Second)
+			}
+		}
+		if len(at) < 4 || at[0] > 6*time.Second || at[len(at)-1]-at[len(at)-2] > DefaultResendMax+DefaultResend {
+			t.Errorf("sent again after %v", at)
+		}
+		l.advance(t, time.Minute+DefaultResend)
+		if l.deliver(); !l.converged() {
+			t.Error("not converged after the line came back")
+		}
+		if l.took[0] < 200*time.Second {
+			t.Errorf("observed %v", l.took)
+		}
+	})
+}
+
+func TestWhatDiffersIsRepaired(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*lab){
+		"a grant is missing":      func(l *lab) { l.board.grants = l.board.grants[:1] },
+		"the flash was lost":      func(l *lab) { *l.board = fakeBoard{} },
+		"ahead of the server":     func(l *lab) { l.board.rev += 7 },
+		"behind":                  func(l *lab) { l.board.rev, l.board.grants = 1, l.board.grants[:1] },
+		"behind and not the same": func(l *lab) { l.board.rev, l.board.grants = 1, nil },
+	} {
+		for _, how := range []string{"hello", "digest"} {
+			t.Run(name+" at "+how, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					l := newLab()
+					defer l.s.Stop()
+					l.content.add()
+					l.connect()
+					l.deliver()
+					spoil(l)
+					if how == "hello" {
+						l.line.epoch++
+						l.connect()
+					} else if l.s.Digest(someBoard, 1, l.board.rev, l.board.digest()) {
+						t.Error("said to be equal")
+					}
+					if n := l.deliver(); n == 0 || n > 3 || !l.converged() {
+						t.Errorf("%d pushes, converged %v", n, l.converged())
+					}
+					if !l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest()) {
+						t.Error("equal at last, but not said so")
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestAnotherEpochChangesNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab()
+	defer l.s.Stop()
+	l.connect()
+	l.line.epoch = 2
+	l.connect()
+	l.s.Acked(someBoard, 1, 9, "x")
+	l.s.Gone(someBoard, 1)
+	if l.line.status.AppliedRevision != 0 || l.s.Digest(someBoard, 1, 1, "") {
+		t.Error("an old connection was listened to")
+	}
+	l.s.Gone(someBoard, 2)
+	if len(l.s.boards) != 0 || l.s.place(somePlace).connected.Load() != 0 {
+		t.Error("a gone board is still there")
+	}
+}
+
+func TestABoardThatNamesNoDigest(t *testing.T) {
+	t.Parallel()
+	l := newLab()
+	defer l.s.Stop()
+	l.s.Connected(device.BoardConn{BoardID: someBoard, PlaceID: somePlace, Epoch: 1, Revision: 1})
+	if l.line.pushes != 0 || !l.s.Digest(someBoard, 1, 1, "") {
+		t.Error("only the revision counts for a simple board")
+	}
+}
+
+func TestABoardThatCannotHoldTheContentIsNotFlooded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.connect()
+		for range 100 {
+			y, ok := l.line.take()
+			if !ok {
+				break
+			}
+			l.s.Acked(someBoard, 1, y.To, "wrong")
+		}
+		if l.line.pushes > 3 {
+			t.Errorf("%d pushes", l.line.pushes)
+		}
+	})
+}
+
+func TestStoreAwayIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.content.err = errors.New("away")
+		l.connect()
+		l.content.err = nil
+		l.advance(t, 2*DefaultResend)
+		if l.deliver(); !l.converged() {
+			t.Error("never sent")
+		}
+	})
+}
+
+func TestBoardsOfAPlaceShareOneEncoding(t *testing.T) {
+	t.Parallel()
+	l := newLab()
+	defer l.s.Stop()
+	for _, b := range []string{"brd_1", "brd_2", "brd_3", "brd_4"} {
+		l.s.Connected(device.BoardConn{BoardID: b, PlaceID: somePlace, Epoch: 1})
+	}
+	if l.content.reads != 1 || l.line.pushes != 4 {
+		t.Errorf("%d reads for %d pushes", l.content.reads, l.line.pushes)
+	}
+}
+
+// Whatever is lost, repeated or cut, in the end the board has the content [OFF-4].
+func TestConverges(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab()
+			defer l.s.Stop()
+			l.connect()
+			steps := rapid.SliceOfN(rapid.SampledFrom([]string{"change", "deliver", "lose", "ackLost", "cut", "wipe", "spoil", "digest", "time", "jump"}), 1, 40).Draw(rt, "steps")
+			for _, step := range steps {
+				switch step {
+				case "change":
+					l.change()
+				case "deliver":
+					l.deliver()
+				case "lose":
+					l.line.take()
+				case "ackLost":
+					if y, ok := l.line.take(); ok {
+						l.board.apply(y)
+					}
+				case "cut":
+					l.s.Gone(someBoard, l.line.epoch)
+					l.line.queue = nil
+					l.line.epoch++
+					l.connect()
+				case "wipe":
+					*l.board = fakeBoard{}
+				case "spoil":
+					if len(l.board.grants) > 0 {
+						l.board.grants = l.board.grants[1:]
+					}
+				case "digest":
+					l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
+				case "time":
+					time.Sleep(DefaultCoalesce)
+					synctest.Wait()
+				case "jump":
+					l.advance(t, 7*time.Second)
+				}
+			}
+			for range 4 { // as a healthy board goes on
+				l.advance(t, 2*time.Minute)
+				l.deliver()
+				l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
+				l.deliver()
+			}
+			if !l.converged() {
+				rt.Fatalf("after %v: board %d %s, server %d %s, known %d", steps, l.board.rev, l.board.digest(), l.content.rev,
+					digestOf(l.content.grants), l.line.Status("").AppliedRevision)
+			}
+		})
+	})
+}
