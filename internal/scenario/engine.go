@@ -69,9 +69,9 @@ func (i *invalid) Error() string { return i.text }
 var errNoControl = errors.New("needs a control listener")
 
 // playFile plays one file on a clean laboratory.
-func (r *run) playFile(ctx context.Context, f *File) FileResult {
+func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	fr := &fileRun{run: r, file: f, labels: map[string]time.Time{}, faults: map[string][]armed{}, backgrounds: map[string]*background{}}
-	res := FileResult{Path: f.Path, Name: f.Doc.Name, Description: f.Doc.Description, Clauses: f.Doc.Clauses, Started: clock.WallNow(), Source: f.Source}
+	res = FileResult{Path: f.Path, Name: f.Doc.Name, Description: f.Doc.Description, Clauses: f.Doc.Clauses, Started: clock.WallNow(), Source: f.Source}
 	if res.Name == "" {
 		res.Name = f.Base()
 	}
