@@ -110,7 +110,8 @@ func (h Hours) closure(date string) *Closure {
 }
 
 // Schedule is n days from first (only its date counts). Runs that overlap
-// across days are one interval, of the day it starts on.
+// across days are one interval, of the day it starts on; the last one is whole
+// even when it ends after the last day.
 func (h Hours) Schedule(first time.Time, n int) []Day {
 	first = time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, time.UTC)
 	days := make([]Day, n+1) // days[0] is the day before: its night may reach in
@@ -122,17 +123,42 @@ func (h Hours) Schedule(first time.Time, n int) []Day {
 		days[i] = Day{Date: date.Format(dateForm), Weekday: weekdays[date.Weekday()], Open: len(ivs) > 0, Note: note}
 		days[i].Intervals = make([]Interval, 0, len(ivs)) // run points into it: it must not move
 		for _, iv := range ivs {
-			if run != nil && iv.From.Before(run.To) {
-				if iv.To.After(run.To) {
-					run.To, run.End = iv.To, iv.End
-				}
+			if joins(run, iv) {
 				continue
 			}
 			days[i].Intervals = append(days[i].Intervals, iv)
 			run = &days[i].Intervals[len(days[i].Intervals)-1]
 		}
 	}
+	for i := n; i < n+longestRun && h.extended(run, first.AddDate(0, 0, i)); i++ {
+	}
 	return days[1:]
+}
+
+// longestRun bounds how far a run is followed beyond the last day asked for, in
+// days: hours that always overlap would have none.
+const longestRun = 366
+
+// extended lets a run go on over a day after it, and reports whether it did.
+func (h Hours) extended(run *Interval, day time.Time) (grown bool) {
+	for _, iv := range h.Intervals(day) {
+		if !joins(run, iv) {
+			return false
+		}
+		grown = true
+	}
+	return grown
+}
+
+// joins makes an interval part of the run before it, if they overlap.
+func joins(run *Interval, iv Interval) bool {
+	if run == nil || !iv.From.Before(run.To) {
+		return false
+	}
+	if iv.To.After(run.To) {
+		run.To, run.End = iv.To, iv.End
+	}
+	return true
 }
 
 // OpenAt reports whether the place is open at now.
