@@ -34,8 +34,7 @@ const (
 	UpPing   = "ping"
 )
 
-// Down and Up list the channels of each direction. "ack" is in both: a board
-// publishes its own acknowledgements to .../ack/up and reads .../ack, see Topic.
+// Down and Up list the channels of each direction. "ack" is in both, see Topic.
 var (
 	Down = []string{DownCmd, DownSync, DownCfg, DownAck}
 	Up   = []string{UpHello, UpRpt, UpAck, UpState, UpRec, UpDigest, UpPing}
@@ -90,7 +89,7 @@ type Ack struct {
 	Time      int64  `json:"time"`                // domain time, Unix milliseconds
 	CommandID string `json:"commandId,omitempty"` // AckRpt
 	Seq       int64  `json:"seq,omitempty"`       // AckRec
-	Accepted  bool   `json:"accepted"`            // AckRpt: false = unknown command, stop sending
+	Accepted  bool   `json:"accepted"`            // AckRpt: false = unknown command, stop sending; others: true
 }
 
 // Commands a board knows.

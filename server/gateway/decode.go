@@ -96,7 +96,7 @@ func decodeRecords(payload []byte) (wire.Records, error) {
 // goodRecord reports whether a record can be kept: of the board's own door,
 // with a known result and reason. It masks what it must.
 func (b *board) goodRecord(r *wire.Record) bool {
-	if r.Seq <= 0 || !isTime(r.At) || !b.hasDoor(r.DoorID) || len(r.GrantID) > 64 {
+	if r.Seq <= 0 || r.At <= 0 || !isTime(r.At) || !b.hasDoor(r.DoorID) || len(r.GrantID) > 64 {
 		return false
 	}
 	r.PhoneTail = tail(r.PhoneTail)

@@ -1,0 +1,217 @@
+package tools
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/testbed"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// TestMosquittoBoard: a board made of mosquitto_sub and mosquitto_pub takes a
+// simulated one's place: commands, content, outage policy, and a connection
+// that is taken away from it.
+func TestMosquittoBoard(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"mosquitto_sub", "mosquitto_pub", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			why := tool + " is not installed: apt-get install mosquitto-clients (.ci/run does)"
+			if os.Getenv("CI") != "" || os.Getenv("DOORLAB_CI") != "" {
+				t.Fatal(why)
+			}
+			t.Skip(why)
+		}
+	}
+	ctx := t.Context()
+	w := world.Default(1, 1)
+	bed, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = bed.Stop() })
+	events := follow(t, bed.History)
+	place := w.Places[1]
+	board, door := place.Boards[0], place.Boards[0].Doors[1]
+	control := client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}
+	var login struct{ MQTT, ClientID, Username, Password string }
+	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/detach", nil, &login)
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(login.MQTT, "tcp://"))
+	if err != nil || login.ClientID != board.ID || login.Username != board.ID {
+		t.Fatalf("%+v %v", login, err)
+	}
+	events.until(t, "offline", func(e history.Event) bool { return e.Kind == history.Offline && e.BoardID == board.ID })
+
+	said := start(t, host, port, login.ClientID, login.Password)
+	said.until(t, "online, epoch ")
+	events.until(t, "content", func(e history.Event) bool { return e.Kind == history.Applied && e.BoardID == board.ID })
+
+	api := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}
+	if api.Token, _, err = api.Exchange(ctx, place.MainKey().Secret); err != nil {
+		t.Fatal(err)
+	}
+	commands := "/device/v1/devices/" + door.ID + "/commands"
+	for _, body := range []string{`{"capability":"door","command":"open"}`, `{"capability":"door","command":"hold","args":{"minutes":5}}`, `{"capability":"door","command":"close"}`} {
+		var got struct{ Outcome, CommandID, Command string }
+		do(t, api, "POST", commands, json.RawMessage(body), &got)
+		if got.Outcome != "reported" || !strings.Contains(body, got.Command) {
+			t.Errorf("%s: %+v", body, got)
+		}
+		said.until(t, got.Command+" "+door.ID+" "+got.CommandID)
+	}
+
+	var permit struct{ PermitID string }
+	do(t, api, "POST", "/space/v1/partner/entry-permits", map[string]any{"externalRef": "r", "phone": "01012345678",
+		"startsAt": "2026-10-01T00:00:00Z", "endsAt": "2026-10-02T00:00:00Z", "doorIds": []string{door.ID}}, &permit)
+	events.until(t, "the permit's revision", func(e history.Event) bool {
+		return e.Kind == history.Applied && e.BoardID == board.ID && e.Revision > 1
+	})
+
+	var refused *client.Error
+	err = api.Do(ctx, "PUT", "/device/v1/boards/"+board.ID+"/netloss", map[string]any{"graceSec": 60, "channels": map[string]string{"1": "open"}}, nil)
+	if !errors.As(err, &refused) || refused.Status != 502 || refused.Code != "device_refused" {
+		t.Errorf("netloss: %v", err)
+	}
+
+	// The simulated board comes back and goes again: the tools' own takes over
+	// anew, and says hello because nobody answers its pings.
+	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/attach", nil, nil)
+	events.until(t, "takeover", func(e history.Event) bool { return e.Kind == history.Online && e.BoardID == board.ID })
+	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/detach", nil, nil)
+	said.until(t, "online, epoch ")
+	var got struct{ Outcome string }
+	do(t, api, "POST", commands, json.RawMessage(`{"capability":"door","command":"open"}`), &got)
+	if got.Outcome != "reported" {
+		t.Errorf("after a takeover: %+v", got)
+	}
+}
+
+// keyed gives every request its own Idempotency-Key.
+type keyed struct{}
+
+func (keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Idempotency-Key", rand.Text())
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func do(t *testing.T, c client.Client, method, path string, body, out any) {
+	t.Helper()
+	if err := c.Do(t.Context(), method, path, body, out); err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+}
+
+// lines of a program, as they come.
+type lines struct{ c chan string }
+
+func (l lines) until(t *testing.T, want string) {
+	t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		select {
+		case s, ok := <-l.c:
+			if !ok {
+				t.Fatalf("the board ended before %q", want)
+			}
+			if strings.Contains(s, want) {
+				return
+			}
+		case <-late:
+			t.Fatalf("no %q", want)
+		}
+	}
+}
+
+// start runs the script in a process group of its own, which goes with the test.
+func start(t *testing.T, args ...string) lines {
+	t.Helper()
+	cmd := exec.Command("./mosquitto-board.sh", args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := lines{make(chan string, 64)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(l.c)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			l.c <- s.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		<-done
+		_ = cmd.Wait()
+	})
+	return l
+}
+
+// events of the history, as they come.
+type events struct{ c chan history.Event }
+
+func follow(t *testing.T, log *history.Log) events {
+	t.Helper()
+	r, w := io.Pipe()
+	sink, err := log.SinkTo(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	e := events{make(chan history.Event, 64)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for s := bufio.NewScanner(r); s.Scan(); {
+			var ev history.Event
+			if json.Unmarshal(s.Bytes(), &ev) != nil {
+				continue
+			}
+			select {
+			case e.c <- ev:
+			case <-ctx.Done(): // read on, or the sink would wait for us
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		_ = sink.Close()
+		_ = w.Close()
+		<-done
+	})
+	return e
+}
+
+func (e events) until(t *testing.T, what string, match func(history.Event) bool) {
+	t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		select {
+		case ev := <-e.c:
+			if match(ev) {
+				return
+			}
+		case <-late:
+			t.Fatalf("no %s", what)
+		}
+	}
+}
