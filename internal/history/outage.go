@@ -87,8 +87,9 @@ func (b *board) outages() []outage {
 		quiet := silent(e)
 		switch e.Kind {
 		case Netloss:
-			if json.Unmarshal([]byte(e.Text), &policy) == nil {
-				cur.policy = policy
+			var next outagePolicy // its own map: earlier outages keep theirs
+			if json.Unmarshal([]byte(e.Text), &next) == nil {
+				policy, cur.policy = next, next
 			}
 		case Attached:
 			end()

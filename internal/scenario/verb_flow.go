@@ -128,6 +128,9 @@ func (*Steps) run(*frame) (fields, error) { panic("scenario: nested steps are ru
 // nest runs steps in a step: in order for group, at once for parallel.
 func (s *Steps) nest(x *frame, depth int) (fields, error) {
 	x.res.Children = nil
+	if x.step.Within != nil || x.step.Eventually || x.step.Never != nil {
+		depth += tried
+	}
 	if s == x.step.Parallel {
 		x.res.Children = make([]*StepResult, len(*s))
 		var wg sync.WaitGroup
