@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/doorlab/doorlab/internal/near"
 )
@@ -73,9 +74,6 @@ func Run(ctx context.Context, args []string, e *env) int {
 	if x.msg != "" {
 		fmt.Fprintln(e.err, "doorlab: "+x.msg)
 	}
-	if x.code == Usage && x.msg != "" {
-		fmt.Fprintln(e.err, "Run 'doorlab --help' for the commands, 'doorlab COMMAND --help' for its flags.")
-	}
 	return x.code
 }
 
@@ -95,7 +93,7 @@ broker, thousands of simulated door boards, faults, virtual time, load and verdi
 		SilenceErrors: true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q%s", args[0], near.Hint(args[0], commandNames(c)))
+				return usagef("unknown command %q%s ('doorlab --help' lists them)", args[0], near.Hint(args[0], commandNames(c)))
 			}
 			return nil
 		},
@@ -104,14 +102,28 @@ broker, thousands of simulated door boards, faults, virtual time, load and verdi
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetHelpTemplate(helpTemplate)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usagef("%s: %s", c.Name(), err) })
+	root.SetFlagErrorFunc(flagError)
 	for _, c := range []*cobra.Command{
 		upCommand(e), serveCommand(e), boardsCommand(e), checkCommand(e), loadCommand(e),
-		keysCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e),
+		judgeCommand(e), keysCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e),
 	} {
 		root.AddCommand(c)
 	}
 	return root
+}
+
+// flagError names the nearest flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		name := unknown.GetSpecifiedName()
+		hint := ""
+		if best := near.Name(name, flagNames(c)); best != "" {
+			hint = ", did you mean --" + best + "?"
+		}
+		return usagef("%s: unknown flag --%s%s ('%s --help' lists them)", c.Name(), name, hint, c.CommandPath())
+	}
+	return usagef("%s: %s", c.Name(), err)
 }
 
 // helpTemplate opens with what it is and examples, then the rest.
