@@ -167,6 +167,9 @@ func (c *call) outcome(sent bool) string {
 		}
 	}
 	c.ph.Published = clock.Mono()
+	if c.req.Sent != nil {
+		c.req.Sent()
+	}
 	s.cfg.Step("after-publish")
 	c.idle()
 	return c.wait(play)

@@ -62,6 +62,10 @@ type Request struct {
 	EntryReason string // the record's reason; "" = "api"
 	Sim         bool   // a test place and a key that may ask for sim: outcomes
 
+	// Sent is called when the command has been handed to the board's line;
+	// perhaps never; nil = nobody wants to know.
+	Sent func()
+
 	// Render makes the answer that is stored and sent. It is called with
 	// every outcome the command may have and must be a pure function; nil =
 	// no stored answer.

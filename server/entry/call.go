@@ -23,10 +23,11 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	if err != nil {
 		return CallResult{}, err
 	}
-	v, err := s.visit(access.MethodPhone, p, national(from))
+	v, err := s.visit(access.MethodPhone, p.ID, national(from))
 	if err != nil {
 		return CallResult{}, err
 	}
+	defer v.end()
 	doors, err := s.cfg.Store.Doors(p.ID)
 	if err != nil {
 		return CallResult{}, err

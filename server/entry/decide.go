@@ -23,19 +23,29 @@ type visit struct {
 	windows []access.Window
 	grants  []access.Grant // of the person, any state
 	phone   string         // "" = unknown; masked before it leaves
+	end     func()         // the command is on its way or will never be; may be called again
 }
 
-// visit reads what decisions about a person at a place need.
-func (s *Service) visit(method string, p place.Place, phone string) (visit, error) {
-	v := visit{now: s.cfg.Clock.Now(), method: method, place: p, phone: phone}
-	ps, err := s.cfg.Store.Policies(p.ID, "")
+// visit begins an attempt and reads what decisions about a person at a place
+// need. Unless it fails, the attempt has to be ended.
+func (s *Service) visit(method, placeID, phone string) (v visit, err error) {
+	v = visit{now: s.cfg.Clock.Now(), method: method, phone: phone, end: s.cfg.Store.Visit(placeID)} // before anything is read
+	defer func() {
+		if err != nil {
+			v.end()
+		}
+	}()
+	if v.place, err = s.cfg.Store.Place(placeID); err != nil {
+		return v, err
+	}
+	ps, err := s.cfg.Store.Policies(placeID, "")
 	if err != nil {
 		return v, err
 	}
 	for _, x := range ps {
 		v.windows = append(v.windows, x.Window)
 	}
-	gs, err := s.cfg.Store.GrantsOf(p.ID, phone)
+	gs, err := s.cfg.Store.GrantsOf(placeID, phone)
 	v.grants = contents(gs)
 	return v, err
 }
@@ -61,10 +71,11 @@ func (v visit) decide(doorID string) access.Answer {
 // open sends the command of an allowed visit; the record is written by the
 // device path, as for a command of an API key [ENT-3] [ENT-4].
 func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Answer) (device.Result, error) {
+	defer v.end()
 	actor, label := access.MaskPhone(v.phone)
 	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), device.Request{
 		PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
-		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason,
+		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason, Sent: v.end,
 	})
 	switch {
 	case errors.Is(err, device.ErrTooMany):

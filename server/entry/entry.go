@@ -29,6 +29,10 @@ type Store interface {
 	GrantByLink(linkHash string) (grant.Grant, error) // revoked or not
 	GrantsOf(placeID, phone string) ([]grant.Grant, error)
 
+	// Visit begins an opening at a place. What takes a right away is answered
+	// only when every opening that began before has ended.
+	Visit(placeID string) (end func())
+
 	AddRecord(r record.Record) error
 	Records(placeID string, since time.Time, limit, offset int) ([]record.Record, int, error)
 	Events(placeID string, q record.EventQuery) ([]record.Event, int, error)

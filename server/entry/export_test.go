@@ -12,19 +12,19 @@ import (
 // press is a new one.
 func CheckBroken(t *testing.T) {
 	s := New(Config{})
-	k, now := press{"link", "door"}, time.Unix(0, 0)
+	k, v := press{"link", "door"}, visit{now: time.Unix(0, 0), end: func() {}}
 	go func() {
 		defer func() { _ = recover() }()
-		_, _ = s.press(context.Background(), k, now, func() (OpenResult, error) {
+		_, _ = s.press(context.Background(), k, v, func() (OpenResult, error) {
 			time.Sleep(time.Second) // the bubble's time
 			panic("broken")
 		})
 	}()
 	synctest.Wait()
-	if _, err := s.press(context.Background(), k, now, nil); !errors.Is(err, errAborted) {
+	if _, err := s.press(context.Background(), k, v, nil); !errors.Is(err, errAborted) {
 		t.Errorf("joined: %v", err)
 	}
-	if _, err := s.press(context.Background(), k, now, func() (OpenResult, error) { return OpenResult{}, nil }); err != nil {
+	if _, err := s.press(context.Background(), k, v, func() (OpenResult, error) { return OpenResult{}, nil }); err != nil {
 		t.Errorf("the next: %v", err)
 	}
 }

@@ -63,24 +63,32 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 	if err != nil {
 		return OpenResult{}, err
 	}
-	p, err := s.cfg.Store.Place(g.PlaceID)
+	v, err := s.visit(access.MethodLink, g.PlaceID, g.Phone)
 	if err != nil {
 		return OpenResult{}, err
 	}
-	v, err := s.visit(access.MethodLink, p, g.Phone)
-	if err != nil {
-		return OpenResult{}, err
+	defer v.end()
+	if !v.holds(g) { // changed since it was read
+		v.end()
+		return s.Open(ctx, token, doorID)
 	}
 	a := v.decide(d.ID) // before anything remembered: a revocation is felt at once
 	if !a.Allow {
-		if err := s.deny(p.ID, d.ID, v.method, a.Reason, v.phone, v.now); err != nil {
+		if err := s.deny(g.PlaceID, d.ID, v.method, a.Reason, v.phone, v.now); err != nil {
 			return OpenResult{}, err
 		}
 		return OpenResult{}, rule.New(rule.EntryDenied, "entry is denied: "+a.Reason, "rule", a.Reason)
 	}
-	return s.press(ctx, press{link, d.ID}, v.now, func() (OpenResult, error) {
+	return s.press(ctx, press{link, d.ID}, v, func() (OpenResult, error) {
 		res, err := s.open(ctx, v, d.ID, a)
 		return OpenResult{Result: result(res), DoorID: d.ID, DoorName: d.Name, Device: res}, err
+	})
+}
+
+// holds reports whether the permit of a link is the visitor's still, as it was read.
+func (v visit) holds(g grant.Grant) bool {
+	return slices.ContainsFunc(v.grants, func(x access.Grant) bool {
+		return x.ID == g.ID && x.TokenHash == g.TokenHash && !x.Revoked
 	})
 }
 

@@ -31,8 +31,9 @@ func (o *opening) over(now time.Time) bool {
 
 // presses remembers the openings that a further press would join.
 type presses struct {
-	mu   sync.Mutex
-	last map[press]*opening
+	mu    sync.Mutex
+	last  map[press]*opening
+	sweep int // size at which those that are over are thrown out
 }
 
 const manyPresses = 1024
@@ -47,12 +48,13 @@ func (p *presses) join(k press, now time.Time, admit func() error) (o *opening, 
 	if err := admit(); err != nil {
 		return nil, false, err
 	}
-	if len(p.last) >= manyPresses {
+	if len(p.last) >= max(manyPresses, p.sweep) {
 		for k, o := range p.last {
 			if o.over(now) {
 				delete(p.last, k)
 			}
 		}
+		p.sweep = 2 * len(p.last)
 	}
 	o = &opening{at: now, done: make(chan struct{})}
 	p.last[k] = o
@@ -60,8 +62,10 @@ func (p *presses) join(k press, now time.Time, admit func() error) (o *opening, 
 }
 
 // press opens once for the same link and door within 3 s, at most 6 times a
-// minute and link. open runs to its end even when the caller has gone.
-func (s *Service) press(ctx context.Context, k press, now time.Time, open func() (OpenResult, error)) (OpenResult, error) {
+// minute and link. open runs to its end even when the caller has gone; one who
+// joins sends nothing, so the visit ends there.
+func (s *Service) press(ctx context.Context, k press, v visit, open func() (OpenResult, error)) (OpenResult, error) {
+	now := v.now
 	o, mine, err := s.presses.join(k, now, func() error {
 		if ok, retry := s.links.Allow(k.link, now); !ok {
 			return &rule.Error{Code: rule.RateLimited, Message: "too many openings with this link", RetryAfter: retry}
@@ -77,6 +81,7 @@ func (s *Service) press(ctx context.Context, k press, now time.Time, open func()
 		o.res, o.err = open()
 		return o.res, o.err
 	}
+	v.end()
 	select {
 	case <-o.done:
 		return o.res, o.err

@@ -8,13 +8,23 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// Change implements grant.Store.
+// Change implements grant.Store. Openings that may have read the grants of the
+// place as they were are on their way when it returns [PERM-4].
 func (s *Store) Change(fn func(tx grant.Tx) error) error {
-	return s.Write(func(tx *sql.Tx) error { return fn(grantTx{tx}) })
+	var placeID string
+	err := s.Write(func(tx *sql.Tx) error { return fn(grantTx{tx, &placeID}) })
+	if err == nil {
+		s.visits.wait(placeID)
+	}
+	return err
 }
 
-// grantTx is a transaction as server/grant sees it.
-type grantTx struct{ tx *sql.Tx }
+// grantTx is a transaction as server/grant sees it. It notes the place whose
+// grants are read or written, for a repeat waits as the first call does.
+type grantTx struct {
+	tx      *sql.Tx
+	placeID *string
+}
 
 func (t grantTx) Now() time.Time                             { return Now(t.tx) }
 func (t grantTx) Place(id string) (place.Place, error)       { return readPlace(t.tx, id) }
@@ -31,10 +41,15 @@ func (t grantTx) GrantByPhone(placeID, kind, source, phone string) (grant.Grant,
 }
 
 func (t grantTx) grant(where string, args ...any) (grant.Grant, error) {
-	return scanGrant(t.tx.QueryRow("SELECT "+grantColumns+" FROM grants WHERE "+where, args...))
+	g, err := scanGrant(t.tx.QueryRow("SELECT "+grantColumns+" FROM grants WHERE "+where, args...))
+	if err == nil {
+		*t.placeID = g.PlaceID
+	}
+	return g, err
 }
 
 func (t grantTx) PutGrant(op string, g, old *grant.Grant) error {
+	*t.placeID = g.PlaceID
 	note(t.tx, g.PlaceID, op, g.ID)
 	return putGrant(t.tx, g, old)
 }

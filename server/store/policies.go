@@ -8,13 +8,22 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// ChangePlace implements place.Store.
+// ChangePlace implements place.Store. Openings that may have read the place as
+// it was are on their way when it returns [ENT-2] [HRS-1].
 func (s *Store) ChangePlace(fn func(tx place.Tx) error) error {
-	return s.Write(func(tx *sql.Tx) error { return fn(placeTx{tx}) })
+	var placeID string
+	err := s.Write(func(tx *sql.Tx) error { return fn(placeTx{tx, &placeID}) })
+	if err == nil {
+		s.visits.wait(placeID)
+	}
+	return err
 }
 
-// placeTx is a transaction as server/place sees it.
-type placeTx struct{ tx *sql.Tx }
+// placeTx is a transaction as server/place sees it. It notes the place.
+type placeTx struct {
+	tx      *sql.Tx
+	placeID *string
+}
 
 func (t placeTx) Now() time.Time                       { return Now(t.tx) }
 func (t placeTx) Place(id string) (place.Place, error) { return readPlace(t.tx, id) }
@@ -35,6 +44,7 @@ func (t placeTx) PhoneTaken(number, placeID string) (bool, error) {
 
 // SavePlace writes what may change of a place; boards hear of changed hours.
 func (t placeTx) SavePlace(op string, p, old place.Place) error {
+	*t.placeID = p.ID
 	if _, err := t.tx.Exec("UPDATE places SET timezone = ?, entry_phone = ?, phone_enabled = ?, week = ?, closures = ?, holidays = ? WHERE id = ?",
 		p.Timezone, textOrNull(p.EntryPhone), p.PhoneEnabled, jsonText(p.Week), jsonText(p.Closures), jsonText(p.Holidays), p.ID); err != nil {
 		return wrap(err)
@@ -68,6 +78,7 @@ func (t placeTx) SaveDoor(d place.Door) error {
 }
 
 func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) error {
+	*t.placeID = placeID
 	if err := t.raise("windows_rev", op, placeID); err != nil {
 		return err
 	}

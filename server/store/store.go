@@ -61,6 +61,8 @@ type Store struct {
 	ended  chan struct{} // closed when the writer has ended
 	closed sync.Once
 
+	visits visits
+
 	mu         sync.Mutex
 	onRevision []func(placeID string, rev int64)
 	history    func(history.Event)

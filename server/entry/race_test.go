@@ -1,0 +1,164 @@
+package entry_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/store/storetest"
+)
+
+// line is a board that reports at once, and the witness: it tells what was sent
+// for a grant after its revocation had been answered.
+type line struct {
+	service *device.Service
+	dead    sync.Map // grant id -> revocation answered
+	sent    atomic.Int64
+	late    atomic.Int64
+}
+
+func (l *line) Send(_ context.Context, boardID string, c wire.Command) error {
+	if _, dead := l.dead.Load(c.GrantID); dead {
+		l.late.Add(1)
+	}
+	l.sent.Add(1)
+	go l.service.Report(boardID, wire.Report{CommandID: c.ID, Result: wire.ResultOK}, func(bool) {})
+	return nil
+}
+
+// newRealHouse is a house with the real way of a command: only the board is played.
+func newRealHouse(t testing.TB, step func(string)) (*house, *line) {
+	h := &house{House: storetest.New(t), t: t}
+	l := &line{}
+	l.service = device.New(device.Config{Ledger: h.Commands(), Sender: l, Clock: h.Clock, Step: step})
+	t.Cleanup(l.service.Stop)
+	h.grants = grant.New(grant.Config{Clock: h.Clock, Store: h.Store, Secret: []byte("s")})
+	h.places = place.New(place.Config{Clock: h.Clock, Store: h.Store})
+	h.Service = entry.New(entry.Config{Clock: h.Clock, Store: h.Store, Device: l.service})
+	return h, l
+}
+
+// TestRevokeRacesOpen: 10,000 times a link is pressed or a phone called while
+// the permit is revoked. Either may come first, but nothing is sent to a board
+// after the revocation's answer [PERM-4] [ENT-3].
+func TestRevokeRacesOpen(t *testing.T) {
+	t.Parallel()
+	h, l := newRealHouse(t, nil)
+	people, rounds := 100, 100
+	if underRace { // five times slower
+		people = 20
+	}
+	var refused atomic.Int64
+	var wg sync.WaitGroup
+	for i := range people {
+		wg.Go(func() {
+			ref, phone := fmt.Sprint("r", i), fmt.Sprintf("0107777%04d", i)
+			for round := range rounds {
+				p, err := h.grants.Register(ctx, byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, StartsAt: ptr(epoch.Add(-time.Hour)), EndsAt: ptr(epoch.Add(40 * time.Hour))})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				l.dead.Delete(p.Permit.ID)
+				var both sync.WaitGroup
+				both.Go(func() {
+					if round%4 > 1 {
+						_ = h.Ping() // about as long as a revocation takes
+					}
+					if !h.tries(p.Token, phone, round%2 == 0) {
+						refused.Add(1)
+					}
+				})
+				if _, err := h.grants.Revoke(ctx, byA, grant.RevokeRequest{ExternalRef: &ref}); err != nil {
+					t.Error(err)
+				}
+				l.dead.Store(p.Permit.ID, true)
+				both.Wait()
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d sent, %d refused", l.sent.Load(), refused.Load())
+	if l.late.Load() > 0 || l.sent.Load()+refused.Load() != int64(people*rounds) {
+		t.Errorf("%d of %d sent after the revocation's answer, %d refused", l.late.Load(), l.sent.Load(), refused.Load())
+	}
+	if l.sent.Load() < 100 || refused.Load() < 100 {
+		t.Errorf("no race: %d sent, %d refused", l.sent.Load(), refused.Load())
+	}
+}
+
+// tries reports whether a press or a call opened.
+func (h *house) tries(token, phone string, link bool) bool {
+	if link {
+		got, err := h.Open(ctx, token, "dor_1")
+		return err == nil && got.Result == "opened"
+	}
+	got, err := h.Call(ctx, number, phone)
+	return err == nil && got.Result == "opened"
+}
+
+// TestRevokeWaitsForOpening stops an opening between its commit and the send:
+// whatever takes the right away is answered after the send only.
+func TestRevokeWaitsForOpening(t *testing.T) {
+	t.Parallel()
+	closed := func(h *house) error {
+		_, err := h.places.SetPolicy("plc_a", "dor_1", place.PolicyRequest{Ref: ptr("always"), Mode: ptr("closed")})
+		return err
+	}
+	revoke := func(h *house) error {
+		_, err := h.grants.Revoke(ctx, byA, grant.RevokeRequest{ExternalRef: ptr("r")})
+		return err
+	}
+	for name, change := range map[string]func(h *house) error{
+		"revoke": revoke,
+		"a repeated revoke": func(h *house) error {
+			go func() { _ = revoke(h) }()
+			return revoke(h)
+		},
+		"re-register for another door": func(h *house) error {
+			_, err := h.grants.Register(ctx, byA, grant.RegisterRequest{ExternalRef: ptr("r"), Phone: ptr(kim), StartsAt: &epoch, EndsAt: ptr(epoch.Add(time.Hour)), DoorIDs: []string{"dor_in"}})
+			return err
+		},
+		"closed window": closed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun, gate := make(chan struct{}), make(chan struct{})
+			h, l := newRealHouse(t, func(at string) {
+				if at == "before-publish" {
+					close(begun)
+					<-gate
+				}
+			})
+			p := h.permit("r", 1)
+			revision := make(chan struct{}, 8)
+			h.OnRevision(func(string, int64) { revision <- struct{}{} })
+			var wg sync.WaitGroup
+			wg.Go(func() { _, _ = h.Open(ctx, p.Token, "dor_1") })
+			<-begun
+			wg.Go(func() { _, _ = h.Open(ctx, p.Token, "dor_1") }) // one who joins holds nobody up
+			wg.Go(func() {
+				h.ok(change(h))
+				if l.sent.Load() != 1 {
+					t.Errorf("answered before the send")
+				}
+			})
+			<-revision
+			h.ok(h.Ping()) // by now it would have been answered
+			for range 100 {
+				runtime.Gosched()
+			}
+			close(gate)
+			wg.Wait()
+		})
+	}
+}

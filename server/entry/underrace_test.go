@@ -1,0 +1,5 @@
+//go:build race
+
+package entry_test
+
+const underRace = true
