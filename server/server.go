@@ -188,6 +188,14 @@ func (s *Server) Control(r chi.Router, h ControlHooks) {
 	c.Routes(r)
 }
 
+// SIP is the address of phone entry, "" when it is off.
+func (s *Server) SIP() string {
+	if s.sip == nil {
+		return ""
+	}
+	return s.sip.Addr()
+}
+
 // KeyRevoked reports whether a key is revoked.
 func (s *Server) KeyRevoked(keyID string) (bool, error) {
 	k, err := s.store.Key(keyID)

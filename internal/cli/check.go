@@ -85,9 +85,10 @@ func runCheck(ctx context.Context, e *env, f *targetFlags, files []*scenario.Fil
 	}
 	a, err := f.open(ctx, e, true)
 	if err != nil {
+		_ = os.Remove(out) // only if nothing is in it
 		return err
 	}
-	t := scenario.Target{HTTP: a.http, Control: a.control, ControlToken: a.token}
+	t := scenario.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens}
 	for _, p := range a.places {
 		t.Places = append(t.Places, scenario.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
 	}

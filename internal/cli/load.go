@@ -41,7 +41,11 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 				return err
 			}
 			plan, err := loadtest.Load(args[0])
-			if err != nil {
+			var broken *loadtest.PlanError
+			switch {
+			case errors.As(err, &broken):
+				return exit{BadScenario, broken.Error()}
+			case err != nil:
 				return usagef("%s", reason(err))
 			}
 			return runLoad(c.Context(), e, f, plan, loadtest.Options{Seed: f.seed, AllowHost: allow, OutDir: out, Baseline: baseline})
@@ -64,7 +68,10 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, plan loadtest.Plan, o 
 		o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
 	}
 	o.Progress = e.err
-	t := loadtest.Target{HTTP: a.http, Control: a.control, ControlToken: a.token}
+	t := loadtest.Target{HTTP: a.http, Control: a.control}
+	if len(a.tokens) > 0 {
+		t.ControlToken = a.tokens[0]
+	}
 	for _, p := range a.places {
 		t.Places = append(t.Places, loadtest.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey})
 	}

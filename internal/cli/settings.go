@@ -33,7 +33,7 @@ func settle(c *cobra.Command, e *env) error {
 			return usagef("--config: %s", reason(err))
 		}
 		if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&fromFile); err != nil && !errors.Is(err, io.EOF) {
-			return usagef("%s: %s", path, yaml.FormatError(err, false, false))
+			return usagef("--config: %s%s", path, yamlReason(err))
 		}
 		for key := range fromFile {
 			if c.Flags().Lookup(key) == nil {
@@ -54,12 +54,44 @@ func settle(c *cobra.Command, e *env) error {
 			return
 		}
 		if v, ok := fromFile[f.Name]; ok {
-			if err := c.Flags().Set(f.Name, fmt.Sprint(v)); err != nil {
+			if err := c.Flags().Set(f.Name, flagText(v)); err != nil {
 				bad = usagef("%s: %s: %s", path, f.Name, err)
 			}
 		}
 	})
 	return bad
+}
+
+// yamlReason is ":line:column: what is wrong", on one line.
+func yamlReason(err error) string {
+	var ye yaml.Error
+	if errors.As(err, &ye) && ye.GetToken() != nil {
+		at := ye.GetToken().Position
+		return fmt.Sprintf(":%d:%d: %s", at.Line, at.Column, ye.GetMessage())
+	}
+	return ": " + err.Error()
+}
+
+// flagText is a value of the file as it would be typed: lists by comma, maps as name=value.
+func flagText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []any:
+		texts := make([]string, 0, len(v))
+		for _, item := range v {
+			texts = append(texts, flagText(item))
+		}
+		return strings.Join(texts, ",")
+	case map[string]any:
+		texts := make([]string, 0, len(v))
+		for name, item := range v {
+			texts = append(texts, name+"="+flagText(item))
+		}
+		slices.Sort(texts)
+		return strings.Join(texts, ",")
+	}
+	return fmt.Sprint(v)
 }
 
 func flagNames(c *cobra.Command) (names []string) {
@@ -81,5 +113,5 @@ func reason(err error) string {
 	if errors.As(err, &pe) {
 		return pe.Path + ": " + pe.Err.Error()
 	}
-	return err.Error()
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }

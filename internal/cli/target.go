@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,8 +35,8 @@ type targetFlags struct {
 func (f *targetFlags) add(c *cobra.Command, boards int) {
 	s := c.Flags()
 	s.StringVar(&f.target, "target", "", "base address of a running server (default: a testbed in this process)")
-	s.StringSliceVar(&f.control, "control", nil, "control API of the target, the server's first; repeat for each process")
-	s.StringSliceVar(&f.tokens, "control-token", nil, "their bearer tokens, one for all or one each")
+	s.StringSliceVar(&f.control, "control", nil, "control API of the target; repeat for each process, server and boards")
+	s.StringSliceVar(&f.tokens, "control-token", nil, "their bearer tokens, one for all or one each, in the same order")
 	s.StringSliceVar(&f.keys, "key", nil, "API keys of the target's places (default: asked from the control API)")
 	s.IntVar(&f.boards, "boards", boards, "simulated boards of live places (testbed)")
 	s.StringVar(&f.world, "world", "", "world file (testbed)")
@@ -47,12 +48,13 @@ func (f *targetFlags) add(c *cobra.Command, boards int) {
 
 // aim is a target that is ready to be used.
 type aim struct {
-	http, token string
-	control     []string
-	places      []client.Place
-	boards      int  // simulated here; 0 = unknown
-	own         bool // a testbed of this process
-	stop        func() error
+	http    string
+	control []string // the server's first
+	tokens  []string // one each
+	places  []client.Place
+	boards  int  // simulated here; 0 = unknown
+	own     bool // a testbed of this process
+	stop    func() error
 }
 
 func (f *targetFlags) check() error {
@@ -105,42 +107,115 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 		cleanup()
 		return nil, startError(ctx, err)
 	}
-	a := &aim{http: tb.Ready.HTTP, control: []string{tb.Ready.Control}, token: tb.Ready.ControlToken, boards: tb.Boards(), own: true,
+	a := &aim{http: tb.Ready.HTTP, control: []string{tb.Ready.Control}, tokens: []string{tb.Ready.ControlToken}, boards: tb.Boards(), own: true,
 		stop: func() error { defer cleanup(); return tb.Stop() }}
-	for _, p := range tb.Ready.Places {
-		a.places = append(a.places, client.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: p.APIKey, EntryPhone: p.EntryPhone})
+	if err := a.askPlaces(ctx); err != nil {
+		return nil, errors.Join(err, a.stop())
 	}
 	return a, nil
 }
 
 func (f *targetFlags) remote(ctx context.Context) (*aim, error) {
-	a := &aim{http: strings.TrimSuffix(f.target, "/"), control: f.control, stop: func() error { return nil }}
-	if len(f.tokens) > 0 {
-		a.token = f.tokens[0]
+	a := &aim{http: strings.TrimSuffix(f.target, "/"), stop: func() error { return nil }}
+	for i, base := range f.control {
+		a.control = append(a.control, strings.TrimSuffix(base, "/"))
+		token := ""
+		switch len(f.tokens) {
+		case 0:
+		case 1:
+			token = f.tokens[0]
+		default:
+			token = f.tokens[i]
+		}
+		a.tokens = append(a.tokens, token)
+	}
+	if len(a.control) == 0 && len(f.keys) == 0 {
+		return nil, usagef("--target needs --control (with --control-token) or --key, to know the places")
+	}
+	if len(a.control) > 0 {
+		if err := a.serverFirst(ctx); err != nil {
+			return nil, err
+		}
+		if err := a.align(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if len(f.keys) > 0 {
 		return a, a.fromKeys(ctx, f.keys)
 	}
-	if len(f.control) == 0 {
-		return nil, usagef("--target needs --control (with --control-token) or --key, to know the places")
+	return a, a.askPlaces(ctx)
+}
+
+func (a *aim) lab(i int) client.Client { return client.Client{Base: a.control[i], Token: a.tokens[i]} }
+
+// serverFirst puts the server's control API, the one that knows the places, in front.
+func (a *aim) serverFirst(ctx context.Context) error {
+	for i := range a.control {
+		_, err := a.lab(i).Places(ctx)
+		var fail *client.Error
+		switch {
+		case err == nil:
+			a.control[0], a.control[i] = a.control[i], a.control[0]
+			a.tokens[0], a.tokens[i] = a.tokens[i], a.tokens[0]
+			return nil
+		case !errors.As(err, &fail) || fail.Status != http.StatusNotFound:
+			return callError(err)
+		}
 	}
-	c := client.Client{Base: f.control[0], Token: a.token}
+	return usagef("--control: none of %s is a server's", strings.Join(a.control, ", "))
+}
+
+// align brings virtual clocks that are behind to the one that is furthest: a
+// fleet started later than its server, or with less behind it.
+func (a *aim) align(ctx context.Context) error {
+	var clocks []labClock
+	var latest time.Time
+	for i := range a.control {
+		var c labClock
+		if err := a.lab(i).Do(ctx, http.MethodGet, "/lab/v1/clock", nil, &c); err != nil {
+			return callError(err)
+		}
+		if i > 0 && c.Mode != clocks[0].Mode {
+			return usagef("%s has a %s clock, %s a %s one; start all with the same --clock", a.control[0], clocks[0].Mode, a.control[i], c.Mode)
+		}
+		if clocks = append(clocks, c); c.Now.After(latest) {
+			latest = c.Now
+		}
+	}
+	for i, c := range clocks {
+		if c.Mode == "virtual" && latest.Sub(c.Now) > time.Second {
+			if err := a.lab(i).Do(ctx, http.MethodPost, "/lab/v1/clock/advance", map[string]any{"to": latest}, nil); err != nil {
+				return callError(err)
+			}
+		}
+	}
+	return nil
+}
+
+type labClock struct {
+	Now  time.Time
+	Mode string
+}
+
+// askPlaces learns the places from the server's control API. One whose key was revoked gets a new one for this run.
+func (a *aim) askPlaces(ctx context.Context) error {
+	c := a.lab(0)
 	places, err := c.Places(ctx)
 	if err != nil {
-		return nil, callError(err)
+		return callError(err)
 	}
 	for _, p := range places {
-		if p.APIKey == nil { // revoked: a new one for this run
+		if p.APIKey == nil {
 			var out struct{ APIKey string }
 			body := map[string]any{"placeId": p.PlaceID, "name": "doorlab", "scopes": []string{"space:partner", "device:door"}}
 			if err := c.Do(ctx, http.MethodPost, "/lab/v1/keys", body, &out); err != nil {
-				return nil, callError(err)
+				return callError(err)
 			}
 			p.APIKey = &out.APIKey
 		}
 		a.places = append(a.places, p)
 	}
-	return a, nil
+	return nil
 }
 
 // fromKeys learns the places from their keys: all that works without a control API.

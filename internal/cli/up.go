@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,11 +20,11 @@ import (
 
 // serverFlags are shared by up and serve.
 type serverFlags struct {
-	config, http, mqtt, control, controlToken, data, world, linkURL, clock, link string
-	seed                                                                         int64
-	boards                                                                       int
-	json, crashPoints, verbose                                                   bool
-	trustedProxies                                                               []string
+	config, http, mqtt, control, controlToken, data, world, linkURL, sip, clock, link string
+	seed                                                                              int64
+	boards                                                                            int
+	json, crashPoints, verbose                                                        bool
+	trustedProxies                                                                    []string
 }
 
 func (f *serverFlags) add(c *cobra.Command) {
@@ -36,6 +37,7 @@ func (f *serverFlags) add(c *cobra.Command) {
 	s.StringVar(&f.data, "data", "", "data directory (default: a temporary one that goes at the end)")
 	s.StringVar(&f.world, "world", "", "world file: places, boards, doors, keys (default: the built-in world)")
 	s.StringVar(&f.linkURL, "link-url", "", "base of entry links (default: the HTTP address)")
+	s.StringVar(&f.sip, "sip", "", "address of phone entry over SIP, UDP and TCP (default: off)")
 	s.StringVar(&f.clock, "clock", "real", "real or virtual (movable over the control API)")
 	s.Int64Var(&f.seed, "seed", 0, "derives ids, keys and chance (default: the data directory's, the world file's, else 1)")
 	s.BoolVar(&f.json, "json", false, "print one ready line as JSON on stdout and nothing else there")
@@ -143,39 +145,46 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	if f.boards < 0 || f.boards > 20000 {
 		return testbed.Config{}, none, usagef("--boards %d: must be 0 to 20000", f.boards)
 	}
-	seed := f.seed
-	if seed == 0 && f.data != "" {
-		seed = testbed.RememberedSeed(f.data)
+	w, fileSeed, err := f.places(fleet)
+	if err != nil {
+		return testbed.Config{}, none, err
 	}
-	var w *world.World
-	if f.world != "" {
-		var err error
-		if w, err = world.Load(f.world, seed); err != nil {
-			return testbed.Config{}, none, usagef("--world: %s", reason(err))
-		}
-	} else {
-		if seed == 0 {
-			seed = 1
-		}
+	dir, cleanup, err := dataDir(f.data)
+	return testbed.Config{
+		World: w, FileSeed: fileSeed, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
+		HTTP: f.http, MQTT: f.mqtt, Control: f.control, ControlToken: f.controlToken, LinkURL: f.linkURL, SIP: f.sip,
+		CrashPoints: f.crashPoints, TrustedProxy: f.trustedProxies, Log: logger(e, f.verbose),
+	}, cleanup, err
+}
+
+// places is the world: from the file, or the built-in one. Its seed is the
+// flag's, else what the data directory remembers, else the file's, else 1.
+func (f *serverFlags) places(fleet bool) (w *world.World, fileSeed int64, err error) {
+	var seed, made int64
+	if f.data != "" {
+		seed, made = testbed.RememberedSeed(f.data)
+	}
+	if f.world == "" {
 		boards := 0
 		if fleet {
 			boards = f.boards
 		}
-		w = world.Default(seed, boards)
+		return world.Default(cmp.Or(f.seed, seed, 1), boards), 0, nil
 	}
-	dir, cleanup := f.data, none
-	if dir == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "doorlab-"); err != nil {
-			return testbed.Config{}, none, failf("%s", reason(err))
-		}
-		cleanup = func() { _ = os.RemoveAll(dir) }
+	w, err = world.Load(f.world, 0)
+	if err != nil {
+		return nil, 0, usagef("--world: %s", reason(err))
 	}
-	return testbed.Config{
-		World: w, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
-		HTTP: f.http, MQTT: f.mqtt, Control: f.control, ControlToken: f.controlToken, LinkURL: f.linkURL,
-		CrashPoints: f.crashPoints, TrustedProxy: f.trustedProxies, Log: logger(e, f.verbose),
-	}, cleanup, nil
+	fileSeed = w.Seed
+	want := cmp.Or(f.seed, seed)
+	if f.seed == 0 && made != fileSeed { // an edited file is another world
+		want = fileSeed
+	}
+	if want == 0 || want == fileSeed {
+		return w, fileSeed, nil
+	}
+	w, err = world.Load(f.world, want)
+	return w, fileSeed, err
 }
 
 // logger writes to stderr: coloured on a terminal, JSON elsewhere.

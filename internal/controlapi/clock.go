@@ -67,7 +67,7 @@ const maxJump = 10 * 365 * 24 * time.Hour
 func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (time.Time, bool) {
 	var body struct {
 		By *string    `json:"by"`
-		To *time.Time `json:"to"`
+		To *string `json:"to"`
 	}
 	if !Body(w, r, &body, "by", "to") {
 		return time.Time{}, false
@@ -88,7 +88,12 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (time.Time
 		}
 		to = now.Add(d)
 	} else {
-		to = *body.To
+		t, err := time.Parse(time.RFC3339, *body.To)
+		if err != nil {
+			Fail(w, http.StatusBadRequest, "invalid_timestamp", "to must be an RFC 3339 time with a zone", map[string]any{"field": "to"})
+			return time.Time{}, false
+		}
+		to = t
 	}
 	if to.Sub(now) > maxJump {
 		FailField(w, field, "is too far: at most ten years at once")

@@ -32,6 +32,11 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 		Fail(w, http.StatusNotFound, "not_found", "there is no "+r.URL.Path+" here", nil)
 	})
 	root.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+			if root.Match(chi.NewRouteContext(), m, r.URL.Path) {
+				w.Header().Add("Allow", m)
+			}
+		}
 		Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path, nil)
 	})
 	root.Route(Prefix, func(r chi.Router) {
@@ -135,7 +140,9 @@ func Body(w http.ResponseWriter, r *http.Request, v any, fields ...string) (ok b
 
 func kind(goType string) string {
 	switch t := strings.TrimPrefix(goType, "*"); {
-	case strings.HasPrefix(t, "int"), strings.HasPrefix(t, "float"):
+	case strings.HasPrefix(t, "int"):
+		return "a whole number"
+	case strings.HasPrefix(t, "float"):
 		return "a number"
 	case t == "bool":
 		return "true or false"

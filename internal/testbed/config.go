@@ -25,6 +25,7 @@ type Config struct {
 	Virtual      bool      // virtual time that begins at Start
 	Start        time.Time // zero = now; a data directory that knows later times wins
 	DataDir      string    // must be given
+	FileSeed     int64     // the world file's own seed, when World was made with another; 0 = World's
 	HTTP         string    // "" = 127.0.0.1:0
 	MQTT         string    // "" = 127.0.0.1:0
 	Control      string    // "" = no control API
@@ -43,6 +44,7 @@ type Ready struct {
 	MQTT         string       `json:"mqtt"`
 	Control      string       `json:"control,omitempty"`
 	ControlToken string       `json:"controlToken,omitempty"`
+	SIP          string       `json:"sip,omitempty"` // host:port, UDP and TCP; only when asked for
 	Places       []ReadyPlace `json:"places"`
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -45,53 +47,92 @@ type Fleet struct {
 	Ready   FleetReady
 	fleet   *boardsim.Fleet
 	control *http.Server
+	clk     clock.Clock
+	memory  *lab
 }
 
-// StartFleet connects the boards and returns when all are connected.
-func StartFleet(ctx context.Context, c FleetConfig) (*Fleet, error) {
+// StartFleet connects the boards and returns when all are connected. Errors:
+// ErrOtherWorld, ErrInUse, a taken port, an unwritable directory, the context's.
+func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
+	f := &Fleet{}
+	defer func() {
+		if err != nil {
+			_ = f.Stop()
+		}
+	}()
+	var ctl net.Listener
+	if c.Control != "" { // before anything is written
+		if ctl, err = net.Listen("tcp", c.Control); err != nil {
+			return nil, taken(c.Control, err)
+		}
+		defer func() {
+			if err != nil {
+				_ = ctl.Close()
+			}
+		}()
+	}
+	if f.memory, err = openLab(c.DataDir, fleetFile(c), c.World.Seed, 0); err != nil {
+		return nil, err
+	}
 	flight := clock.NewFlight()
-	clk := newClock(c.Virtual, clock.WallNow(), flight)
+	f.clk = newClock(c.Virtual, f.memory.start(clock.WallNow()), flight)
 	log := history.NewLog(wallNs)
-	fleet, err := boardsim.New(boardsim.Config{
+	f.fleet, err = boardsim.New(boardsim.Config{
 		World: c.World, Kinds: []string{world.Live}, SliceI: c.SliceI, SliceN: c.SliceN, DataDir: c.DataDir, Seed: c.World.Seed,
 		Dial:  dialTCP(c.Broker),
-		Clock: clk, Flight: flight, History: log.Append, Log: c.Log,
+		Clock: f.clk, Flight: flight, History: log.Append, Log: c.Log,
 		Addr: func() string { return "tcp://" + c.Broker },
 	})
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{fleet: fleet, Ready: FleetReady{Ready: true, Boards: fleet.Len()}}
-	if c.Control != "" {
-		l, err := net.Listen("tcp", c.Control)
-		if err != nil {
-			return nil, err
-		}
-		token := c.ControlToken
-		if token == "" {
-			token = newToken()
-		}
-		f.Ready.Control, f.Ready.ControlToken = "http://"+l.Addr().String(), token
-		f.control = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: controlapi.Handler(token, func(r chi.Router) {
-			controlapi.ClockRoutes(r, clk, nil)
-			controlapi.HistoryRoute(r, log.WriteSince)
-			fleet.Routes(r)
-		})}
-		go func() { _ = f.control.Serve(l) }()
+	if ctl != nil {
+		f.startControl(ctl, c.ControlToken, log)
 	}
-	if err := fleet.Start(ctx); err != nil {
-		_ = f.Stop()
+	if err := f.fleet.Start(ctx); err != nil {
 		return nil, err
 	}
+	f.Ready.Ready, f.Ready.Boards = true, f.fleet.Len()
 	return f, nil
+}
+
+// fleetFile is the memory of one slice: several may share a data directory.
+func fleetFile(c FleetConfig) string {
+	if c.SliceN > 1 {
+		return fmt.Sprintf("fleet-%d-of-%d-lab.json", c.SliceI, c.SliceN)
+	}
+	return "fleet-lab.json"
+}
+
+func (f *Fleet) startControl(l net.Listener, token string, log *history.Log) {
+	if token == "" {
+		token = newToken()
+	}
+	f.Ready.Control, f.Ready.ControlToken = "http://"+l.Addr().String(), token
+	f.control = &http.Server{ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, Handler: controlapi.Handler(token, func(r chi.Router) {
+		controlapi.ClockRoutes(r, f.clk, f.memory.remember)
+		controlapi.HistoryRoute(r, log.WriteSince)
+		f.fleet.Routes(r)
+	})}
+	go func() { _ = f.control.Serve(l) }()
 }
 
 // Stop disconnects the boards and closes the listener.
 func (f *Fleet) Stop() error {
+	var errs []error
 	if f.control != nil {
-		_ = f.control.Close()
+		errs = append(errs, f.control.Close())
 	}
-	return f.fleet.Stop()
+	if f.fleet != nil {
+		errs = append(errs, f.fleet.Stop())
+	}
+	if f.memory != nil {
+		if f.Ready.Ready {
+			f.memory.remember(f.clk.Now())
+		}
+		errs = append(errs, f.memory.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func newClock(virtual bool, start time.Time, flight *clock.Flight) clock.Clock {

@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
 )
 
 // ErrInUse: another process has the data directory.
@@ -18,8 +21,10 @@ var ErrInUse = errors.New("the data directory is in use by another doorlab")
 // lab is what the data directory remembers beside the database: the seed, and
 // how far virtual time had come.
 type lab struct {
-	Seed int64     `json:"seed"`
-	Now  time.Time `json:"now"`
+	Seed     int64     `json:"seed"`
+	FileSeed int64     `json:"fileSeed,omitempty"` // the world file's own, when --seed overrode it
+	Now      time.Time `json:"now"`                // how far time had come ...
+	Wall     time.Time `json:"wall"`               // ... when the machine's clock said this
 
 	mu   sync.Mutex
 	path string
@@ -28,60 +33,83 @@ type lab struct {
 
 const labFile = "lab.json"
 
-// openLab takes the directory for this process. A seed of 0 in a directory
-// that has none is written as it is.
-func openLab(dir string, seed int64) (*lab, error) {
+// openLab takes the directory for this process, and remembers the seeds when it
+// is new. Errors: ErrInUse, ErrOtherWorld, the file system's.
+func openLab(dir, file string, seed, fileSeed int64) (_ *lab, err error) {
+	have, err := readLab(dir, file)
+	if err == nil && have.Seed != seed { // before anything is touched
+		return nil, fmt.Errorf("%w: %s was made with --seed %d, not %d", ErrOtherWorld, dir, have.Seed, seed)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	fresh := err != nil
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
+	l := &lab{Seed: seed, FileSeed: fileSeed, path: filepath.Join(dir, file)}
+	if l.lock, err = lockFile(dir, strings.Replace(file, "lab.json", "lock", 1)); err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = lock.Close()
-		return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
+	if !fresh {
+		l.FileSeed, l.Now, l.Wall = have.FileSeed, have.Now, have.Wall
+		return l, nil
 	}
-	l := &lab{path: filepath.Join(dir, labFile), lock: lock}
-	switch have, err := readLab(dir); {
-	case err == nil && have.Seed != seed:
-		_ = lock.Close()
-		return nil, fmt.Errorf("%w: %s was made with --seed %d, not %d", ErrOtherWorld, dir, have.Seed, seed)
-	case err == nil:
-		l.Seed, l.Now = have.Seed, have.Now
-	case errors.Is(err, fs.ErrNotExist):
-		l.Seed = seed
-		err = l.write()
-		if err != nil {
-			_ = lock.Close()
-			return nil, err
-		}
-	default:
-		_ = lock.Close()
+	if err := l.write(); err != nil {
+		_ = l.lock.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
-func readLab(dir string) (*lab, error) {
-	b, err := os.ReadFile(filepath.Join(dir, labFile))
+// lockFile takes a file of the directory for this process. Errors: ErrInUse, the file system's.
+func lockFile(dir, name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
+	}
+	return f, nil
+}
+
+func readLab(dir, file string) (*lab, error) {
+	b, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil {
 		return nil, err
 	}
 	var l lab
 	if err := json.Unmarshal(b, &l); err != nil {
-		return nil, fmt.Errorf("%s in %s is damaged: %w", labFile, dir, err)
+		return nil, fmt.Errorf("%s in %s is damaged: %w", file, dir, err)
 	}
 	return &l, nil
 }
 
-// RememberedSeed is the seed a data directory was made with, 0 when it has none.
-func RememberedSeed(dir string) int64 {
-	l, err := readLab(dir)
+// RememberedSeed is the seed that a data directory was made with, and the one
+// its world file had of its own; 0 when it has none.
+func RememberedSeed(dir string) (seed, fileSeed int64) {
+	l, err := readLab(dir, labFile)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return l.Seed
+	if l.FileSeed == 0 {
+		return l.Seed, l.Seed
+	}
+	return l.Seed, l.FileSeed
+}
+
+// start is when virtual time goes on: never before anything an earlier life saw.
+// Time runs with the wall between jumps, and every jump is remembered.
+func (l *lab) start(now time.Time) time.Time {
+	if l.Now.IsZero() {
+		return now
+	}
+	if then := l.Now.Add(max(clock.WallNow().Sub(l.Wall), 0)); then.After(now) {
+		return then
+	}
+	return now
 }
 
 // remember notes how far time has come.
@@ -89,7 +117,7 @@ func (l *lab) remember(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.After(l.Now) {
-		l.Now = now
+		l.Now, l.Wall = now, clock.WallNow()
 		_ = l.write() // a start from an earlier time is the worst of it
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -57,7 +56,11 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 			_ = t.Stop()
 		}
 	}()
-	if t.memory, err = openLab(c.DataDir, c.World.Seed); err != nil {
+	public, mqtt, ctl, err := t.listenAll(c) // before anything is written
+	if err != nil {
+		return nil, err
+	}
+	if t.memory, err = openLab(c.DataDir, labFile, c.World.Seed, c.FileSeed); err != nil {
 		return nil, err
 	}
 	flight := clock.NewFlight()
@@ -65,21 +68,8 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	if start.IsZero() {
 		start = clock.WallNow()
 	}
-	if start.Before(t.memory.Now) {
-		start = t.memory.Now
-	}
-	t.clk = newClock(c.Virtual, start, flight)
+	t.clk = newClock(c.Virtual, t.memory.start(start), flight)
 
-	public, err := listen(c.HTTP)
-	if err != nil {
-		return nil, err
-	}
-	t.onStop(ignoreClosed(public.Close))
-	mqtt, err := listen(c.MQTT)
-	if err != nil {
-		return nil, err
-	}
-	t.onStop(ignoreClosed(mqtt.Close))
 	t.Ready.HTTP, t.Ready.MQTT = "http://"+public.Addr().String(), "tcp://"+mqtt.Addr().String()
 	linkURL := c.LinkURL
 	if linkURL == "" {
@@ -96,14 +86,15 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Ready.SIP = t.server.SIP()
 	t.serve("the broker", func() error { return t.server.ServeMQTT(mqtt) })
 	if err := t.startFleet(ctx, flight, mqtt.Addr().String()); err != nil {
 		return nil, err
 	}
 	t.public = &http.Server{Handler: t.server.Handler(), ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout}
 	t.serve("the API", func() error { return t.public.Serve(public) })
-	if err := t.startControl(c); err != nil {
-		return nil, err
+	if ctl != nil {
+		t.startControl(c, ctl)
 	}
 	t.Ready.Ready = true
 	t.Ready.Places, err = t.places()
@@ -133,15 +124,7 @@ func (t *Testbed) startFleet(ctx context.Context, flight *clock.Flight, broker s
 	return t.fleet.Start(ctx)
 }
 
-func (t *Testbed) startControl(c Config) error {
-	if c.Control == "" {
-		return nil
-	}
-	l, err := listen(c.Control)
-	if err != nil {
-		return err
-	}
-	t.onStop(ignoreClosed(l.Close))
+func (t *Testbed) startControl(c Config, l net.Listener) {
 	token := c.ControlToken
 	if token == "" {
 		token = t.server.ControlToken()
@@ -156,7 +139,6 @@ func (t *Testbed) startControl(c Config) error {
 	mux.Handle("/", lab)
 	t.ctl = &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
 	t.serve("the control API", func() error { return t.ctl.Serve(l) })
-	return nil
 }
 
 func (t *Testbed) controlHooks() server.ControlHooks {
@@ -227,7 +209,7 @@ func (t *Testbed) Stop() error {
 		errs = append(errs, f())
 	}
 	if t.memory != nil {
-		if t.clk != nil {
+		if t.Ready.Ready { // a start that failed changes nothing
 			t.memory.remember(t.clk.Now())
 		}
 		errs = append(errs, t.memory.Close())
@@ -257,32 +239,4 @@ func (t *Testbed) ExampleLink() (string, error) {
 		"startsAt": now.Add(-time.Hour).Format(time.RFC3339), "endsAt": now.Add(7 * 24 * time.Hour).Format(time.RFC3339),
 	}, &out)
 	return out.URL, err
-}
-
-func listen(addr string) (net.Listener, error) {
-	if addr == "" {
-		addr = "127.0.0.1:0"
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) {
-			err = op.Err
-			var sys *os.SyscallError
-			if errors.As(err, &sys) {
-				err = sys.Err
-			}
-		}
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address, port 0 picks a free one", addr, err)
-	}
-	return l, nil
-}
-
-func ignoreClosed(f func() error) func() error {
-	return func() error {
-		if err := f(); !errors.Is(err, net.ErrClosed) {
-			return err
-		}
-		return nil
-	}
 }

@@ -8,7 +8,6 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/controlapi"
 	"github.com/doorlab/doorlab/server/auth"
@@ -37,6 +35,7 @@ type Keys interface {
 type Places interface {
 	PatchPlace(placeID string, p place.PlacePatch) (place.Place, error)
 	PatchDoor(doorID string, p place.DoorPatch) (place.Door, error)
+	GateConfig(placeID string) (place.GateConfig, error)
 }
 
 // Grants makes memberships and reservations: server/grant.
@@ -105,175 +104,4 @@ func fail(w http.ResponseWriter, err error) {
 		status = http.StatusConflict
 	}
 	controlapi.Fail(w, status, e.Code, e.Message, e.Details)
-}
-
-// nullable tells an absent field from null.
-type nullable[T any] struct {
-	Set   bool
-	Value *T
-}
-
-func (n *nullable[T]) UnmarshalJSON(b []byte) error {
-	n.Set = true
-	if string(b) == "null" {
-		return nil
-	}
-	n.Value = new(T)
-	return json.Unmarshal(b, n.Value)
-}
-
-func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
-	var b struct {
-		EntryPhone   nullable[string]           `json:"entryPhone"`
-		PhoneEnabled *bool                      `json:"phoneEnabled"`
-		Closures     nullable[[]access.Closure] `json:"closures"`
-		Holidays     nullable[[]access.Holiday] `json:"holidays"`
-		Timezone     *string                    `json:"timezone"`
-	}
-	if !controlapi.Body(w, r, &b, "entryPhone", "phoneEnabled", "closures", "holidays", "timezone") {
-		return
-	}
-	p := place.PlacePatch{PhoneEnabled: b.PhoneEnabled, Timezone: b.Timezone}
-	if b.EntryPhone.Set {
-		p.EntryPhone = orZero(b.EntryPhone.Value)
-	}
-	if b.Closures.Set {
-		p.Closures = orZero(b.Closures.Value)
-	}
-	if b.Holidays.Set {
-		p.Holidays = orZero(b.Holidays.Value)
-	}
-	got, err := c.Places.PatchPlace(chi.URLParam(r, "placeId"), p)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	var phone *string
-	if got.EntryPhone != "" {
-		phone = &got.EntryPhone
-	}
-	controlapi.Data(w, map[string]any{"placeId": got.ID, "name": got.Name, "entryPhone": phone, "phoneEnabled": got.PhoneEnabled,
-		"timezone": got.Timezone, "closures": orEmpty(got.Closures), "holidays": orEmpty(got.Holidays)})
-}
-
-func orZero[T any](v *T) *T {
-	if v == nil {
-		return new(T)
-	}
-	return v
-}
-
-func orEmpty[T any](v []T) []T {
-	if v == nil {
-		return []T{}
-	}
-	return v
-}
-
-func (c Config) patchDoor(w http.ResponseWriter, r *http.Request) {
-	var b struct {
-		Entry               *bool `json:"entry"`
-		EntryPermitMaxHours *int  `json:"entryPermitMaxHours"`
-	}
-	if !controlapi.Body(w, r, &b, "entry", "entryPermitMaxHours") {
-		return
-	}
-	d, err := c.Places.PatchDoor(chi.URLParam(r, "doorId"), place.DoorPatch{Entry: b.Entry, EntryPermitMaxHours: b.EntryPermitMaxHours})
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	controlapi.Data(w, map[string]any{"doorId": d.ID, "name": d.Name, "placeId": d.PlaceID, "entry": d.Entry, "entryPermitMaxHours": d.PermitMaxHours})
-}
-
-// term handles POST /memberships and /reservations.
-func (c Config) term(create func(context.Context, grant.By, grant.TermRequest) (name, id string, err error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var b struct {
-			PlaceID  *string  `json:"placeId"`
-			Phone    *string  `json:"phone"`
-			Name     *string  `json:"name"`
-			StartsAt *string  `json:"startsAt"`
-			EndsAt   *string  `json:"endsAt"`
-			DoorIDs  []string `json:"doorIds"`
-		}
-		if !controlapi.Body(w, r, &b, "placeId", "phone", "name", "startsAt", "endsAt", "doorIds") {
-			return
-		}
-		if b.PlaceID == nil {
-			fail(w, rule.Missing("placeId"))
-			return
-		}
-		t := grant.TermRequest{Phone: b.Phone, Name: b.Name, DoorIDs: b.DoorIDs}
-		for _, f := range []struct {
-			name string
-			in   *string
-			out  **time.Time
-		}{{"startsAt", b.StartsAt, &t.StartsAt}, {"endsAt", b.EndsAt, &t.EndsAt}} {
-			if f.in == nil {
-				continue
-			}
-			at, err := rule.ParseTime(f.name, *f.in)
-			if err != nil {
-				fail(w, err)
-				return
-			}
-			*f.out = &at
-		}
-		name, id, err := create(r.Context(), grant.By{PlaceID: *b.PlaceID}, t)
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		controlapi.Data(w, map[string]string{name: id})
-	}
-}
-
-func (c Config) call(w http.ResponseWriter, r *http.Request) {
-	var b struct {
-		To   *string `json:"to"`
-		From *string `json:"from"`
-	}
-	if !controlapi.Body(w, r, &b, "to", "from") {
-		return
-	}
-	if b.To == nil || b.From == nil {
-		field := "to"
-		if b.To != nil {
-			field = "from"
-		}
-		fail(w, rule.Missing(field))
-		return
-	}
-	res, err := c.Entry.Call(r.Context(), *b.To, *b.From)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	controlapi.Data(w, map[string]any{"answered": res.Answered, "result": orNull(res.Result), "reason": orNull(res.Reason), "doorId": orNull(res.DoorID)})
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func (c Config) crash(w http.ResponseWriter, r *http.Request) {
-	if c.Crash == nil {
-		controlapi.Fail(w, http.StatusConflict, rule.RuleViolated, "crash points are off; start with --crash-points", nil)
-		return
-	}
-	var b struct {
-		At string `json:"at"`
-	}
-	if !controlapi.Body(w, r, &b, "at") {
-		return
-	}
-	if err := c.Crash(b.At); err != nil {
-		controlapi.FailField(w, "at", err.Error())
-		return
-	}
-	controlapi.Data(w, map[string]string{"at": b.At})
 }

@@ -1,0 +1,70 @@
+package testbed
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+)
+
+// listenAll takes every address first, so that a taken port changes nothing. ctl is nil without a control API.
+func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error) {
+	if public, err = t.listen(c.HTTP); err != nil {
+		return nil, nil, nil, err
+	}
+	if mqtt, err = t.listen(c.MQTT); err != nil {
+		return nil, nil, nil, err
+	}
+	if c.Control != "" {
+		if ctl, err = t.listen(c.Control); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if c.SIP != "" {
+		err = freeUDP(c.SIP)
+	}
+	return public, mqtt, ctl, err
+}
+
+func (t *Testbed) listen(addr string) (net.Listener, error) {
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, taken(addr, err)
+	}
+	t.onStop(ignoreClosed(l.Close))
+	return l, nil
+}
+
+// freeUDP says whether an address that is listened on later can be had now.
+func freeUDP(addr string) error {
+	p, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		return taken(addr, err)
+	}
+	return p.Close()
+}
+
+// taken is the reason alone, and what to do about it.
+func taken(addr string, err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+		var sys *os.SyscallError
+		if errors.As(err, &sys) {
+			err = sys.Err
+		}
+	}
+	return fmt.Errorf("cannot listen on %s: %w; choose another address, port 0 picks a free one", addr, err)
+}
+
+func ignoreClosed(f func() error) func() error {
+	return func() error {
+		if err := f(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+}
