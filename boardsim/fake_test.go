@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
@@ -41,6 +42,7 @@ type peer struct {
 	epoch int64
 	seq   int64
 	wmu   sync.Mutex
+	mute  atomic.Bool // it says nothing more
 }
 
 // up is a message of a board.
@@ -111,6 +113,9 @@ func (f *fake) serve(p *peer) {
 }
 
 func (p *peer) write(pk packets.ControlPacket) {
+	if p.mute.Load() {
+		return
+	}
 	p.wmu.Lock()
 	defer p.wmu.Unlock()
 	_ = p.conn.SetWriteDeadline(clock.WallNow().Add(5 * time.Second))
