@@ -29,6 +29,7 @@ const (
 	day           = 24 * time.Hour
 	defaultPeriod = day
 	maxPeriod     = 30 * day
+	maxValues     = 200 // of a list in a query
 )
 
 func invalidQuery(field, why string) error {
@@ -85,6 +86,11 @@ func (s *Service) Events(ctx context.Context, placeID string, q record.EventQuer
 	for _, k := range q.Kinds {
 		if !slices.Contains([]string{record.EntryOpened, record.EntryDenied, record.PermitUsed}, k) {
 			return nil, 0, invalidQuery("kind", "must be entry.opened, entry.denied or entry.permit.used")
+		}
+	}
+	for field, l := range map[string]*[]string{"result": &q.Results, "kind": &q.Kinds, "doorId": &q.DoorIDs, "permitId": &q.PermitIDs} {
+		if *l = slices.Compact(slices.Sorted(slices.Values(*l))); len(*l) > maxValues {
+			return nil, 0, invalidQuery(field, fmt.Sprintf("must have at most %d values", maxValues))
 		}
 	}
 	now := s.cfg.Clock.Now()

@@ -44,6 +44,15 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// many is n different words.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "w%d ", i)
+	}
+	return b.String()
+}
+
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -86,6 +95,8 @@ func TestEvents(t *testing.T) {
 		"reversed":         {record.EventQuery{From: epoch, To: epoch.Add(-time.Hour)}, rule.InvalidQuery},
 		"result":           {record.EventQuery{Results: []string{"offline"}}, rule.InvalidQuery},
 		"kind":             {record.EventQuery{Kinds: []string{"entry"}}, rule.InvalidQuery},
+		"one value twice":  {record.EventQuery{DoorIDs: []string{"dor_2", "dor_2"}}, "1 opened"},
+		"too many values":  {record.EventQuery{DoorIDs: strings.Fields(many(201))}, rule.InvalidQuery},
 		"limit":            {record.EventQuery{Limit: 501}, rule.InvalidQuery},
 	} {
 		if got := show(tt.q); got != tt.want {

@@ -133,8 +133,12 @@ func notTooLong(p place.Place, doors []place.Door, ids []string, starts, ends ti
 	if span <= time.Duration(most)*time.Hour {
 		return nil
 	}
+	var named any // null when it is the place's own maximum
+	if door != "" {
+		named = door
+	}
 	return rule.New(rule.PermitPeriodTooLong, fmt.Sprintf("a permit for these doors lasts at most %d hours", most),
-		"maxHours", most, "requestedHours", hours(starts, ends), "doorId", door)
+		"maxHours", most, "requestedHours", hours(starts, ends), "doorId", named)
 }
 
 // hours is the length of a period, whole when it is whole, to the thousandth otherwise.

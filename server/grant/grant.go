@@ -65,7 +65,9 @@ func (g Grant) Content() access.Grant {
 		Doors: slices.Clone(g.Doors), StartsAt: g.StartsAt.UnixMilli(), Revoked: !g.RevokedAt.IsZero(),
 	}
 	if !g.EndsAt.IsZero() {
-		c.EndsAt = g.EndsAt.UnixMilli()
+		if c.EndsAt = g.EndsAt.UnixMilli(); c.EndsAt == 0 {
+			c.EndsAt = -1 // 0 is no end: a period that ended with 1969 would never
+		}
 	}
 	return c
 }

@@ -63,13 +63,20 @@ type model map[string]*permit
 
 func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	from := now + time.Duration(rapid.IntRange(-120, 120).Draw(t, "from"))*time.Minute
-	hours := rapid.SampledFrom([]int{1, 2, 48, 49, 720, 721}).Draw(t, "hours")
-	to := from + time.Duration(hours)*time.Hour
-	named := rapid.SampledFrom([][]string{nil, {"dor_1"}, {"dor_2", "dor_in"}, {"dor_in", "dor_1", "dor_in"}}).Draw(t, "doors")
+	hours := rapid.SampledFrom([]int{0, 1, 2, 48, 720}).Draw(t, "hours")
+	span := time.Duration(hours)*time.Hour + rapid.SampledFrom([]time.Duration{0, time.Millisecond, -time.Millisecond}).Draw(t, "and")
+	to := from + span
+	named := rapid.SampledFrom([][]string{nil, {"dor_1"}, {"dor_2", "dor_in"}, {"dor_in", "dor_1", "dor_in"}, {}, {"dor_1", "dor_b"}, {"brd_1"}}).Draw(t, "doors")
 	phone := rapid.SampledFrom([]string{"01011110000", "01022220000"}).Draw(t, "phone")
 	out, err := h.Register(ctx, byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone,
 		StartsAt: ptr(epoch.Add(from)), EndsAt: ptr(epoch.Add(to)), DoorIDs: named})
 
+	if wrong := refused(span, named); wrong != "" { // and nothing has changed: compare sees to it
+		if rule.CodeOf(err) != wrong {
+			t.Fatalf("%s on %v: %v, not %s", span, named, err, wrong)
+		}
+		return
+	}
 	doors := slices.Compact(slices.Sorted(slices.Values(named)))
 	old := m[ref]
 	if named == nil && old != nil {
@@ -81,9 +88,9 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	for _, d := range doors {
 		most = min(most, doorHours[d])
 	}
-	if hours > most {
+	if span > time.Duration(most)*time.Hour {
 		if rule.CodeOf(err) != rule.PermitPeriodTooLong {
-			t.Fatalf("%d h on %v: %v", hours, doors, err)
+			t.Fatalf("%s on %v: %v", span, doors, err)
 		}
 		return
 	}
@@ -105,10 +112,40 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	}
 }
 
+// refused is the code of a request that is wrong in itself.
+func refused(span time.Duration, doors []string) string {
+	switch {
+	case span <= 0:
+		return rule.InvalidPeriod
+	case doors != nil && len(doors) == 0:
+		return rule.EmptyDoorIDs
+	case slices.Contains(doors, "dor_b"), slices.Contains(doors, "brd_1"):
+		return rule.InvalidDoorIDs
+	}
+	return ""
+}
+
 func (m model) revoke(t *rapid.T, h *house, ref string) {
 	reason := rapid.SampledFrom([]string{"", "lost"}).Draw(t, "reason")
-	p, err := h.Service.Revoke(ctx, byA, grant.RevokeRequest{ExternalRef: &ref, Reason: &reason})
 	old := m[ref]
+	r := grant.RevokeRequest{ExternalRef: &ref, Reason: &reason}
+	if old != nil {
+		switch rapid.IntRange(0, 3).Draw(t, "by") {
+		case 0:
+			r.ExternalRef, r.PermitID = nil, &old.id
+		case 1:
+			r.PermitID = &old.id
+		case 2:
+			for other, p := range m {
+				if other != ref { // two permits: neither is meant
+					if _, err := h.Service.Revoke(ctx, byA, grant.RevokeRequest{ExternalRef: &ref, PermitID: &p.id}); rule.CodeOf(err) != rule.InvalidField {
+						t.Fatalf("two permits: %v", err)
+					}
+				}
+			}
+		}
+	}
+	p, err := h.Service.Revoke(ctx, byA, r)
 	if old == nil {
 		if rule.CodeOf(err) != rule.PermitNotFound {
 			t.Fatalf("unknown: %v", err)

@@ -142,6 +142,29 @@ func TestRegisterDetails(t *testing.T) {
 	}
 }
 
+// TestPeriodsLongPast: what ended at the epoch of some clock has ended, for the
+// boards too, where 0 means no end.
+func TestPeriodsLongPast(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, at := range []time.Time{time.Unix(0, 0), time.UnixMilli(1), time.UnixMilli(-1)} {
+		r := request(at.String())
+		r.StartsAt, r.EndsAt = ptr(at.Add(-time.Hour)), ptr(at)
+		p := h.must(r)
+		if p.Permit.State != grant.Expired || p.Permit.Content().ValidAt(epoch.UnixMilli()) {
+			t.Errorf("ended %s: %s, %+v", at.UTC(), p.Permit.State, p.Permit.Content())
+		}
+		if g, err := h.Grant(p.Permit.ID); err != nil || g.EndsAt.IsZero() || !g.EndsAt.Equal(at) {
+			t.Errorf("ended %s, stored %s, %v", at.UTC(), g.EndsAt, err)
+		}
+	}
+	for _, s := range []string{"0001-01-01T00:00:00Z", "0000-12-31T23:00:00Z", "9999-12-31T23:59:59-01:00"} {
+		if _, err := rule.ParseTime("endsAt", s); rule.CodeOf(err) != rule.InvalidTimestamp {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
+
 func TestRegisterRepeats(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -247,15 +270,26 @@ func TestRevoke(t *testing.T) {
 func TestConcurrentCreates(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	ids := make([]string, 64)
+	ids, tokens := make([]string, 64), make([]string, 64)
+	before := h.Digest("plc_a")
+	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range ids {
-		wg.Go(func() { ids[i] = h.must(request("r")).Permit.ID })
+		wg.Go(func() {
+			<-start
+			p := h.must(request("r"))
+			ids[i], tokens[i] = p.Permit.ID, p.Token
+		})
 	}
+	close(start)
 	wg.Wait()
 	slices.Sort(ids)
-	if _, total, _ := h.List(ctx, "plc_a", grant.ListQuery{}); total != 1 || len(slices.Compact(ids)) != 1 {
-		t.Errorf("%d permits", total)
+	slices.Sort(tokens)
+	if _, total, _ := h.List(ctx, "plc_a", grant.ListQuery{}); total != 1 || len(slices.Compact(ids)) != 1 || len(slices.Compact(tokens)) != 1 {
+		t.Errorf("%d permits, ids %v, tokens %v", total, slices.Compact(ids), slices.Compact(tokens))
+	}
+	if after := h.Digest("plc_a"); after != before+1 {
+		t.Errorf("revision %d, was %d: a repeat is one call", after, before)
 	}
 }
 

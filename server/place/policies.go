@@ -199,7 +199,10 @@ func millis(t *time.Time) int64 {
 	if t == nil {
 		return 0
 	}
-	return t.UnixMilli()
+	if ms := t.UnixMilli(); ms != 0 {
+		return ms
+	}
+	return -1 // 0 is none
 }
 
 // belongs turns the read of a door into an error unless it is the place's.

@@ -163,11 +163,6 @@ func scanRecord(row interface{ Scan(...any) error }) (Record, error) {
 
 // Records lists a place's records since a moment, newest first, and how many there are.
 func (s *Store) Records(placeID string, since time.Time, limit, offset int) (list []Record, total int, err error) {
-	const where = " FROM entry_records WHERE place_id = ? AND recorded_at >= ?"
-	if err := s.read.QueryRow("SELECT COUNT(*)"+where, placeID, since.UnixMilli()).Scan(&total); err != nil {
-		return nil, 0, wrap(err)
-	}
-	list, err = collect(s.read, scanRecord, "SELECT "+recordColumns+where+" ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?",
-		placeID, since.UnixMilli(), limit, offset)
-	return list, total, err
+	return page(s, scanRecord, recordColumns, " FROM entry_records WHERE place_id = ? AND recorded_at >= ?", "recorded_at DESC, id DESC",
+		[]any{placeID, since.UnixMilli()}, limit, offset)
 }
