@@ -2,9 +2,11 @@ package api
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,17 +34,70 @@ func (a *API) document(name string) *document {
 	return a.docs[slices.Index(documentNames, name)]
 }
 
-// serveDocs serves a document as a page of its own.
+// The reference is drawn by Scalar, vendored: see pages/scalar/README.md.
+const (
+	scalarVersion = "1.72.1"
+	scalarPath    = "/docs/assets/scalar-" + scalarVersion + ".js"
+)
+
+var (
+	scalarGzip = []byte(mustFile("pages/scalar/standalone.js.gz"))
+	docsJS     = mustFile("pages/docs.js")
+)
+
+// serveDocs serves a document as a page: drawn by Scalar, or plain where
+// JavaScript is off.
 func serveDocs(name string) handler {
 	return func(c *call) (any, error) {
-		a := c.show("docs.html", http.StatusOK, c.api.document(name).view())
-		c.w.Header().Set("Cache-Control", "no-cache")
+		v := c.api.document(name).view()
+		v.JS, v.Script = template.JS(docsJS), scalarPath
+		a := c.show("docs.html", http.StatusOK, v)
+		c.w.Header().Set("Content-Security-Policy", docsWith)
 		return a, nil
 	}
 }
 
+// docsWith: our own scripts, calls of this address only. Styles may be inline,
+// since Scalar writes them as it draws; they can load nothing from elsewhere.
+var docsWith = "default-src 'none'; script-src 'self' '" + hashOf(docsJS) + "'; style-src 'unsafe-inline'; img-src 'self' data:; " +
+	"connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+// serveScalar serves the script: its address names its version, so it may be
+// kept for good.
+func serveScalar(c *call) (any, error) {
+	h := c.w.Header()
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	body := scalarGzip
+	if takesGzip(c.r) {
+		h.Set("Content-Encoding", "gzip")
+	} else {
+		z, err := gzip.NewReader(bytes.NewReader(scalarGzip))
+		if err != nil {
+			return nil, err
+		}
+		if body, err = io.ReadAll(z); err != nil {
+			return nil, err
+		}
+	}
+	return answer{status: http.StatusOK, kind: "text/javascript; charset=utf-8", body: body}, nil
+}
+
+func takesGzip(r *http.Request) bool {
+	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, q, _ := strings.Cut(part, ";")
+		q = strings.ReplaceAll(q, " ", "")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") && strings.Trim(strings.TrimPrefix(q, "q="), "0.") != "" || strings.EqualFold(strings.TrimSpace(part), "gzip") {
+			return true
+		}
+	}
+	return false
+}
+
 type docsView struct {
 	CSS                      template.CSS
+	JS                       template.JS
+	Script                   string
 	Name, Title, Description string
 	Operations               []docsOperation
 }

@@ -21,9 +21,9 @@ var pageFiles embed.FS
 var (
 	pages     = template.Must(template.ParseFS(pageFiles, "pages/*.html"))
 	entryCSS  = mustFile("pages/entry.css")
+	entryJS   = mustFile("pages/entry.js")
 	docsCSS   = mustFile("pages/docs.css")
-	entryWith = policyFor(entryCSS)
-	docsWith  = policyFor(docsCSS)
+	entryWith = policyFor(entryCSS, entryJS)
 )
 
 func mustFile(name string) string {
@@ -34,11 +34,15 @@ func mustFile(name string) string {
 	return string(b)
 }
 
-// policyFor lets a page use its own style and pictures and nothing else.
-func policyFor(css string) string {
-	sum := sha256.Sum256([]byte(css))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// hashOf names an inline style or script in a policy.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// policyFor lets a page use its own style, script and pictures and nothing else.
+func policyFor(css, js string) string {
+	return "default-src 'none'; style-src '" + hashOf(css) + "'; script-src '" + hashOf(js) + "'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // wantsPage: who opens /entry gets a page, unless only JSON will do.
@@ -55,6 +59,7 @@ type entryView struct {
 	Lang  string
 	T     words
 	CSS   template.CSS
+	JS    template.JS
 	Title string
 	Token string
 	Place string
@@ -74,7 +79,7 @@ func entryPage(c *call) (any, error) {
 		return nil, err
 	}
 	lang, w := speak(c.r)
-	return c.show("entry.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), Title: v.PlaceName,
+	return c.show("entry.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: v.PlaceName,
 		Token: t, Place: v.PlaceName, State: w.state(v.State), Doors: v.Doors}), nil
 }
 
@@ -90,7 +95,7 @@ func entryOpen(c *call) (any, error) {
 	}
 	if c.html {
 		lang, w := speak(c.r)
-		return c.show("result.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), Title: r.DoorName,
+		return c.show("result.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: r.DoorName,
 			Token: t, Message: w.Opened, OK: true}), nil
 	}
 	return opened{Result: r.Result, DoorID: r.DoorID, DoorName: r.DoorName}, nil
@@ -105,7 +110,7 @@ type opened struct {
 // failPage says a failure to a person.
 func (c *call) failPage(e *rule.Error) {
 	lang, w := speak(c.r)
-	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), Title: w.Failed, Message: w.failure(e), Code: e.Code}
+	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: w.Failed, Message: w.failure(e), Code: e.Code}
 	if e.Code != rule.LinkInvalid {
 		v.Token = c.body.str("t")
 	}
@@ -120,11 +125,7 @@ func (c *call) show(name string, status int, v any) answer {
 		panic("api: " + err.Error())
 	}
 	h := c.w.Header()
-	policy := entryWith
-	if name == "docs.html" {
-		policy = docsWith
-	}
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", entryWith)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Vary", "Accept, Accept-Language")

@@ -380,7 +380,11 @@ func TestDocsPages(t *testing.T) {
 	h := newHouse(t)
 	for _, name := range documentNames {
 		r := h.want(200, "", request{method: "GET", path: "/" + name + "/v1/docs"})
-		selfContained(t, r)
+		for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(r.Body.String(), -1) {
+			if !strings.HasPrefix(m[1], "/") && !strings.HasPrefix(m[1], "#") {
+				t.Errorf("%s leads away: %s", name, m[1])
+			}
+		}
 		r = h.want(200, "", request{method: "GET", path: "/" + name + "/v1/openapi.json"})
 		servers, _ := r.json["servers"].([]any)
 		if len(servers) != 1 || servers[0].(map[string]any)["url"] != "http://example.com" || r.json["openapi"] != "3.0.3" {

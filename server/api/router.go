@@ -47,6 +47,9 @@ func (a *API) router() (http.Handler, error) {
 	for _, path := range removed {
 		mux.Handle(path, a.fail(path, rule.New(rule.EndpointRemoved, "this endpoint was removed on 2026-09-24")))
 	}
+	asset := a.serve(&operation{path: scalarPath, method: http.MethodGet, scope: "none"}, serveScalar)
+	mux.Method(http.MethodGet, scalarPath, asset)
+	mux.Method(http.MethodHead, scalarPath, asset)
 	mux.NotFound(a.fail("", rule.New(rule.NotFound, "there is no such path")))
 	mux.MethodNotAllowed(a.notAllowed(mux))
 	return mux, nil

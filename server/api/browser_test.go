@@ -1,0 +1,91 @@
+package api
+
+import (
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/browser"
+)
+
+// serve puts the house on a port of this machine.
+func (h *house) serve() string {
+	s := httptest.NewServer(h.http)
+	h.t.Cleanup(s.Close)
+	return s.URL
+}
+
+// clean: every request went to the server and nothing was complained of.
+func clean(t *testing.T, p *browser.Page, url string) {
+	t.Helper()
+	for _, r := range p.Requests() {
+		if !strings.HasPrefix(r.URL, url+"/") {
+			t.Errorf("foreign request: %s %s", r.Method, r.URL)
+		}
+	}
+	for _, line := range p.Console() {
+		if strings.Contains(line, "favicon.ico") {
+			continue
+		}
+		t.Errorf("console: %s", line)
+	}
+}
+
+// The reference pages in a browser: drawn, plain without JavaScript, tried out
+// with a test key; no foreign request, no complaint of the policy.
+func TestDocsInBrowser(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	h := newHouse(t)
+	url := h.serve()
+	p, plain := b.Page(browser.Look{}), b.Page(browser.Look{NoScript: true})
+	var token string
+	for _, x := range []struct{ name, text string }{{"core", "Exchange an API key"}, {"space", "Register an entry permit"}, {"device", "The doors of the place"}} {
+		page := url + "/" + x.name + "/v1/docs"
+		plain.Open(page)
+		var text string
+		if plain.Eval(`document.body.innerText`, &text); !strings.Contains(text, x.text) {
+			t.Errorf("%s without JavaScript: %.200q", x.name, text)
+		}
+		p.Open(page)
+		p.Await(`document.querySelector("#reference").innerText.includes("` + x.text + `")`)
+		if x.name != "space" {
+			token = try(t, p, x.name, h.keys["key_a"], token)
+		}
+		if dir := pictures(); dir != "" {
+			keep(t, dir, "docs-"+x.name+".png", p)
+		}
+	}
+	clean(t, p, url)
+	clean(t, plain, url)
+	t.Logf("%d requests, all to the server itself", len(p.Requests())+len(plain.Requests()))
+}
+
+// try sends the first request of a reference page from the page itself: core
+// exchanges the test key, device lists the doors with the token of that.
+func try(t *testing.T, p *browser.Page, name, key, token string) string {
+	const dialog = `document.querySelector("[role=dialog]")`
+	button := func(in, text string) string {
+		return `[...` + in + `.querySelectorAll("button")].find(b => b.innerText.includes("` + text + `") && b.offsetParent)`
+	}
+	p.Await(button("document", "Test Request"))
+	p.Press(button("document", "Test Request"))
+	p.Await(dialog + ` && ` + button(dialog, "Send Request"))
+	if name == "core" {
+		p.Await(dialog + `.querySelector("[contenteditable][role=textbox][data-language=json]")`)
+		p.Press(dialog + `.querySelector("[contenteditable][role=textbox][data-language=json]")`)
+		p.Key("a", "KeyA", 65, 2)
+		p.Type(`{"key": "` + key + `"}`)
+	} else {
+		p.Press(dialog + `.querySelector("input[placeholder=Token]")`)
+		p.Type(token)
+	}
+	p.Press(button(dialog, "Send Request"))
+	found := map[string]string{"core": "accessToken", "device": "dor_1"}[name]
+	p.Await(dialog + `.innerText.includes("200 OK") && ` + dialog + `.textContent.includes("` + found + `")`)
+	m := regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`)
+	var text string
+	p.Eval(dialog+`.textContent`, &text)
+	return m.FindString(text)
+}

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strings"
+	"testing"
+)
+
+// The vendored script is the one that its README names, whatever the caller
+// can unpack.
+func TestScalar(t *testing.T) {
+	t.Parallel()
+	readme := mustFile("pages/scalar/README.md")
+	if !strings.Contains(readme, scalarVersion) || !strings.Contains(mustFile("pages/scalar/LICENSE"), "MIT License") {
+		t.Error("README.md and LICENSE say the version and the licence")
+	}
+	h := newHouse(t)
+	for accept, packed := range map[string]bool{"": false, "br, gzip": true, "gzip;q=0": false, "gzip; q=0.0, br": false, "deflate, GZIP;q=0.5": true, "*": false} {
+		r := h.want(200, "", request{method: "GET", path: scalarPath, header: map[string]string{"Accept-Encoding": accept}})
+		if got := r.Header().Get("Content-Encoding") == "gzip"; got != packed {
+			t.Errorf("%q: packed %v", accept, got)
+		}
+		var body io.Reader = r.Body
+		if packed {
+			z, err := gzip.NewReader(bytes.NewReader(r.Body.Bytes()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = z
+		}
+		sum := sha256.New()
+		if _, err := io.Copy(sum, body); err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); !strings.Contains(readme, got) {
+			t.Errorf("%q: %s is not the sum in README.md", accept, got)
+		}
+		if !strings.Contains(r.Header().Get("Cache-Control"), "immutable") || r.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%v", r.Header())
+		}
+	}
+	h.want(405, "method_not_allowed", request{method: "POST", path: scalarPath})
+}
