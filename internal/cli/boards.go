@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +21,7 @@ func boardsCommand(e *env) *cobra.Command {
 		seed                                                              int64
 		boards                                                            int
 		jsonOut, verbose                                                  bool
+		timeout                                                           time.Duration
 	)
 	c := &cobra.Command{
 		Use:   "boards",
@@ -41,13 +42,18 @@ func boardsCommand(e *env) *cobra.Command {
 				return err
 			}
 			addr := strings.TrimPrefix(broker, "tcp://")
-			if _, _, err := net.SplitHostPort(addr); err != nil {
+			if address("broker", addr) != nil {
 				return usagef("--broker %q: must be host:port or tcp://host:port", broker)
+			}
+			if control != "" {
+				if err := address("control", control); err != nil {
+					return err
+				}
 			}
 			var w *world.World
 			if worldFile != "" {
-				if w, err = world.Load(worldFile, seed); err != nil {
-					return usagef("--world: %s", reason(err))
+				if w, err = loadWorld(worldFile, seed); err != nil {
+					return err
 				}
 			} else {
 				w = world.Default(max(seed, 1), boards)
@@ -59,7 +65,7 @@ func boardsCommand(e *env) *cobra.Command {
 			defer cleanup()
 			fc := testbed.FleetConfig{World: w, Broker: addr, SliceI: i, SliceN: n, Control: control, ControlToken: token,
 				DataDir: dir, Virtual: clockMode == "virtual", Log: logger(e, verbose)}
-			return runBoards(c.Context(), e, fc, jsonOut)
+			return runBoards(c.Context(), e, fc, timeout, jsonOut)
 		},
 	}
 	s := c.Flags()
@@ -73,6 +79,7 @@ func boardsCommand(e *env) *cobra.Command {
 	s.StringVar(&clockMode, "clock", "real", "real or virtual")
 	s.Int64Var(&seed, "seed", 0, "the server's seed")
 	s.IntVar(&boards, "boards", 200, "boards of the built-in world, as given to the server")
+	s.DurationVar(&timeout, "timeout", time.Minute, "how long the boards may take to connect")
 	s.BoolVar(&jsonOut, "json", false, "print one ready line as JSON on stdout")
 	s.BoolVarP(&verbose, "verbose", "v", false, "log more to stderr")
 	return c
@@ -100,9 +107,14 @@ func dataDir(given string) (dir string, cleanup func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }
 
-func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, asJSON bool) error {
-	f, err := testbed.StartFleet(ctx, c)
-	if err != nil {
+func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.Duration, asJSON bool) error {
+	begin, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	f, err := testbed.StartFleet(begin, c)
+	switch {
+	case err != nil && ctx.Err() == nil && begin.Err() != nil:
+		return exit{Unreachable, fmt.Sprintf("not all boards could connect to %s within %s; is the server there, with the same --world and --seed?", c.Broker, timeout)}
+	case err != nil:
 		return startError(ctx, err)
 	}
 	if asJSON {

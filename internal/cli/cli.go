@@ -123,6 +123,10 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		return usagef("%s: unknown flag --%s%s ('%s --help' lists them)", c.Name(), name, hint, c.CommandPath())
 	}
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return usagef("--%s %q: %s", value.GetFlag().Name, value.GetValue(), flagReason(err))
+	}
 	return usagef("%s: %s", c.Name(), err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,6 @@ import (
 // keysFlags say where the keys are: a running server's control API.
 type keysFlags struct {
 	control, token string
-	json           bool
 }
 
 func (f *keysFlags) add(c *cobra.Command) {
@@ -26,7 +26,7 @@ func (f *keysFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.token, "control-token", "", "its bearer token, as the server printed it")
 }
 
-func (f *keysFlags) client() client.Client { return client.Client{Base: f.control, Token: f.token} }
+func (f *keysFlags) client() client.Client { return client.Client{Base: baseURL(f.control), Token: f.token} }
 
 // keyRow is a key as the control API lists it.
 type keyRow struct {
@@ -49,7 +49,7 @@ func keysCommand(e *env) *cobra.Command {
   doorlab keys revoke key_...`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("keys: unknown command %q%s", args[0], near.Hint(args[0], commandNames(c)))
+				return usagef("keys: unknown command %q%s ('doorlab keys --help' lists them)", args[0], near.Hint(args[0], commandNames(c)))
 			}
 			return nil
 		},
@@ -66,6 +66,8 @@ func keysCreate(e *env) *cobra.Command {
 	var sim bool
 	c := &cobra.Command{
 		Use: "create", Short: "Issue a key; it is shown once", Args: noArgs,
+		Example: `  doorlab keys create --place plc_...                             # both scopes
+  doorlab keys create --place plc_... --name reader --scope space:partner`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := settle(c, e); err != nil {
 				return err
@@ -96,6 +98,8 @@ func keysList(e *env) *cobra.Command {
 	var place string
 	c := &cobra.Command{
 		Use: "list", Short: "List keys, never the secrets", Args: noArgs,
+		Example: `  doorlab keys list
+  doorlab keys list --place plc_... --control http://127.0.0.1:8081`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := settle(c, e); err != nil {
 				return err
@@ -111,7 +115,7 @@ func keysList(e *env) *cobra.Command {
 				if r.RevokedAt != nil {
 					revoked = *r.RevokedAt
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", r.KeyID, r.PlaceID, r.Name, r.Scopes, revoked)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.KeyID, r.PlaceID, r.Name, strings.Join(r.Scopes, ","), revoked)
 			}
 			return w.Flush()
 		},
@@ -125,6 +129,7 @@ func keysRevoke(e *env) *cobra.Command {
 	f := &keysFlags{}
 	c := &cobra.Command{
 		Use: "revoke KEY_ID", Short: "Revoke a key; its tokens stop within 5 s",
+		Example: `  doorlab keys revoke key_...`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("keys revoke takes one key id; 'doorlab keys list' shows them")

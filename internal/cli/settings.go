@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -37,7 +39,7 @@ func settle(c *cobra.Command, e *env) error {
 		}
 		for key := range fromFile {
 			if c.Flags().Lookup(key) == nil {
-				return usagef("%s: unknown key %q%s", path, key, near.Hint(key, flagNames(c)))
+				return usagef("--config: %s: unknown key %q%s", path, key, near.Hint(key, flagNames(c)))
 			}
 		}
 	}
@@ -49,13 +51,13 @@ func settle(c *cobra.Command, e *env) error {
 		name := "DOORLAB_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		if v := e.getenv(name); v != "" {
 			if err := c.Flags().Set(f.Name, v); err != nil {
-				bad = usagef("%s=%q: %s", name, v, err)
+				bad = usagef("%s=%q: %s", name, v, flagReason(err))
 			}
 			return
 		}
 		if v, ok := fromFile[f.Name]; ok {
 			if err := c.Flags().Set(f.Name, flagText(v)); err != nil {
-				bad = usagef("%s: %s: %s", path, f.Name, err)
+				bad = usagef("--config: %s: %s: %s", path, f.Name, flagReason(err))
 			}
 		}
 	})
@@ -97,6 +99,35 @@ func flagText(v any) string {
 func flagNames(c *cobra.Command) (names []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
+}
+
+// flagReason is what is wrong with a value, without the noise of strconv.
+func flagReason(err error) string {
+	msg := err.Error()
+	if i := strings.Index(msg, "strconv."); i >= 0 {
+		msg = msg[i:]
+		switch {
+		case strings.HasPrefix(msg, "strconv.ParseInt"):
+			return "must be a whole number"
+		case strings.HasPrefix(msg, "strconv.ParseBool"):
+			return "must be true or false"
+		}
+		return "must be a number"
+	}
+	if strings.Contains(msg, "time: ") {
+		return `must be a duration like "90s" or "2m"`
+	}
+	return msg
+}
+
+// address checks the form of host:port; port 0 is any.
+func address(flag, addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	n, errPort := strconv.Atoi(port)
+	if err != nil || errPort != nil || n < 0 || n > 65535 {
+		return usagef("--%s %q: must be host:port, port 0 picks a free one", flag, addr)
+	}
+	return nil
 }
 
 // oneOf checks a flag against its values.

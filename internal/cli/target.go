@@ -70,10 +70,21 @@ func (f *targetFlags) check() error {
 	if f.target != "" && !strings.HasPrefix(f.target, "http://") && !strings.HasPrefix(f.target, "https://") {
 		return usagef("--target %q: must begin with http:// or https://", f.target)
 	}
+	for i, base := range f.control {
+		f.control[i] = baseURL(base)
+	}
 	if n := len(f.tokens); n > 1 && n != len(f.control) {
 		return usagef("--control-token: %d tokens for %d control addresses; give one for all or one each", n, len(f.control))
 	}
 	return nil
+}
+
+// baseURL takes host:port too, as the server's own --control does.
+func baseURL(s string) string {
+	if !strings.Contains(s, "://") {
+		s = "http://" + s
+	}
+	return strings.TrimSuffix(s, "/")
 }
 
 // open makes the target ready. virtual: a testbed gets virtual time.
@@ -89,8 +100,8 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 	var w *world.World
 	if f.world != "" {
 		var err error
-		if w, err = world.Load(f.world, f.seed); err != nil {
-			return nil, usagef("--world: %s", reason(err))
+		if w, err = loadWorld(f.world, f.seed); err != nil {
+			return nil, err
 		}
 	} else {
 		w = world.Default(seed, f.boards)
@@ -118,7 +129,7 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 func (f *targetFlags) remote(ctx context.Context) (*aim, error) {
 	a := &aim{http: strings.TrimSuffix(f.target, "/"), stop: func() error { return nil }}
 	for i, base := range f.control {
-		a.control = append(a.control, strings.TrimSuffix(base, "/"))
+		a.control = append(a.control, base)
 		token := ""
 		switch len(f.tokens) {
 		case 0:

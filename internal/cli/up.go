@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"net/url"
 	"os"
-	"strconv"
 
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
@@ -139,11 +140,8 @@ func startError(ctx context.Context, err error) error {
 // testbed checks the flags and makes the configuration. cleanup removes a temporary data directory.
 func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error) {
 	none := func() {}
-	if err := errors.Join(oneOf("clock", f.clock, "real", "virtual"), oneOf("link", f.link, testbed.Memory, testbed.TCP)); err != nil {
+	if err := f.check(); err != nil {
 		return testbed.Config{}, none, err
-	}
-	if f.boards < 0 || f.boards > 20000 {
-		return testbed.Config{}, none, usagef("--boards %d: must be 0 to 20000", f.boards)
 	}
 	w, fileSeed, err := f.places(fleet)
 	if err != nil {
@@ -155,6 +153,36 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 		HTTP: f.http, MQTT: f.mqtt, Control: f.control, ControlToken: f.controlToken, LinkURL: f.linkURL, SIP: f.sip,
 		CrashPoints: f.crashPoints, TrustedProxy: f.trustedProxies, Log: logger(e, f.verbose),
 	}, cleanup, err
+}
+
+// check refuses what cannot be meant.
+func (f *serverFlags) check() error {
+	errs := []error{oneOf("clock", f.clock, "real", "virtual"), oneOf("link", f.link, testbed.Memory, testbed.TCP),
+		address("http", f.http), address("mqtt", f.mqtt)}
+	if f.control != "" {
+		errs = append(errs, address("control", f.control))
+	}
+	if f.sip != "" {
+		errs = append(errs, address("sip", f.sip))
+	}
+	if u, err := url.Parse(f.linkURL); f.linkURL != "" && (err != nil || u.Host == "") {
+		errs = append(errs, usagef("--link-url %q: must be an address like https://doors.example.com", f.linkURL))
+	}
+	for _, p := range f.trustedProxies {
+		_, err1 := netip.ParsePrefix(p)
+		if _, err2 := netip.ParseAddr(p); err1 != nil && err2 != nil {
+			errs = append(errs, usagef("--trusted-proxies %q: must be an address or a CIDR prefix", p))
+		}
+	}
+	if f.boards < 0 || f.boards > 20000 {
+		errs = append(errs, usagef("--boards %d: must be 0 to 20000", f.boards))
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // places is the world: from the file, or the built-in one. Its seed is the
@@ -171,9 +199,8 @@ func (f *serverFlags) places(fleet bool) (w *world.World, fileSeed int64, err er
 		}
 		return world.Default(cmp.Or(f.seed, seed, 1), boards), 0, nil
 	}
-	w, err = world.Load(f.world, 0)
-	if err != nil {
-		return nil, 0, usagef("--world: %s", reason(err))
+	if w, err = loadWorld(f.world, 0); err != nil {
+		return nil, 0, err
 	}
 	fileSeed = w.Seed
 	want := cmp.Or(f.seed, seed)
@@ -183,7 +210,7 @@ func (f *serverFlags) places(fleet bool) (w *world.World, fileSeed int64, err er
 	if want == 0 || want == fileSeed {
 		return w, fileSeed, nil
 	}
-	w, err = world.Load(f.world, want)
+	w, err = loadWorld(f.world, want)
 	return w, fileSeed, err
 }
 
@@ -203,7 +230,7 @@ func versionCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(e.out, "doorlab", strconv.Quote(Version()))
+			_, err := fmt.Fprintln(e.out, "doorlab", Version())
 			return err
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,10 @@ func waitCommand(e *env) *cobra.Command {
 			if err := settle(c, e); err != nil {
 				return err
 			}
+			if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+				return usagef("--url %q: must begin with http:// or https://", url)
+			}
+			url = strings.TrimSuffix(url, "/")
 			return waitReady(c.Context(), e, url, timeout)
 		},
 	}

@@ -66,7 +66,7 @@ const maxJump = 10 * 365 * 24 * time.Hour
 
 func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (time.Time, bool) {
 	var body struct {
-		By *string    `json:"by"`
+		By *string `json:"by"`
 		To *string `json:"to"`
 	}
 	if !Body(w, r, &body, "by", "to") {

@@ -40,8 +40,7 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 		Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path, nil)
 	})
 	root.Route(Prefix, func(r chi.Router) {
-		r.Use(bearer(token))
-		mount(r)
+		mount(r.With(bearer(token))) // on the routes only: an unknown path or method comes first
 	})
 	return root
 }

@@ -41,11 +41,11 @@ func openLab(dir, file string, seed, fileSeed int64) (_ *lab, err error) {
 		return nil, fmt.Errorf("%w: %s was made with --seed %d, not %d", ErrOtherWorld, dir, have.Seed, seed)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, ofDir(dir, err)
 	}
 	fresh := err != nil
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+		return nil, ofDir(dir, err)
 	}
 	l := &lab{Seed: seed, FileSeed: fileSeed, path: filepath.Join(dir, file)}
 	if l.lock, err = lockFile(dir, strings.Replace(file, "lab.json", "lock", 1)); err != nil {
@@ -57,16 +57,25 @@ func openLab(dir, file string, seed, fileSeed int64) (_ *lab, err error) {
 	}
 	if err := l.write(); err != nil {
 		_ = l.lock.Close()
-		return nil, err
+		return nil, ofDir(dir, err)
 	}
 	return l, nil
+}
+
+// ofDir names the directory in place of the file in it.
+func ofDir(dir string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("data directory %s: %w", dir, err)
 }
 
 // lockFile takes a file of the directory for this process. Errors: ErrInUse, the file system's.
 func lockFile(dir, name string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, ofDir(dir, err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
