@@ -51,8 +51,9 @@ type lineJSON struct {
 	OutageAgeSec json.Number `json:"outageAgeSec"`
 }
 
-// keepLines is how many lines of a board stay in memory; older ones are read from the file.
-const keepLines = 512
+// keepLines is how many lines of a board stay in memory; older ones are read
+// from the file, if there is one.
+const keepLines = 256
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
@@ -190,7 +191,7 @@ func (b *board) write(l firmware.Line) {
 
 func (b *board) keep(l journalLine) {
 	b.jseq = l.Seq
-	if len(b.jlines) >= keepLines {
+	if len(b.jlines) >= keepLines && b.f.cfg.DataDir != "" {
 		b.jlines = b.jlines[1:]
 	}
 	b.jlines = append(b.jlines, l)

@@ -85,8 +85,20 @@ func bubble(t *testing.T, virtual bool, f func(r *rig)) {
 	})
 }
 
-// boot starts the fleet, again perhaps on what an earlier one kept.
+// boot starts the fleet.
 func (r *rig) boot() {
+	r.t.Helper()
+	r.build()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := r.fleet.Start(ctx); err != nil {
+		r.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// build makes the fleet, on what an earlier one kept.
+func (r *rig) build() {
 	r.t.Helper()
 	var err error
 	r.fleet, err = New(Config{World: theWorld(), Clock: r.clk, Flight: r.flight, History: r.note, DataDir: r.dir,
@@ -97,12 +109,6 @@ func (r *rig) boot() {
 		r.t.Fatal(err)
 	}
 	r.routes = controlapi.Handler("t", r.fleet.Routes)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if err := r.fleet.Start(ctx); err != nil {
-		r.t.Fatal(err)
-	}
-	synctest.Wait()
 }
 
 func (r *rig) halt() {

@@ -1,0 +1,154 @@
+package boardsim
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// advance jumps and fails when the jump gave messages up that never came.
+func (r *rig) advance(d time.Duration) {
+	r.t.Helper()
+	v := r.clk.(*clock.Virtual)
+	wall := time.Now()
+	if err := v.Advance(v.Now().Add(d)); err != nil {
+		r.t.Fatal(err)
+	}
+	if took := time.Since(wall); took > 1500*time.Millisecond {
+		r.t.Errorf("a jump of %s took %s", d, took)
+	}
+	r.quiet()
+}
+
+func TestConnectedBoardsStayConnected(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		for range 5 {
+			r.advance(36 * time.Hour)
+			r.sleep(time.Minute)
+		}
+		r.want("hellos", r.server.hellos, map[string]int{one: 1, two: 1, "brd_test": 1})
+		r.want("online", r.fleet.Online(), 3)
+		r.want("digests, once a jump", len(r.server.uplinks(one, wire.UpDigest)), 5)
+		r.arm("halfopen", one, "") // the jumps were contact
+		r.advance(time.Hour)
+		if age := r.board(one)["outageAgeSec"]; age != 3600.0 {
+			t.Errorf("outage age %v, want 3600", age)
+		}
+	})
+}
+
+// A fault's end is followed at once by a jump: it waits for the reconnect.
+func TestJumpWaitsForReconnects(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"offline", "halfopen", "oneway-up", "oneway-down", "flap"} {
+		for _, away := range []time.Duration{0, time.Second, time.Minute, 37 * time.Hour} {
+			if fault == "flap" && away > time.Minute {
+				continue
+			}
+			t.Run(fault+" "+away.String(), func(t *testing.T) {
+				bubble(t, true, func(r *rig) {
+					r.server.sync = content
+					remove := r.arm(fault, one, "")
+					r.advance(away)
+					remove()
+					r.advance(time.Millisecond)
+					b := r.board(one)
+					r.want("back", []any{r.server.online(one), b["online"], b["appliedRevision"]}, []any{true, true, 3.0 * float64(min(1, r.server.hellos[one]-1))})
+					r.want("commands", r.reported(one, "dor_one1"), "ok")
+				})
+			})
+		}
+	}
+}
+
+// reported is what comes of an open.
+func (r *rig) reported(board, door string) string {
+	n := len(r.server.reports(board))
+	id := r.server.command(board, door, wire.CmdOpen)
+	r.sleep(time.Second)
+	if got := r.server.reports(board)[n:]; len(got) == 1 && got[0] == id+" ok" {
+		return "ok"
+	}
+	return "not " + id
+}
+
+// Faults that begin and end within a jump.
+func TestFaultsWithinAJump(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		r.arm("offline", one, `,"for":"20h"`)
+		r.arm("halfopen", two, `,"for":"3h"`)
+		r.advance(19*time.Hour + 59*time.Minute)
+		r.want("online", []bool{r.server.online(one), r.server.online(two)}, []bool{false, true})
+		r.want("boards say", []any{r.board(one)["online"], r.board(two)["online"]}, []any{false, true})
+		r.advance(time.Minute)
+		r.want("online", []bool{r.server.online(one), r.server.online(two)}, []bool{true, true})
+		r.arm("flap", one, `,"params":{"upSec":60,"downSec":60}`)
+		n := r.server.hellos[one]
+		v := r.clk.(*clock.Virtual)
+		if err := v.Advance(v.Now().Add(2 * time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if d := r.server.hellos[one] - n; d < 59 || d > 61 {
+			t.Errorf("%d hellos in 2 h of flapping each minute", d)
+		}
+	})
+}
+
+// Reboots, a removed fault and an attach just before a jump, all at once.
+func TestJumpWaitsForReboots(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.arm("reboot", one, "")
+		r.arm("reboot-wiped", two, "")
+		r.advance(time.Hour)
+		r.want("all back", r.fleet.Online(), 3)
+		r.do("POST", "/boards/"+one+"/detach", "")
+		r.advance(time.Hour)
+		r.do("POST", "/boards/"+one+"/attach", "")
+		r.advance(time.Hour)
+		r.want("all back", r.fleet.Online(), 3)
+		r.want("age", r.board(one)["outageAgeSec"], any(0.0))
+	})
+}
+
+// A jump while nobody answers must not hang; it counts the tries that follow a loss.
+func TestJumpWithoutServer(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.mu.Lock()
+		r.server.deaf = true
+		for _, p := range r.server.live {
+			_ = p.conn.Close()
+		}
+		r.server.mu.Unlock()
+		synctest.Wait()
+		v := r.clk.(*clock.Virtual)
+		wall := time.Now()
+		if err := v.Advance(v.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(wall); took > time.Minute {
+			t.Errorf("the jump took %s", took)
+		}
+		r.want("phase", r.board(one)["phase"], any("grace"))
+	})
+}
+
+// A hold of N minutes ends at its time, outage or not, and exactly so.
+func TestHoldEndsInAJump(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		for _, b := range []string{one, two} {
+			r.server.command(b, "dor_"+b[4:]+"1", wire.CmdHold, func(c *wire.Command) { c.Minutes = 90 })
+		}
+		r.sleep(time.Second)
+		r.arm("offline", two, "")
+		r.advance(10 * time.Hour)
+		for _, b := range []string{one, two} {
+			lines := r.do("GET", "/boards/"+b+"/journal", "").([]any)
+			r.want("at", lines[1].(map[string]any)["at"], any(noon.Add(90*time.Minute).Format(timeFormat)))
+			r.want("cause", lines[1].(map[string]any)["cause"], any("hold_end"))
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package boardsim
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+func keys(v any) []string { return slices.Sorted(maps.Keys(v.(map[string]any))) }
+
+func TestJournalFields(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		r.arm("reboot", one, "")
+		r.sleep(time.Second)
+		r.server.command(one, "dor_one1", wire.CmdOpen, func(c *wire.Command) { c.GrantID = "pmt_1" })
+		r.sleep(time.Second)
+		r.server.command(one, "dor_one1", wire.CmdHold)
+		r.sleep(time.Second)
+		r.present("dor_one2")
+		r.do("POST", "/people/present", `{"doorId":"dor_one2","token":"nobody's"}`)
+		r.arm("offline", one, "")
+		r.advance(36*time.Hour + time.Minute)
+		r.present("dor_one2")
+		at := func(d time.Duration) string { return noon.Add(d).Format(timeFormat) }
+		line := func(seq float64, after time.Duration, door string, channel float64, action, cause string, command, grant any, age float64) map[string]any {
+			return map[string]any{"seq": seq, "boot": 2.0, "at": at(after), "boardId": one, "doorId": door, "channel": channel, "action": action, "cause": cause,
+				"commandId": command, "grantId": grant, "revision": 3.0, "outageAgeSec": age}
+		}
+		end := 36 * time.Hour
+		r.want("journal", r.do("GET", "/boards/"+one+"/journal", ""), any([]any{
+			line(1, 0, "dor_one1", 1, "pulse", "command", "cmd_1", "pmt_1", 0),
+			line(2, 0, "dor_one1", 1, "hold", "command", "cmd_2", nil, 0),
+			line(3, 0, "dor_one2", 2, "pulse", "onsite", nil, "mem_1", 0),
+			line(4, 0, "dor_one2", 2, "deny", "onsite", nil, nil, 0),
+			line(5, end, "dor_one1", 1, "lock", "outage", nil, nil, 129600),
+			line(6, end, "dor_one2", 2, "lock", "outage", nil, nil, 129600),
+			line(7, end+time.Minute, "dor_one2", 2, "deny", "onsite", nil, nil, 129660),
+		}))
+		b := r.board(one)
+		r.want("over 36 h", []any{b["phase"], b["outageAgeSec"]}, []any{"stopped", 129660.0})
+		r.want("events", len(r.seen(history.Actuation)), 7)
+	})
+}
+
+func TestBoardFields(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.command(one, "dor_one1", wire.CmdHold, func(c *wire.Command) { c.Minutes = 5 })
+		r.sleep(time.Second)
+		b := r.board(one)
+		r.want("fields", keys(b), []string{"appliedRevision", "boardId", "boot", "bufferedRecords", "desiredRevision", "detached", "doors",
+			"droppedRecords", "online", "outageAgeSec", "phase", "placeId"})
+		r.want("door", b["doors"].([]any)[0], any(map[string]any{"doorId": "dor_one1", "channel": 1.0, "standing": map[string]any{
+			"state": "unlocked", "since": noon.Format(timeFormat), "holdUntil": noon.Add(5 * time.Minute).Format(timeFormat), "held": true, "leaf": "closed"}}))
+		r.want("revisions", []any{b["desiredRevision"], b["appliedRevision"]}, []any{9.0, 0.0})
+		list := r.do("GET", "/boards?limit=2&offset=1", "").([]any)
+		r.want("page", []any{len(list), list[0].(map[string]any)["boardId"]}, []any{2, two})
+		r.want("of a place", len(r.do("GET", "/boards?placeId=plc_test", "").([]any)), 1)
+		r.want("of no place", len(r.do("GET", "/boards?placeId=plc_x", "").([]any)), 0)
+	})
+}
+
+// The phases at their limits, over a jump.
+func TestPhases(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.send(one, wire.DownCfg, wire.Config{ID: "cfg_1", NotAfterMs: r.server.session() + 5000, Netloss: wire.Netloss{GraceSec: 600}})
+		r.sleep(time.Second)
+		r.arm("offline", one, "")
+		for _, c := range []struct {
+			by    time.Duration
+			phase string
+			age   float64
+		}{
+			{0, "grace", 0}, {10*time.Minute - time.Millisecond, "grace", 599.999}, {time.Millisecond, "outage", 600},
+			{35*time.Hour + 50*time.Minute, "outage", 129600}, {time.Millisecond, "stopped", 129600.001},
+		} {
+			r.advance(c.by)
+			b := r.board(one)
+			r.want("view", []any{b["phase"], b["outageAgeSec"]}, []any{c.phase, c.age})
+		}
+	})
+}
+
+func TestDetachAndAttach(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		r.want("simulated", r.fleet.Simulates(one), true)
+		r.want("somebody else's", r.fleet.Simulates("brd_x"), false)
+		r.want("no fleet yet", (*Fleet)(nil).Simulates(one), false)
+		d := r.do("POST", "/boards/"+one+"/detach", "").(map[string]any)
+		r.want("login", []any{d["mqtt"], d["clientId"], d["username"]}, []any{"tcp://127.0.0.1:1883", one, one})
+		r.want("password", d["password"], any(r.fleet.byID[one].password))
+		r.want("fields", keys(d), []string{"clientId", "mqtt", "password", "username"})
+		r.sleep(time.Second)
+		r.want("off the server", r.server.online(one), false)
+		r.want("simulated", r.fleet.Simulates(one), false)
+		r.want("again", r.do("POST", "/boards/"+one+"/detach", ""), any(d))
+		r.arm("offline", one, "") // faults do not bring it back
+		r.do("POST", "/faults/reset", "")
+		r.arm("reboot", one, "")
+		r.advance(37 * time.Hour)
+		r.want("still away", r.server.online(one), false)
+		b := r.board(one)
+		r.want("view", []any{b["online"], b["phase"], b["detached"]}, []any{false, "stopped", true})
+		for path, body := range map[string]string{"present": `{"doorId":"dor_one1","phone":"01012345678"}`, "leaf": `{"doorId":"dor_one1","action":"open"}`} {
+			if status, f := r.call("POST", "/people/"+path, body); status != http.StatusConflict || f.(map[string]any)["error"] != "rule_violated" {
+				t.Errorf("%s: %d %v", path, status, f)
+			}
+		}
+		r.do("POST", "/boards/"+one+"/attach", "")
+		r.do("POST", "/boards/"+one+"/attach", "")
+		r.advance(0)
+		r.want("back", r.server.online(one), true)
+		r.want("simulated", r.fleet.Simulates(one), true)
+		r.want("boot", r.board(one)["boot"], any(2.0))
+		r.want("events", []int{len(r.seen(history.Detached)), len(r.seen(history.Attached))}, []int{1, 1})
+	})
+}
+
+func TestPeopleAtTheDoor(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		r.want("before the synchronization", r.present("dor_one1"), "denied no_valid_grant")
+		r.arm("reboot", one, "")
+		r.advance(time.Second)
+		r.want("phone", r.present("dor_one1"), "opened onsite")
+		r.want("link", r.do("POST", "/people/present", `{"doorId":"dor_one1","token":"`+token+`"}`), any(map[string]any{"result": "opened", "reason": "onsite"}))
+		leaf := func(action string) any {
+			return r.do("POST", "/people/leaf", `{"doorId":"dor_one1","action":"`+action+`"}`).(map[string]any)["standing"].(map[string]any)["state"]
+		}
+		r.want("in the pulse", leaf("open"), any("open"))
+		r.advance(time.Minute)
+		r.want("60 s", leaf("open"), any("open"))
+		r.advance(time.Millisecond)
+		r.want("over 60 s", leaf("open"), any("warning"))
+		r.want("closed", leaf("close"), any("locked"))
+		r.want("forced", leaf("force"), any("warning"))
+		leaf("close")
+		r.sleep(time.Second)
+		r.want("states told", len(r.server.uplinks(one, wire.UpState)), 5)
+		r.want("records told", len(r.server.uplinks(one, wire.UpRec)), 3)
+	})
+}
+
+func TestBadRequests(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		for _, c := range []struct {
+			method, path, body string
+			status             int
+			code, field        string
+		}{
+			{"GET", "/boards/brd_on", "", 404, "board_not_found", ""},
+			{"GET", "/boards/brd_on/journal", "", 404, "board_not_found", ""},
+			{"POST", "/boards/brd_on/detach", "", 404, "board_not_found", ""},
+			{"GET", "/boards?limit=0", "", 400, "invalid_query", "limit"},
+			{"GET", "/boards?limit=501", "", 400, "invalid_query", "limit"},
+			{"GET", "/boards?offset=x", "", 400, "invalid_query", "offset"},
+			{"POST", "/faults", "", 400, "invalid_body", ""},
+			{"POST", "/faults", `{"fault":"offlin","boards":["brd_one"]}`, 400, "invalid_field", "fault"},
+			{"POST", "/faults", `{"fault":"offline"}`, 400, "invalid_field", "boards"},
+			{"POST", "/faults", `{"fault":"offline","boards":["brd_on"]}`, 400, "invalid_field", "boards"},
+			{"POST", "/faults", `{"fault":"offline","boards":["brd_test"]}`, 409, "rule_violated", ""},
+			{"POST", "/faults", `{"fault":"offline","placeId":"plc_test"}`, 409, "rule_violated", ""},
+			{"POST", "/faults", `{"fault":"reboot","boards":["brd_one"],"for":"5m"}`, 400, "invalid_field", "for"},
+			{"DELETE", "/faults/flt_99", "", 404, "not_found", ""},
+			{"POST", "/people/present", `{"doorId":"dor_one1"}`, 400, "invalid_field", "phone"},
+			{"POST", "/people/present", `{"doorId":"dor_one1","phone":"010-1234-5678"}`, 400, "invalid_field", "phone"},
+			{"POST", "/people/present", `{"doorId":"dor_one1","phone":"01012345678","token":"t"}`, 400, "invalid_field", "phone"},
+			{"POST", "/people/present", `{"phone":"01012345678"}`, 400, "invalid_field", "doorId"},
+			{"POST", "/people/present", `{"doorId":"dor_on1","phone":"01012345678"}`, 404, "device_not_found", "doorId"},
+			{"POST", "/people/leaf", `{"doorId":"dor_one1","action":"opens"}`, 400, "invalid_field", "action"},
+			{"POST", "/people/leaf", `[]`, 400, "invalid_body", ""},
+		} {
+			status, data := r.call(c.method, c.path, c.body)
+			f := data.(map[string]any)
+			field := ""
+			if d, ok := f["details"].(map[string]any); ok {
+				field, _ = d["field"].(string)
+			}
+			if status != c.status || f["error"] != c.code || field != c.field {
+				t.Errorf("%s %s %s: %d %v %q, want %d %s %q", c.method, c.path, c.body, status, f, field, c.status, c.code, c.field)
+			}
+		}
+	})
+}
