@@ -1,22 +1,131 @@
 package scenarios_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/scenario"
+	"github.com/doorlab/doorlab/internal/testbed"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/loadtest"
 	"github.com/doorlab/doorlab/scenarios"
 )
 
-// TestFiles: every file loads, says what it shows, and names its guarantees.
-func TestFiles(t *testing.T) {
-	t.Parallel()
+func load(t *testing.T) []*scenario.File {
+	t.Helper()
 	files, err := scenario.LoadFS(scenarios.Files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
+	return files
+}
+
+// TestFiles: every file loads, says what it shows, and belongs to a family.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	families := map[string]int{"sync": 0, "outage": 0, "idempotency": 0}
+	for _, f := range load(t) {
 		if f.Doc.Name == "" || f.Doc.Description == "" || len(f.Doc.Clauses) == 0 {
 			t.Errorf("%s: needs a name, a description and clauses", f.Base())
 		}
+		family, _, _ := strings.Cut(f.Base(), "_")
+		if _, ok := families[family]; !ok {
+			t.Errorf("%s: is of no family", f.Base())
+		}
+		families[family]++
 	}
+	for family, n := range families {
+		if n < 2 {
+			t.Errorf("family %s has %d files", family, n)
+		}
+	}
+}
+
+// TestEmbedded: no file of this folder is left out of the suite.
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(scenarios.Files, "*.yaml")
+	if err != nil || len(names) != len(load(t)) {
+		t.Errorf("%d files embedded, %d loaded (%v)", len(names), len(load(t)), err)
+	}
+}
+
+// mustCover are the guarantees that the suite exercises with numbers.
+var mustCover = []string{"CMD-1", "CMD-2", "CMD-3", "CMD-4", "CMD-5", "SYNC-1", "SYNC-2", "SYNC-3",
+	"OFF-1", "OFF-2", "OFF-3", "OFF-4", "ENT-4", "AUTH-4"}
+
+// TestSuite runs every file on a small fleet of its own: all pass, and together
+// they are evidence for every guarantee they must cover.
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	results := make(chan scenario.Result, len(load(t)))
+	t.Run("files", func(t *testing.T) {
+		for _, f := range load(t) {
+			t.Run(f.Base(), func(t *testing.T) {
+				t.Parallel()
+				res := play(t, f, 20)
+				if res.Status != history.Pass || res.ExitCode() != 0 {
+					var b bytes.Buffer
+					_ = report.WriteTable(&b, res)
+					t.Error(b.String())
+				}
+				results <- res
+			})
+		}
+	})
+	close(results)
+	covered := map[string]int{}
+	for res := range results {
+		for _, r := range res.Ledger {
+			if r.Status == history.Pass && len(r.Assertions) > 0 {
+				covered[r.Clause] += r.Checked
+			}
+		}
+	}
+	for _, c := range mustCover {
+		if covered[c] == 0 {
+			t.Errorf("%s is covered by no file", c)
+		}
+	}
+}
+
+// play runs one file on a testbed with virtual time and a milder load.
+func play(t *testing.T, f *scenario.File, boards int) scenario.Result {
+	t.Helper()
+	tb, err := testbed.Start(t.Context(), testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true,
+		DataDir: t.TempDir(), Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tb.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	target := scenario.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, ControlToken: tb.Ready.ControlToken}
+	for _, p := range tb.Ready.Places {
+		target.Places = append(target.Places, scenario.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
+	}
+	var progress bytes.Buffer
+	res, err := scenario.Run(t.Context(), target, []*scenario.File{f}, scenario.Options{Seed: 7, Progress: &progress, Loader: mild,
+		Vars: map[string]string{"minRate": "10", "permits": "50", "revoked": "25", "during": "2s", "each": "60", "most": "60"}})
+	if err != nil {
+		t.Fatal(fmt.Errorf("%w\n%s", err, progress.String()))
+	}
+	return res
+}
+
+// mild keeps the shape of a plan and takes a tenth of its rate and time: the
+// race detector and the other tests need the machine too.
+func mild(ctx context.Context, target loadtest.Target, p loadtest.Plan, o loadtest.Options) (loadtest.Result, error) {
+	p.Rate, p.Duration, p.MaxLag = p.Rate/5, p.Duration/8, loadtest.Duration(10*time.Second)
+	return loadtest.Run(ctx, target, p, o)
 }
