@@ -104,7 +104,7 @@ func (r *Row) settle() {
 	}
 }
 
-// WriteLedger writes rows as a text table.
+// WriteLedger writes a line a row, in columns: id, promise · verdict · number.
 func WriteLedger(w io.Writer, rows []Row) error {
 	promise := 0
 	for _, r := range rows {
@@ -112,7 +112,7 @@ func WriteLedger(w io.Writer, rows []Row) error {
 	}
 	for _, r := range rows {
 		pad := strings.Repeat(" ", promise-utf8.RuneCountInString(r.Promise))
-		if _, err := fmt.Fprintf(w, "%-7s %s%s  %-7s  %s\n", r.Clause, r.Promise, pad, r.Status, r.Number); err != nil {
+		if _, err := fmt.Fprintf(w, "%-6s %s%s · %-7s · %s\n", r.Clause, r.Promise, pad, r.Status, r.Number); err != nil {
 			return err
 		}
 	}
