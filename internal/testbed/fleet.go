@@ -77,17 +77,18 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	flight := clock.NewFlight()
 	f.clk = newClock(c.Virtual, f.memory.start(clock.WallNow()), flight)
 	log := history.NewLog(wallNs)
+	server := newPeer(c.World)
 	f.fleet, err = boardsim.New(boardsim.Config{
 		World: c.World, Kinds: []string{world.Live}, SliceI: c.SliceI, SliceN: c.SliceN, DataDir: c.DataDir, Seed: c.World.Seed,
 		Dial:  dialTCP(c.Broker),
-		Clock: f.clk, Flight: flight, History: log.Append, Log: c.Log,
+		Clock: f.clk, Flight: flight, History: log.Append, Log: c.Log, Desired: server.Desired,
 		Addr: func() string { return "tcp://" + c.Broker },
 	})
 	if err != nil {
 		return nil, err
 	}
 	if ctl != nil {
-		f.startControl(ctl, c.ControlToken, log)
+		f.startControl(ctl, c.ControlToken, log, server)
 	}
 	if err := f.fleet.Start(ctx); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func fleetFile(c FleetConfig) string {
 	return "fleet-lab.json"
 }
 
-func (f *Fleet) startControl(l net.Listener, token string, log *history.Log) {
+func (f *Fleet) startControl(l net.Listener, token string, log *history.Log, server *peer) {
 	if token == "" {
 		token = newToken()
 	}
@@ -112,7 +113,8 @@ func (f *Fleet) startControl(l net.Listener, token string, log *history.Log) {
 	f.control = &http.Server{ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, Handler: controlapi.Handler(token, func(r chi.Router) {
 		controlapi.ClockRoutes(r, f.clk, f.memory.remember)
 		controlapi.HistoryRoute(r, log.WriteSince)
-		f.fleet.Routes(r)
+		server.route(r)
+		f.fleet.Routes(r.With(server.fresh))
 	})}
 	go func() { _ = f.control.Serve(l) }()
 }

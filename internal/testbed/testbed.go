@@ -7,16 +7,13 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-
 	"github.com/doorlab/doorlab/boardsim"
-	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/controlapi"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server"
@@ -29,14 +26,17 @@ type Testbed struct {
 
 	cfg    Config
 	clk    clock.Clock
+	flight *clock.Flight
 	memory *lab
-	server *server.Server
+	life   atomic.Pointer[life] // of the server; nil while it restarts
 	fleet  *boardsim.Fleet
 	boards atomic.Pointer[boardsim.Fleet] // fleet, once it is there
 	public *http.Server
 	ctl    *http.Server
 	close  []func() error // in this order
 	failed chan error
+
+	restart sync.Mutex
 }
 
 // Bounds of the public listener: a command is answered after at most 8 s.
@@ -50,7 +50,7 @@ const (
 // Start brings the world up and returns when every board is connected. Errors:
 // ErrOtherWorld, ErrInUse, a taken port, an unwritable directory, a newer database.
 func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
-	t := &Testbed{cfg: c, failed: make(chan error, 4), History: history.NewLog(wallNs)}
+	t := &Testbed{cfg: c, failed: make(chan error, 4), flight: clock.NewFlight(), History: history.NewLog(wallNs)}
 	defer func() {
 		if err != nil {
 			_ = t.Stop()
@@ -63,35 +63,22 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	if t.memory, err = openLab(c.DataDir, labFile, c.World.Seed, c.FileSeed); err != nil {
 		return nil, err
 	}
-	flight := clock.NewFlight()
 	start := c.Start
 	if start.IsZero() {
 		start = clock.WallNow()
 	}
-	t.clk = newClock(c.Virtual, t.memory.start(start), flight)
+	t.clk = newClock(c.Virtual, t.memory.start(start), t.flight)
 
 	t.Ready.HTTP, t.Ready.MQTT = "http://"+public.Addr().String(), "tcp://"+mqtt.Addr().String()
-	linkURL := c.LinkURL
-	if linkURL == "" {
-		linkURL = t.Ready.HTTP
-	}
-	t.server, err = server.New(server.Config{
-		DataDir: c.DataDir, World: c.World, Clock: t.clk, Flight: flight, History: t.History.Append,
-		Counted: func(boardID string) bool { f := t.boards.Load(); return f != nil && f.Simulates(boardID) },
-		LinkURL: linkURL, TrustedProxies: c.TrustedProxy, SIP: c.SIP, CrashPoints: c.CrashPoints, Log: c.Log,
-	})
-	if errors.Is(err, server.ErrOtherWorld) {
-		return nil, fmt.Errorf("%w (%s); use another --data, or the --seed and world it was made with", ErrOtherWorld, c.DataDir)
-	}
-	if err != nil {
+	if err := t.begin(mqtt, c.SIP); err != nil {
 		return nil, err
 	}
-	t.Ready.SIP = t.server.SIP()
-	t.serve("the broker", func() error { return t.server.ServeMQTT(mqtt) })
-	if err := t.startFleet(ctx, flight, mqtt.Addr().String()); err != nil {
+	t.Ready.SIP = t.life.Load().server.SIP()
+	if err := t.startFleet(ctx, mqtt.Addr().String()); err != nil {
 		return nil, err
 	}
-	t.public = &http.Server{Handler: t.server.Handler(), ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout}
+	t.public = &http.Server{Handler: t.now(func(l *life) http.Handler { return l.public }),
+		ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout}
 	t.serve("the API", func() error { return t.public.Serve(public) })
 	if ctl != nil {
 		t.startControl(c, ctl)
@@ -101,20 +88,18 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	return t, err
 }
 
-func (t *Testbed) startFleet(ctx context.Context, flight *clock.Flight, broker string) (err error) {
+func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	dial := dialTCP(broker)
 	if t.cfg.Link != TCP {
-		l := link.NewListener("boards")
-		t.serve("the memory link", func() error { return t.server.ServeMQTT(l) })
-		dial = func(ctx context.Context, _ string) (net.Conn, error) { return l.Dial(ctx) }
+		dial = t.dialMemory
 	}
 	kinds := []string{world.Test}
 	if t.cfg.Fleet {
 		kinds = append(kinds, world.Live)
 	}
 	t.fleet, err = boardsim.New(boardsim.Config{
-		World: t.cfg.World, Kinds: kinds, Dial: dial, Clock: t.clk, Flight: flight, History: t.History.Append,
-		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Seed: t.cfg.World.Seed, Desired: t.server.Desired,
+		World: t.cfg.World, Kinds: kinds, Dial: dial, Clock: t.clk, Flight: t.flight, History: t.History.Append,
+		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Seed: t.cfg.World.Seed, Desired: t.desired,
 		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
 	})
 	if err != nil {
@@ -127,16 +112,13 @@ func (t *Testbed) startFleet(ctx context.Context, flight *clock.Flight, broker s
 func (t *Testbed) startControl(c Config, l net.Listener) {
 	token := c.ControlToken
 	if token == "" {
-		token = t.server.ControlToken()
+		token = t.life.Load().server.ControlToken()
 	}
 	t.Ready.Control, t.Ready.ControlToken = "http://"+l.Addr().String(), token
-	lab := controlapi.Handler(token, func(r chi.Router) {
-		t.server.Control(r, t.controlHooks())
-		t.fleet.Routes(r)
-	})
+	t.life.Load().mountControl(t, token)
 	mux := http.NewServeMux()
-	mux.Handle("/metrics", t.server.Metrics())
-	mux.Handle("/", lab)
+	mux.Handle("/metrics", t.now(func(l *life) http.Handler { return l.server.Metrics() }))
+	mux.Handle("/", t.now(func(l *life) http.Handler { return l.control }))
 	t.ctl = &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
 	t.serve("the control API", func() error { return t.ctl.Serve(l) })
 }
@@ -149,13 +131,28 @@ func (t *Testbed) controlHooks() server.ControlHooks {
 	}
 }
 
+// revisions answers each place's current revision: what a fleet in a process of its own cannot know.
+func (t *Testbed) revisions(w http.ResponseWriter, _ *http.Request) {
+	out := map[string]int64{}
+	for _, p := range t.cfg.World.Places {
+		if len(p.Boards) > 0 {
+			out[p.ID] = t.server.Desired(p.Boards[0].ID)
+		}
+	}
+	controlapi.Data(w, out)
+}
+
 // places lists the places with their keys, as the ready line does.
 func (t *Testbed) places() ([]ReadyPlace, error) {
+	l := t.life.Load()
+	if l == nil {
+		return nil, errRestarting
+	}
 	out := make([]ReadyPlace, 0, len(t.cfg.World.Places))
 	for _, p := range t.cfg.World.Places {
 		row := ReadyPlace{PlaceID: p.ID, Name: p.Name, Kind: p.Kind, EntryPhone: p.EntryPhone}
 		key := p.MainKey()
-		revoked, err := t.server.KeyRevoked(key.ID)
+		revoked, err := l.server.KeyRevoked(key.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -202,8 +199,8 @@ func (t *Testbed) Stop() error {
 	if t.fleet != nil {
 		errs = append(errs, t.fleet.Stop())
 	}
-	if t.server != nil {
-		errs = append(errs, t.server.Stop())
+	if l := t.life.Load(); l != nil {
+		errs = append(errs, l.server.Stop())
 	}
 	for _, f := range t.close {
 		errs = append(errs, f())
