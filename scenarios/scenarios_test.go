@@ -3,10 +3,11 @@ package scenarios_test
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,28 +63,29 @@ func TestEmbedded(t *testing.T) {
 var mustCover = []string{"CMD-1", "CMD-2", "CMD-3", "CMD-4", "CMD-5", "SYNC-1", "SYNC-2", "SYNC-3",
 	"OFF-1", "OFF-2", "OFF-3", "OFF-4", "ENT-4", "AUTH-4"}
 
-// TestSuite runs every file on a small fleet of its own: all pass, and together
-// they are evidence for every guarantee they must cover.
+// TestSuite runs every file on a small fleet of its own, all at once since they
+// mostly wait: all pass, and together they are evidence for every guarantee they
+// must cover.
 func TestSuite(t *testing.T) {
 	t.Parallel()
-	results := make(chan scenario.Result, len(load(t)))
-	t.Run("files", func(t *testing.T) {
-		for _, f := range load(t) {
-			t.Run(f.Base(), func(t *testing.T) {
-				t.Parallel()
-				res := play(t, f, 20)
-				if res.Status != history.Pass || res.ExitCode() != 0 {
-					var b bytes.Buffer
-					_ = report.WriteTable(&b, res)
-					t.Error(b.String())
-				}
-				results <- res
-			})
-		}
-	})
-	close(results)
+	files := load(t)
+	results, errs := make([]scenario.Result, len(files)), make([]error, len(files))
+	var wg sync.WaitGroup
+	for i, f := range files {
+		dir := t.TempDir()
+		wg.Go(func() { results[i], errs[i] = play(t.Context(), dir, f, 20) })
+	}
+	wg.Wait()
 	covered := map[string]int{}
-	for res := range results {
+	for i, res := range results {
+		if errs[i] != nil {
+			t.Errorf("%s: %v", files[i].Base(), errs[i])
+		}
+		if res.Status != history.Pass || res.ExitCode() != 0 {
+			var b bytes.Buffer
+			_ = report.WriteTable(&b, res)
+			t.Error(b.String())
+		}
 		for _, r := range res.Ledger {
 			if r.Status == history.Pass && len(r.Assertions) > 0 {
 				covered[r.Clause] += r.Checked
@@ -98,32 +100,22 @@ func TestSuite(t *testing.T) {
 }
 
 // play runs one file on a testbed with virtual time and a milder load.
-func play(t *testing.T, f *scenario.File, boards int) scenario.Result {
-	t.Helper()
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true,
-		DataDir: t.TempDir(), Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+func play(ctx context.Context, dir string, f *scenario.File, boards int) (res scenario.Result, err error) {
+	tb, err := testbed.Start(ctx, testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true,
+		DataDir: dir, Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		t.Fatal(err)
+		return res, err
 	}
-	t.Cleanup(func() {
-		if err := tb.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	defer func() { err = errors.Join(err, tb.Stop()) }()
 	target := scenario.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, ControlToken: tb.Ready.ControlToken}
 	for _, p := range tb.Ready.Places {
 		target.Places = append(target.Places, scenario.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
 	}
-	var progress bytes.Buffer
-	res, err := scenario.Run(t.Context(), target, []*scenario.File{f}, scenario.Options{Seed: 7, Progress: &progress, Loader: mild,
+	return scenario.Run(ctx, target, []*scenario.File{f}, scenario.Options{Seed: 7, Loader: mild,
 		Vars: map[string]string{"minRate": "10", "permits": "50", "revoked": "25", "during": "2s", "each": "60", "most": "60"}})
-	if err != nil {
-		t.Fatal(fmt.Errorf("%w\n%s", err, progress.String()))
-	}
-	return res
 }
 
-// mild keeps the shape of a plan and takes a tenth of its rate and time: the
+// mild keeps the shape of a plan and takes a part of its rate and time: the
 // race detector and the other tests need the machine too.
 func mild(ctx context.Context, target loadtest.Target, p loadtest.Plan, o loadtest.Options) (loadtest.Result, error) {
 	p.Rate, p.Duration, p.MaxLag = p.Rate/5, p.Duration/8, loadtest.Duration(10*time.Second)
