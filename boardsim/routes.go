@@ -84,7 +84,7 @@ func (b *board) view() boardView {
 	b.mu.Unlock()
 	v.DesiredRevision = v.AppliedRevision
 	if b.f.cfg.Desired != nil {
-		v.DesiredRevision = b.f.cfg.Desired(b.id)
+		v.DesiredRevision = max(v.AppliedRevision, b.f.cfg.Desired(b.id)) // 0 = the server is not known
 	}
 	return v
 }

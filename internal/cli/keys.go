@@ -26,7 +26,9 @@ func (f *keysFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.token, "control-token", "", "its bearer token, as the server printed it")
 }
 
-func (f *keysFlags) client() client.Client { return client.Client{Base: baseURL(f.control), Token: f.token} }
+func (f *keysFlags) client() client.Client {
+	return client.Client{Base: baseURL(f.control), Token: f.token}
+}
 
 // keyRow is a key as the control API lists it.
 type keyRow struct {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -147,6 +146,9 @@ func (f *targetFlags) remote(ctx context.Context) (*aim, error) {
 		if err := a.serverFirst(ctx); err != nil {
 			return nil, err
 		}
+		if err := a.introduce(ctx); err != nil {
+			return nil, callError(err)
+		}
 		if err := a.align(ctx); err != nil {
 			return nil, err
 		}
@@ -174,38 +176,6 @@ func (a *aim) serverFirst(ctx context.Context) error {
 		}
 	}
 	return usagef("--control: none of %s is a server's", strings.Join(a.control, ", "))
-}
-
-// align brings virtual clocks that are behind to the one that is furthest: a
-// fleet started later than its server, or with less behind it.
-func (a *aim) align(ctx context.Context) error {
-	var clocks []labClock
-	var latest time.Time
-	for i := range a.control {
-		var c labClock
-		if err := a.lab(i).Do(ctx, http.MethodGet, "/lab/v1/clock", nil, &c); err != nil {
-			return callError(err)
-		}
-		if i > 0 && c.Mode != clocks[0].Mode {
-			return usagef("%s has a %s clock, %s a %s one; start all with the same --clock", a.control[0], clocks[0].Mode, a.control[i], c.Mode)
-		}
-		if clocks = append(clocks, c); c.Now.After(latest) {
-			latest = c.Now
-		}
-	}
-	for i, c := range clocks {
-		if c.Mode == "virtual" && latest.Sub(c.Now) > time.Second {
-			if err := a.lab(i).Do(ctx, http.MethodPost, "/lab/v1/clock/advance", map[string]any{"to": latest}, nil); err != nil {
-				return callError(err)
-			}
-		}
-	}
-	return nil
-}
-
-type labClock struct {
-	Now  time.Time
-	Mode string
 }
 
 // askPlaces learns the places from the server's control API. One whose key was revoked gets a new one for this run.

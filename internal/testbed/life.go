@@ -57,6 +57,7 @@ func (l *life) mountControl(t *Testbed, token string) {
 	l.control = controlapi.Handler(token, func(r chi.Router) {
 		l.server.Control(r, t.controlHooks())
 		t.fleet.Routes(r)
+		r.Get("/revisions", t.revisions)
 		r.Post("/restart", func(w http.ResponseWriter, _ *http.Request) {
 			if err := t.Restart(); err != nil {
 				controlapi.Fail(w, http.StatusInternalServerError, "internal_error", "the server did not come back: "+err.Error(), nil)
@@ -126,4 +127,15 @@ func (t *Testbed) desired(boardID string) int64 {
 		return l.server.Desired(boardID)
 	}
 	return 0
+}
+
+// revisions answers each place's current revision: what a fleet in a process of its own cannot know.
+func (t *Testbed) revisions(w http.ResponseWriter, _ *http.Request) {
+	out := map[string]int64{}
+	for _, p := range t.cfg.World.Places {
+		if len(p.Boards) > 0 {
+			out[p.ID] = t.desired(p.Boards[0].ID)
+		}
+	}
+	controlapi.Data(w, out)
 }

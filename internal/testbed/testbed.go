@@ -131,17 +131,6 @@ func (t *Testbed) controlHooks() server.ControlHooks {
 	}
 }
 
-// revisions answers each place's current revision: what a fleet in a process of its own cannot know.
-func (t *Testbed) revisions(w http.ResponseWriter, _ *http.Request) {
-	out := map[string]int64{}
-	for _, p := range t.cfg.World.Places {
-		if len(p.Boards) > 0 {
-			out[p.ID] = t.server.Desired(p.Boards[0].ID)
-		}
-	}
-	controlapi.Data(w, out)
-}
-
 // places lists the places with their keys, as the ready line does.
 func (t *Testbed) places() ([]ReadyPlace, error) {
 	l := t.life.Load()
