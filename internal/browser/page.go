@@ -22,6 +22,7 @@ type Look struct {
 type Page struct {
 	b       *Browser
 	session string
+	plain   bool // without JavaScript
 
 	mu       sync.Mutex
 	requests []Request
@@ -49,7 +50,7 @@ func (b *Browser) Page(l Look) *Page {
 	b.must("", "Target.createBrowserContext", nil, &ctx)
 	b.must("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": ctx.BrowserContextID}, &target)
 	b.must("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-	p := &Page{b: b, session: attached.SessionID, loads: make(chan struct{}, 64)}
+	p := &Page{b: b, session: attached.SessionID, plain: l.NoScript, loads: make(chan struct{}, 64)}
 	b.mu.Lock()
 	b.pages[p.session] = p
 	b.mu.Unlock()
@@ -214,11 +215,35 @@ func (p *Page) Await(js string) {
 	}
 }
 
-// Press clicks in the middle of what an expression finds.
+// Press clicks in the middle of what an expression finds; where JavaScript is
+// on, once it rests there and nothing covers it.
 func (p *Page) Press(js string) {
 	p.b.tb.Helper()
-	var at struct{ X, Y float64 }
-	p.Eval(`(() => { const e = `+js+`; e.scrollIntoView({block: "center", behavior: "instant"}); const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2} })()`, &at)
+	const where = `const where = () => {
+	const e = find(); if (!e) return null;
+	e.scrollIntoView({block: "center", behavior: "instant"});
+	const r = e.getBoundingClientRect(), x = r.x + r.width / 2, y = r.y + r.height / 2, top = document.elementFromPoint(x, y);
+	return {x, y, free: !!top && (e.contains(top) || top.contains(e))};
+};`
+	js = `const find = () => ` + js + `;` + where
+	if p.plain {
+		js = `(() => { ` + js + ` return where() })()`
+	} else {
+		js = `new Promise(done => { ` + js + `
+	let last, left = 1200;
+	const look = () => {
+		const at = where();
+		if (at && last && at.free && at.x === last.x && at.y === last.y || left-- === 0) return done(at);
+		last = at;
+		requestAnimationFrame(look);
+	};
+	look();
+})`
+	}
+	var at *struct{ X, Y float64 }
+	if p.Eval(js, &at); at == nil {
+		p.b.tb.Fatalf("nothing to press: %.300s", js)
+	}
 	for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
 		p.do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
 	}

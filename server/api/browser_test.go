@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/browser"
 )
@@ -53,9 +54,7 @@ func TestDocsInBrowser(t *testing.T) {
 		if x.name != "space" {
 			token = try(t, p, x.name, h.keys["key_a"], token)
 		}
-		if dir := pictures(); dir != "" {
-			keep(t, dir, "docs-"+x.name+".png", p)
-		}
+		snap(t, "docs-"+x.name+".png", p)
 	}
 	clean(t, p, url)
 	clean(t, plain, url)
@@ -75,10 +74,13 @@ func try(t *testing.T, p *browser.Page, name, key, token string) string {
 	if name == "core" {
 		p.Await(dialog + `.querySelector("[contenteditable][role=textbox][data-language=json]")`)
 		p.Press(dialog + `.querySelector("[contenteditable][role=textbox][data-language=json]")`)
+		p.Await(`document.activeElement.matches("[contenteditable][data-language=json]")`)
 		p.Key("a", "KeyA", 65, 2)
 		p.Type(`{"key": "` + key + `"}`)
+		p.Await(dialog + `.innerText.includes("` + key + `")`)
 	} else {
 		p.Press(dialog + `.querySelector("input[placeholder=Token]")`)
+		p.Await(`document.activeElement.matches("input[placeholder=Token]")`)
 		p.Type(token)
 	}
 	p.Press(button(dialog, "Send Request"))
@@ -88,4 +90,59 @@ func try(t *testing.T, p *browser.Page, name, key, token string) string {
 	var text string
 	p.Eval(dialog+`.textContent`, &text)
 	return m.FindString(text)
+}
+
+// The entry page in a browser: looking at it opens nothing, its button opens,
+// with and without JavaScript, on a phone and on a desk.
+func TestEntryInBrowser(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	h := newHouse(t)
+	url := h.serve()
+	token := h.want(200, "", request{method: "POST", path: "/space/v1/partner/entry-permits", token: "key_a",
+		body: strings.Replace(permitBody, `"m-1"`, `"m-1","doorIds":["dor_1","dor_2"]`, 1)}).data()["entryToken"].(string)
+	phone, desk := browser.Look{Width: 390, Height: 844, Mobile: true}, browser.Look{Width: 1280, Height: 800}
+	for _, x := range []struct {
+		name, lang, says string
+		look             browser.Look
+		plain            bool
+	}{
+		{"entry-phone", "ko-KR,ko;q=0.9", "문이 열렸습니다.", phone, false},
+		{"entry-phone-plain", "ko", "문이 열렸습니다.", phone, true},
+		{"entry-desktop", "en", "The door is open.", desk, false},
+		{"entry-desktop-plain", "en", "The door is open.", desk, true},
+	} {
+		x.look.Language, x.look.NoScript = x.lang, x.plain
+		p := b.Page(x.look)
+		before := h.boards.count()
+		p.Open(url + "/entry?t=" + token)
+		var fits bool
+		if p.Eval(`document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll("button")].every(b => b.getBoundingClientRect().height >= 48)`, &fits); !fits {
+			t.Errorf("%s: wider than the screen, or buttons too small for a thumb", x.name)
+		}
+		snap(t, x.name+".png", p)
+		p.Open(url + "/entry?t=" + token)
+		if h.boards.count() != before {
+			t.Fatalf("%s: looking opened a door", x.name)
+		}
+		p.PressTo(`document.querySelectorAll("button")[0]`)
+		var said string
+		if p.Eval(`document.querySelector("[role=status]").innerText`, &said); said != x.says {
+			t.Errorf("%s: %q", x.name, said)
+		}
+		if got := h.boards.count(); got != before+1 {
+			t.Errorf("%s: %d commands after one press", x.name, got-before)
+		}
+		snap(t, x.name+"-opened.png", p)
+		p.PressTo(`document.querySelector("button")`) // back
+		var doors int
+		if p.Eval(`document.querySelectorAll("form[action='/entry/open']").length`, &doors); doors != 2 {
+			t.Errorf("%s: %d doors after going back", x.name, doors)
+		}
+		clean(t, p, url)
+		h.tick(10 * time.Second)
+	}
+	dead := b.Page(phone)
+	dead.Open(url + "/entry?t=none")
+	snap(t, "entry-dead.png", dead)
 }

@@ -9,14 +9,16 @@ import (
 
 // words are the sentences of the entry pages in one language.
 type words struct {
-	Choose, Open, Opened, Failed, Again, QR string
-	Pending, Expired                        string
-	Dead, Denied, Offline, Refused, Silent  string
-	Often, NoDoor, Trouble                  string
+	Choose, Open, Opening, Opened, Failed, Again string
+	QR, Secret                                   string
+	Pending, Expired                             string
+	Dead, Denied, Offline, Refused, Silent       string
+	Often, NoDoor, Trouble                       string
 }
 
 var english = words{
-	Choose: "Which door?", Open: "Open", Opened: "The door is open.", Failed: "Not opened", Again: "Back to the doors", QR: "Entry link as a QR code",
+	Choose: "Which door?", Open: "Open", Opening: "Opening…", Opened: "The door is open.", Failed: "Not opened", Again: "Back to the doors", QR: "Entry link as a QR code",
+	Secret:  "This link opens the door for whoever has it. Do not share it.",
 	Pending: "This permit has not started yet.", Expired: "This permit has ended.",
 	Dead: "This entry link is not valid.", Denied: "You may not open this door now.",
 	Offline: "The store cannot be reached at the moment. The door was not opened. Please try again.",
@@ -25,7 +27,8 @@ var english = words{
 }
 
 var korean = words{
-	Choose: "어느 문을 여시겠어요?", Open: "열기", Opened: "문이 열렸습니다.", Failed: "열지 못했습니다", Again: "문 목록으로", QR: "출입 링크 QR 코드",
+	Choose: "어느 문을 여시겠어요?", Open: "열기", Opening: "여는 중…", Opened: "문이 열렸습니다.", Failed: "열지 못했습니다", Again: "문 목록으로", QR: "출입 링크 QR 코드",
+	Secret:  "이 링크를 가진 사람은 누구나 문을 열 수 있습니다. 공유하지 마세요.",
 	Pending: "아직 이용 시작 전입니다.", Expired: "이용 기간이 끝났습니다.",
 	Dead: "유효하지 않은 출입 링크입니다.", Denied: "지금은 이 문을 열 수 없습니다.",
 	Offline: "매장과 연결되지 않아 문을 열지 못했습니다. 다시 시도해 주세요.",

@@ -182,7 +182,7 @@ func TestEntry(t *testing.T) {
 	browser := map[string]string{"Accept": "text/html,*/*", "Accept-Language": "ko-KR,ko;q=0.9,en;q=0.5"}
 	page := h.want(200, "", request{method: "GET", path: "/entry?t=" + token, header: browser})
 	body := page.Body.String()
-	for _, s := range []string{"Here &lt;b&gt;", "열기: Front", `lang="ko"`, `name="t" value="` + token + `"`} {
+	for _, s := range []string{"Here &lt;b&gt;", "Front</span>", ">열기</span>", `lang="ko"`, `name="t" value="` + token + `"`} {
 		if !strings.Contains(body, s) {
 			t.Errorf("no %s in %s", s, body)
 		}
@@ -265,7 +265,8 @@ func (h *house) tick(d time.Duration) {
 
 var (
 	style   = regexp.MustCompile(`(?s)<style>(.*)</style>`)
-	foreign = regexp.MustCompile(`(?i)(src|href|action)="(https?:|//)|<script|@import|url\(`)
+	script  = regexp.MustCompile(`(?s)<script>(.*)</script>`)
+	foreign = regexp.MustCompile(`(?i)(src|href|action)="(https?:|//)|<script [^>]|@import|url\(`)
 )
 
 // checkPage: nothing foreign, nothing kept, and the policy fits the style.
@@ -291,6 +292,12 @@ func selfContained(t *testing.T, r response) {
 	sum := sha256.Sum256([]byte(m[1]))
 	if !strings.Contains(r.Header().Get("Content-Security-Policy"), base64.StdEncoding.EncodeToString(sum[:])) {
 		t.Error("the policy does not let the style in")
+	}
+	if m := script.FindStringSubmatch(body); m != nil {
+		sum := sha256.Sum256([]byte(m[1]))
+		if !strings.Contains(r.Header().Get("Content-Security-Policy"), base64.StdEncoding.EncodeToString(sum[:])) {
+			t.Error("the policy does not let the script in")
+		}
 	}
 }
 

@@ -8,11 +8,13 @@ import (
 	"github.com/doorlab/doorlab/internal/browser"
 )
 
-// pictures is where pictures of the pages go: DOORLAB_PICTURES; "" = nowhere.
-func pictures() string { return os.Getenv("DOORLAB_PICTURES") }
-
-func keep(t *testing.T, dir, name string, p *browser.Page) {
+// snap keeps a picture of a page under the directory DOORLAB_PICTURES, if set.
+func snap(t *testing.T, name string, p *browser.Page) {
 	t.Helper()
+	dir := os.Getenv("DOORLAB_PICTURES")
+	if dir == "" {
+		return
+	}
 	if err := os.WriteFile(filepath.Join(dir, name), p.Picture(), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,14 @@
 "use strict";
+// One press is one opening: the button says that it is under way.
 document.addEventListener("submit", e => {
-  const b = e.target.querySelector("button[data-busy]");
-  if (!b) return;
-  if (b.getAttribute("aria-busy") === "true") return e.preventDefault();
+  const b = e.target.querySelector("button"), act = b.querySelector("[data-busy]");
+  if (b.getAttribute("aria-busy")) return e.preventDefault();
   b.setAttribute("aria-busy", "true");
-  b.dataset.idle = b.textContent;
-  b.textContent = b.dataset.busy;
+  act.dataset.idle = act.textContent;
+  act.textContent = act.dataset.busy;
 });
 addEventListener("pageshow", () => document.querySelectorAll("button[aria-busy]").forEach(b => {
   b.removeAttribute("aria-busy");
-  b.textContent = b.dataset.idle;
+  const act = b.querySelector("[data-busy]");
+  act.textContent = act.dataset.idle;
 }));
