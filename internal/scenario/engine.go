@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -68,113 +67,6 @@ func (i *invalid) Error() string { return i.text }
 
 var errNoControl = errors.New("needs a control listener")
 
-// playFile plays one file on a clean laboratory.
-func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
-	fr := &fileRun{run: r, file: f, labels: map[string]time.Time{}, faults: map[string][]armed{}, backgrounds: map[string]*background{}}
-	res = FileResult{Path: f.Path, Name: f.Doc.Name, Description: f.Doc.Description, Clauses: f.Doc.Clauses, Started: clock.WallNow(), Source: f.Source}
-	if res.Name == "" {
-		res.Name = f.Base()
-	}
-	began := clock.Mono()
-	defer func() {
-		res.Seconds = (clock.Mono() - began).Seconds()
-		r.out.line("%-7s %s  %.1fs%s", res.Status, f.Base(), res.Seconds, prefixed("  ", res.Reason))
-	}()
-	if why := r.lacks(f); why != "" {
-		res.Status, res.Reason = history.Skipped, why
-		return res
-	}
-	r.out.line("RUN     %s: %s", f.Base(), res.Name)
-	r.emit(history.Event{Kind: history.Label, Text: "file " + f.Base()})
-	sc := &scope{file: fr, vars: map[string]any{}}
-	err := fr.begin(ctx, sc)
-	if err != nil {
-		res.Status, res.Reason = history.Blocked, err.Error()
-		return res
-	}
-	setup, ok := fr.sequence(ctx, sc, f.Doc.Setup, 0)
-	res.Steps = setup
-	if !ok {
-		res.Status, res.Reason = history.Blocked, "set-up: "+firstBad(setup)
-	} else {
-		steps, _ := fr.sequence(ctx, sc, f.Doc.Steps, 0)
-		res.Steps = append(res.Steps, steps...)
-	}
-	res.Steps = append(res.Steps, fr.end()...)
-	if res.Status == "" {
-		res.Status = statusOf(res.Steps)
-		if res.Status != history.Pass {
-			res.Reason = firstBad(res.Steps)
-		}
-	}
-	for _, s := range res.Steps {
-		r.evidence(s, f.Base())
-	}
-	return res
-}
-
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	text, _, _ = strings.Cut(text, "\n")
-	return prefix + text
-}
-
-// begin settles the laboratory and fills the vars in.
-func (f *fileRun) begin(ctx context.Context, sc *scope) error {
-	if f.run.lab != nil {
-		if err := f.run.settle(ctx, true); err != nil {
-			return fmt.Errorf("the target is not ready: %w", err)
-		}
-	}
-	for _, name := range keysOf(f.file.Doc.Vars) {
-		v, err := f.file.Doc.Vars[name].eval(sc)
-		if err != nil {
-			return fmt.Errorf("var %s: %w", name, err)
-		}
-		if o, ok := f.run.opt.Vars[name]; ok {
-			v = override(o)
-		}
-		sc.set(name, v)
-	}
-	return nil
-}
-
-// override reads a value from the command line.
-func override(text string) any {
-	if n, err := number(text); err == nil {
-		if n == float64(int64(n)) {
-			return int64(n)
-		}
-		return n
-	}
-	switch text {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	return text
-}
-
-// end cancels what is still under way in the background and collects it.
-func (f *fileRun) end() (out []*StepResult) {
-	f.mu.Lock()
-	left := f.backgrounds
-	f.backgrounds = map[string]*background{}
-	f.mu.Unlock()
-	names := keysOf(left)
-	sort.Strings(names)
-	for _, n := range names {
-		b := left[n]
-		<-b.done
-		b.cancel()
-		out = append(out, b.result)
-	}
-	return out
-}
-
 // sequence runs steps one after the other until one fails.
 func (f *fileRun) sequence(ctx context.Context, sc *scope, steps []Step, depth int) (out []*StepResult, ok bool) {
 	ok = true
@@ -214,9 +106,12 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 
 func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepResult {
 	res := f.newResult(sc, s)
-	defer f.run.out.step(depth, res)
 	began := clock.Mono()
-	defer func() { res.Seconds = (clock.Mono() - began).Seconds() }()
+	defer func() {
+		res.Seconds = (clock.Mono() - began).Seconds()
+		f.run.mask.clean(res)
+		f.run.out.step(depth, res)
+	}()
 	if s.If != nil {
 		if ok, why := s.If.holds(sc); !ok {
 			res.Status, res.Detail = history.Skipped, why
@@ -248,6 +143,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		start := clock.Mono()
 		f.tries(ctx, rowScope, s, sub, depth)
 		sub.Seconds = (clock.Mono() - start).Seconds()
+		f.run.mask.clean(sub)
 		res.Children = append(res.Children, sub)
 		f.run.out.step(depth+1, sub)
 	}

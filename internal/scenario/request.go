@@ -135,7 +135,8 @@ func outcomeOf(a *answer) (outcome, commandID, code string) {
 	return a.text("details", "reason"), a.text("details", "commandId"), a.text("details", "deviceCode")
 }
 
-// brief shortens a value for a person.
+// brief shortens a value for a person, without what looks like a secret: half a
+// token would be one too.
 func brief(v any, n int) string {
 	s, ok := v.(string)
 	if !ok {
@@ -147,6 +148,7 @@ func brief(v any, n int) string {
 	} else {
 		s = fmt.Sprintf("%q", s)
 	}
+	s = lookalikes(s)
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
 	}

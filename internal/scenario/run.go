@@ -25,6 +25,7 @@ type run struct {
 	dir    *directory
 	log    *history.Log
 	out    *progress
+	mask   mask
 
 	mu         sync.Mutex
 	offset     time.Duration // domain time minus wall time, while running
@@ -44,8 +45,8 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	began := clock.Mono()
 	defer r.close()
 	if err := r.begin(ctx); err != nil {
-		res.Status, res.Unreached, res.Reason = history.Blocked, true, err.Error()
-		r.out.line("target unreachable: %v", err)
+		res.Status, res.Unreached, res.Reason = history.Blocked, true, r.mask.text(err.Error())
+		r.out.line("target unreachable: %s", res.Reason)
 		return res, ctx.Err()
 	}
 	for _, f := range files {
@@ -83,6 +84,10 @@ func newRun(target Target, opt Options) *run {
 	r.log = history.NewLog(func() int64 { return clock.WallNow().UnixNano() })
 	r.out = &progress{w: opt.Progress, verbose: opt.Verbose}
 	r.api.domain = r.now
+	r.mask.add(append([]string{target.ControlToken}, target.Tokens...)...)
+	for _, p := range target.Places {
+		r.mask.add(p.APIKey)
+	}
 	if len(target.Control) > 0 {
 		r.lab = newLab(target)
 	}

@@ -5,9 +5,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/goccy/go-yaml/ast"
 )
 
 // Pos is a place in a file, both from 1.
@@ -128,76 +125,6 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Any is a YAML value of any shape whose strings are templates.
-type Any struct {
-	node
-	v any // nil, bool, int64, float64, Text, []Any, map[string]Any
-}
-
-func (a *Any) bindNode(b *binder, n ast.Node) {
-	a.pos = posOf(n)
-	switch n := b.resolve(n).(type) {
-	case *ast.NullNode:
-	case *ast.BoolNode:
-		a.v = n.Value
-	case *ast.IntegerNode:
-		if i, err := strconv.ParseInt(fmt.Sprint(n.Value), 10, 64); err == nil {
-			a.v = i
-		} else {
-			a.v = float64(0)
-		}
-	case *ast.FloatNode:
-		a.v = n.Value
-	case *ast.SequenceNode:
-		list := make([]Any, len(n.Values))
-		for i, v := range n.Values {
-			list[i].bindNode(b, v)
-		}
-		a.v = list
-	case ast.MapNode:
-		m := map[string]Any{}
-		for _, kv := range b.pairs(n.(ast.Node)) {
-			var v Any
-			v.bindNode(b, kv.Value)
-			m[keyOf(kv)] = v
-		}
-		a.v = m
-	default:
-		var t Text
-		raw, _ := b.scalar(n)
-		t.bindText(b, raw, posOf(n))
-		a.v = t
-	}
-}
-
-// eval fills the templates in.
-func (a Any) eval(s *scope) (any, error) {
-	switch v := a.v.(type) {
-	case Text:
-		return v.eval(s)
-	case []Any:
-		out := make([]any, len(v))
-		for i := range v {
-			var err error
-			if out[i], err = v[i].eval(s); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	case map[string]Any:
-		out := map[string]any{}
-		for k := range v {
-			e, err := v[k].eval(s)
-			if err != nil {
-				return nil, err
-			}
-			out[k] = e
-		}
-		return out, nil
-	}
-	return a.v, nil
-}
-
 // Num is a whole or decimal number or a template of one; a share may be written as 10%.
 type Num struct{ Text }
 
@@ -237,91 +164,6 @@ func (n Num) num(s *scope) (float64, error) {
 		return 0, err
 	}
 	return number(v)
-}
-
-// Dur is a duration like 36h, 1m30s, 250ms, 2d, or a template of one.
-type Dur struct{ Text }
-
-func (d *Dur) bindText(b *binder, raw string, pos Pos) {
-	d.Text.bindText(b, raw, pos)
-	if !strings.Contains(raw, "${") {
-		if _, err := duration(raw); err != nil {
-			b.problem(pos, "%s", err)
-		}
-	}
-}
-
-var days = regexp.MustCompile(`^([0-9]+)d`)
-
-// duration parses Go's durations and leading days.
-func duration(text string) (time.Duration, error) {
-	text = strings.TrimSpace(text)
-	rest, add := text, time.Duration(0)
-	if m := days.FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		if add, rest = time.Duration(n)*24*time.Hour, text[len(m[0]):]; rest == "" {
-			return add, nil
-		}
-	}
-	d, err := time.ParseDuration(rest)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a duration, write it like 36h, 1m30s or 2d", text)
-	}
-	return add + d, nil
-}
-
-func (d Dur) dur(s *scope) (time.Duration, error) {
-	text, err := d.str(s)
-	if err != nil {
-		return 0, err
-	}
-	return duration(text)
-}
-
-// When is a moment: now, a label, either with an offset (cut+36h-1s), an offset
-// alone (+48h: from now), or an RFC 3339 time.
-type When struct{ Text }
-
-var moment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?\s*((?:[+-]\s*[0-9][0-9a-zµ.]*\s*)*)$`)
-var offset = regexp.MustCompile(`([+-])\s*([0-9][0-9a-zµ.]*)`)
-
-func (w *When) bindText(b *binder, raw string, pos Pos) {
-	w.Text.bindText(b, raw, pos)
-	if strings.Contains(raw, "${") {
-		return
-	}
-	label, _, err := splitMoment(raw)
-	if err != nil {
-		b.problem(pos, "%s", err)
-	} else if label != "" && label != "now" {
-		b.uses = append(b.uses, use{kind: "label", name: label, pos: pos})
-	}
-}
-
-// splitMoment returns the label ("" for an absolute time) and the offset.
-func splitMoment(text string) (label string, d time.Duration, err error) {
-	text = strings.TrimSpace(text)
-	if _, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return "", 0, nil
-	}
-	m := moment.FindStringSubmatch(text)
-	if m == nil || text == "" {
-		return "", 0, fmt.Errorf("%q is not a moment, write it like now, cut+36h-1s, +48h or an RFC 3339 time", text)
-	}
-	if label = m[1]; label == "" {
-		label = "now"
-	}
-	for _, o := range offset.FindAllStringSubmatch(m[2], -1) {
-		v, err := duration(o[2])
-		if err != nil {
-			return "", 0, err
-		}
-		if o[1] == "-" {
-			v = -v
-		}
-		d += v
-	}
-	return label, d, nil
 }
 
 // Ref names something: a cohort, a person, an expression over them

@@ -169,6 +169,6 @@ func (v *VarSet) run(x *frame) (fields, error) {
 func (l *Log) run(x *frame) (fields, error) {
 	text, err := l.Text.str(x.scope)
 	x.res.Detail = text
-	x.run.out.line("  LOG     %s", text)
+	x.run.out.line("  LOG     %s", x.run.mask.text(text))
 	return fields{"text": text}, err
 }

@@ -1,0 +1,78 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Any is a YAML value of any shape whose strings are templates.
+type Any struct {
+	node
+	v any // nil, bool, int64, float64, Text, []Any, map[string]Any
+}
+
+func (a *Any) bindNode(b *binder, n ast.Node) {
+	a.pos = posOf(n)
+	switch n := b.resolve(n).(type) {
+	case *ast.NullNode:
+	case *ast.BoolNode:
+		a.v = n.Value
+	case *ast.IntegerNode:
+		if i, err := strconv.ParseInt(fmt.Sprint(n.Value), 10, 64); err == nil {
+			a.v = i
+		} else {
+			a.v = float64(0)
+		}
+	case *ast.FloatNode:
+		a.v = n.Value
+	case *ast.SequenceNode:
+		list := make([]Any, len(n.Values))
+		for i, v := range n.Values {
+			list[i].bindNode(b, v)
+		}
+		a.v = list
+	case ast.MapNode:
+		m := map[string]Any{}
+		for _, kv := range b.pairs(n.(ast.Node)) {
+			var v Any
+			v.bindNode(b, kv.Value)
+			m[keyOf(kv)] = v
+		}
+		a.v = m
+	default:
+		var t Text
+		raw, _ := b.scalar(n)
+		t.bindText(b, raw, posOf(n))
+		a.v = t
+	}
+}
+
+// eval fills the templates in.
+func (a Any) eval(s *scope) (any, error) {
+	switch v := a.v.(type) {
+	case Text:
+		return v.eval(s)
+	case []Any:
+		out := make([]any, len(v))
+		for i := range v {
+			var err error
+			if out[i], err = v[i].eval(s); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case map[string]Any:
+		out := map[string]any{}
+		for k := range v {
+			e, err := v[k].eval(s)
+			if err != nil {
+				return nil, err
+			}
+			out[k] = e
+		}
+		return out, nil
+	}
+	return a.v, nil
+}
