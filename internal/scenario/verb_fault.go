@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 )
 

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"math/rand/v2"
 	"strings"
 )
 
