@@ -59,7 +59,7 @@ func (m *machine) question() access.Question {
 		phone, q.LinkOK = m.Content.link(m.ev.TokenHash)
 	}
 	q.Mode = access.Mode(m.Content.Windows, m.Content.hours(), m.ev.DoorID, now)
-	q.Grants = m.Content.person(phone)
+	q.Grants = m.Content.person(phone) // what was synchronized, whatever the server knows by now [SYNC-3]
 	return q
 }
 
