@@ -80,13 +80,12 @@ func scenarioFiles(args []string) ([]*scenario.File, error) {
 }
 
 func runCheck(ctx context.Context, e *env, f *targetFlags, files []*scenario.File, out string, asJSON bool, o scenario.Options) error {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return failf("--out: %s", reason(err))
-	}
 	a, err := f.open(ctx, e, true)
 	if err != nil {
-		_ = os.Remove(out) // only if nothing is in it
 		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return errors.Join(failf("--out: %s", reason(err)), a.stop())
 	}
 	t := scenario.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens}
 	for _, p := range a.places {

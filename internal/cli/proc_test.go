@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/doorlab/doorlab/internal/testbed"
 )
 
@@ -19,7 +21,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("DOORLAB_TEST_MAIN") == "1" {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
-	os.Exit(m.Run())
+	testscript.Main(m, map[string]func(){
+		"doorlab": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+	})
 }
 
 // proc is a doorlab process of a test.
