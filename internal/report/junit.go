@@ -1,8 +1,11 @@
 package report
 
 import (
+	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
@@ -17,6 +20,9 @@ func WriteJUnit(w io.Writer, res scenario.Result) error {
 		all.AddSuite(fileSuite(i, f))
 	}
 	all.AddSuite(ledgerSuite(len(res.Files), res))
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
 	return all.WriteXML(w)
 }
 
@@ -54,9 +60,20 @@ func ledgerSuite(id int, res scenario.Result) junit.Testsuite {
 	return s
 }
 
+// printable drops the control characters that XML cannot hold, not even escaped.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF {
+			return -1
+		}
+		return r
+	}, s)
+}
+
 // verdictCase maps a verdict: FAIL is a failure, BLOCKED and INVALID are errors.
 func verdictCase(name, class string, took float64, st history.Status, why, data string) junit.Testcase {
-	c := junit.Testcase{Name: name, Classname: class, Time: seconds(took)}
+	why, data = printable(why), printable(data)
+	c := junit.Testcase{Name: printable(name), Classname: class, Time: seconds(took)}
 	r := &junit.Result{Message: firstLine(why), Type: string(st), Data: data}
 	if data == "" && firstLine(why) != why {
 		r.Data = why

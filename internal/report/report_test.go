@@ -1,0 +1,283 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/internal/scenario"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// events of a command that moved the relay twice.
+func events() []history.Event {
+	const place, board, door, cmd = "plc_1", "brd_1", "dor_1", "cmd_1"
+	key := history.KeyHash(place, "k")
+	in := []history.Event{
+		{Kind: history.Started, Text: "server"},
+		{Kind: history.Door, PlaceID: place, BoardID: board, DoorID: door, Channel: 1},
+		{Kind: history.Online, PlaceID: place, BoardID: board, Epoch: 1},
+		{Kind: history.Label, Text: "file idempotency_keys"},
+		{Kind: history.Attempt, PlaceID: place, DoorID: door, Key: key, Request: "r1", Method: "POST", Route: "/device/v1/devices/{id}/commands", Meaning: "dor_1 open"},
+		{Kind: history.Intent, PlaceID: place, DoorID: door, CommandID: cmd, Key: key, Op: "open"},
+		{Kind: history.Publish, PlaceID: place, BoardID: board, DoorID: door, CommandID: cmd, Key: key, Epoch: 1, NotAfterMs: 5000, Op: "open"},
+		{Kind: history.Actuation, PlaceID: place, BoardID: board, DoorID: door, Channel: 1, Boot: 1, Action: "pulse", Cause: "command", CommandID: cmd},
+		{Kind: history.Actuation, PlaceID: place, BoardID: board, DoorID: door, Channel: 1, Boot: 1, Action: "pulse", Cause: "command", CommandID: cmd},
+		{Kind: history.Received, BoardID: board, CommandID: cmd, Result: "done"},
+		{Kind: history.RecordIn, PlaceID: place, DoorID: door, CommandID: cmd, RecordID: "rec_1", Result: "opened", Reason: "api", Actor: "api:key_1", Text: "default"},
+		{Kind: history.Answer, PlaceID: place, DoorID: door, Key: key, Request: "r1", Status: 200, Outcome: history.Reported, CommandID: cmd, BodyHash: "aa", Meaning: "dor_1 open"},
+	}
+	for i := range in {
+		in[i].Seq, in[i].At = int64(i+1), began.UnixMilli()+int64(i*5)
+		in[i].WallNs = in[i].At * 1e6
+	}
+	return in
+}
+
+// sample is a run with one verdict of each kind.
+func sample() scenario.Result {
+	step := func(name string, st history.Status, detail string, at float64, clauses ...string) *scenario.StepResult {
+		return &scenario.StepResult{Name: name, Verb: "command", Status: st, Detail: detail, Clauses: clauses, Seconds: 0.25,
+			At: began, Started: began.Add(time.Duration(at * float64(time.Second)))}
+	}
+	table := step("up to 36 h", history.Fail, "36h: expected opened", 3, "OFF-2")
+	table.Children = []*scenario.StepResult{
+		step("up to 36 h [offset=36h-1s]", history.Pass, "", 3, "OFF-2"),
+		step("up to 36 h [offset=36h]", history.Fail, "expected result opened, found result denied,\nreason <outage_limit> & more", 3.5, "OFF-2"),
+	}
+	table.Children[1].Boundary = "36h"
+	file := func(path, name string, st history.Status, reason string, at float64, steps ...*scenario.StepResult) scenario.FileResult {
+		return scenario.FileResult{Path: path, Name: name, Description: "What it shows.", Clauses: []string{"CMD-1"}, Status: st, Reason: reason,
+			Started: began.Add(time.Duration(at * float64(time.Second))), Seconds: 2, Steps: steps, Source: []byte("name: " + name + "\n")}
+	}
+	res := scenario.Result{Seed: 7, Started: began, Seconds: 12.5, Config: map[string]any{"boards": 20},
+		Target: scenario.Target{HTTP: "http://127.0.0.1:8080", ControlToken: "control-secret-token",
+			Places: []scenario.Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: "sacl_0123456789abcdefghijABCDEFGHIJ012345"}}},
+		Files: []scenario.FileResult{
+			file("scenarios/idempotency_keys.yaml", "One key | opens once", history.Pass, "", 0, step("open one", history.Pass, "1 of 1", 0, "CMD-1", "CMD-5")),
+			file("scenarios/outage_36h.yaml", "37 hours", history.Fail, "up to 36 h [offset=36h]: expected result opened", 3, table),
+			file("scenarios/sync_blocked.yaml", "No board", history.Blocked, "set-up: only 0 boards", 6),
+			file("scenarios/sync_skipped.yaml", "Needs control", history.Skipped, "needs a control listener", 8),
+			file("scenarios/load.yaml", "Too slow", history.Invalid, "only 20 commands/s", 10, step("load", history.Invalid, "only 20 commands/s", 10)),
+		},
+		Assertions: []history.Assertion{
+			{Clause: "CMD-1", Name: "idempotency_keys: open one", Status: history.Pass},
+			{Clause: "OFF-2", Name: "outage_36h: up to 36 h [offset=36h]", Status: history.Fail, Number: "expected result opened"},
+		}}
+	res.Settle(events())
+	return res
+}
+
+var writers = map[string]func(io.Writer, scenario.Result) error{
+	"report.txt": report.WriteTable, "junit.xml": report.WriteJUnit, "verdicts.json": report.WriteJSON,
+	"summary.md": report.WriteSummary, "report.html": report.WriteHTML,
+}
+
+func render(t *testing.T, name string, res scenario.Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writers[name](&b, res); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	res := sample()
+	for name := range writers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, path := render(t, name, res), filepath.Join("testdata", name)
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", path, d)
+			}
+		})
+	}
+}
+
+// TestJUnitCounts: what a CI system adds up is what is in the file.
+func TestJUnitCounts(t *testing.T) {
+	t.Parallel()
+	type testcase struct {
+		F *struct{} `xml:"failure"`
+		E *struct{} `xml:"error"`
+		S *struct{} `xml:"skipped"`
+	}
+	type suite struct {
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Cases    []testcase `xml:"testcase"`
+	}
+	var all struct {
+		XMLName  xml.Name `xml:"testsuites"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Errors   int      `xml:"errors,attr"`
+		Skipped  int      `xml:"skipped,attr"`
+		Suites   []suite  `xml:"testsuite"`
+	}
+	res := sample()
+	res.Files[1].Reason += "\x00 ]]> \x1b[31m" // what a terminal would choke on
+	res.Files[1].Steps[0].Children[1].Detail += "\x00 ]]> \x1b[31m"
+	text := render(t, "junit.xml", res)
+	if err := xml.Unmarshal([]byte(text), &all); err != nil {
+		t.Fatal(err)
+	}
+	var sum suite
+	for _, s := range all.Suites {
+		got := suite{Name: s.Name, Tests: len(s.Cases)}
+		for _, c := range s.Cases {
+			if c.F != nil {
+				got.Failures++
+			}
+			if c.E != nil {
+				got.Errors++
+			}
+			if c.S != nil {
+				got.Skipped++
+			}
+		}
+		if got.Tests != s.Tests || got.Failures != s.Failures || got.Errors != s.Errors || got.Skipped != s.Skipped || s.Tests == 0 {
+			t.Errorf("%s: says %d/%d/%d/%d, has %+v", s.Name, s.Tests, s.Failures, s.Errors, s.Skipped, got)
+		}
+		sum.Tests, sum.Failures, sum.Errors, sum.Skipped = sum.Tests+got.Tests, sum.Failures+got.Failures, sum.Errors+got.Errors, sum.Skipped+got.Skipped
+	}
+	if all.Tests != sum.Tests || all.Failures != sum.Failures || all.Errors != sum.Errors || all.Skipped != sum.Skipped {
+		t.Errorf("the whole says %d/%d/%d/%d, has %+v", all.Tests, all.Failures, all.Errors, all.Skipped, sum)
+	}
+	if len(all.Suites) != len(res.Files)+1 || all.Failures < 3 || all.Errors != 2 {
+		t.Errorf("%d suites, %d failures, %d errors", len(all.Suites), all.Failures, all.Errors)
+	}
+}
+
+// TestPageStandsAlone: nothing in the page is fetched from anywhere, nothing runs.
+func TestPageStandsAlone(t *testing.T) {
+	t.Parallel()
+	page := render(t, "report.html", sample())
+	for _, bad := range []string{`\bsrc\s*=`, `<link\b`, `<script\b`, `url\(`, `@import`, `<iframe\b`, `\bon[a-z]+\s*=\s*"`, `href\s*=\s*"http`} {
+		if m := regexp.MustCompile(bad).FindString(page); m != "" {
+			t.Errorf("the page has %s", m)
+		}
+	}
+	for _, want := range []string{"CMD-1", "cmd_1 actuated 2 times", `aria-label="timeline"`, "&lt;outage_limit&gt; &amp; more", "at 36h"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, c := range history.Clauses() { // coverage: each clause has its row
+		if !strings.Contains(page, "<td>"+c+"</td>") {
+			t.Errorf("no row for %s", c)
+		}
+	}
+}
+
+// TestDirectoryIsJudgedAgain: what was written gives the same verdicts.
+func TestDirectoryIsJudgedAgain(t *testing.T) {
+	t.Parallel()
+	dir, res := filepath.Join(t.TempDir(), "run"), sample()
+	if err := report.WriteDir(dir, res); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"config.json", "history.ndjson", "verdicts.json", "junit.xml", "report.txt", "report.html", "summary.md", "scenarios/outage_36h.yaml"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	again, err := report.Judge(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(res.Ledger, again.Ledger); d != "" {
+		t.Errorf("ledger (-first +again):\n%s", d)
+	}
+	if d := cmp.Diff(res.Verdicts, again.Verdicts); d != "" {
+		t.Errorf("verdicts (-first +again):\n%s", d)
+	}
+	if res.Status != again.Status || again.Status != history.Fail || again.ExitCode() != 4 || len(again.Events) != len(res.Events) {
+		t.Errorf("%s then %s, exit %d, %d events then %d", res.Status, again.Status, again.ExitCode(), len(res.Events), len(again.Events))
+	}
+	if _, err := report.Judge(t.TempDir()); err == nil {
+		t.Error("an empty directory was judged")
+	}
+}
+
+// TestSecretsStayOut: the target's keys and tokens are in no file of a run directory.
+func TestSecretsStayOut(t *testing.T) {
+	t.Parallel()
+	dir, res := t.TempDir(), sample()
+	if err := report.WriteDir(dir, res); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, secret := range []string{res.Target.ControlToken, res.Target.Places[0].APIKey} {
+			if bytes.Contains(b, []byte(secret)) {
+				t.Errorf("%s holds a secret", filepath.Base(path))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestJSON: the verdicts are one JSON object with a row for every clause.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	var got struct {
+		Status string
+		Seed   int64
+		Ledger []struct{ Clause, Status, Number string }
+		Files  []struct{ Name, Status string }
+	}
+	if err := json.Unmarshal([]byte(render(t, "verdicts.json", sample())), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != "FAIL" || got.Seed != 7 || len(got.Ledger) != len(history.Clauses()) || len(got.Files) != 5 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestExitCodes: the worst verdict decides.
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	for st, want := range map[history.Status]int{history.Pass: 0, history.Skipped: 0, history.Fail: 4, history.Blocked: 4, history.Invalid: 6} {
+		res := scenario.Result{Files: []scenario.FileResult{{Status: history.Pass}, {Status: st}}}
+		res.Settle(nil)
+		if got := res.ExitCode(); got != want {
+			t.Errorf("%s: exit %d, want %d", st, got, want)
+		}
+	}
+}
