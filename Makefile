@@ -13,6 +13,16 @@ build: ## build bin/doorlab
 check: build ## build, then prove the guarantees on 1,000 boards (the main job)
 	$(BIN) check --boards $(BOARDS)
 
+PLANTS := publish-before-commit memory-only-ledger board-ignores-notafter outage-36h-ge revocation-lost board-acts-twice conflict-after-send
+
+planted: ## the whole suite on each planted bug: every one must fail it (7 runs of about 90 s)
+	go build -tags planted -o $(BIN)-planted .
+	@for bug in $(PLANTS); do \
+		DOORLAB_PLANT=$$bug $(BIN)-planted check --boards 20 --out runs/planted-$$bug >/dev/null 2>&1; code=$$?; \
+		if [ $$code -ne 4 ]; then echo "$$bug: NOT CAUGHT, exit code $$code"; exit 1; fi; \
+		echo "$$bug: caught"; grep -E '^[A-Z]+-[0-9].* FAIL ' runs/planted-$$bug/report.txt | cut -c1-160; \
+	done
+
 up: build ## run server, broker and 200 boards
 	$(BIN) up
 
@@ -45,4 +55,8 @@ fmt: ## gofmt everything
 generate: ## generated files, committed and checked for drift
 	go generate ./...
 
-.PHONY: help build check up load test race fuzz bench lint fmt generate
+judges: ## install what judges the OpenAPI documents (spectral, prism), then ask them
+	npm ci --prefix tools/openapi --ignore-scripts
+	CI=1 go test -count=1 -run 'TestSpectral|TestPrism' ./server/api
+
+.PHONY: judges help build check planted up load test race fuzz bench lint fmt generate
