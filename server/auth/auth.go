@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/apikey"
 	"github.com/doorlab/doorlab/internal/clock"
@@ -154,7 +155,7 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 			return Key{}, "", rule.Invalid("scopes", "must be of "+ScopePartner+" and "+ScopeDoor)
 		}
 	}
-	if len(name) > 100 {
+	if utf8.RuneCountInString(name) > 100 {
 		return Key{}, "", rule.Invalid("name", "must have at most 100 characters")
 	}
 	p, err := s.cfg.Store.Place(placeID)

@@ -19,8 +19,9 @@ func (s *Store) Change(fn func(tx grant.Tx) error) error {
 	return err
 }
 
-// grantTx is a transaction as server/grant sees it. It notes the place whose
-// grants are read or written, for a repeat waits as the first call does.
+// grantTx is a transaction as server/grant sees it. It notes the place of a
+// grant that is found: only what is there can lose rights, and a repeat, which
+// changes nothing, waits as the first call does.
 type grantTx struct {
 	tx      *sql.Tx
 	placeID *string
@@ -49,7 +50,6 @@ func (t grantTx) grant(where string, args ...any) (grant.Grant, error) {
 }
 
 func (t grantTx) PutGrant(op string, g, old *grant.Grant) error {
-	*t.placeID = g.PlaceID
 	note(t.tx, g.PlaceID, op, g.ID)
 	return putGrant(t.tx, g, old)
 }
