@@ -128,8 +128,11 @@ func (f *flash) content(b *board, before *firmware.Content, ch *firmware.Change)
 	} else {
 		l.Sync = c.Snapshot()
 	}
+	if err := f.append(flashLine{C: &l}); err != nil {
+		return err
+	}
 	f.told[l.Key] = true
-	return f.append(flashLine{C: &l})
+	return nil
 }
 
 // append is one write. Called with mu held.

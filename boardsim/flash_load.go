@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -42,9 +41,7 @@ func openFlash(dir, name string, boards map[string]*board, now int64) (*flash, e
 	made := map[string]*firmware.Content{}
 	for id, l := range r.boards {
 		if b := boards[id]; b != nil && l.core != nil {
-			if err := b.restore(l, r.alive, now, func(key string) (*firmware.Content, error) { return r.content(made, key) }); err != nil {
-				return nil, err
-			}
+			b.restore(l, r.alive, now, r.content(made, l.core.Content))
 		}
 	}
 	return f, nil
@@ -110,20 +107,22 @@ func (r *reader) line(l flashLine) {
 	b.records = slices.DeleteFunc(b.records, func(r wire.Record) bool { return r.Seq < l.S.First })
 }
 
-// content makes a content out of the lines that led to it.
-func (r *reader) content(made map[string]*firmware.Content, key string) (*firmware.Content, error) {
+// content makes a content out of the lines that led to it. When one of them is
+// missing the board has none: it asks for everything at its next hello.
+func (r *reader) content(made map[string]*firmware.Content, key string) *firmware.Content {
 	if key == "" {
-		return &firmware.Content{}, nil
+		return &firmware.Content{}
 	}
 	if c := made[key]; c != nil {
-		return c, nil
+		return c
 	}
 	var chain []*firmware.Change
 	var base *firmware.Content
 	for k := key; base == nil; {
 		l, ok := r.contents[k]
-		if !ok {
-			return nil, fmt.Errorf("flash: content %s is missing", k)
+		if !ok || len(chain) == len(r.contents) {
+			chain = nil
+			break
 		}
 		chain = append(chain, firmware.Prepare(l.Sync))
 		if l.From == "" {
@@ -134,18 +133,17 @@ func (r *reader) content(made map[string]*firmware.Content, key string) (*firmwa
 	}
 	slices.Reverse(chain)
 	made[key] = firmware.ApplyAll(base, chain...)
-	return made[key], nil
+	return made[key]
 }
 
 // restore sets the board to what its flash holds, rebooted.
-func (b *board) restore(l *loaded, alive, now int64, content func(key string) (*firmware.Content, error)) error {
-	c, err := content(l.core.Content)
-	if err != nil {
-		return err
-	}
+func (b *board) restore(l *loaded, alive, now int64, c *firmware.Content) {
 	s := l.core.State
 	s.BoardID, s.PlaceID, s.Content = b.id, b.placeID, c
 	s.Doors = merge(s.Doors, b.channels)
+	if s.Netloss.Channels == nil {
+		s.Netloss = b.s.Netloss
+	}
 	s.Done = l.done[max(0, len(l.done)-firmware.MaxDone):]
 	s.Records = l.records[max(0, len(l.records)-firmware.MaxRecords):]
 	if n := len(s.Records); n > 0 {
@@ -160,7 +158,6 @@ func (b *board) restore(l *loaded, alive, now int64, content func(key string) (*
 	}
 	b.shift = max(0, max(alive, l.mono)-now) // the machine's clock went back: the board's does not
 	b.s = s
-	return nil
 }
 
 // merge keeps the stored doors in the order of the world's; a channel that is new starts anew.

@@ -1,7 +1,6 @@
 package firmware
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -126,29 +125,5 @@ func TestBoardMachine(t *testing.T) {
 				}
 			},
 		})
-	})
-}
-
-func FuzzDecode(f *testing.F) {
-	for _, v := range []any{wire.Command{ID: "cmd_1", Epoch: 7, DoorID: "dor_1", Command: "open", NotAfterMs: 9}, snapshot(3, grantOf("mem_1", "p", "t")),
-		wire.Config{ID: "c", Netloss: wire.Netloss{GraceSec: 3, Channels: map[int]string{1: "off"}}}, wire.Ack{Type: wire.AckHello, Epoch: 7}} {
-		raw, _ := json.Marshal(v)
-		for _, ch := range wire.Down {
-			f.Add(ch, raw)
-		}
-	}
-	f.Fuzz(func(t *testing.T, channel string, payload []byte) {
-		ev, err := Decode(channel, payload)
-		if err != nil {
-			return
-		}
-		b := newBench(t).online()
-		ev.SessionMs = 1
-		b.step(ev)
-		b.cut().to(2 * hour)
-		b.present("p", b.s.Doors[0].ID)
-		if raw, err := json.Marshal(b.s.Content.Snapshot()); err != nil || len(raw) == 0 {
-			t.Fatal(err)
-		}
 	})
 }
