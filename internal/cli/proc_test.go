@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// noRaceSleep spares the second that the race detector waits at every exit.
+const noRaceSleep = "atexit_sleep_ms=0"
+
 // proc is a doorlab process of a test.
 type proc struct {
 	t      *testing.T
@@ -56,7 +59,7 @@ func (l *lockedBuffer) String() string {
 func start(t *testing.T, args ...string) *proc {
 	t.Helper()
 	p := &proc{t: t, cmd: exec.Command(os.Args[0], args...), stderr: &lockedBuffer{}, ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "DOORLAB_TEST_MAIN=1")
+	p.cmd.Env = append(os.Environ(), "DOORLAB_TEST_MAIN=1", "GORACE="+noRaceSleep)
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
