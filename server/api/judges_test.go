@@ -1,0 +1,199 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// judge is a tool of tools/openapi: outside opinions on the documents.
+func judge(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs("../../tools/openapi/node_modules/.bin/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("%s is not installed, and CI is set", name)
+		}
+		t.Skipf("%s is not installed: npm ci in tools/openapi", name)
+	}
+	return path
+}
+
+// served writes the documents as they are served to files.
+func (h *house) served() map[string]string {
+	h.t.Helper()
+	dir, out := h.t.TempDir(), map[string]string{}
+	for _, name := range documentNames {
+		r := h.want(200, "", request{method: "GET", path: "/" + name + "/v1/openapi.json"})
+		body := strings.Replace(r.Body.String(), "http://example.com", "https://doors.test", 1)
+		out[name] = filepath.Join(dir, name+".json")
+		if err := os.WriteFile(out[name], []byte(body), 0o600); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func TestSpectral(t *testing.T) {
+	t.Parallel()
+	tool := judge(t, "spectral")
+	h := newHouse(t)
+	args := []string{"lint", "--quiet", "--fail-severity", "hint", "--ruleset", "../../tools/openapi/.spectral.yaml"}
+	for _, file := range h.served() {
+		args = append(args, file)
+	}
+	if out, err := exec.Command(tool, args...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+var listening = regexp.MustCompile(`listening on (http://\S+)`)
+
+// prism starts a validating proxy and returns its address.
+func prism(t *testing.T, tool, document, upstream string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, tool, "proxy", "-p", "0", "-h", "127.0.0.1", document, upstream)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return m[1]
+		}
+	}
+	t.Fatal("prism never listened")
+	return ""
+}
+
+// TestPrism: prism, a validating proxy by others, stands between a partner and
+// the server. Every operation and the failures of devices pass through it; it
+// reports no violation, neither of a request nor of an answer. What breaks the
+// document it must report, else its silence would say nothing.
+func TestPrism(t *testing.T) {
+	t.Parallel()
+	tool := judge(t, "prism")
+	h := newHouse(t)
+	fill := h.fixtures()
+	good := h.http
+	h.http = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Planted") == "" {
+			good.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", typeJSON)
+		_, _ = w.Write([]byte(`{"success":true,"data":[{"id":5}]}`))
+	})
+	url, at := h.serve(), map[string]string{}
+	files := h.served()
+	for name, file := range files {
+		at[name] = prism(t, tool, file, url)
+	}
+	calls := 0
+	through := func(doc string, want int, q request) (violations string) {
+		t.Helper()
+		r, err := http.NewRequest(q.method, at[doc]+fill.Replace(q.path), strings.NewReader(fill.Replace(q.body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.body != "" {
+			r.Header.Set("Content-Type", typeJSON)
+		}
+		if q.token != "" {
+			r.Header.Set("Authorization", "Bearer "+h.tokens[q.token])
+		}
+		if q.key != "" {
+			r.Header.Set("Idempotency-Key", q.key)
+		}
+		for k, v := range q.header {
+			r.Header.Set(k, v)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s %s: %d %.300s, want %d", q.method, q.path, res.StatusCode, body, want)
+		}
+		calls++
+		return res.Header.Get("sl-violations")
+	}
+	silent := func(doc string, want int, q request) {
+		t.Helper()
+		if v := through(doc, want, q); v != "" {
+			t.Errorf("%s %s %d: %s", q.method, q.path, want, v)
+		}
+	}
+	for _, d := range h.api.docs {
+		for _, op := range d.ops {
+			row := matrix[op.id]
+			q := request{method: op.method, path: row.path, body: row.body}
+			if op.scope != "none" {
+				q.token = "key_a"
+			}
+			if row.key {
+				q.key = "prism-" + op.id
+			}
+			silent(d.name, 200, q)
+			if row.key {
+				silent(d.name, 200, q) // the replay
+			}
+			if row.unknown != "" {
+				q.path = row.unknown
+				silent(d.name, map[bool]int{true: 403, false: 404}[op.resource == "place"], q)
+			}
+		}
+	}
+	command := request{method: "POST", path: matrix["commandDevice"].path, body: matrix["commandDevice"].body, token: "key_a"}
+	open := request{method: "POST", path: "/device/v1/doors/dor_1/open", token: "key_a"}
+	for _, x := range []struct {
+		behave string
+		status int
+	}{{"offline", 409}, {"busy", 502}, {"silent", 504}} {
+		h.boards.set(x.behave)
+		command.key, open.key = "new-"+x.behave, "old-"+x.behave
+		silent("device", x.status, command)
+		silent("device", x.status, open)
+	}
+	h.boards.set("")
+	silent("space", 409, request{method: "POST", path: permits, token: "key_p", body: strings.Replace(permitBody, "2026-11-02", "2027-11-02", 1)})
+	silent("space", 403, request{method: "GET", path: permits, token: "key_d"})
+	silent("space", 401, request{method: "GET", path: permits, header: map[string]string{"Authorization": "Bearer none"}})
+	silent("core", 401, request{method: "POST", path: "/core/v1/auth/apikey/token", body: `{"key":"none"}`})
+	silent("space", 200, request{method: "POST", path: permits + "/revoke", token: "key_p", body: `{"externalRef":"m-1"}`})
+	silent("space", 404, request{method: "GET", path: "/entry?t=TOKEN"})
+	if v := through("space", 400, request{method: "POST", path: permits, token: "key_p", body: `{"externalRef":5}`}); !strings.Contains(v, "request") {
+		t.Errorf("a broken request passed: %q", v)
+	}
+	if v := through("device", 200, request{method: "GET", path: "/device/v1/devices", token: "key_a", header: map[string]string{"X-Planted": "1"}}); !strings.Contains(v, "response") {
+		t.Errorf("a broken answer passed: %q", v)
+	}
+	if h.tick(900 * time.Second); calls < 60 {
+		t.Errorf("only %d calls", calls)
+	}
+	silent("device", 401, command)
+	t.Logf("%d calls through prism", calls)
+}
