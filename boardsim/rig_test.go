@@ -78,6 +78,8 @@ func bubble(t *testing.T, virtual bool, f func(r *rig)) {
 		r.server = newFake(r.clk, r.flight)
 		r.boot()
 		f(r)
+		r.sleep(20 * time.Second)
+		r.quiet()
 		r.halt()
 		r.server.close()
 		time.Sleep(time.Minute) // lines that nobody told of their end

@@ -113,6 +113,7 @@ func TestDetachAndAttach(t *testing.T) {
 			}
 		}
 		r.do("POST", "/boards/"+one+"/attach", "")
+		r.flight.Sent(one) // to the real board, which is still there
 		r.do("POST", "/boards/"+one+"/attach", "")
 		r.advance(0)
 		r.want("back", r.server.online(one), true)

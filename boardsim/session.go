@@ -229,6 +229,7 @@ func (b *board) hello(s *session) {
 	if b.ses != s {
 		return
 	}
+	b.f.cfg.Flight.Reset(b.id) // what was under way on an earlier connection, whosever it was
 	s.up, s.hello = true, clock.Mono()
 	b.step(firmware.Event{Kind: firmware.Connected})
 }
