@@ -10,7 +10,7 @@ package scenario
 // Doc is a scenario file.
 type Doc struct {
 	node
-	Name        string         `json:"name" jsonschema:"required,description=Short name; the file's name when empty"`
+	Name        string         `json:"name,omitempty" jsonschema:"description=Short name; the file's name when empty"`
 	Description string         `json:"description,omitempty" jsonschema:"description=What it shows and why"`
 	Clauses     ClauseIDs      `json:"clauses,omitempty" jsonschema:"description=Guarantees that the file as a whole is about"`
 	Needs       Needs          `json:"needs,omitempty" jsonschema:"description=What the target must offer; SKIPPED otherwise"`
