@@ -65,7 +65,7 @@ func (h *hook) ID() string { return "doorlab" }
 // Provides implements mqtt.Hook.
 func (h *hook) Provides(b byte) bool {
 	return bytes.IndexByte([]byte{mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablish, mqtt.OnACLCheck,
-		mqtt.OnPacketRead, mqtt.OnPublish}, b) >= 0
+		mqtt.OnPacketRead, mqtt.OnPacketEncode, mqtt.OnPublish}, b) >= 0
 }
 
 // OnConnect admits a board or refuses: MQTT 3.1.1, clean session, no will (a
@@ -91,7 +91,6 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	}
 	c, _ := cl.Net.Conn.(*guard)
 	if code != packets.CodeSuccess || c == nil { // c is never nil: Serve makes it
-		g.count.refused.Add(1)
 		_ = g.mq.SendConnack(cl, code, false, nil)
 		return code
 	}
@@ -155,6 +154,15 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	return true
 }
 
+// OnPacketEncode keeps codes of MQTT 5 out of the answers to CONNECT: the
+// broker's own checks use them.
+func (h *hook) OnPacketEncode(_ *mqtt.Client, pk packets.Packet) packets.Packet {
+	if pk.FixedHeader.Type == packets.Connack && pk.ReasonCode > packets.Err3NotAuthorized.Code {
+		pk.ReasonCode = packets.Err3NotAuthorized.Code
+	}
+	return pk
+}
+
 // OnPacketRead notes that the board lives.
 func (h *hook) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if l := linkOf(cl); l != nil {
@@ -177,9 +185,10 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	}
 	h.g.count.uplinks.Add(1)
 	if l.helper { // speaks for the board's own connection
-		l.b.mu.Lock()
-		l = l.b.main
-		l.b.mu.Unlock()
+		b := l.b
+		b.mu.Lock()
+		l = b.main
+		b.mu.Unlock()
 		if l == nil {
 			h.g.count.early.Add(1)
 			return pk, packets.CodeSuccessIgnore

@@ -105,6 +105,9 @@ func (g *Gateway) attend(c *guard) {
 		return
 	}
 	err := g.mq.EstablishConnection("boards", c)
+	if c.link.Load() == nil {
+		g.count.refused.Add(1)
+	}
 	g.cfg.Log.Debug("connection ended", "error", err)
 }
 

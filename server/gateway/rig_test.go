@@ -1,0 +1,347 @@
+package gateway
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	memory "github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/device"
+)
+
+// memStore keeps boards in memory.
+type memStore struct {
+	mu      sync.Mutex
+	states  map[string]device.BoardState
+	records []wire.Record
+	saves   int
+	life    int64
+	fail    error
+}
+
+func (s *memStore) BoardStates() (out []device.BoardState, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range s.states {
+		out = append(out, st)
+	}
+	return out, s.fail
+}
+
+func (s *memStore) SaveBoardStates(list []device.BoardState) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return s.fail
+	}
+	s.saves++
+	for _, st := range list {
+		s.states[st.BoardID] = st
+	}
+	return nil
+}
+
+func (s *memStore) NextLife() (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.life++
+	return s.life, nil
+}
+
+func (s *memStore) InsertBoardRecords(_ device.BoardState, recs []wire.Record) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return 0, s.fail
+	}
+	s.records = append(s.records, recs...)
+	return len(recs), nil
+}
+
+func (s *memStore) broken(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = err
+}
+
+func (s *memStore) state(id string) device.BoardState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.states[id]
+}
+
+// backs is device and boardsync in one: it notes what it is told.
+type backs struct {
+	mu     sync.Mutex
+	told   []string
+	reps   []wire.Report
+	accept func(wire.Report) (ack, first bool)
+	equal  bool
+}
+
+func (b *backs) note(format string, v ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = append(b.told, sprintf(format, v...))
+}
+
+func (b *backs) all() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Join(b.told, "; ")
+}
+
+func (b *backs) Report(boardID string, r wire.Report, ack func(bool)) bool {
+	b.note("report %s %s %s", boardID, r.CommandID, r.Result)
+	b.mu.Lock()
+	accept := b.accept
+	b.reps = append(b.reps, r)
+	b.mu.Unlock()
+	ok, first := true, true
+	if accept != nil {
+		ok, first = accept(r)
+	}
+	ack(ok)
+	return first
+}
+
+func (b *backs) Connected(c device.BoardConn) {
+	b.note("connected %s %d rev %d", c.BoardID, c.Epoch&0xffff, c.Revision)
+}
+func (b *backs) Acked(id string, epoch, rev int64, digest string) {
+	b.note("acked %s %d rev %d %s", id, epoch&0xffff, rev, digest)
+}
+func (b *backs) Digest(id string, epoch, rev int64, _ string) bool {
+	b.note("digest %s %d rev %d", id, epoch&0xffff, rev)
+	return b.equal
+}
+func (b *backs) Gone(id string, epoch int64) { b.note("gone %s %d", id, epoch&0xffff) }
+
+// rig is a gateway on a memory listener: boards brd_1 (doors dor_1, dor_2) and brd_2 (dor_3).
+type rig struct {
+	*Gateway
+	t      *testing.T
+	store  *memStore
+	backs  *backs
+	lis    *memory.Listener
+	flight *clock.Flight
+	mu     sync.Mutex
+	events []history.Event
+}
+
+func seed() map[string]device.BoardState {
+	return map[string]device.BoardState{
+		"brd_1": {BoardID: "brd_1", PlaceID: "plc_a", Password: "one", Doors: []device.BoardDoor{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}},
+		"brd_2": {BoardID: "brd_2", PlaceID: "plc_b", Password: "two", Doors: []device.BoardDoor{{DoorID: "dor_3", Channel: 1}}},
+	}
+}
+
+func newRig(t *testing.T, change ...func(*Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, store: &memStore{states: seed()}, backs: &backs{}, lis: memory.NewListener("t"), flight: clock.NewFlight()}
+	r.start(change...)
+	return r
+}
+
+func (r *rig) start(change ...func(*Config)) {
+	r.t.Helper()
+	cfg := Config{Store: r.store, Flight: r.flight, History: func(e history.Event) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, e)
+	}}
+	for _, f := range change {
+		f(&cfg)
+	}
+	g, err := New(cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	g.Bind(r.backs, r.backs)
+	r.Gateway = g
+	served := make(chan error, 1)
+	lis := r.lis
+	go func() { served <- g.Serve(lis) }()
+	r.t.Cleanup(func() {
+		g.Stop()
+		if err := <-served; err != nil {
+			r.t.Errorf("Serve: %v", err)
+		}
+	})
+}
+
+// kinds lists the history's events of some kinds, as "Kind epoch".
+func (r *rig) kinds(kinds ...string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for _, e := range r.events {
+		if slices.Contains(kinds, string(e.Kind)) {
+			out = append(out, sprintf("%s %d", e.Kind, e.Epoch&0xffff))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// tester is a board of paho over a line in memory.
+type tester struct {
+	paho.Client
+	t    *testing.T
+	id   string
+	line *memory.Line
+	down chan paho.Message
+	lost chan error
+}
+
+func (r *rig) dial() net.Conn {
+	r.t.Helper()
+	c, err := r.lis.Dial(context.Background())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// connect connects a board with the right password and subscribes.
+func (r *rig) connect(id string, change ...func(*paho.ClientOptions)) *tester {
+	r.t.Helper()
+	b := &tester{t: r.t, id: id, line: memory.Wrap(r.dial(), memory.Config{BoardID: id}), down: make(chan paho.Message, 1024), lost: make(chan error, 1)}
+	user, _, _ := strings.Cut(id, "/")
+	o := paho.NewClientOptions().AddBroker("tcp://memory").SetProtocolVersion(4).SetClientID(id).SetUsername(user).
+		SetPassword(map[string]string{"brd_1": "one", "brd_2": "two"}[user]).SetKeepAlive(30 * time.Second).SetPingTimeout(5 * time.Second).
+		SetCleanSession(true).SetAutoReconnect(false).SetOrderMatters(true)
+	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return b.line, nil })
+	o.SetConnectionLostHandler(func(_ paho.Client, err error) { b.lost <- err })
+	o.SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) { b.down <- m })
+	for _, f := range change {
+		f(o)
+	}
+	b.Client = paho.NewClient(o)
+	if tok := b.Connect(); tok.Wait() && tok.Error() != nil {
+		r.t.Fatal(tok.Error())
+	}
+	r.t.Cleanup(func() {
+		b.Disconnect(0)
+		_ = b.line.Close()
+	})
+	return b
+}
+
+// online connects and says hello; it returns the epoch's last digits too.
+func (r *rig) online(id string) *tester {
+	r.t.Helper()
+	b := r.connect(id)
+	b.say(wire.UpHello, wire.Hello{Proto: wire.Version})
+	if a := b.ack(); a.Type != wire.AckHello || a.Epoch == 0 {
+		r.t.Fatalf("answer to hello: %+v", a)
+	}
+	return b
+}
+
+// say publishes JSON, or a string as it is, and waits until all is quiet.
+func (b *tester) say(channel string, v any) {
+	b.t.Helper()
+	user, _, _ := strings.Cut(b.id, "/")
+	payload, ok := v.(string)
+	if !ok {
+		payload = string(encode(v))
+	}
+	b.Publish(wire.Topic(user, channel), 0, false, payload).Wait()
+	synctest.Wait()
+}
+
+// next is the next message on a down channel; it must be there.
+func next[T any](b *tester, channel string) (v T) {
+	b.t.Helper()
+	synctest.Wait()
+	select {
+	case m := <-b.down:
+		if m.Topic() != wire.Topic(b.id, channel) {
+			b.t.Fatalf("%s: %s, want one on %s", m.Topic(), m.Payload(), channel)
+		}
+		if err := json.Unmarshal(m.Payload(), &v); err != nil {
+			b.t.Fatal(err)
+		}
+	default:
+		b.t.Fatalf("nothing came down, want one on %s", channel)
+	}
+	return v
+}
+
+func (b *tester) ack() wire.Ack { b.t.Helper(); return next[wire.Ack](b, wire.DownAck) }
+
+// quiet: nothing has come down.
+func (b *tester) quiet() {
+	b.t.Helper()
+	synctest.Wait()
+	select {
+	case m := <-b.down:
+		b.t.Fatalf("%s: %s, want nothing", m.Topic(), m.Payload())
+	default:
+	}
+}
+
+// ended: the server has closed the connection.
+func (b *tester) ended() bool {
+	synctest.Wait()
+	return !b.IsConnectionOpen()
+}
+
+// connectPacket is a CONNECT by hand.
+type connectPacket struct {
+	name           string // protocol
+	level, flags   byte
+	keepAlive      uint16
+	id, user, pass string
+	will           bool
+}
+
+func good(id string) connectPacket {
+	return connectPacket{name: "MQTT", level: 4, flags: 0xc2, keepAlive: 30, id: id, user: "brd_1", pass: "one"}
+}
+
+func (c connectPacket) bytes() []byte {
+	text := func(b []byte, s string) []byte { return append(binary.BigEndian.AppendUint16(b, uint16(len(s))), s...) }
+	b := append(text(nil, c.name), c.level, c.flags)
+	b = binary.BigEndian.AppendUint16(b, c.keepAlive)
+	b = text(b, c.id)
+	if c.will {
+		b = text(text(b, "sac/v1/brd_2/cmd"), "{}")
+	}
+	b = text(text(b, c.user), c.pass)
+	return append([]byte{0x10, byte(len(b))}, b...)
+}
+
+// answer is what the server sends until nothing more comes; closed tells
+// whether it has closed the connection then.
+func answer(t *testing.T, c net.Conn) (got []byte, closed bool) {
+	t.Helper()
+	synctest.Wait()
+	_ = c.SetReadDeadline(time.Now().Add(time.Nanosecond))
+	got, err := io.ReadAll(c)
+	_ = c.SetReadDeadline(time.Time{})
+	var late net.Error
+	return got, !errors.As(err, &late) || !late.Timeout()
+}
+
+func bubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, f)
+	})
+}
