@@ -14,6 +14,8 @@ import (
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/store"
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
 
@@ -104,6 +106,58 @@ func (h *house) tries(token, phone string, link bool) bool {
 	}
 	got, err := h.Call(ctx, number, phone)
 	return err == nil && got.Result == "opened"
+}
+
+// between does something after a link was read and before anything else is.
+type between struct {
+	*store.Store
+	do func()
+}
+
+func (b *between) GrantByLink(hash string) (grant.Grant, error) {
+	g, err := b.Store.GrantByLink(hash)
+	if b.do != nil {
+		do := b.do
+		b.do = nil
+		do()
+	}
+	return g, err
+}
+
+// TestRevokedWhileRead: a link that is revoked right after it was read opens
+// nothing, not even for a member or in a free window; one that goes to another
+// person at that moment is that person's.
+func TestRevokedWhileRead(t *testing.T) {
+	t.Parallel()
+	revoke := func(h *house) { h.revoke("r") }
+	for name, tt := range map[string]struct {
+		set, do func(h *house)
+		code    string
+	}{
+		"member":      {func(h *house) { h.membership() }, revoke, rule.LinkInvalid},
+		"free window": {func(h *house) { h.window("dor_1", "free") }, revoke, rule.LinkInvalid},
+		"renewed":     {func(*house) {}, func(h *house) { h.revoke("r"); h.permit("r", 2) }, rule.LinkInvalid},
+		"another phone": {func(*house) {}, func(h *house) {
+			_, err := h.grants.Register(ctx, byA, grant.RegisterRequest{ExternalRef: ptr("r"), Phone: ptr("01099998888"), StartsAt: &epoch, EndsAt: ptr(epoch.Add(time.Hour))})
+			h.ok(err)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			b := &between{Store: h.Store}
+			h.Service = entry.New(entry.Config{Clock: h.Clock, Store: b, Device: h.door})
+			p := h.permit("r", 1)
+			tt.set(h)
+			b.do = func() { tt.do(h) }
+			if _, err := h.Open(ctx, p.Token, "dor_1"); rule.CodeOf(err) != tt.code {
+				t.Errorf("%v", err)
+			}
+			if tt.code == "" != (len(h.door.asks) == 1) {
+				t.Errorf("%d commands", len(h.door.asks))
+			}
+		})
+	}
 }
 
 // TestRevokeWaitsForOpening stops an opening between its commit and the send:

@@ -14,11 +14,11 @@ import (
 
 // permit is what the model knows of one: the contract, told once more.
 type permit struct {
-	id, token, phone, reason string
-	from, to                 time.Duration // since epoch
-	doors                    []string
-	revoked                  bool
-	tokens                   []string // dead ones
+	id, token, phone, name, reason string
+	from, to                       time.Duration // since epoch
+	doors                          []string
+	revoked                        bool
+	tokens                         []string // dead ones
 }
 
 func (p *permit) state(now time.Duration) string {
@@ -68,7 +68,8 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	to := from + span
 	named := rapid.SampledFrom([][]string{nil, {"dor_1"}, {"dor_2", "dor_in"}, {"dor_in", "dor_1", "dor_in"}, {}, {"dor_1", "dor_b"}, {"brd_1"}}).Draw(t, "doors")
 	phone := rapid.SampledFrom([]string{"01011110000", "01022220000"}).Draw(t, "phone")
-	out, err := h.Register(ctx, byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone,
+	name := rapid.SampledFrom([]string{"", "Kim", "Lee"}).Draw(t, "name")
+	out, err := h.Register(ctx, byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, Name: &name,
 		StartsAt: ptr(epoch.Add(from)), EndsAt: ptr(epoch.Add(to)), DoorIDs: named})
 
 	if wrong := refused(span, named); wrong != "" { // and nothing has changed: compare sees to it
@@ -106,6 +107,7 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 		}
 		old.token = out.Token
 	}
+	old.name = name
 	old.phone, old.from, old.to, old.doors, old.revoked, old.reason = phone, from, to, doors, false, ""
 	if out.Permit.ID != old.id || out.Token != old.token {
 		t.Fatalf("%s became %s", old.id, out.Permit.ID)
@@ -168,9 +170,12 @@ func (m model) compare(t *rapid.T, h *house, now time.Duration) {
 			t.Fatalf("%s: %d, %v", ref, total, err)
 		}
 		p := list[0]
-		if p.ID != want.id || p.State != want.state(now) || p.Phone != want.phone || !slices.Equal(p.Doors, want.doors) ||
+		if p.ID != want.id || p.State != want.state(now) || p.Phone != want.phone || p.Name != want.name || !slices.Equal(p.Doors, want.doors) ||
 			!p.StartsAt.Equal(epoch.Add(want.from)) || !p.EndsAt.Equal(epoch.Add(want.to)) || p.URL != h.URL(want.token) {
 			t.Fatalf("%s is %+v, the model says %+v at %s", ref, p, want, now)
+		}
+		if onBoards := p.Content(); onBoards.Revoked != want.revoked || (onBoards.TokenHash == "") != want.revoked {
+			t.Fatalf("%s: boards are told %+v", ref, onBoards)
 		}
 		for _, token := range append([]string{want.token}, want.tokens...) {
 			g, err := h.GrantByLink(grant.HashLink(token))
