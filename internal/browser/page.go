@@ -208,7 +208,7 @@ func (p *Page) Await(js string) {
 	const end = v => { o.disconnect(); clearInterval(i); clearTimeout(t); done(v) };
 	const o = new MutationObserver(() => ask() && end(true));
 	o.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
-	const i = setInterval(() => ask() && end(true), 100), t = setTimeout(() => end(false), 20000);
+	const i = setInterval(() => ask() && end(true), 100), t = setTimeout(() => end(false), 120000);
 })`, &ok)
 	if !ok {
 		p.b.tb.Fatalf("never true: %s", js)
@@ -230,7 +230,7 @@ func (p *Page) Press(js string) {
 		js = `(() => { ` + js + ` return where() })()`
 	} else {
 		js = `new Promise(done => { ` + js + `
-	let last, left = 1200;
+	let last, left = 3600;
 	const look = () => {
 		const at = where();
 		if (at && last && at.free && at.x === last.x && at.y === last.y || left-- === 0) return done(at);
