@@ -9,7 +9,7 @@ import (
 	"encoding/hex"
 )
 
-// Kinds of events. Who emits which, when and with what: docs/build-plan.md, History.
+// Kinds of events. Who emits which, when and with what: docs/history.md.
 const (
 	// Clients, one an HTTP attempt (not a logical call).
 	Attempt = "attempt" // sent
