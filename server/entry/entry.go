@@ -57,14 +57,14 @@ type Config struct {
 type Service struct {
 	cfg     Config
 	links   *limit.Window // openings a link
-	unknown *limit.Window // attempts with dead links a place
+	dead    *limit.Window // records of dead links, a link or a place
 	presses presses
 }
 
 // Limits of links.
 const (
 	openingsPerMinute = 6
-	unknownPerMinute  = 60              // attempts with dead links a place: strangers must not fill the records
+	deadPerMinute     = 60              // records of a revoked link, or of unknown links at a place: nobody must fill them
 	onePress          = 3 * time.Second // the same link and door within it is one opening
 )
 
@@ -75,7 +75,7 @@ var errAborted = errors.New("entry: the opening broke down")
 func New(cfg Config) *Service {
 	return &Service{cfg: cfg,
 		links:   limit.New(openingsPerMinute, time.Minute),
-		unknown: limit.New(unknownPerMinute, time.Minute),
+		dead:    limit.New(deadPerMinute, time.Minute),
 		presses: presses{last: map[press]*opening{}},
 	}
 }

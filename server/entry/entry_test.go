@@ -392,6 +392,32 @@ func TestOpenLimit(t *testing.T) {
 	}
 }
 
+// TestFloodOfDeadLinks: whoever tries dead links hears the same every time, but
+// cannot fill the records of a place, nor hide those of others.
+func TestFloodOfDeadLinks(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1)
+	h.revoke("r")
+	flood := func(token string) {
+		for range 100 {
+			if _, err := h.Open(ctx, token, "dor_1"); rule.CodeOf(err) != rule.LinkInvalid {
+				t.Fatalf("%v", err)
+			}
+		}
+	}
+	flood("guess")
+	flood(p.Token)
+	if _, n := h.last(); n != 120 {
+		t.Errorf("%d records", n)
+	}
+	h.Pass(time.Minute)
+	_, _ = h.Open(ctx, p.Token, "dor_1")
+	if r, n := h.last(); n != 121 || r.Reason != "link_invalid" {
+		t.Errorf("%d records, %+v", n, r)
+	}
+}
+
 func TestBrokenOpening(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { entry.CheckBroken(t) })

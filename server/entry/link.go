@@ -51,7 +51,7 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 	link := grant.HashLink(token)
 	g, err := s.cfg.Store.GrantByLink(link)
 	if errors.Is(err, rule.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
-		return OpenResult{}, s.deadLink(g, doorID)
+		return OpenResult{}, s.deadLink(g, link, doorID)
 	}
 	if err != nil {
 		return OpenResult{}, err
@@ -93,14 +93,16 @@ func (v visit) holds(g grant.Grant) bool {
 }
 
 // deadLink records an attempt with an unknown or revoked link, when a place is
-// known from the permit or, failing that, from the door [ENT-4].
-func (s *Service) deadLink(g grant.Grant, doorID string) error {
+// known from the permit or, failing that, from the door [ENT-4]. A flood is told
+// the same, but no longer recorded.
+func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
 	d, err := s.cfg.Store.Door(doorID)
 	if err != nil && !errors.Is(err, rule.ErrNotFound) {
 		return err
 	}
+	who := link
 	if g.PlaceID == "" {
-		g.PlaceID = d.PlaceID
+		g.PlaceID, who = d.PlaceID, d.PlaceID
 	}
 	if d.PlaceID != g.PlaceID {
 		d.ID = ""
@@ -109,8 +111,8 @@ func (s *Service) deadLink(g grant.Grant, doorID string) error {
 		return linkInvalid()
 	}
 	now := s.cfg.Clock.Now()
-	if ok, retry := s.unknown.Allow(g.PlaceID, now); !ok {
-		return &rule.Error{Code: rule.RateLimited, Message: "too many attempts with links that are not valid", RetryAfter: retry}
+	if ok, _ := s.dead.Allow(who, now); !ok {
+		return linkInvalid()
 	}
 	if err := s.deny(g.PlaceID, d.ID, access.MethodLink, access.LinkInvalid, g.Phone, now); err != nil {
 		return err
