@@ -3,6 +3,7 @@ package scenario
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -16,7 +17,50 @@ func Schema() ([]byte, error) {
 	s := r.Reflect(&Doc{})
 	s.Title = "doorlab scenario"
 	s.Description = "A scenario file of doorlab, see docs/scenarios.md"
+	describe(s, s, reflect.TypeFor[Doc](), map[reflect.Type]bool{})
 	return json.MarshalIndent(s, "", "  ")
+}
+
+// describe puts the descriptions of the tags in whole: the library ends them at
+// the first comma.
+func describe(root, s *jsonschema.Schema, t reflect.Type, seen map[reflect.Type]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || seen[t] && s == nil {
+		return
+	}
+	seen[t] = true
+	if s == nil {
+		if s = object(root.Definitions[t.Name()]); s == nil {
+			return
+		}
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			describe(root, s, f.Type, seen)
+			continue
+		}
+		_, text, ok := strings.Cut(f.Tag.Get("jsonschema"), "description=")
+		if p, known := s.Properties.Get(fieldName(f)); known && ok {
+			p.Description = text
+		}
+		describe(root, nil, f.Type, seen)
+	}
+}
+
+// object is the part of a definition that has properties: a verb may also be one word.
+func object(s *jsonschema.Schema) *jsonschema.Schema {
+	if s == nil || s.Properties != nil && s.Properties.Len() > 0 {
+		return s
+	}
+	for _, a := range s.AnyOf {
+		if o := object(a); o != nil {
+			return o
+		}
+	}
+	return nil
 }
 
 func anyOf(types ...string) *jsonschema.Schema {
@@ -26,6 +70,8 @@ func anyOf(types ...string) *jsonschema.Schema {
 	}
 	return s
 }
+
+var verbsType = reflect.TypeFor[Verbs]()
 
 // mapper gives the value types of the language their shapes.
 func mapper(t reflect.Type) *jsonschema.Schema {
@@ -82,7 +128,7 @@ func (Step) JSONSchemaExtend(s *jsonschema.Schema) {
 	if c, ok := s.Properties.Get("clauses"); ok {
 		c.Items = &jsonschema.Schema{Type: "string", Enum: ids}
 	}
-	rt := reflect.TypeFor[Verbs]()
+	rt := verbsType
 	one := []*jsonschema.Schema{}
 	var none []*jsonschema.Schema
 	for i := range rt.NumField() {
