@@ -71,7 +71,7 @@ func anyOf(types ...string) *jsonschema.Schema {
 	return s
 }
 
-var verbsType = reflect.TypeFor[Verbs]()
+var stepType, verbsType = reflect.TypeFor[Step](), reflect.TypeFor[Verbs]()
 
 // mapper gives the value types of the language their shapes.
 func mapper(t reflect.Type) *jsonschema.Schema {
