@@ -144,7 +144,9 @@ func (b *board) send(channel string, payload any) {
 }
 
 func (b *board) sendRaw(channel string, raw []byte) {
-	b.f.cfg.Flight.Sent(b.id) // before it is written: a faulty line counts the other end
+	if !b.f.cfg.Apart || channel != wire.UpState && channel != wire.UpAck {
+		b.f.cfg.Flight.Sent(b.id) // before it is written: a faulty line counts the other end
+	}
 	b.outbox = append(b.outbox, message{b.ses, channel, raw})
 }
 

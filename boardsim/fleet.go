@@ -31,9 +31,12 @@ type Config struct {
 	// Slice i of n (1-based) takes every n-th live board; 0 of 0 = all. Test places are in slice 1.
 	SliceI, SliceN int
 	// Dial reaches the broker for a board: a memory link or TCP.
-	Dial    func(ctx context.Context, boardID string) (net.Conn, error)
-	Clock   clock.Clock
-	Flight  *clock.Flight       // nil = none
+	Dial   func(ctx context.Context, boardID string) (net.Conn, error)
+	Clock  clock.Clock
+	Flight *clock.Flight // nil = none
+	// Apart: the server is another process and counts nothing in Flight, so only
+	// messages that it answers are counted: until the answer is here.
+	Apart   bool
 	History func(history.Event) // nil = none
 	DataDir string              // flash and journal; "" = nothing is kept
 	Seed    int64               // of latencies, jitter and faults; 0 = World.Seed

@@ -152,3 +152,27 @@ func TestHoldEndsInAJump(t *testing.T) {
 		}
 	})
 }
+
+// Boards whose server is another process: what it does not answer is not waited for.
+func TestServerApart(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		r.server.flight = nil
+		r.fleet.cfg.Apart = true
+		r.arm("reboot", one, "")
+		r.advance(0)
+		r.server.command(one, "dor_one1", wire.CmdHold, func(c *wire.Command) { c.Minutes = 5 })
+		r.sleep(time.Second)
+		r.quiet()
+		r.present("dor_one2")
+		r.do("POST", "/people/leaf", `{"doorId":"dor_one2","action":"force"}`)
+		r.advance(10 * time.Minute) // the hold's end is told, too
+		r.want("states", len(r.server.uplinks(one, wire.UpState)), 2)
+		remove := r.arm("offline", one, "")
+		r.present("dor_one2")
+		r.advance(time.Hour)
+		remove()
+		r.advance(time.Millisecond)
+		r.want("back with everything", []any{r.server.online(one), r.board(one)["bufferedRecords"]}, []any{true, 0.0})
+	})
+}
