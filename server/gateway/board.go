@@ -32,7 +32,7 @@ type board struct {
 	queue []item
 	busy  bool
 
-	config sync.Mutex // one configuration at a time
+	config chan struct{} // one configuration at a time
 }
 
 // item is one uplink, or (channel "") the end of a connection.
@@ -46,7 +46,7 @@ type item struct {
 const maxQueue = 256
 
 func newBoard(g *Gateway, st device.BoardState) *board {
-	b := &board{g: g, id: st.BoardID, placeID: st.PlaceID, st: st}
+	b := &board{g: g, id: st.BoardID, placeID: st.PlaceID, st: st, config: make(chan struct{}, 1)}
 	b.room = sync.NewCond(&b.qmu)
 	if st.Online { // the server died before it could write better
 		b.st.Online, b.st.Since = false, st.LastSeenAt

@@ -39,14 +39,20 @@ func (g *Gateway) SetNetloss(ctx context.Context, boardID string, n wire.Netloss
 	if b == nil {
 		return wire.Netloss{}, ErrNoBoard
 	}
-	b.config.Lock()
-	defer b.config.Unlock()
+	over := make(chan struct{}) // bounds the wait for another's turn too
+	defer clock.WallAfter(g.cfg.Wait, func() { close(over) }).Stop()
+	select {
+	case b.config <- struct{}{}:
+		defer func() { <-b.config }()
+	case <-over:
+		return wire.Netloss{}, ErrNoAnswer
+	case <-ctx.Done():
+		return wire.Netloss{}, ctx.Err()
+	}
 	p, err := b.configure(n)
 	if err != nil {
 		return wire.Netloss{}, err
 	}
-	over := make(chan struct{})
-	defer clock.WallAfter(g.cfg.Wait, func() { close(over) }).Stop()
 	err = ErrNoAnswer
 	select {
 	case <-p.done:

@@ -153,7 +153,7 @@ func seed() map[string]device.BoardState {
 
 func newRig(t *testing.T, change ...func(*Config)) *rig {
 	t.Helper()
-	r := &rig{t: t, store: &memStore{states: seed()}, backs: &backs{}, lis: memory.NewListener("t"), flight: clock.NewFlight()}
+	r := &rig{t: t, store: &memStore{states: seed()}, backs: &backs{}, flight: clock.NewFlight()}
 	r.start(change...)
 	return r
 }
@@ -174,8 +174,15 @@ func (r *rig) start(change ...func(*Config)) {
 	}
 	g.Bind(r.backs, r.backs)
 	r.Gateway = g
+	r.listen()
+}
+
+func (r *rig) listen() {
+	if r.lis == nil {
+		r.lis = memory.NewListener("t")
+	}
 	served := make(chan error, 1)
-	lis := r.lis
+	g, lis := r.Gateway, r.lis
 	go func() { served <- g.Serve(lis) }()
 	r.t.Cleanup(func() {
 		g.Stop()
@@ -242,7 +249,11 @@ func (r *rig) connect(id string, change ...func(*paho.ClientOptions)) *tester {
 	return b
 }
 
-// online connects and says hello; it returns the epoch's last digits too.
+func password(s string) func(*paho.ClientOptions) {
+	return func(o *paho.ClientOptions) { o.SetPassword(s) }
+}
+
+// online connects and says hello.
 func (r *rig) online(id string) *tester {
 	r.t.Helper()
 	b := r.connect(id)

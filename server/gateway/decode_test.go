@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// The decoders take whatever a board sends: what they let through must be in
+// range, and must be what the board's JSON says.
+
+func FuzzDecodeHello(f *testing.F) {
+	f.Add(encode(wire.Hello{Proto: 1, Revision: 5, OutageAgeMs: -1, Netloss: &wire.Netloss{Channels: map[int]string{1: "open"}},
+		Doors: []wire.Standing{{Channel: 1, State: "locked", Leaf: "closed"}}}))
+	f.Add([]byte(`{"proto":1,"doors":[{"state":"locked","leaf":"closed","since":99999999999999999}]}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		h, err := decodeHello(p)
+		if err != nil {
+			return
+		}
+		if h.Revision < 0 || h.OutageAgeMs < -1 || len(h.Digest) > 64 || h.Netloss != nil && h.Netloss.GraceSec > 604800 {
+			t.Errorf("%+v", h)
+		}
+		for _, s := range h.Doors {
+			wantStanding(t, s)
+		}
+	})
+}
+
+func wantStanding(t *testing.T, s wire.Standing) {
+	t.Helper()
+	if !slices.Contains([]string{"locked", "unlocked", "open", "warning"}, s.State) {
+		t.Errorf("%+v", s)
+	}
+	if _, err := time.UnixMilli(s.Since).UTC().MarshalJSON(); err != nil {
+		t.Error(err)
+	}
+	if s.HoldUntil != nil {
+		if _, err := time.UnixMilli(*s.HoldUntil).UTC().MarshalJSON(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func FuzzDecodeReport(f *testing.F) {
+	f.Add(encode(wire.Report{CommandID: "cmd_1", Result: "ok", Standing: &wire.Standing{Channel: 1, State: "locked", Leaf: "closed"}}))
+	f.Add([]byte(`{"commandId":"x","standing":{}}`))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		r, err := decodeReport(p)
+		if err != nil {
+			return
+		}
+		if r.CommandID == "" || len(r.CommandID) > 64 {
+			t.Errorf("%+v", r)
+		}
+		if r.Standing != nil {
+			wantStanding(t, *r.Standing)
+		}
+	})
+}
+
+func FuzzDecodeAck(f *testing.F) {
+	f.Add(encode(wire.SyncAck{Type: "sync", Revision: 5}))
+	f.Add(encode(wire.SyncAck{Type: "cfg", ID: "cfg_1", Result: "ok", Netloss: &wire.Netloss{GraceSec: 5, Channels: map[int]string{1: "off"}}}))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		a, err := decodeAck(p)
+		if err != nil {
+			return
+		}
+		if a.Type != "sync" && a.Type != "cfg" || a.Revision < 0 || a.Netloss != nil && checkNetloss(*a.Netloss) != nil {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+func FuzzDecodeRecords(f *testing.F) {
+	f.Add(encode(wire.Records{Records: []wire.Record{record(1)}}))
+	f.Add([]byte(`{"records":[{"seq":1,"at":1,"doorId":"dor_1","result":"denied","reason":"expired","phoneTail":"x1234"}]}`))
+	b := newBoard(nil, seed()["brd_1"])
+	f.Fuzz(func(t *testing.T, p []byte) {
+		batch, err := decodeRecords(p)
+		if err != nil {
+			return
+		}
+		if len(batch.Records) > maxRecords {
+			t.Fatal(len(batch.Records))
+		}
+		for _, r := range batch.Records {
+			if !b.goodRecord(&r) {
+				continue
+			}
+			if r.Seq <= 0 || !b.hasDoor(r.DoorID) || len(r.PhoneTail) != 0 && len(r.PhoneTail) != 4 || strings.Trim(r.PhoneTail, "0123456789") != "" {
+				t.Errorf("%+v", r)
+			}
+			if _, err := time.UnixMilli(r.At).UTC().MarshalJSON(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func FuzzDecodeOthers(f *testing.F) {
+	f.Add([]byte(`{"doors":[{"state":"open","leaf":"open"}]}`))
+	f.Add([]byte(`{"revision":5,"digest":"aa"}`))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		if s, err := decode[wire.State](p); err == nil {
+			for _, x := range standings(s.Doors) {
+				wantStanding(t, x)
+			}
+		}
+		if d, err := decode[wire.Digest](p); err == nil && !json.Valid(p) {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
+// FuzzGreet: the first bytes of a connection; what passes is a 3.1.1 CONNECT,
+// and the broker behind reads exactly what was sent.
+func FuzzGreet(f *testing.F) {
+	f.Add(good("brd_1").bytes())
+	f.Add([]byte{0x10, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Add([]byte("\x10\x0c\x00\x04MQTT\x05\x02\x00\x1e\x00\x00"))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		here, there := net.Pipe()
+		go func() {
+			_, _ = there.Write(p)
+			_ = there.Close()
+		}()
+		g := &guard{Conn: drain{here}, timeout: time.Second}
+		err := g.greet()
+		_ = here.Close()
+		if err == nil && (p[0] != 0x10 || !strings.HasPrefix(string(p), string(g.first)) || !strings.HasSuffix(string(g.first), "\x00\x04MQTT\x04")) {
+			t.Errorf("%x passed", p)
+		}
+	})
+}
+
+// drain swallows what is written.
+type drain struct{ net.Conn }
+
+func (drain) Write(p []byte) (int, error)      { return len(p), nil }
+func (drain) SetWriteDeadline(time.Time) error { return nil }

@@ -1,0 +1,181 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+type setting struct {
+	got  wire.Netloss
+	err  error
+	took time.Duration
+}
+
+// set calls SetNetloss and goes on.
+func (r *rig) set(ctx context.Context, id string, n wire.Netloss) chan setting {
+	out := make(chan setting, 1)
+	start := time.Now()
+	go func() {
+		got, err := r.SetNetloss(ctx, id, n)
+		out <- setting{got, err, time.Since(start)}
+	}()
+	synctest.Wait()
+	return out
+}
+
+func TestNetloss(t *testing.T) {
+	t.Parallel()
+	want := wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open", 2: "off"}}
+	bubble(t, "ok", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		for version := range int64(2) {
+			res := r.set(t.Context(), "brd_1", want)
+			c := next[wire.Config](b, wire.DownCfg)
+			if c.ID == "" || c.Netloss.Version != version+1 || c.Netloss.Channels[1] != "open" {
+				t.Errorf("%+v", c)
+			}
+			time.Sleep(3 * time.Second)
+			if r.Status("brd_1").Netloss.Version != version {
+				t.Error("shown before the board confirmed it")
+			}
+			b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+			if x := <-res; x.err != nil || x.got.Version != version+1 || x.got.GraceSec != 60 || x.got.Channels[2] != "off" || x.took != 3*time.Second {
+				t.Errorf("%+v", x)
+			}
+			if n := r.store.state("brd_1").Netloss; n == nil || n.Version != version+1 {
+				t.Errorf("stored: %+v", n)
+			}
+		}
+		if s := r.Status("brd_1"); s.Netloss.Version != 2 || !s.NetlossAppliedAt.Equal(time.Now()) {
+			t.Errorf("%+v", s)
+		}
+	})
+	bubble(t, "ok without saying what", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		res := r.set(t.Context(), "brd_1", want)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: next[wire.Config](b, wire.DownCfg).ID, Result: "ok"})
+		if x := <-res; x.err != nil || x.got.GraceSec != 60 {
+			t.Errorf("%+v", x)
+		}
+	})
+	bubble(t, "refused", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		res := r.set(t.Context(), "brd_1", want)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: "cfg_other", Result: "refused", Code: "x"})
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: next[wire.Config](b, wire.DownCfg).ID, Result: "refused", Code: "unsupported"})
+		var no *Refused
+		if x := <-res; !errors.As(x.err, &no) || no.Code != "unsupported" {
+			t.Errorf("%+v", x)
+		}
+		if r.Status("brd_1").Netloss.Version != 0 {
+			t.Error("stored all the same")
+		}
+	})
+	bubble(t, "offline", func(t *testing.T) {
+		r := newRig(t)
+		r.connect("brd_1") // no hello
+		if x := <-r.set(t.Context(), "brd_1", want); !errors.Is(x.err, ErrOffline) || x.took > 0 {
+			t.Errorf("%+v", x)
+		}
+		if x := <-r.set(t.Context(), "brd_9", want); !errors.Is(x.err, ErrNoBoard) {
+			t.Errorf("%+v", x)
+		}
+	})
+	bubble(t, "lost midway", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		res := r.set(t.Context(), "brd_1", want)
+		b.line.Cut()
+		if x := <-res; !errors.Is(x.err, ErrLost) || x.took > time.Second {
+			t.Errorf("%+v", x)
+		}
+	})
+	bubble(t, "no answer, and a late one", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		res := r.set(t.Context(), "brd_1", want)
+		if x := <-res; !errors.Is(x.err, ErrNoAnswer) || x.took != 8*time.Second {
+			t.Errorf("%+v", x)
+		}
+		c := next[wire.Config](b, wire.DownCfg)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		if s := r.Status("brd_1"); s.Netloss.Version != 1 {
+			t.Errorf("what the board has is not shown: %+v", s.Netloss)
+		}
+	})
+	bubble(t, "the caller gives up", func(t *testing.T) {
+		r := newRig(t)
+		r.online("brd_1")
+		ctx, cancel := context.WithCancel(t.Context())
+		res := r.set(ctx, "brd_1", want)
+		cancel()
+		if x := <-res; !errors.Is(x.err, context.Canceled) {
+			t.Errorf("%+v", x)
+		}
+	})
+	bubble(t, "it cannot be stored", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		res := r.set(t.Context(), "brd_1", want)
+		full := errors.New("disk full")
+		r.store.broken(full)
+		c := next[wire.Config](b, wire.DownCfg)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		if x := <-res; !errors.Is(x.err, full) {
+			t.Errorf("%+v", x)
+		}
+		r.store.broken(nil)
+		time.Sleep(time.Minute)
+		if n := r.store.state("brd_1").Netloss; n == nil || n.Version != 1 {
+			t.Errorf("not tried again: %+v", n)
+		}
+	})
+	bubble(t, "one at a time", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		one, two := r.set(t.Context(), "brd_1", want), r.set(t.Context(), "brd_1", wire.Netloss{GraceSec: 5})
+		for range 2 {
+			c := next[wire.Config](b, wire.DownCfg)
+			b.quiet()
+			b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		}
+		x, y := <-one, <-two
+		if x.err != nil || y.err != nil || x.got.Version+y.got.Version != 3 {
+			t.Errorf("%+v %+v", x, y)
+		}
+	})
+	bubble(t, "behind one that nobody answers", func(t *testing.T) {
+		r := newRig(t)
+		r.online("brd_1")
+		ctx, cancel := context.WithCancel(t.Context())
+		one, two, three := r.set(t.Context(), "brd_1", want), r.set(t.Context(), "brd_1", want), r.set(ctx, "brd_1", want)
+		cancel()
+		if x := <-three; !errors.Is(x.err, context.Canceled) || x.took > 0 {
+			t.Errorf("%+v", x)
+		}
+		if x, y := <-one, <-two; !errors.Is(x.err, ErrNoAnswer) || !errors.Is(y.err, ErrNoAnswer) || y.took != 8*time.Second {
+			t.Errorf("%+v %+v", x, y)
+		}
+	})
+	bubble(t, "what hello says", func(t *testing.T) {
+		r := newRig(t)
+		b := r.connect("brd_1")
+		b.say(wire.UpHello, wire.Hello{Proto: 1, Netloss: &wire.Netloss{GraceSec: 9, Version: 4, Channels: map[int]string{1: "hold", 7: "off"}}})
+		s := r.Status("brd_1")
+		if s.Netloss.Version != 4 || s.Netloss.GraceSec != 9 || s.Netloss.Channels[1] != "hold" || s.Netloss.Channels[2] != "close" || len(s.Netloss.Channels) != 2 {
+			t.Errorf("%+v", s.Netloss)
+		}
+		b.say(wire.UpHello, wire.Hello{Proto: 1, Netloss: &wire.Netloss{}}) // flash was wiped
+		if s := r.Status("brd_1"); s.Netloss.Version != 0 || s.Netloss.GraceSec != 129600 || !s.NetlossAppliedAt.IsZero() {
+			t.Errorf("%+v", s.Netloss)
+		}
+	})
+}

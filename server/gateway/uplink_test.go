@@ -1,0 +1,240 @@
+package gateway
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/store/storetest"
+)
+
+func TestReports(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		first := true
+		r.backs.accept = func(rep wire.Report) (bool, bool) { return rep.CommandID == "cmd_1", first }
+		standing := func(state string, since int64) *wire.Standing {
+			return &wire.Standing{Channel: 1, State: state, Leaf: "closed", Since: since}
+		}
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("unlocked", 5)})
+		if a := b.ack(); a.Type != wire.AckRpt || a.CommandID != "cmd_1" || !a.Accepted {
+			t.Errorf("%+v", a)
+		}
+		if s := r.Status("brd_1").Standings[1]; s.State != "unlocked" || s.DoorID != "dor_1" {
+			t.Errorf("%+v", s)
+		}
+		first = false // a repeat: its standing may be old
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("locked", 1)})
+		if a := b.ack(); !a.Accepted || r.Status("brd_1").Standings[1].State != "unlocked" {
+			t.Errorf("%+v", a)
+		}
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "ok"})
+		if a := b.ack(); a.CommandID != "cmd_unknown" || a.Accepted {
+			t.Errorf("%+v", a)
+		}
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("ajar", 1)})
+		if b.ack(); r.backs.reps[3].Standing != nil {
+			t.Error("a standing that means nothing went on")
+		}
+		if got := r.kinds("received"); got != "received 1; received 1; received 1; received 1" {
+			t.Error(got)
+		}
+	})
+}
+
+// TestWithDeviceAndStore: the real ledger and the real database behind it.
+func TestWithDeviceAndStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := storetest.New(t)
+		r := &rig{t: t, backs: &backs{}}
+		g, err := New(Config{Store: h.Store, Clock: h.Clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dev := device.New(device.Config{Ledger: h.Commands(), Sender: g, Clock: h.Clock})
+		t.Cleanup(dev.Stop)
+		g.Bind(dev, r.backs)
+		r.Gateway = g
+		r.listen()
+		b := r.connect("brd_1", password("pw"))
+		b.say(wire.UpHello, wire.Hello{Proto: 1})
+		b.ack()
+		answers := make(chan device.Answer, 1)
+		go func() {
+			a, err := dev.Execute(t.Context(), device.Request{PlaceID: "plc_a", DoorID: "dor_1", Command: "open", Key: "k", Method: "api"})
+			if err != nil {
+				t.Error(err)
+			}
+			answers <- a
+		}()
+		c := next[wire.Command](b, wire.DownCmd)
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "ok"}) // dropped and counted
+		if a := b.ack(); a.CommandID != "cmd_unknown" || a.Accepted {
+			t.Errorf("%+v", a)
+		}
+		b.say(wire.UpRpt, wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: "ok"})
+		if a := <-answers; a.Result.Outcome != device.Reported || a.Result.CommandID != c.ID {
+			t.Errorf("%+v", a)
+		}
+		if a := b.ack(); a.CommandID != c.ID || !a.Accepted {
+			t.Errorf("%+v", a)
+		}
+		if n := dev.Snapshot(); n.UnknownReports != 1 || n.Reported != 1 {
+			t.Errorf("%+v", n)
+		}
+		b.say(wire.UpRec, wire.Records{Records: []wire.Record{record(1), record(2)}})
+		b.say(wire.UpRec, wire.Records{Records: []wire.Record{record(1), record(2), record(3)}}) // again, and one more
+		if x, y := b.ack(), b.ack(); x.Seq != 2 || y.Seq != 3 || r.Snapshot().Records != 3 {
+			t.Errorf("%+v %+v %+v", x, y, r.Snapshot())
+		}
+	})
+}
+
+func record(seq int64) wire.Record {
+	return wire.Record{Seq: seq, DoorID: "dor_1", At: 1793502000000 + seq, Result: "opened", Reason: "onsite", PhoneTail: "1234"}
+}
+
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		say := func(list ...wire.Record) { t.Helper(); b.say(wire.UpRec, wire.Records{Records: list, Dropped: 2}) }
+		r.store.broken(errors.New("disk full"))
+		say(record(1))
+		b.quiet() // not acknowledged before the commit
+		r.store.broken(nil)
+		whole := record(2)
+		whole.PhoneTail = "01012341234"
+		odd := record(3)
+		odd.PhoneTail = "12-4"
+		say(record(1), whole, odd)
+		if a := b.ack(); a.Type != wire.AckRec || a.Seq != 3 || len(r.store.records) != 3 {
+			t.Errorf("%+v", a)
+		}
+		if x, y := r.store.records[1].PhoneTail, r.store.records[2].PhoneTail; x != "1234" || y != "" {
+			t.Errorf("a phone went through: %q %q", x, y)
+		}
+		bad := func(change func(*wire.Record)) wire.Record { x := record(9); change(&x); return x }
+		say(bad(func(r *wire.Record) { r.DoorID = "dor_3" }), bad(func(r *wire.Record) { r.At = 0 }), bad(func(r *wire.Record) { r.At = 1 << 60 }),
+			bad(func(r *wire.Record) { r.Result = "maybe" }), bad(func(r *wire.Record) { r.Reason = "expired" }),
+			bad(func(r *wire.Record) { r.Result = "denied" }), bad(func(r *wire.Record) { r.GrantID = strings.Repeat("x", 65) }), bad(func(r *wire.Record) { r.Seq = 10 }))
+		if a := b.ack(); a.Seq != 10 || r.Snapshot().BadRecords != 7 || r.Snapshot().Records != 4 {
+			t.Errorf("%+v %+v", a, r.Snapshot())
+		}
+		say(make([]wire.Record, maxRecords+1)...)
+		say()
+		b.quiet()
+		if n := r.Snapshot(); n.Garbage != 1 || r.Status("brd_1").Dropped != 2 {
+			t.Errorf("%+v", n)
+		}
+	})
+}
+
+func TestAcks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		b.say(wire.UpAck, `{"type":"sync","revision":7}`)
+		b.say(wire.UpDigest, `{"revision":7,"digest":"aa"}`)
+		b.quiet() // not equal: what is to be done is boardsync's
+		r.backs.equal = true
+		b.say(wire.UpDigest, `{"revision":8}`)
+		if a := b.ack(); a.Type != wire.AckDigest || !a.Accepted {
+			t.Errorf("%+v", a)
+		}
+		b.say(wire.UpPing, ``)
+		if a := b.ack(); a.Type != wire.AckPing || a.SessionMs == 0 || a.Time != time.Now().UnixMilli() {
+			t.Errorf("%+v", a)
+		}
+		if got := r.backs.all(); got != "connected brd_1 1 rev 0; acked brd_1 1 rev 7 ; digest brd_1 1 rev 7; digest brd_1 1 rev 8" {
+			t.Error(got)
+		}
+		r.Applied("brd_1", 8, "aa", time.UnixMilli(5))
+		r.Applied("brd_9", 8, "aa", time.UnixMilli(5))
+		if s := r.Status("brd_1"); s.AppliedRevision != 8 || s.Digest != "aa" || s.AppliedAt.UnixMilli() != 5 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestGarbage: nothing that a board says after its hello ends its connection.
+func TestGarbage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		rng := rand.New(rand.NewPCG(1, 2))
+		noise := make([]byte, 300)
+		for i := range noise {
+			noise[i] = byte(rng.Uint32())
+		}
+		sent := int64(0)
+		for _, ch := range []string{wire.UpRpt, wire.UpAck, wire.UpState, wire.UpRec, wire.UpDigest} {
+			for _, p := range []string{"", "null x", "[]", `"x"`, `{"commandId":5}`, `{"doors":{}}`, `{"records":[5]}`, `{"revision":"x"}`, string(noise), `{"type":"cfg","netloss":{"graceSec":-1}}x`} {
+				b.say(ch, p)
+				sent++
+			}
+		}
+		if n := r.Snapshot(); n.Garbage == 0 || n.Garbage > sent {
+			t.Errorf("%d garbage of %d", n.Garbage, sent)
+		}
+		b.say(wire.UpRpt, strings.Repeat("x", maxPacket-100))
+		for len(b.down) > 0 {
+			<-b.down
+		}
+		b.say(wire.UpPing, "{}")
+		if a := b.ack(); a.Type != wire.AckPing || r.Status("brd_1").State != "online" {
+			t.Errorf("%+v", a)
+		}
+		b.say(wire.UpRpt, strings.Repeat("x", maxPacket)) // the packet is over the bound
+		if !b.ended() {
+			t.Error("a packet over 64 KiB was taken")
+		}
+		conn := r.dial() // noise below MQTT: that connection ends, no other
+		other := r.online("brd_2")
+		_, _ = conn.Write(good("brd_1").bytes())
+		_, _ = conn.Write(noise)
+		if _, closed := answer(t, conn); !closed {
+			t.Log("the noise was a packet") // and the keep-alive ends it
+		}
+		_ = conn.Close()
+		other.say(wire.UpPing, "{}")
+		if a := other.ack(); a.Type != wire.AckPing || r.Snapshot().Panics != 0 {
+			t.Errorf("%+v, %d panics", a, r.Snapshot().Panics)
+		}
+	})
+}
+
+// TestBurst: uplinks are handled in order, none is lost, however fast they come.
+func TestBurst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		const n = 3 * maxQueue
+		for i := range n {
+			b.Publish("sac/v1/brd_1/rpt", 0, false, encode(wire.Report{CommandID: sprintf("cmd_%d", i), Result: "ok"}))
+			if i%100 == 99 {
+				synctest.Wait() // the outbox is bounded too
+			}
+		}
+		for i := range n {
+			if a := b.ack(); a.CommandID != sprintf("cmd_%d", i) {
+				t.Fatalf("%d: %+v", i, a)
+			}
+		}
+		if c := r.Snapshot(); c.Reports != n || c.DownDropped != 0 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
