@@ -94,6 +94,7 @@ type keyLoad struct {
 	keys  []string
 	door  map[string]string // of every key
 	first map[string]string // status and body of every key that was answered
+	spare int
 }
 
 func newKeyLoad(t *testing.T, base, apiKey string) *keyLoad {
