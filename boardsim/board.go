@@ -44,8 +44,9 @@ type board struct {
 	dirty   bool  // flash lags behind
 	outbox  []message
 	sending bool
-	behind  *pending // a report that a fault holds back for the next one
-	jlines  []journalLine
+	behind  *pending      // a report that a fault holds back for the next one
+	jlines  []journalLine // the last of the journal
+	jat     []int64       // where in the file each line is
 	jseq    int64
 }
 

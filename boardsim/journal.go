@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -24,7 +24,7 @@ import (
 type journal struct {
 	mu   sync.Mutex
 	file *os.File // nil = nothing is kept
-	path string
+	size int64
 }
 
 // journalLine is a line as it is kept and shown.
@@ -53,7 +53,7 @@ type lineJSON struct {
 
 // keepLines is how many lines of a board stay in memory; older ones are read
 // from the file, if there is one.
-const keepLines = 256
+const keepLines = 128
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
@@ -101,71 +101,70 @@ func (v lineJSON) line() journalLine {
 		Cause: v.Cause, CommandID: orEmpty(v.CommandID), GrantID: orEmpty(v.GrantID), Revision: v.Revision, OutageAgeMs: ms}}
 }
 
-// openJournal reads what earlier lives wrote and opens the file to append.
+// openJournal reads what earlier lives wrote and goes on behind the last whole line.
 func openJournal(dir, name string, boards map[string]*board) (*journal, error) {
 	j := &journal{}
 	if dir == "" {
 		return j, nil
 	}
-	j.path = filepath.Join(dir, name+".ndjson")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	whole, err := j.each(func(v lineJSON) {
-		if b := boards[v.BoardID]; b != nil {
-			b.keep(v.line())
-			b.s.Boot = max(b.s.Boot, v.Boot)
-		}
-	})
+	file, err := os.OpenFile(filepath.Join(dir, name+".ndjson"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if j.file, err = os.OpenFile(j.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
-		return nil, err
+	if err := j.load(file, boards); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
-	return j, j.file.Truncate(whole) // a line cut short by a power loss is no line
+	j.file = file
+	return j, nil
 }
 
-// each reads all lines and returns how many bytes were whole ones.
-func (j *journal) each(f func(lineJSON)) (whole int64, err error) {
-	file, err := os.Open(j.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = file.Close() }()
+func (j *journal) load(file *os.File, boards map[string]*board) error {
 	r := bufio.NewReaderSize(file, 1<<16)
 	for {
 		raw, err := r.ReadBytes('\n')
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return whole, err
+		if errors.Is(err, io.EOF) { // a line cut short by a power loss is no line
+			return file.Truncate(j.size)
 		}
-		whole += int64(len(raw))
+		if err != nil {
+			return err
+		}
 		var v lineJSON
 		if json.Unmarshal(raw, &v) == nil {
-			f(v)
+			if b := boards[v.BoardID]; b != nil {
+				b.keep(v.line(), j.size)
+				b.s.Boot = max(b.s.Boot, v.Boot)
+			}
 		}
+		j.size += int64(len(raw))
 	}
 }
 
-// append writes a line: one write.
-func (j *journal) append(v lineJSON) error {
+// append writes a line, in one write, and returns where it is.
+func (j *journal) append(v lineJSON) (at int64, err error) {
 	if j.file == nil {
-		return nil
+		return 0, nil
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_, err = j.file.Write(append(raw, '\n'))
-	return err
+	at = j.size
+	if _, err = j.file.Write(append(raw, '\n')); err != nil {
+		_ = j.file.Truncate(at)
+		return 0, err
+	}
+	j.size += int64(len(raw)) + 1
+	return at, nil
+}
+
+// read returns the line at a place that append returned.
+func (j *journal) read(at int64) (v lineJSON, err error) {
+	return v, json.NewDecoder(io.NewSectionReader(j.file, at, 1<<16)).Decode(&v)
 }
 
 // Close closes the file.
@@ -179,38 +178,43 @@ func (j *journal) Close() error {
 // write adds a line of ground truth [CMD-6]. Called with mu held.
 func (b *board) write(l firmware.Line) {
 	jl := journalLine{Seq: b.jseq + 1, Boot: b.s.Boot, At: b.f.nowMs(), Line: l}
-	b.keep(jl)
 	moved := clock.WallNow().UnixNano()
-	if err := b.f.journal.append(jl.view(b.id)); err != nil {
+	at, err := b.f.journal.append(jl.view(b.id))
+	if err != nil {
 		b.f.cfg.Log.Error("journal", "board", b.id, "err", err)
+		at = -1
 	}
+	b.keep(jl, at)
 	b.f.cfg.History(history.Event{Kind: history.Actuation, At: jl.At, WallNs: moved, BoardID: b.id, PlaceID: b.placeID, DoorID: l.DoorID,
 		Channel: l.Channel, Boot: jl.Boot, Action: l.Action, Cause: l.Cause, CommandID: l.CommandID, GrantID: l.GrantID, Revision: l.Revision,
 		OutageAgeMs: l.OutageAgeMs})
 }
 
-func (b *board) keep(l journalLine) {
+// keep remembers a line that is at a place in the file; old ones by their place only.
+func (b *board) keep(l journalLine, at int64) {
 	b.jseq = l.Seq
 	if len(b.jlines) >= keepLines && b.f.cfg.DataDir != "" {
 		b.jlines = b.jlines[1:]
 	}
-	b.jlines = append(b.jlines, l)
+	b.jlines, b.jat = append(b.jlines, l), append(b.jat, at)
 }
 
 // lines is the board's whole journal, oldest first.
 func (b *board) lines() ([]lineJSON, error) {
 	b.mu.Lock()
-	kept := append([]journalLine{}, b.jlines...)
+	kept := slices.Clone(b.jlines)
+	old := slices.Clone(b.jat[:len(b.jat)-len(b.jlines)])
 	b.mu.Unlock()
-	var out []lineJSON
-	if len(kept) > 0 && kept[0].Seq > 1 && b.f.journal.file != nil {
-		if _, err := b.f.journal.each(func(v lineJSON) {
-			if v.BoardID == b.id && v.Seq < kept[0].Seq {
-				out = append(out, v)
-			}
-		}); err != nil {
+	out := make([]lineJSON, 0, len(old)+len(kept))
+	for _, at := range old {
+		if at < 0 { // the disk was full; the history has it
+			continue
+		}
+		v, err := b.f.journal.read(at)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, v)
 	}
 	for _, l := range kept {
 		out = append(out, l.view(b.id))

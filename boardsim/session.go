@@ -1,8 +1,6 @@
 package boardsim
 
 import (
-	"context"
-	"errors"
 	"net"
 	"net/url"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/wire"
 )
 
 // Transport times, wall.
@@ -115,137 +112,6 @@ func bye(s *session) {
 	}
 	if s.line != nil {
 		_ = s.line.Close()
-	}
-}
-
-// redial plans the next attempt: the first soon, later ones with full jitter.
-// Jumping time waits for the first two. Called with mu held.
-func (b *board) redial() {
-	if b.stopped || b.lineBad != "" {
-		b.landed()
-		return
-	}
-	wait := time.Duration(b.rng.Int64N(int64(firstRetry)))
-	if b.tries > 0 {
-		wait = time.Duration(b.rng.Int64N(int64(min(maxRetry, firstRetry<<min(b.tries, 10)))))
-	}
-	if b.f.walking() {
-		wait = 0
-	}
-	if b.tries < 2 && b.away == nil {
-		b.away = b.f.cfg.Flight.Begin()
-	}
-	if b.tries >= 2 {
-		b.landed()
-	}
-	b.tries++
-	if b.retry != nil {
-		b.retry.Stop()
-	}
-	b.retry = clock.WallAfter(wait, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.dialNow()
-	})
-}
-
-// landed ends the flight of a reconnect. Called with mu held.
-func (b *board) landed() {
-	if b.away != nil {
-		b.away()
-		b.away = nil
-	}
-}
-
-// dialNow begins an attempt unless one is under way. Called with mu held.
-func (b *board) dialNow() {
-	if b.stopped || b.lineBad != "" || b.f.ctx.Err() != nil {
-		b.landed()
-		return
-	}
-	if b.ses != nil {
-		return
-	}
-	b.seq++
-	s := &session{no: b.seq, done: make(chan struct{})}
-	b.ses = s
-	b.f.wg.Go(func() {
-		b.f.slots <- struct{}{}
-		err := b.connect(s)
-		<-b.f.slots
-		if err != nil {
-			b.ended(s, err)
-		}
-	})
-}
-
-// connect dials, subscribes, says hello and waits for the answer.
-func (b *board) connect(s *session) error {
-	ctx, cancel := context.WithTimeout(b.f.ctx, handshake)
-	defer cancel()
-	conn, err := b.f.cfg.Dial(ctx, b.id)
-	if err != nil {
-		return err
-	}
-	b.mu.Lock()
-	if b.ses != s {
-		b.mu.Unlock()
-		link.Reset(conn)
-		return nil
-	}
-	s.heard.Store(b.f.nowMs())
-	s.line = link.Wrap(conn, link.Config{BoardID: b.id, Flight: b.f.cfg.Flight, Seed: b.f.cfg.Seed ^ s.no<<20 ^ int64(b.rng.Uint32()),
-		State: b.f.faults.Line(b.id).State(), OnFault: func(d link.Dir) { b.f.faults.LineHit(b.id, d) }})
-	s.client = mqtt.NewClient(b.options(s))
-	b.mu.Unlock()
-	if err := await(s.client.Connect()); err != nil {
-		_ = s.line.Close()
-		return err
-	}
-	topics := map[string]byte{}
-	for _, ch := range wire.Down {
-		topics[wire.Topic(b.id, ch)] = 0
-	}
-	if err := await(s.client.SubscribeMultiple(topics, nil)); err != nil {
-		return err
-	}
-	b.hello(s)
-	b.flush()
-	return b.answered(ctx, s)
-}
-
-var errTimeout = errors.New("boardsim: the server does not answer")
-
-func await(t mqtt.Token) error {
-	if !t.WaitTimeout(handshake) {
-		return errTimeout
-	}
-	return t.Error()
-}
-
-func (b *board) hello(s *session) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ses != s {
-		return
-	}
-	b.f.cfg.Flight.Reset(b.id) // what was under way on an earlier connection, whosever it was
-	s.up, s.hello = true, clock.Mono()
-	b.step(firmware.Event{Kind: firmware.Connected})
-}
-
-// answered waits for the answer to the hello.
-func (b *board) answered(ctx context.Context, s *session) error {
-	late := make(chan struct{})
-	t := clock.WallAfter(handshake, func() { close(late) })
-	defer t.Stop()
-	select {
-	case <-s.done:
-		return nil
-	case <-late:
-		return errTimeout
-	case <-b.f.ctx.Done():
-		return ctx.Err()
 	}
 }
 
