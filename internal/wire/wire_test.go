@@ -1,0 +1,193 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/doorlab/doorlab/internal/access"
+)
+
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	for _, ch := range append(slices.Clone(Up), Down...) {
+		id, got, ok := ParseTopic(Topic("brd_1", ch))
+		if id != "brd_1" || got != ch || !ok {
+			t.Error(ch, id, got, ok)
+		}
+	}
+	for _, bad := range []string{"", "sac/v1/", "sac/v1/brd_1", "sac/v1/brd_1/", "sac/v1//cmd", "sac/v1/brd_1/cmd/x", "sac/v2/brd_1/cmd", "$share/g/sac/v1/brd_1/cmd", "/sac/v1/brd_1/cmd"} {
+		if _, _, ok := ParseTopic(bad); ok {
+			t.Errorf("%q is a topic", bad)
+		}
+	}
+}
+
+func FuzzParseTopic(f *testing.F) {
+	f.Add("sac/v1/brd_1/cmd")
+	f.Add("sac/v1/+/#")
+	f.Fuzz(func(t *testing.T, s string) {
+		if id, ch, ok := ParseTopic(s); ok && (Topic(id, ch) != s || strings.Contains(id, "/") || strings.Contains(ch, "/")) {
+			t.Errorf("%q: %q %q", s, id, ch)
+		}
+	})
+}
+
+// types are the payloads by their names in docs/asyncapi.yaml.
+var types = map[string]any{"Hello": Hello{}, "Ack": Ack{}, "Command": Command{}, "Report": Report{}, "Standing": Standing{}, "State": State{},
+	"Sync": Sync{}, "SyncAck": SyncAck{}, "Digest": Digest{}, "Netloss": Netloss{}, "Config": Config{}, "Record": Record{}, "Records": Records{},
+	"DoorConfig": DoorConfig{}, "Grant": access.Grant{}, "Window": access.Window{}, "Hours": access.Hours{}}
+
+func fields(v any) (names []string) {
+	for f := range reflect.TypeOf(v).Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestAsyncAPI: every channel in its direction, every field of every payload, and no other.
+func TestAsyncAPI(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Channels   map[string]struct{ Publish, Subscribe map[string]any }
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]any }
+		}
+	}
+	if err := yaml.Unmarshal(read(t, "asyncapi.yaml"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var up, down []string
+	for topic, ch := range doc.Channels {
+		id, name, ok := ParseTopic(topic)
+		if !ok || id != "{boardId}" {
+			t.Errorf("%s is no topic", topic)
+		}
+		if ch.Publish != nil {
+			up = append(up, name)
+		}
+		if ch.Subscribe != nil {
+			down = append(down, name)
+		}
+	}
+	same := func(what string, got, want []string) {
+		t.Helper()
+		got, want = slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	same("up", up, Up)
+	same("down", down, Down)
+	for name, v := range types {
+		same(name, slices.Collect(maps.Keys(doc.Components.Schemas[name].Properties)), fields(v))
+	}
+}
+
+// TestPage: docs/board-protocol.md names every channel and field, and its
+// examples are messages of ours.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	page := string(read(t, "board-protocol.md"))
+	for _, ch := range append(slices.Clone(Up), Down...) {
+		if !strings.Contains(page, "`"+ch+"`") {
+			t.Errorf("channel %s is missing", ch)
+		}
+	}
+	for name, v := range types {
+		for _, f := range fields(v) {
+			if !regexp.MustCompile("[`\"]" + f + "[`\":]").MatchString(page) {
+				t.Errorf("%s.%s is missing", name, f)
+			}
+		}
+	}
+	known := []any{&Hello{}, &Ack{}, &Command{}, &Report{}, &Sync{}, &Config{}, &SyncAck{}, &Records{}}
+	examples := 0
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		for d := json.NewDecoder(strings.NewReader(block[1])); d.More(); {
+			var raw json.RawMessage
+			if err := d.Decode(&raw); err != nil {
+				t.Fatalf("%v in %s", err, block[1])
+			}
+			examples++
+			if !slices.ContainsFunc(known, func(v any) bool {
+				strict := json.NewDecoder(bytes.NewReader(raw))
+				strict.DisallowUnknownFields()
+				return strict.Decode(v) == nil
+			}) {
+				t.Errorf("no message of ours: %s", raw)
+			}
+		}
+	}
+	if examples < 8 {
+		t.Errorf("%d examples", examples)
+	}
+}
+
+// TestDigestFromBytes: the digest can be computed from the bytes of a sync
+// message as the page says, without knowing our types.
+func TestDigestFromBytes(t *testing.T) {
+	t.Parallel()
+	y := Sync{To: 3, Snapshot: true, Timezone: "Asia/Seoul",
+		Upsert: []access.Grant{{ID: "pmt_1", Kind: "permit", Doors: []string{"dor_<1>"}, StartsAt: 5}, {ID: "pmt_2", Revoked: true}},
+		Windows: &[]access.Window{{ID: "pol_1", Ref: "custom", Mode: "free", Week: access.Week{"tue": {{"09:00", "10:00"}}, "mon": nil}}},
+		Hours:   &access.Hours{Timezone: "Asia/Seoul", Week: access.Week{"sun": {{"09:00", "24:00"}}}, Closures: []access.Closure{{Name: "R&D \u2028"}}},
+		Doors:   &[]DoorConfig{{"brd_1", "dor_1", 1}, {"brd_2", "dor_2", 1}}}
+	var sum access.Sum
+	for _, g := range y.Upsert {
+		sum.Toggle("grant", g)
+	}
+	sum.Toggle("window", (*y.Windows)[0])
+	sum.Toggle("hours", *y.Hours)
+	for _, d := range *y.Doors {
+		sum.Toggle("door", d)
+	}
+	message, err := json.Marshal(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw struct {
+		Upsert, Windows, Doors []json.RawMessage
+		Hours                  json.RawMessage
+	}
+	if err := json.Unmarshal(message, &raw); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 16)
+	add := func(kind string, items ...json.RawMessage) {
+		for _, it := range items {
+			h := sha256.Sum256([]byte(kind + "\n" + string(it)))
+			for i := range got {
+				got[i] ^= h[i]
+			}
+		}
+	}
+	add("grant", raw.Upsert...)
+	add("window", raw.Windows...)
+	add("door", raw.Doors...)
+	add("hours", raw.Hours)
+	if hex.EncodeToString(got) != sum.String() {
+		t.Errorf("%x, want %s", got, sum)
+	}
+}
