@@ -198,6 +198,13 @@ func TestCredit(t *testing.T) {
 	if got := call(); got != sooner.Permit.ID || used(got) != "1 true" {
 		t.Errorf("credited %s", got)
 	}
+	h.Pass(time.Minute)
+	if got := call(); used(got) != "2 true" {
+		t.Errorf("the second use: %s", used(got))
+	}
+	if g, err := h.Grant(sooner.Permit.ID); err != nil || !g.FirstUsedAt.Equal(epoch) {
+		t.Errorf("first used at %s, %v", g.FirstUsedAt, err)
+	}
 	h.revoke("sooner")
 	h.door.outcome = device.NoResponse
 	if got := call(); got != later.Permit.ID || used(got) != "0 false" {

@@ -57,7 +57,7 @@ func TestRevokeRacesOpen(t *testing.T) {
 	h, l := newRealHouse(t, nil)
 	people, rounds := 100, 100
 	if underRace { // five times slower
-		people = 20
+		people = 10
 	}
 	var refused atomic.Int64
 	var wg sync.WaitGroup

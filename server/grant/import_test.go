@@ -175,6 +175,10 @@ func TestTerms(t *testing.T) {
 	if _, err := h.CancelReservation(ctx, grant.By{PlaceID: "plc_b"}, a.ID); rule.CodeOf(err) != rule.NotFound {
 		t.Errorf("of another place: %v", err)
 	}
+	r.ExternalRef = ptr("r")
+	if back, err := h.CreateReservation(ctx, byA, r); err != nil || back.ID != a.ID || back.State != grant.Active || !back.RevokedAt.IsZero() {
+		t.Errorf("made again: %+v, %v", back, err)
+	}
 	if list, total, err := h.ListReservations(ctx, "plc_a", grant.ListQuery{}); err != nil || total != 2 || list[1].ID != a.ID {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -211,6 +211,10 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("%d days: %v", n, err)
 		}
 	}
+	h.Pass(12 * time.Hour) // 00:00 in Seoul, 15:00 in UTC
+	if s, err := h.Service.Schedule("plc_a", 1); err != nil || s.Days[0].Date != "2026-11-02" {
+		t.Errorf("today is the place's: %+v, %v", s, err)
+	}
 	if _, err := h.Service.Schedule("plc_x", 1); rule.CodeOf(err) != rule.PlaceNotFound {
 		t.Errorf("unknown place: %v", err)
 	}
