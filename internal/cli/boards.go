@@ -64,7 +64,7 @@ func boardsCommand(e *env) *cobra.Command {
 			}
 			defer cleanup()
 			fc := testbed.FleetConfig{World: w, Broker: addr, SliceI: i, SliceN: n, Control: control, ControlToken: token,
-				DataDir: dir, Virtual: clockMode == "virtual", Log: logger(e, verbose)}
+				DataDir: dir, Virtual: clockMode == "virtual", Progress: progress(e), Log: logger(e, verbose)}
 			return runBoards(c.Context(), e, fc, timeout, jsonOut)
 		},
 	}

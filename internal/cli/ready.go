@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
+
+	"github.com/mattn/go-isatty"
 
 	"github.com/doorlab/doorlab/internal/testbed"
 )
@@ -18,7 +22,7 @@ func Version() string {
 
 // printReady says the same as the ready line to a person: addresses, keys, an
 // entry link, three commands to paste.
-func printReady(w io.Writer, r testbed.Ready, c testbed.Config, tb *testbed.Testbed) {
+func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.Testbed) {
 	fmt.Fprintf(w, "doorlab is ready: %d places, %d simulated boards\n\n", len(r.Places), tb.Boards())
 	fmt.Fprintf(w, "  API      %s\n  MQTT     %s\n", r.HTTP, r.MQTT)
 	if r.Control != "" {
@@ -37,23 +41,33 @@ func printReady(w io.Writer, r testbed.Ready, c testbed.Config, tb *testbed.Test
 		}
 		fmt.Fprintf(w, "  %-4s %-14s %s   %s\n", p.Kind, p.Name, key, p.EntryPhone)
 	}
-	p := r.Places[0]
-	if p.APIKey == nil {
-		return
+	if r.SIP != "" {
+		fmt.Fprintf(w, "\nPhone entry over SIP: call sip:<entry phone>@%s, UDP or TCP\n", r.SIP)
 	}
-	if url, err := tb.ExampleLink(); err == nil && url != "" {
-		fmt.Fprintf(w, "\nAn entry link, as a customer gets it:\n  %s\n", url)
+	if p, door, ok := tb.Example(); ok {
+		printExample(ctx, w, r.HTTP, tb, p, door)
+	}
+	fmt.Fprintln(w, "\nCtrl-C ends it.")
+}
+
+// printExample prints an entry link and three commands to paste.
+func printExample(ctx context.Context, w io.Writer, base string, tb *testbed.Testbed, p testbed.ReadyPlace, door string) {
+	if url, err := tb.ExampleLink(ctx, *p.APIKey); err == nil && url != "" {
+		fmt.Fprintf(w, "\nAn entry link of %s, as a customer gets it:\n  %s\n", p.Name, url)
 	}
 	fmt.Fprintf(w, `
-Try it:
+Try it: get a token, open a door, read the entry records
   TOKEN=$(curl -s %[1]s/core/v1/auth/apikey/token -H 'Content-Type: application/json' -d '{"key":"%[2]s"}' | grep -o '"accessToken":"[^"]*' | cut -d'"' -f4)
-  curl -s %[1]s/device/v1/devices -H "Authorization: Bearer $TOKEN"
-  curl -s %[1]s/space/v1/partner/entry-permits -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
-    -d '{"externalRef":"order-1","phone":"01012345678","startsAt":"2026-01-01T00:00:00Z","endsAt":"2026-01-30T00:00:00Z"}'
+  curl -s %[1]s/device/v1/devices/%[3]s/commands -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "Idempotency-Key: $RANDOM$RANDOM" -d '{"capability":"door","command":"open"}'
+  curl -s %[1]s/space/v1/partner/entry-logs -H "Authorization: Bearer $TOKEN"
+`, base, *p.APIKey, door)
+}
 
-Ctrl-C ends it.
-`, r.HTTP, *p.APIKey)
-	if c.Fleet {
-		fmt.Fprintln(w)
+// progress tells a person how far a long start is, on a terminal only.
+func progress(e *env) func(online, boards int) {
+	fd, ok := e.err.(*os.File)
+	if !ok || !isatty.IsTerminal(fd.Fd()) {
+		return nil
 	}
+	return func(online, boards int) { fmt.Fprintf(fd, "%d of %d boards are connected ...\n", online, boards) }
 }

@@ -112,7 +112,7 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 	debug.SetGCPercent(400) // with thousands of boards the tail is the collector scanning stacks
 	fmt.Fprintf(e.err, "starting a server and %d boards ...\n", w.LiveBoards()+w.TestBoards())
 	tb, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, Link: f.link, Virtual: virtual, DataDir: dir,
-		Control: "127.0.0.1:0", Log: logger(e, f.verbose)})
+		Control: "127.0.0.1:0", Progress: progress(e), Log: logger(e, f.verbose)})
 	if err != nil {
 		cleanup()
 		return nil, startError(ctx, err)

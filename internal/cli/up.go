@@ -113,7 +113,7 @@ func (f *serverFlags) run(ctx context.Context, e *env, fleet bool) error {
 		}
 		fmt.Fprintln(e.out, string(b))
 	} else {
-		printReady(e.out, tb.Ready, tc, tb)
+		printReady(ctx, e.out, tb.Ready, tb)
 	}
 	var died error
 	select {
@@ -151,7 +151,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	return testbed.Config{
 		World: w, FileSeed: fileSeed, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
 		HTTP: f.http, MQTT: f.mqtt, Control: f.control, ControlToken: f.controlToken, LinkURL: f.linkURL, SIP: f.sip,
-		CrashPoints: f.crashPoints, TrustedProxy: f.trustedProxies, Log: logger(e, f.verbose),
+		CrashPoints: f.crashPoints, TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, f.verbose),
 	}, cleanup, err
 }
 

@@ -20,20 +20,21 @@ const (
 // Config of a testbed. Zero values as said.
 type Config struct {
 	World        *world.World
-	Fleet        bool      // simulate the live places' boards too; false = the test places' only
-	Link         string    // Memory (default) or TCP
-	Virtual      bool      // virtual time that begins at Start
-	Start        time.Time // zero = now; a data directory that knows later times wins
-	DataDir      string    // must be given
-	FileSeed     int64     // the world file's own seed, when World was made with another; 0 = World's
-	HTTP         string    // "" = 127.0.0.1:0
-	MQTT         string    // "" = 127.0.0.1:0
-	Control      string    // "" = no control API
-	ControlToken string    // "" = derived from the data directory's secret
-	LinkURL      string    // base of entry links; "" = the HTTP address
-	SIP          string    // address of phone entry over SIP; "" = none
-	CrashPoints  bool      // let the control API kill the process at a step
-	TrustedProxy []string  // whose X-Forwarded-For counts
+	Fleet        bool                     // simulate the live places' boards too; false = the test places' only
+	Link         string                   // Memory (default) or TCP
+	Virtual      bool                     // virtual time that begins at Start
+	Start        time.Time                // zero = now; a data directory that knows later times wins
+	DataDir      string                   // must be given
+	FileSeed     int64                    // the world file's own seed, when World was made with another; 0 = World's
+	HTTP         string                   // "" = 127.0.0.1:0
+	MQTT         string                   // "" = 127.0.0.1:0
+	Control      string                   // "" = no control API
+	ControlToken string                   // "" = derived from the data directory's secret
+	LinkURL      string                   // base of entry links; "" = the HTTP address
+	SIP          string                   // address of phone entry over SIP; "" = none
+	CrashPoints  bool                     // let the control API kill the process at a step
+	TrustedProxy []string                 // whose X-Forwarded-For counts
+	Progress     func(online, boards int) // told every second while boards connect; nil = nobody
 	Log          *slog.Logger
 }
 

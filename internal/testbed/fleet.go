@@ -31,6 +31,7 @@ type FleetConfig struct {
 	ControlToken   string // "" = a new one
 	DataDir        string
 	Virtual        bool
+	Progress       func(online, boards int) // as in Config
 	Log            *slog.Logger
 }
 
@@ -90,7 +91,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	if ctl != nil {
 		f.startControl(ctl, c.ControlToken, log, server)
 	}
-	if err := f.fleet.Start(ctx); err != nil {
+	if err := connect(ctx, f.fleet, c.Progress); err != nil {
 		return nil, err
 	}
 	f.Ready.Ready, f.Ready.Boards = true, f.fleet.Len()

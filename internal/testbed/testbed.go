@@ -106,7 +106,7 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 		return err
 	}
 	t.boards.Store(t.fleet) // before the first board connects
-	return t.fleet.Start(ctx)
+	return connect(ctx, t.fleet, t.cfg.Progress)
 }
 
 func (t *Testbed) startControl(c Config, l net.Listener) {
@@ -203,15 +203,21 @@ func (t *Testbed) Stop() error {
 	return errors.Join(errs...)
 }
 
-// ExampleLink registers a permit at the first place whose key still works and returns its entry link.
-func (t *Testbed) ExampleLink() (string, error) {
-	ctx := context.Background()
-	p := t.Ready.Places[0]
-	if p.APIKey == nil {
-		return "", nil
+// Example is a place to try things at: its boards are simulated and its key works; false without one.
+func (t *Testbed) Example() (place ReadyPlace, doorID string, ok bool) {
+	for i, p := range t.cfg.World.Places {
+		if !t.cfg.Fleet && p.Kind != world.Test || t.Ready.Places[i].APIKey == nil || len(p.Boards) == 0 || len(p.Boards[0].Doors) == 0 {
+			continue
+		}
+		return t.Ready.Places[i], p.Boards[0].Doors[0].ID, true
 	}
+	return ReadyPlace{}, "", false
+}
+
+// ExampleLink registers a permit for a week at a place and returns its entry link.
+func (t *Testbed) ExampleLink(ctx context.Context, apiKey string) (string, error) {
 	c := client.Client{Base: t.Ready.HTTP}
-	token, _, err := c.Exchange(ctx, *p.APIKey)
+	token, _, err := c.Exchange(ctx, apiKey)
 	if err != nil {
 		return "", err
 	}
