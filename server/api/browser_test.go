@@ -38,7 +38,7 @@ func clean(t *testing.T, p *browser.Page, url string) {
 func TestDocsInBrowser(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
-	h := newHouse(t)
+	h := newPatientHouse(t, time.Minute)
 	url := h.serve()
 	p, plain := b.Page(browser.Look{}), b.Page(browser.Look{NoScript: true})
 	var token string
@@ -97,7 +97,7 @@ func try(t *testing.T, p *browser.Page, name, key, token string) string {
 func TestEntryInBrowser(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
-	h := newHouse(t)
+	h := newPatientHouse(t, time.Minute)
 	url := h.serve()
 	token := h.want(200, "", request{method: "POST", path: "/space/v1/partner/entry-permits", token: "key_a",
 		body: strings.Replace(permitBody, `"m-1"`, `"m-1","doorIds":["dor_1","dor_2"]`, 1)}).data()["entryToken"].(string)

@@ -71,6 +71,7 @@ type house struct {
 	keys   map[string]string // secret by key id
 	tokens map[string]string // by key id
 	log    *syncBuffer
+	wait   time.Duration // for a board's report
 }
 
 type syncBuffer struct {
@@ -171,11 +172,18 @@ func (f *fakeBoards) SetNetloss(_ context.Context, boardID string, n wire.Netlos
 
 func newHouse(t *testing.T, change ...func(*Config)) *house {
 	t.Helper()
+	return newPatientHouse(t, 150*time.Millisecond, change...)
+}
+
+// newPatientHouse waits longer for a board: on a machine under load a report
+// may take a while.
+func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) *house {
+	t.Helper()
 	w, err := world.Parse("test", []byte(houseWorld), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, clk: clock.NewVirtual(epoch, nil), keys: map[string]string{}, tokens: map[string]string{}, log: &syncBuffer{}}
+	h := &house{t: t, wait: wait, clk: clock.NewVirtual(epoch, nil), keys: map[string]string{}, tokens: map[string]string{}, log: &syncBuffer{}}
 	h.clk.Freeze()
 	if h.store, err = store.Open(t.TempDir(), store.Options{Clock: h.clk}); err != nil {
 		t.Fatal(err)
@@ -210,7 +218,7 @@ func (h *house) config(st *store.Store) Config {
 		h.t.Fatal(err)
 	}
 	h.boards = &fakeBoards{clk: h.clk, netloss: map[string]wire.Netloss{}, applied: map[string]time.Time{}}
-	h.device = device.New(device.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, Wait: 150 * time.Millisecond})
+	h.device = device.New(device.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, Wait: h.wait})
 	h.boards.device = h.device
 	h.t.Cleanup(h.device.Stop)
 	return Config{

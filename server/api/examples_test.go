@@ -1,0 +1,92 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestExamples runs the documents' examples: each request example, its ids
+// replaced by ones of the house, succeeds as it stands, and the answer has the
+// fields that the response example shows. No operation goes without.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	real := h.fixtures()
+	ids := strings.NewReplacer("sact_exampleexampleexampleexample000000", h.keys["key_a"], "dor_front", "dor_1", "order-1", "m-1")
+	h.tick(time.Minute)
+	ran := 0
+	for _, d := range h.api.docs {
+		for _, op := range d.ops {
+			o := d.doc.Paths.Value(op.path).GetOperation(op.method)
+			row := matrix[op.id]
+			q := request{method: op.method, path: real.Replace(row.path)}
+			if op.scope != "none" {
+				q.token = "key_a"
+			}
+			if row.key {
+				q.key = "example-" + op.id
+			}
+			if o.RequestBody != nil {
+				m := o.RequestBody.Value.Content[typeJSON]
+				if m.Example == nil {
+					t.Errorf("%s: no example of a request", op.id)
+					continue
+				}
+				b, err := json.Marshal(m.Example)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q.body = ids.Replace(string(b))
+				if op.id == "entryOpen" {
+					q.body = real.Replace(row.body) // a token cannot be an example
+				}
+			}
+			if m := o.Responses.Value("200").Value.Content["text/html"]; m != nil && o.Responses.Value("200").Value.Content[typeJSON] != nil {
+				q.header = map[string]string{"Accept": typeJSON}
+			}
+			r := h.want(200, "", q)
+			ran++
+			m := o.Responses.Value("200").Value.Content[typeJSON]
+			if m == nil || strings.HasSuffix(op.path, "/openapi.json") {
+				continue
+			}
+			if m.Example == nil {
+				t.Errorf("%s: no example of an answer", op.id)
+				continue
+			}
+			if missing := lacks("", m.Example, r.json); missing != nil && !slices.Contains([]string{"listRecords", "listEvents"}, op.id) {
+				t.Errorf("%s: the example shows %v, the answer was %s", op.id, missing, r.Body)
+			}
+		}
+	}
+	t.Logf("%d examples", ran)
+}
+
+// lacks lists the fields that an example has and an answer has not. Of lists
+// the first items are compared, if there are any.
+func lacks(at string, example, answer any) (out []string) {
+	switch e := example.(type) {
+	case map[string]any:
+		a, _ := answer.(map[string]any)
+		if a == nil || at == ".data.channels" {
+			return nil // null, or keys that are data
+		}
+		for k, v := range e {
+			w, ok := a[k]
+			if !ok {
+				out = append(out, at+"."+k)
+				continue
+			}
+			out = append(out, lacks(at+"."+k, v, w)...)
+		}
+	case []any:
+		if a, _ := answer.([]any); len(e) > 0 && len(a) > 0 {
+			return lacks(at+"[]", e[0], a[0])
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestMalformed sends requests that were bent at random: methods, paths,
+// queries, headers, bodies. None may end in a 5xx (the boards are well), each
+// answer is one its document knows, and nothing grows. DOORLAB_MALFORMED says
+// how many, 20,000 if unset; DOORLAB_SEED which.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	n, seed := number("DOORLAB_MALFORMED", 20_000), uint64(number("DOORLAB_SEED", 1))
+	if testing.Short() {
+		n /= 10
+	}
+	codes := map[string][]string{}
+	var bad atomic.Int64
+	h := newPatientHouse(t, time.Minute, func(c *Config) {
+		c.Log = quietLog
+		c.Observe = func(o Observation) {
+			known := o.Code == "" || o.Code == "method_not_allowed" || o.Code == "endpoint_removed" || o.Route == "" && o.Code == "not_found" ||
+				slices.Contains(codes[o.Route], o.Code)
+			if (o.Status >= 500 || !known) && bad.Add(1) < 20 {
+				t.Errorf("%s %s: %d %s", o.Method, o.Route, o.Status, o.Code)
+			}
+		}
+	})
+	for _, d := range h.api.docs {
+		for _, op := range d.ops {
+			codes[op.path] = append(codes[op.path], op.codes...)
+		}
+	}
+	m := &bender{fill: h.fixtures(), h: h}
+	for _, d := range h.api.docs {
+		for _, op := range d.ops {
+			m.ops = append(m.ops, op)
+		}
+	}
+	seen := &tally{status: map[int]int{}}
+	const batch = 1000
+	var start runtime.MemStats
+	goroutines := 0
+	for done := 0; done < n; done += batch {
+		if done == n/10/batch*batch { // warm
+			goroutines = runtime.NumGoroutine()
+			runtime.GC()
+			runtime.ReadMemStats(&start)
+		}
+		var wg sync.WaitGroup
+		const workers = 20
+		for w := range workers {
+			wg.Go(func() {
+				r := rand.New(rand.NewPCG(seed, uint64(done+w)))
+				for range batch / workers {
+					m.send(t, r, seen)
+				}
+			})
+		}
+		wg.Wait()
+		h.tick(time.Second) // windows of limits move on
+		if done/batch%600 == 599 {
+			for id := range h.tokens {
+				h.tokens[id] = h.exchange(id)
+			}
+		}
+	}
+	var end runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&end)
+	t.Logf("%d requests, answers %v, heap %.1f -> %.1f MiB, goroutines %d -> %d", seen.n, seen.status,
+		mib(start.HeapAlloc), mib(end.HeapAlloc), goroutines, runtime.NumGoroutine())
+	if grown := int64(end.HeapAlloc) - int64(start.HeapAlloc); n >= 200_000 && grown > 16<<20 {
+		t.Errorf("the heap grew by %.1f MiB", mib(uint64(grown)))
+	}
+	if n >= 200_000 && runtime.NumGoroutine() > goroutines+20 { // alone in its process
+		t.Errorf("%d goroutines, %d at first", runtime.NumGoroutine(), goroutines)
+	}
+	if seen.status[200] == 0 || seen.status[400] < seen.n/10 {
+		t.Errorf("too tame: %v", seen.status)
+	}
+}
+
+func mib(n uint64) float64 { return float64(n) / (1 << 20) }
+
+func number(name string, def int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return def
+}
+
+type tally struct {
+	mu     sync.Mutex
+	n      int
+	status map[int]int
+}
