@@ -35,7 +35,7 @@ type outgoing struct {
 	payload []byte
 }
 
-// maxOut bounds what waits for a board that reads slowly.
+// maxOut bounds what waits for a board that reads slowly; as much may be on its way.
 const maxOut = 128
 
 // push sends a message as QoS 0; false when it was not accepted (nothing is

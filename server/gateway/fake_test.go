@@ -1,0 +1,117 @@
+package gateway
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/device"
+)
+
+// memStore keeps boards in memory.
+type memStore struct {
+	mu      sync.Mutex
+	states  map[string]device.BoardState
+	records []wire.Record
+	saves   int
+	life    int64
+	fail    error
+}
+
+func (s *memStore) BoardStates() (out []device.BoardState, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range s.states {
+		out = append(out, st)
+	}
+	return out, s.fail
+}
+
+func (s *memStore) SaveBoardStates(list []device.BoardState) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return s.fail
+	}
+	s.saves++
+	for _, st := range list {
+		s.states[st.BoardID] = st
+	}
+	return nil
+}
+
+func (s *memStore) NextLife() (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.life++
+	return s.life, nil
+}
+
+func (s *memStore) InsertBoardRecords(_ device.BoardState, recs []wire.Record) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return 0, s.fail
+	}
+	s.records = append(s.records, recs...)
+	return len(recs), nil
+}
+
+func (s *memStore) broken(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = err
+}
+
+func (s *memStore) state(id string) device.BoardState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.states[id]
+}
+
+// backs is device and boardsync in one: it notes what it is told.
+type backs struct {
+	mu     sync.Mutex
+	told   []string
+	reps   []wire.Report
+	accept func(wire.Report) (ack, first bool)
+	equal  bool
+}
+
+func (b *backs) note(format string, v ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = append(b.told, sprintf(format, v...))
+}
+
+func (b *backs) all() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Join(b.told, "; ")
+}
+
+func (b *backs) Report(boardID string, r wire.Report, ack func(bool)) bool {
+	b.note("report %s %s %s", boardID, r.CommandID, r.Result)
+	b.mu.Lock()
+	accept := b.accept
+	b.reps = append(b.reps, r)
+	b.mu.Unlock()
+	ok, first := true, true
+	if accept != nil {
+		ok, first = accept(r)
+	}
+	ack(ok)
+	return first
+}
+
+func (b *backs) Connected(c device.BoardConn) {
+	b.note("connected %s %d rev %d", c.BoardID, c.Epoch&0xffff, c.Revision)
+}
+func (b *backs) Acked(id string, epoch, rev int64, digest string) {
+	b.note("acked %s %d rev %d %s", id, epoch&0xffff, rev, digest)
+}
+func (b *backs) Digest(id string, epoch, rev int64, _ string) bool {
+	b.note("digest %s %d rev %d", id, epoch&0xffff, rev)
+	return b.equal
+}
+func (b *backs) Gone(id string, epoch int64) { b.note("gone %s %d", id, epoch&0xffff) }

@@ -1,0 +1,47 @@
+package gateway
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+func TestHelloIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, payload := range map[string]string{"another protocol": `{"proto":2}`, "none": `{}`, "not JSON": `hello`, "a list": `[1]`,
+		"negative revision": `{"proto":1,"revision":-1}`, "age": `{"proto":1,"outageAgeMs":-2}`, "policy": `{"proto":1,"netloss":{"graceSec":700000}}`,
+		"a long digest": `{"proto":1,"digest":"` + sprintf("%065d", 0) + `"}`} {
+		bubble(t, name, func(t *testing.T) {
+			r := newRig(t)
+			b := r.connect("brd_1")
+			b.say(wire.UpHello, payload)
+			if !b.ended() || r.Status("brd_1").State != "unknown" || r.Snapshot().Refused != 1 || r.backs.all() != "" {
+				t.Errorf("%+v %s", r.Snapshot(), r.backs.all())
+			}
+			b.quiet()
+		})
+	}
+	bubble(t, "when it cannot be remembered", func(t *testing.T) {
+		r := newRig(t)
+		r.store.broken(errors.New("disk full"))
+		b := r.connect("brd_1")
+		b.say(wire.UpHello, wire.Hello{Proto: 1})
+		if !b.ended() || r.Status("brd_1").State != "unknown" {
+			t.Error("shown, but not stored")
+		}
+		r.store.broken(nil)
+		r.online("brd_1")
+	})
+	bubble(t, "nothing counts before it", func(t *testing.T) {
+		r := newRig(t)
+		b := r.connect("brd_1")
+		for _, ch := range wire.Up[1:] {
+			b.say(ch, `{}`)
+		}
+		b.quiet()
+		if n := r.Snapshot(); n.Early != 6 || r.backs.all() != "" {
+			t.Errorf("%+v %s", n, r.backs.all())
+		}
+	})
+}

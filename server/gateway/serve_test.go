@@ -1,0 +1,114 @@
+package gateway
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	memory "github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// TestStop: nothing is left (the bubble would see it), everything is written.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *Config) { c.SaveEvery = time.Hour })
+		r.online("brd_1")
+		r.connect("brd_2")
+		r.connect("brd_1/up")
+		half := r.dial()
+		_, _ = half.Write([]byte{0x10})
+		waits := make(chan error, 1)
+		go func() {
+			_, err := r.SetNetloss(t.Context(), "brd_1", wire.Netloss{GraceSec: 1})
+			waits <- err
+		}()
+		synctest.Wait()
+		r.Stop()
+		r.Stop()
+		if err := <-waits; !errors.Is(err, ErrLost) && !errors.Is(err, ErrNoAnswer) {
+			t.Error(err)
+		}
+		if st := r.store.state("brd_1"); st.Online || st.FirstSeenAt.IsZero() || st.Since.IsZero() {
+			t.Errorf("%+v", st)
+		}
+		l := memory.NewListener("late")
+		if err := r.Serve(l); err != nil {
+			t.Error(err)
+		}
+		if _, err := l.Dial(t.Context()); err == nil {
+			t.Error("a listener that is served late stays open")
+		}
+		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, ErrOffline) {
+			t.Error(err)
+		}
+		_ = half.Close()
+	})
+}
+
+// flaky accepts nothing for a while.
+type flaky struct {
+	*memory.Listener
+	left int
+}
+
+func (f *flaky) Accept() (net.Conn, error) {
+	if f.left > 0 {
+		f.left--
+		return nil, errors.New("too many open files")
+	}
+	return f.Listener.Accept()
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		f := &flaky{memory.NewListener("flaky"), 6}
+		done := make(chan error, 1)
+		go func() { done <- r.Serve(f) }()
+		start := time.Now()
+		conn, err := f.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took != 315*time.Millisecond || r.Snapshot().AcceptErrors != 6 {
+			t.Errorf("%s, %d errors", took, r.Snapshot().AcceptErrors)
+		}
+		_, _ = conn.Write(good("brd_1").bytes())
+		if got, _ := answer(t, conn); len(got) != 4 {
+			t.Errorf("%x", got)
+		}
+		_ = f.Close()
+		if err := <-done; !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+		_ = conn.Close()
+	})
+}
+
+// TestSaving: writes are grouped, and tried again.
+func TestSaving(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		for i := range 50 {
+			b.say(wire.UpState, wire.State{Doors: []wire.Standing{{Channel: 1, State: "open", Leaf: "open", Since: int64(i)}}})
+		}
+		r.store.broken(errors.New("disk full"))
+		r.store.mu.Lock()
+		saves := r.store.saves
+		r.store.mu.Unlock()
+		time.Sleep(10 * time.Second)
+		r.store.broken(nil)
+		time.Sleep(2 * time.Second)
+		st := r.store.state("brd_1")
+		if saves != 1 || st.Standings[1].Since != 49 || st.Standings[1].DoorID != "dor_1" || !st.Online {
+			t.Errorf("%d writes, then %+v", saves, st)
+		}
+	})
+}
