@@ -48,11 +48,11 @@ places:
       - {id: key_d, name: doors, scopes: ["device:door"]}
     memberships: [{phone: "01099998888", name: Member, startsAt: 2026-10-01T00:00:00Z}]
   - id: plc_b
-    name: There
+    name: 강남 무인 스튜디오
     kind: live
     boards:
       - id: brd_b
-        doors: [{id: dor_b, name: Other, channel: 1}]
+        doors: [{id: dor_b, name: 정문, channel: 1}, {id: dor_c, name: 후문, channel: 2}]
     keys: [{id: key_b, name: other, scopes: ["space:partner", "device:door"]}]
 `
 
