@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,7 +82,7 @@ func TestCrashPoints(t *testing.T) {
 		if n := l.records(id); n != 1 {
 			t.Errorf("%s: %d records of %s", c.step, n, id)
 		}
-		l.opens(door)
+		waitOnline(t, boards.Control, boards.ControlToken)
 	}
 }
 
@@ -101,29 +100,4 @@ func (l *keyLoad) records(commandID string) (n int) {
 		}
 	}
 	return n
-}
-
-// opens sends commands until the board is back and reports one.
-func (l *keyLoad) opens(door string) {
-	l.t.Helper()
-	for n := 0; ; n++ {
-		got, err := l.send(l.t.Context(), door, "back-"+l.unique())
-		if err != nil {
-			l.t.Fatal(err)
-		}
-		if strings.HasPrefix(got, "200") {
-			return
-		}
-		if !strings.HasPrefix(got, "409") {
-			l.t.Fatalf("after a restart: %s", got)
-		}
-	}
-}
-
-// unique is a key that was not used before.
-func (l *keyLoad) unique() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.spare++
-	return strconv.Itoa(l.spare)
 }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -52,9 +54,11 @@ func TestKillNineUnderLoad(t *testing.T) {
 		wg.Go(func() { l.work(ctx, n) })
 	}
 	for range 10 {
-		l.waitFor(40) // answers since the last kill
+		l.waitFor(40) // doors opened since the last kill
 		server.kill()
 		server = serve()
+		waitOnline(t, boards.Control, boards.ControlToken)
+		l.restarted()
 	}
 	l.waitFor(40)
 	cancel()
@@ -89,12 +93,13 @@ type keyLoad struct {
 	base, token string
 	doors       []string
 
-	mu    sync.Mutex
-	cond  *sync.Cond
-	keys  []string
-	door  map[string]string // of every key
-	first map[string]string // status and body of every key that was answered
-	spare int
+	mu     sync.Mutex
+	cond   *sync.Cond
+	keys   []string
+	door   map[string]string // of every key
+	first  map[string]string // status and body of every key that was answered
+	lives  int               // restarts so far
+	opened int               // answers 200
 }
 
 func newKeyLoad(t *testing.T, base, apiKey string) *keyLoad {
@@ -117,6 +122,8 @@ func newKeyLoad(t *testing.T, base, apiKey string) *keyLoad {
 	return l
 }
 
+// work sends command after command. When the server dies under one, it waits
+// for the restart and asks again under the same key, as a client should.
 func (l *keyLoad) work(ctx context.Context, worker int) {
 	for n := 0; ctx.Err() == nil; n++ {
 		key := fmt.Sprintf("key-%d-%d", worker, n)
@@ -124,12 +131,43 @@ func (l *keyLoad) work(ctx context.Context, worker int) {
 		l.mu.Lock()
 		l.keys, l.door[key] = append(l.keys, key), door
 		l.mu.Unlock()
-		if got, err := l.send(ctx, door, key); err == nil {
+		for answered := false; !answered; {
+			life := l.life()
+			got, err := l.send(context.Background(), door, key)
+			if answered = err == nil; !answered {
+				l.waitLife(life + 1)
+				continue
+			}
 			l.mu.Lock()
 			l.first[key] = got
+			if strings.HasPrefix(got, "200") {
+				l.opened++
+			}
 			l.cond.Broadcast()
 			l.mu.Unlock()
 		}
+	}
+}
+
+func (l *keyLoad) life() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lives
+}
+
+// restarted lets those go on whose command died with the server.
+func (l *keyLoad) restarted() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lives++
+	l.cond.Broadcast()
+}
+
+func (l *keyLoad) waitLife(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.lives < n {
+		l.cond.Wait()
 	}
 }
 
@@ -160,11 +198,11 @@ func (l *keyLoad) send(ctx context.Context, door, key string) (string, error) {
 	return "", fmt.Errorf("status %d: %s", resp.StatusCode, b)
 }
 
-// waitFor returns after n more answers.
+// waitFor returns after n more doors were opened.
 func (l *keyLoad) waitFor(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for want := len(l.first) + n; len(l.first) < want; {
+	for want := l.opened + n; l.opened < want; {
 		l.cond.Wait()
 	}
 }
@@ -228,6 +266,18 @@ func listBoards(t *testing.T, base, token string) (ids []string) {
 		ids = append(ids, r.BoardID)
 	}
 	return ids
+}
+
+// waitOnline returns when every board is connected.
+func waitOnline(t *testing.T, base, token string) {
+	t.Helper()
+	for offline := true; offline; {
+		var rows []struct{ Online bool }
+		if err := (client.Client{Base: base, Token: token}).Do(t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
+			t.Fatal(err)
+		}
+		offline = slices.ContainsFunc(rows, func(r struct{ Online bool }) bool { return !r.Online })
+	}
 }
 
 func journal(t *testing.T, base, token, board string) (lines []journalLine) {
