@@ -59,4 +59,13 @@ judges: ## install what judges the OpenAPI documents (spectral, prism), then ask
 	npm ci --prefix tools/openapi --ignore-scripts
 	CI=1 go test -count=1 -run 'TestSpectral|TestPrism' ./server/api
 
-.PHONY: judges help build check planted up load test race fuzz bench lint fmt generate
+prism: build ## a partner's session with a running doorlab through prism (run make judges first)
+	@ready=$$(mktemp); $(BIN) up --boards 20 --http 127.0.0.1:0 --control "" --mqtt 127.0.0.1:0 --json >$$ready & up=$$!; \
+	trap "kill $$up; rm -f $$ready" EXIT; until [ -s $$ready ]; do kill -0 $$up && sleep 0.1 || exit 1; done; \
+	node -p 'const r = JSON.parse(fs.readFileSync(process.argv[1])); r.places.slice(0, 2).map(p => r.http + " " + p.apiKey).join("\n")' $$ready | \
+	while read -r base key; do node tools/openapi/session.mjs $$base $$key </dev/null || exit 1; done
+
+malformed: ## 1,000,000 requests bent at random against the HTTP edge
+	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
+
+.PHONY: prism malformed judges help build check planted up load test race fuzz bench lint fmt generate
