@@ -28,7 +28,8 @@ func boardsCommand(e *env) *cobra.Command {
 		Short: "Run a fleet, or a slice of one, against a broker",
 		Example: `  doorlab serve --world stores.yaml &            # the server, with the same world
   doorlab boards --world stores.yaml             # all its live boards
-  doorlab boards --world stores.yaml --slice 2/3 --control 127.0.0.1:0   # a third of them`,
+  doorlab boards --world stores.yaml --slice 2/3 --control 127.0.0.1:0   # a third of them
+  doorlab serve --boards 100 & doorlab boards --boards 100               # the built-in world`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := settle(c, e); err != nil {
@@ -78,7 +79,7 @@ func boardsCommand(e *env) *cobra.Command {
 	s.StringVar(&slice, "slice", "1/1", "i/n: every n-th board, from the i-th on")
 	s.StringVar(&clockMode, "clock", "real", "real or virtual")
 	s.Int64Var(&seed, "seed", 0, "the server's seed")
-	s.IntVar(&boards, "boards", 200, "boards of the built-in world, as given to the server")
+	s.IntVar(&boards, "boards", 200, "boards of the built-in world, as given to serve (without --world)")
 	s.DurationVar(&timeout, "timeout", time.Minute, "how long the boards may take to connect")
 	s.BoolVar(&jsonOut, "json", false, "print one ready line as JSON on stdout")
 	s.BoolVarP(&verbose, "verbose", "v", false, "log more to stderr")

@@ -56,7 +56,7 @@ JUnit XML, JSON and an HTML report.`,
 	c.Flags().StringVar(&out, "out", "", "run directory (default runs/<time>-<seed>)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout in place of the table")
 	c.Flags().BoolVar(&allow, "allow-host", false, "let load steps go to a target that is not this machine")
-	c.Flags().StringToStringVar(&vars, "var", nil, "override a variable of the files, name=value")
+	c.Flags().StringToStringVar(&vars, "var", nil, "override a variable of the files, `name=value`")
 	return c
 }
 

@@ -145,7 +145,7 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
 {{end}}{{if .HasAvailableLocalFlags}}
-Every flag has an environment variable, --http is DOORLAB_HTTP. Flag beats environment beats --config file.
+Every flag has an environment variable, --http is DOORLAB_HTTP. Flag beats environment{{if .LocalFlags.Lookup "config"}} beats --config file{{end}}.
 {{end}}`
 
 func commandNames(c *cobra.Command) (names []string) {

@@ -48,7 +48,7 @@ func settle(c *cobra.Command, e *env) error {
 		if bad != nil || f.Changed || f.Name == "help" {
 			return
 		}
-		name := "DOORLAB_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		name := variable(f.Name)
 		if v := e.getenv(name); v != "" {
 			if err := c.Flags().Set(f.Name, v); err != nil {
 				bad = usagef("%s=%q: %s", name, v, flagReason(err))
@@ -62,6 +62,11 @@ func settle(c *cobra.Command, e *env) error {
 		}
 	})
 	return bad
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "DOORLAB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // yamlReason is ":line:column: what is wrong", on one line.

@@ -86,6 +86,7 @@ func serveCommand(e *env) *cobra.Command {
 		},
 	}
 	f.add(c)
+	c.Flags().IntVar(&f.boards, "boards", 0, "live boards of the built-in world, for 'doorlab boards' to play (without --world)")
 	return c
 }
 
@@ -143,7 +144,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	if err := f.check(); err != nil {
 		return testbed.Config{}, none, err
 	}
-	w, fileSeed, err := f.places(fleet)
+	w, fileSeed, err := f.places()
 	if err != nil {
 		return testbed.Config{}, none, err
 	}
@@ -187,17 +188,13 @@ func (f *serverFlags) check() error {
 
 // places is the world: from the file, or the built-in one. Its seed is the
 // flag's, else what the data directory remembers, else the file's, else 1.
-func (f *serverFlags) places(fleet bool) (w *world.World, fileSeed int64, err error) {
+func (f *serverFlags) places() (w *world.World, fileSeed int64, err error) {
 	var seed, made int64
 	if f.data != "" {
 		seed, made = testbed.RememberedSeed(f.data)
 	}
 	if f.world == "" {
-		boards := 0
-		if fleet {
-			boards = f.boards
-		}
-		return world.Default(cmp.Or(f.seed, seed, 1), boards), 0, nil
+		return world.Default(cmp.Or(f.seed, seed, 1), f.boards), 0, nil
 	}
 	if w, err = loadWorld(f.world, 0); err != nil {
 		return nil, 0, err
