@@ -64,7 +64,8 @@ func Off3(v *View) Verdict {
 
 // outages cuts a board's history into outages. One ends with the hello after it.
 func (b *board) outages() []outage {
-	policy := outagePolicy{GraceSec: LimitMs / 1000}
+	unset := outagePolicy{GraceSec: LimitMs / 1000}
+	policy := unset
 	cur := outage{policy: policy, rests: map[int][]*Event{}}
 	var out []outage
 	end := func() {
@@ -91,6 +92,8 @@ func (b *board) outages() []outage {
 			if json.Unmarshal([]byte(e.Text), &next) == nil {
 				policy, cur.policy = next, next
 			}
+		case Wiped: // the policy is stored on the board
+			policy, cur.policy = unset, unset
 		case Attached:
 			end()
 		case Online:

@@ -25,3 +25,28 @@ func TestPolicyChangedLater(t *testing.T) {
 		t.Errorf("%s: %s", v.Status, v.Number)
 	}
 }
+
+// TestPolicyGoesWithTheFlash: a board that lost its flash shows what a board does
+// that was never configured, at once since its clock is lost too.
+func TestPolicyGoesWithTheFlash(t *testing.T) {
+	t.Parallel()
+	const board, place = "brd_1", "plc_1"
+	for action, want := range map[string]Status{"lock": Pass, "hold": Fail} {
+		var events []Event
+		for _, e := range []Event{
+			{Kind: Door, PlaceID: place, DoorID: "dor_1", Channel: 1},
+			{Kind: Online, PlaceID: place, Epoch: 1},
+			{Kind: Netloss, Text: `{"graceSec":600,"channels":{"1":"hold"}}`},
+			{Kind: Wiped},
+			{Kind: Actuation, PlaceID: place, DoorID: "dor_1", Channel: 1, Boot: 2, Action: action, Cause: "outage", OutageAgeMs: -1},
+			{Kind: Offline, Epoch: 1},
+			{Kind: Online, PlaceID: place, Epoch: 2, OutageAgeMs: -1},
+		} {
+			e.Seq, e.At, e.BoardID = int64(len(events)+1), t0, board
+			events = append(events, e)
+		}
+		if v := Off3(NewView(events)); v.Status != want {
+			t.Errorf("%s: %s: %s", action, v.Status, v.Number)
+		}
+	}
+}
