@@ -80,6 +80,27 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestRepeats: any request can be made several times, and every answer is held
+// against the expectations.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	res, out := play(t, f, `
+setup:
+  - cohort: {name: one, boards: 1}
+steps:
+  - call: {path: /echo, times: 2, together: 3}
+    expect: 'same and len(answers) == 6 and count(statuses, # == 200) == 6 and data.n == 3'
+  - permit: {person: ann, place: one, together: 5}
+    expect: same and len(answers) == 5 and ann.permitId == "pmt_1"
+  - call: {path: /nowhere, times: 2, status: 200}
+    continue: true
+`, Options{})
+	if got := res.Files[0].Reason; f.asked("/echo") != 6 || f.asked("/entry-permits") != 5 || f.asked("/nowhere") != 2 || !strings.Contains(got, "expected status 200, found 404") {
+		t.Fatalf("%s\n%s", got, out)
+	}
+}
+
 // TestCommandsAndCaptures: keys are the file's own, answers are compared, parts get names.
 func TestCommandsAndCaptures(t *testing.T) {
 	t.Parallel()

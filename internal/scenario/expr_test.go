@@ -62,7 +62,8 @@ func TestMoments(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"cut+36h-1s": "cut 35h59m59s", "now": "now 0s", "+48h": "now 48h0m0s", "a - 500ms": "a -500ms", "cut+2d": "cut 48h0m0s",
-		"2026-01-01T00:00:00Z": " 0s", "36 hours": "!", "": "!", "cut+36": "!",
+		"2026-01-01T00:00:00Z": "2026-01-01T00:00:00Z 0s", "2026-01-01T09:00:00.5+09:00-1ms": "2026-01-01T09:00:00.5+09:00 -1ms",
+		"2026-01-01T09:00:00-05:00+1h30m": "2026-01-01T09:00:00-05:00 1h30m0s", "2026-13-01T00:00:00Z+1h": "!", "36 hours": "!", "": "!", "cut+36": "!",
 	} {
 		label, d, err := splitMoment(in)
 		got := label + " " + d.String()

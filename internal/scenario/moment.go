@@ -48,7 +48,7 @@ func (d Dur) dur(s *scope) (time.Duration, error) {
 }
 
 // When is a moment: now, a label, either with an offset (cut+36h-1s), an offset
-// alone (+48h: from now), or an RFC 3339 time.
+// alone (+48h: from now), or an RFC 3339 time, with or without an offset.
 type When struct{ Text }
 
 var moment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?\s*((?:[+-]\s*[0-9][0-9a-zµ.]*\s*)*)$`)
@@ -62,16 +62,25 @@ func (w *When) bindText(b *binder, raw string, pos Pos) {
 	label, _, err := splitMoment(raw)
 	if err != nil {
 		b.problem(pos, "%s", err)
-	} else if label != "" && label != "now" {
+	} else if label != "now" && !absolute.MatchString(label) {
 		b.uses = append(b.uses, use{kind: "label", name: label, pos: pos})
 	}
 }
 
-// splitMoment returns the label ("" for an absolute time) and the offset.
+var absolute = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9:.]+(?:[Zz]|[+-][0-9]{2}:[0-9]{2})`)
+
+// splitMoment returns the label, or the time if it is an absolute one, and the offset.
 func splitMoment(text string) (label string, d time.Duration, err error) {
 	text = strings.TrimSpace(text)
-	if _, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return "", 0, nil
+	if t := absolute.FindString(text); t != "" {
+		if _, err := time.Parse(time.RFC3339Nano, t); err != nil {
+			return "", 0, fmt.Errorf("%q is not a time", t)
+		}
+		if text == t {
+			return t, 0, nil
+		}
+		_, d, err := splitMoment("now" + text[len(t):])
+		return t, d, err
 	}
 	m := moment.FindStringSubmatch(text)
 	if m == nil || text == "" {

@@ -8,12 +8,13 @@ import (
 
 // moment reads a moment: label, now, offset or RFC 3339.
 func (f *fileRun) moment(text string) (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return t, nil
-	}
 	label, d, err := splitMoment(text)
 	if err != nil {
 		return time.Time{}, err
+	}
+	if absolute.MatchString(label) {
+		t, err := time.Parse(time.RFC3339Nano, label)
+		return t.Add(d), err
 	}
 	if label == "now" {
 		return f.run.now().Truncate(time.Millisecond).Add(d), nil

@@ -140,11 +140,11 @@ func (c *Call) run(x *frame) (fields, error) {
 			q.method = "POST"
 		}
 	}
-	a, err := x.run.do(x.ctx, q)
+	answers, err := c.send(x, q)
 	if err != nil {
 		return nil, err
 	}
-	return a.fields(), c.check(x, a, false)
+	return c.checked(x, answers)
 }
 
 func (x *frame) body(body *Any, raw *Text) ([]byte, error) {

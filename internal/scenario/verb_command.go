@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/google/uuid"
 )
@@ -23,14 +22,9 @@ func (c *Command) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	times, together := x.count(c.Times, 1), x.count(c.Together, 1)
-	var answers []*answer
-	for range max(1, times) {
-		got, err := x.sendTogether(q, max(1, together))
-		if err != nil {
-			return nil, err
-		}
-		answers = append(answers, got...)
+	answers, err := c.send(x, q)
+	if err != nil {
+		return nil, err
 	}
 	out := summary(answers)
 	for _, a := range answers {
@@ -39,39 +33,6 @@ func (c *Command) run(x *frame) (fields, error) {
 		}
 	}
 	return out, nil
-}
-
-func (x *frame) sendTogether(q request, n int) ([]*answer, error) {
-	answers, errs := make([]*answer, n), make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { answers[i], errs[i] = x.run.do(x.ctx, q) })
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return answers, nil
-}
-
-// summary of several answers: the fields of the first, and what they have in common.
-func summary(answers []*answer) fields {
-	out := answers[0].fields()
-	out["outcome"], _, out["code"] = outcomeOf(answers[0])
-	same, fresh := true, 0
-	var list, statuses []any
-	for _, a := range answers {
-		same = same && a.Status == answers[0].Status && string(a.Raw) == string(answers[0].Raw)
-		if a.Headers["Idempotent-Replayed"] != "true" {
-			fresh++
-		}
-		list = append(list, a.fields())
-		statuses = append(statuses, a.Status)
-	}
-	out["answers"], out["same"], out["statuses"], out["fresh"] = list, same, statuses, fresh
-	return out
 }
 
 // request builds the command over the new or the older path.

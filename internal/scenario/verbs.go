@@ -63,9 +63,16 @@ type Auth struct {
 	Token *Text `json:"token,omitempty" jsonschema:"description=This bearer token; empty: none"`
 }
 
+// Repeat sends one request several times, an Idempotency-Key and all.
+type Repeat struct {
+	Times    *Num `json:"times,omitempty" jsonschema:"description=Send it so often, one after the other"`
+	Together *Num `json:"together,omitempty" jsonschema:"description=Send it so often at once"`
+}
+
 // Call is any request of the public API.
 type Call struct {
 	Auth
+	Repeat
 	Method  string          `json:"method,omitempty" jsonschema:"enum=GET,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,enum=HEAD,enum=OPTIONS,description=Default GET, POST with a body"`
 	Path    Text            `json:"path" jsonschema:"required,description=Path and query"`
 	Body    *Any            `json:"body,omitempty" jsonschema:"description=JSON body"`
@@ -84,6 +91,7 @@ type Permit struct {
 	Phone   Text  `json:"phone,omitempty" jsonschema:"description=Default one made of the name and the seed"`
 	Ref     Text  `json:"ref,omitempty" jsonschema:"description=externalRef; default made like the phone"`
 	KeyName Ref   `json:"key,omitempty" jsonschema:"description=A key of the key verb"`
+	Repeat
 	Answered
 }
 
@@ -97,17 +105,16 @@ type Revoke struct {
 
 // Command moves a door.
 type Command struct {
-	Door     Ref    `json:"door" jsonschema:"required,description=Cohort (its first door) or id"`
-	Command  Text   `json:"command,omitempty" jsonschema:"enum=open,enum=hold,enum=close,enum=door.open,enum=door.hold,enum=door.close,description=Default open"`
-	Minutes  *Num   `json:"minutes,omitempty"`
-	Reason   *Text  `json:"reason,omitempty"`
-	Key      Text   `json:"key,omitempty" jsonschema:"description=Name of the Idempotency-Key: the same name in a file is the same key; default a fresh one"`
-	APIKey   Ref    `json:"apiKey,omitempty" jsonschema:"description=A key of the key verb"`
-	Legacy   bool   `json:"legacy,omitempty" jsonschema:"description=Over the older door paths"`
-	Times    *Num   `json:"times,omitempty" jsonschema:"description=Send it so often with the same key, one after the other"`
-	Together *Num   `json:"together,omitempty" jsonschema:"description=Send it so often with the same key at once"`
-	Outcome  string `json:"outcome,omitempty" jsonschema:"enum=reported,enum=offline,enum=refused,enum=noResponse,description=Expected outcome of every answer"`
-	Code     Text   `json:"code,omitempty" jsonschema:"description=Expected deviceCode of a refusal"`
+	Door    Ref   `json:"door" jsonschema:"required,description=Cohort (its first door) or id"`
+	Command Text  `json:"command,omitempty" jsonschema:"enum=open,enum=hold,enum=close,enum=door.open,enum=door.hold,enum=door.close,description=Default open"`
+	Minutes *Num  `json:"minutes,omitempty"`
+	Reason  *Text `json:"reason,omitempty"`
+	Key     Text  `json:"key,omitempty" jsonschema:"description=Name of the Idempotency-Key: the same name in a file is the same key; default a fresh one"`
+	APIKey  Ref   `json:"apiKey,omitempty" jsonschema:"description=A key of the key verb"`
+	Legacy  bool  `json:"legacy,omitempty" jsonschema:"description=Over the older door paths"`
+	Repeat
+	Outcome string `json:"outcome,omitempty" jsonschema:"enum=reported,enum=offline,enum=refused,enum=noResponse,description=Expected outcome of every answer"`
+	Code    Text   `json:"code,omitempty" jsonschema:"description=Expected deviceCode of a refusal"`
 	Answered
 }
 
