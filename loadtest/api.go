@@ -45,17 +45,16 @@ type request struct {
 
 // answer is what came back.
 type answer struct {
-	status    int
-	code      string
-	outcome   string
-	command   string
-	device    string
-	replayed  bool
-	data      json.RawMessage
-	total     int
-	body      []byte
-	header    http.Header
-	errAnswer string
+	status   int
+	code     string
+	outcome  string
+	command  string
+	device   string
+	replayed bool
+	data     json.RawMessage
+	total    int
+	body     []byte
+	header   http.Header
 }
 
 func (a answer) retryAfter() time.Duration {

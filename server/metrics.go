@@ -74,8 +74,3 @@ func (m *metrics) synced(sinceHello bool, took time.Duration) {
 	}
 	m.sync.WithLabelValues(since).Observe(took.Seconds())
 }
-
-// gauge registers a value that is asked for when the page is read.
-func (m *metrics) gauge(name, help string, f func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f))
-}

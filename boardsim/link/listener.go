@@ -26,7 +26,7 @@ func NewListener(name string) *Listener {
 func (l *Listener) Dial(ctx context.Context) (net.Conn, error) {
 	n := strconv.FormatInt(l.seq.Add(1), 10)
 	a, b := pipe(l.name + "/" + n)
-	err := error(net.ErrClosed)
+	var err error = net.ErrClosed
 	select {
 	case <-l.done: // closed wins over an Accept that is still waiting
 	default:

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -88,7 +89,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	for {
 		n, wait, err := c.in.read(p)
 		if !wait {
-			if err != nil && err != io.EOF {
+			if err != nil && !errors.Is(err, io.EOF) {
 				err = c.fail("read", err)
 			}
 			return n, err

@@ -150,7 +150,7 @@ func TestPage(t *testing.T) {
 func TestDigestFromBytes(t *testing.T) {
 	t.Parallel()
 	y := Sync{To: 3, Snapshot: true, Timezone: "Asia/Seoul",
-		Upsert: []access.Grant{{ID: "pmt_1", Kind: "permit", Doors: []string{"dor_<1>"}, StartsAt: 5}, {ID: "pmt_2", Revoked: true}},
+		Upsert:  []access.Grant{{ID: "pmt_1", Kind: "permit", Doors: []string{"dor_<1>"}, StartsAt: 5}, {ID: "pmt_2", Revoked: true}},
 		Windows: &[]access.Window{{ID: "pol_1", Ref: "custom", Mode: "free", Week: access.Week{"tue": {{"09:00", "10:00"}}, "mon": nil}}},
 		Hours:   &access.Hours{Timezone: "Asia/Seoul", Week: access.Week{"sun": {{"09:00", "24:00"}}}, Closures: []access.Closure{{Name: "R&D \u2028"}}},
 		Doors:   &[]DoorConfig{{"brd_1", "dor_1", 1}, {"brd_2", "dor_2", 1}}}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -110,7 +111,7 @@ func (c *call) run(h handler) (any, error) {
 // finish turns a panic into a 500 and tells who watches.
 func (c *call) finish() {
 	if p := recover(); p != nil {
-		if p == http.ErrAbortHandler {
+		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(p)
 		}
 		c.api.log(c, slog.LevelError, "panic", "panic", p, "stack", string(debug.Stack()))

@@ -92,7 +92,7 @@ func Open(dir string, o Options) (*Store, error) {
 		jobs: make(chan *job, 2*o.MaxBatch), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if err := s.open(filepath.Join(dir, "doorlab.db"), o.Readers); err != nil {
-		s.closeDBs()
+		_ = s.closeDBs()
 		return nil, err
 	}
 	go s.writer()

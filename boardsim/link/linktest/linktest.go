@@ -113,7 +113,7 @@ func rest(t *testing.T, a, b net.Conn) {
 		t.Fatalf("%d bytes", len(got))
 	}
 	n, err := a.Read(got)
-	if n != 0 || err != io.EOF {
+	if n != 0 || !errors.Is(err, io.EOF) {
 		t.Fatalf("then %d, %v", n, err)
 	}
 }
