@@ -53,6 +53,7 @@ type env struct {
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	return Run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv})
 }
 

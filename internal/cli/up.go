@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
@@ -135,7 +136,11 @@ func startError(ctx context.Context, err error) error {
 	case errors.Is(err, testbed.ErrOtherWorld):
 		return usagef("%s", err)
 	}
-	return failf("%s", reason(err))
+	msg := reason(err)
+	for _, pkg := range []string{"store: ", "boardsim: "} {
+		msg = strings.TrimPrefix(msg, pkg)
+	}
+	return failf("%s", msg)
 }
 
 // testbed checks the flags and makes the configuration. cleanup removes a temporary data directory.

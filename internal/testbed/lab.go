@@ -91,7 +91,7 @@ func readLab(dir, file string) (*lab, error) {
 	}
 	var l lab
 	if err := json.Unmarshal(b, &l); err != nil {
-		return nil, fmt.Errorf("%s in %s is damaged: %w", file, dir, err)
+		return nil, fmt.Errorf("%s is damaged: %w", file, err)
 	}
 	return &l, nil
 }

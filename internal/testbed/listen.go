@@ -21,7 +21,7 @@ func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error
 		}
 	}
 	if c.SIP != "" {
-		err = freeUDP(c.SIP)
+		err = freeSIP(c.SIP)
 	}
 	return public, mqtt, ctl, err
 }
@@ -38,13 +38,17 @@ func (t *Testbed) listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// freeUDP says whether an address that is listened on later can be had now.
-func freeUDP(addr string) error {
-	p, err := net.ListenPacket("udp", addr)
+// freeSIP says whether an address that is listened on later, over UDP and TCP, can be had now.
+func freeSIP(addr string) error {
+	udp, err := net.ListenPacket("udp", addr)
 	if err != nil {
 		return taken(addr, err)
 	}
-	return p.Close()
+	tcp, err := net.Listen("tcp", udp.LocalAddr().String())
+	if err != nil {
+		return errors.Join(taken(addr, err), udp.Close())
+	}
+	return errors.Join(tcp.Close(), udp.Close())
 }
 
 // taken is the reason alone, and what to do about it.

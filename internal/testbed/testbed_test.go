@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -190,6 +191,21 @@ func TestStopWithCommandsInFlight(t *testing.T) {
 	if got := open(t, again, 1, "flying"); got != http.StatusGatewayTimeout {
 		t.Errorf("the command under way: status %d, want 504", got)
 	}
+}
+
+// TestSIPAddress: the ready line says where calls go, when that was asked for.
+func TestSIPAddress(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{SIP: "127.0.0.1:0"})
+	line, err := json.Marshal(tb.Ready)
+	if err != nil || !strings.Contains(string(line), `"sip":"127.0.0.1:`) {
+		t.Errorf("ready line %s, %v", line, err)
+	}
+	conn, err := net.Dial("tcp", tb.Ready.SIP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
 }
 
 func TestPeerRevisions(t *testing.T) {
