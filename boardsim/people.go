@@ -40,7 +40,8 @@ func (f *Fleet) people(w http.ResponseWriter, r *http.Request) {
 	}
 	ev := firmware.Event{Kind: firmware.Present, DoorID: in.DoorID}
 	if in.Phone != nil {
-		ev.PhoneHash, ev.PhoneTail = access.HashPhone(b.placeID, *in.Phone), (*in.Phone)[len(*in.Phone)-4:]
+		ev.PhoneHash = access.HashPhone(b.placeID, *in.Phone)
+		ev.PhoneHead, ev.PhoneTail = access.PhoneEnds(*in.Phone)
 	} else {
 		ev.TokenHash = access.HashToken(b.placeID, *in.Token)
 	}

@@ -47,6 +47,7 @@ type Event struct {
 
 	DoorID    string
 	PhoneHash string
+	PhoneHead string // three digits, "" for a phone of less than ten
 	PhoneTail string
 	TokenHash string
 	Action    string // Leaf

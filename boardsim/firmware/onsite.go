@@ -22,7 +22,7 @@ func (m *machine) present() {
 	}
 	a := access.Decide(m.question())
 	r := wire.Record{Seq: m.Seq + 1, DoorID: m.ev.DoorID, At: m.ev.Wall, Result: Denied, Reason: a.Reason, GrantID: a.Grant,
-		PhoneHash: m.ev.PhoneHash, TokenHash: m.ev.TokenHash, PhoneTail: m.ev.PhoneTail}
+		PhoneHash: m.ev.PhoneHash, TokenHash: m.ev.TokenHash, PhoneHead: m.ev.PhoneHead, PhoneTail: m.ev.PhoneTail}
 	d := m.door(i)
 	if a.Allow {
 		cause := CauseOnsite

@@ -216,12 +216,28 @@ func denial(q Question, now int64) string {
 // MaskPhone is how a person appears in records: never more than the first
 // three (of ten or more digits) and the last four of a phone.
 func MaskPhone(phone string) (actor, label string) {
+	return MaskEnds(PhoneEnds(phone))
+}
+
+// PhoneEnds are the digits of a phone that may be shown: the last four, and the
+// first three when there are ten or more.
+func PhoneEnds(phone string) (head, tail string) {
 	if len(phone) < 4 {
-		return "guest:*----", "----"
+		return "", ""
 	}
-	tail := phone[len(phone)-4:]
 	if len(phone) >= 10 {
-		return "guest:*" + tail, phone[:3] + "-****-" + tail
+		head = phone[:3]
 	}
-	return "guest:*" + tail, tail
+	return head, phone[len(phone)-4:]
+}
+
+// MaskEnds is MaskPhone of a phone of which only PhoneEnds are known.
+func MaskEnds(head, tail string) (actor, label string) {
+	switch {
+	case tail == "":
+		return "guest:*----", "----"
+	case head == "":
+		return "guest:*" + tail, tail
+	}
+	return "guest:*" + tail, head + "-****-" + tail
 }

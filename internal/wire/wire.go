@@ -223,6 +223,7 @@ type Record struct {
 	// Who was presented: a hash, never the phone or the token.
 	PhoneHash string `json:"phoneHash,omitempty"`
 	TokenHash string `json:"tokenHash,omitempty"`
+	PhoneHead string `json:"phoneHead,omitempty"` // first three digits of a phone of ten or more, for the label
 	PhoneTail string `json:"phoneTail,omitempty"` // last four digits, for masking
 }
 

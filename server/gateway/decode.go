@@ -100,6 +100,9 @@ func (b *board) goodRecord(r *wire.Record) bool {
 		return false
 	}
 	r.PhoneTail = tail(r.PhoneTail)
+	if len(r.PhoneHead) != 3 || strings.Trim(r.PhoneHead, "0123456789") != "" {
+		r.PhoneHead = ""
+	}
 	switch r.Result {
 	case "opened":
 		return r.Reason == access.MethodOnsite || r.Reason == access.FreeWindow

@@ -81,7 +81,7 @@ func FuzzDecodeAck(f *testing.F) {
 
 func FuzzDecodeRecords(f *testing.F) {
 	f.Add(encode(wire.Records{Records: []wire.Record{record(1)}}))
-	f.Add([]byte(`{"records":[{"seq":1,"at":1,"doorId":"dor_1","result":"denied","reason":"expired","phoneTail":"x1234"}]}`))
+	f.Add([]byte(`{"records":[{"seq":1,"at":1,"doorId":"dor_1","result":"denied","reason":"expired","phoneHead":"01x","phoneTail":"x1234"}]}`))
 	b := newBoard(nil, seed()["brd_1"])
 	f.Fuzz(func(t *testing.T, p []byte) {
 		batch, err := decodeRecords(p)
@@ -95,7 +95,7 @@ func FuzzDecodeRecords(f *testing.F) {
 			if !b.goodRecord(&r) {
 				continue
 			}
-			if r.Seq <= 0 || !b.hasDoor(r.DoorID) || len(r.PhoneTail) != 0 && len(r.PhoneTail) != 4 || strings.Trim(r.PhoneTail, "0123456789") != "" {
+			if r.Seq <= 0 || !b.hasDoor(r.DoorID) || len(r.PhoneTail) != 0 && len(r.PhoneTail) != 4 || strings.Trim(r.PhoneHead+r.PhoneTail, "0123456789") != "" || len(r.PhoneHead) > 3 {
 				t.Errorf("%+v", r)
 			}
 			if _, err := time.UnixMilli(r.At).UTC().MarshalJSON(); err != nil {

@@ -115,12 +115,12 @@ func TestRecords(t *testing.T) {
 		whole := record(2)
 		whole.PhoneTail = "01012341234"
 		odd := record(3)
-		odd.PhoneTail = "12-4"
+		odd.PhoneHead, odd.PhoneTail = "01012345678", "12-4"
 		say(record(1), whole, odd)
 		if a := b.ack(); a.Type != wire.AckRec || a.Seq != 3 || len(r.store.records) != 3 {
 			t.Errorf("%+v", a)
 		}
-		if x, y := r.store.records[1].PhoneTail, r.store.records[2].PhoneTail; x != "1234" || y != "" {
+		if x, y := r.store.records[1].PhoneTail, r.store.records[2].PhoneHead+r.store.records[2].PhoneTail; x != "1234" || y != "" {
 			t.Errorf("a phone went through: %q %q", x, y)
 		}
 		bad := func(change func(*wire.Record)) wire.Record { x := record(9); change(&x); return x }

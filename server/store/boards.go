@@ -130,13 +130,16 @@ func (s *Store) InsertBoardRecords(b device.BoardState, recs []wire.Record) (fre
 // whoWas masks the person of a board's record: by the grant, else by the tail
 // that the board kept.
 func whoWas(tx *sql.Tx, placeID string, r wire.Record) (actor, label string, err error) {
-	phone := r.PhoneTail
+	actor, label = access.MaskEnds(r.PhoneHead, r.PhoneTail)
 	if r.GrantID != "" {
+		var phone string
 		err = wrap(tx.QueryRow("SELECT phone FROM grants WHERE id = ? AND place_id = ?", r.GrantID, placeID).Scan(&phone))
+		if err == nil {
+			actor, label = access.MaskPhone(phone)
+		}
 		if errors.Is(err, ErrNotFound) {
 			err = nil
 		}
 	}
-	actor, label = access.MaskPhone(phone)
 	return actor, label, err
 }
