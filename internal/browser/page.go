@@ -4,9 +4,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Look is how a page is looked at. Its zero value is a desktop of 1280 x 800.
@@ -197,22 +201,31 @@ func (p *Page) Eval(js string, out any) {
 	}
 }
 
-// Await waits until an expression is true: it is asked again whenever the page
-// changes. JavaScript has to be on.
+// Await waits until an expression is true, 30 s at most: it is asked again
+// whenever the page changes. JavaScript has to be on.
 func (p *Page) Await(js string) {
 	p.b.tb.Helper()
-	var ok bool
+	if p.Within(30*time.Second, js) {
+		return
+	}
+	if dir := os.Getenv("DOORLAB_PICTURES"); dir != "" {
+		_ = os.WriteFile(filepath.Join(dir, "failed.png"), p.Picture(), 0o600)
+	}
+	p.b.tb.Fatalf("never true: %s; console %q", js, p.Console())
+}
+
+// Within waits as Await does and says whether it came true.
+func (p *Page) Within(d time.Duration, js string) (ok bool) {
+	p.b.tb.Helper()
 	p.Eval(`new Promise(done => {
 	const ask = () => { try { return !!(`+js+`) } catch { return false } };
 	if (ask()) return done(true);
 	const end = v => { o.disconnect(); clearInterval(i); clearTimeout(t); done(v) };
 	const o = new MutationObserver(() => ask() && end(true));
 	o.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
-	const i = setInterval(() => ask() && end(true), 100), t = setTimeout(() => end(false), 120000);
+	const i = setInterval(() => ask() && end(true), 100), t = setTimeout(() => end(false), `+strconv.FormatInt(d.Milliseconds(), 10)+`);
 })`, &ok)
-	if !ok {
-		p.b.tb.Fatalf("never true: %s", js)
-	}
+	return ok
 }
 
 // Press clicks in the middle of what an expression finds; where JavaScript is

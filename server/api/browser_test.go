@@ -71,21 +71,24 @@ func try(t *testing.T, p *browser.Page, name, key, token string) string {
 	p.Await(button("document", "Test Request"))
 	p.Press(button("document", "Test Request"))
 	p.Await(dialog + ` && ` + button(dialog, "Send Request"))
+	field, input := `input[placeholder=Token]`, token
+	found := "dor_1"
 	if name == "core" {
-		p.Await(dialog + `.querySelector("[contenteditable][role=textbox][data-language=json]")`)
-		p.Press(dialog + `.querySelector("[contenteditable][role=textbox][data-language=json]")`)
-		p.Await(`document.activeElement.matches("[contenteditable][data-language=json]")`)
-		p.Key("a", "KeyA", 65, 2)
-		p.Type(`{"key": "` + key + `"}`)
-		p.Await(dialog + `.innerText.includes("` + key + `")`)
-	} else {
-		p.Press(dialog + `.querySelector("input[placeholder=Token]")`)
-		p.Await(`document.activeElement.matches("input[placeholder=Token]")`)
-		p.Type(token)
+		field, input, found = `[contenteditable][role=textbox][data-language=json]`, `{"key": "`+key+`"}`, "accessToken"
 	}
-	p.Press(button(dialog, "Send Request"))
-	found := map[string]string{"core": "accessToken", "device": "dor_1"}[name]
-	p.Await(dialog + `.innerText.includes("200 OK") && ` + dialog + `.textContent.includes("` + found + `")`)
+	p.Await(dialog + `.querySelector("` + field + `")`)
+	done := false
+	for tries := 0; !done && tries < 4; tries++ { // it draws itself anew now and then, and forgets what was typed
+		p.Press(dialog + `.querySelector("` + field + `")`)
+		p.Within(time.Second, `document.activeElement.matches("`+field+`")`)
+		p.Key("a", "KeyA", 65, 2)
+		p.Type(input)
+		p.Press(dialog + `.querySelector("[data-addressbar-action=send]") && ` + button(dialog, "Send"))
+		done = p.Within(8*time.Second, dialog+`.innerText.includes("200 OK") && `+dialog+`.textContent.includes("`+found+`")`)
+	}
+	if !done {
+		t.Errorf("%s: the tried-out call never answered 200 with %s", name, found)
+	}
 	m := regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`)
 	var text string
 	p.Eval(dialog+`.textContent`, &text)

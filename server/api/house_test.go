@@ -172,7 +172,7 @@ func (f *fakeBoards) SetNetloss(_ context.Context, boardID string, n wire.Netlos
 
 func newHouse(t *testing.T, change ...func(*Config)) *house {
 	t.Helper()
-	return newPatientHouse(t, 150*time.Millisecond, change...)
+	return newPatientHouse(t, 2*time.Second, change...)
 }
 
 // newPatientHouse waits longer for a board: on a machine under load a report
