@@ -136,11 +136,10 @@ func (l *keyLoad) waitFor(n int) {
 }
 
 // askAgain sends every key twice more: an answered one must give its first
-// answer, any other one and the same. It returns the key of every command.
-func (l *keyLoad) askAgain() (answered int, commands map[string]string) {
+// answer, any other one and the same. It returns the status of every command.
+func (l *keyLoad) askAgain() (commands map[string]string) {
 	l.t.Helper()
 	commands = map[string]string{}
-	answered = len(l.first)
 	jobs := make(chan string)
 	var wg sync.WaitGroup
 	for range 16 {
@@ -157,7 +156,7 @@ func (l *keyLoad) askAgain() (answered int, commands map[string]string) {
 						l.t.Errorf("key %s: first %s, then %s", key, first, got)
 					}
 					l.first[key] = got
-					commands[commandOf(got)] = key
+					commands[commandOf(got)] = got[:3]
 					l.mu.Unlock()
 				}
 			}
@@ -168,7 +167,7 @@ func (l *keyLoad) askAgain() (answered int, commands map[string]string) {
 	}
 	close(jobs)
 	wg.Wait()
-	return answered, commands
+	return commands
 }
 
 func commandOf(answer string) string {
