@@ -30,6 +30,7 @@ type api struct {
 	history  func(history.Event)
 	domain   *domain
 	attempts atomic.Int64 // all of them, exchanges and listings too
+	contract *contract    // nil = answers are not checked
 }
 
 func (a *api) now() time.Time { return a.domain.now() }
@@ -82,6 +83,7 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	if err != nil {
 		return answer{}, fmt.Errorf("reading the answer: %w", err)
 	}
+	a.contract.check(r.method, r.route, resp.StatusCode, resp.Header.Get("Content-Type"), body)
 	ans := read(resp, body)
 	e.Kind, e.Status, e.Code, e.Outcome = history.Answer, ans.status, ans.code, ans.outcome
 	e.CommandID, e.Reason, e.Replayed = ans.command, ans.device, ans.replayed
@@ -90,6 +92,22 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	a.emit(e)
 	return ans, nil
 }
+
+// fetch reads a public page of the target, outside of the run's counts.
+func (a *api) fetch(ctx context.Context, via http.RoundTripper, path string) ([]byte, error) {
+	resp, err := via.RoundTrip(a.request(ctx, request{method: http.MethodGet, path: path}))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", path, resp.Status)
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, maxDocument))
+}
+
+// maxDocument bounds what is read of an OpenAPI document.
+const maxDocument = 8 << 20
 
 func (a *api) emit(e history.Event) {
 	if a.history == nil {

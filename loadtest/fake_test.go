@@ -24,6 +24,7 @@ type fake struct {
 	doors int
 	work  func(n int) (status int, reason string) // the n-th fresh command; nil: reported
 	ahead time.Duration                           // the server's clock jumped
+	docs  string                                  // the published document of /device; "" = none
 
 	mu        sync.Mutex
 	exchanges []string // remote addresses
@@ -47,6 +48,8 @@ func newFake() *fake {
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case r.URL.Path == "/device/v1/openapi.json" && f.docs != "":
+		reply(w, 200, f.docs)
 	case r.URL.Path == tokenPath:
 		f.exchange(w, r)
 	case !f.authorized(r):

@@ -41,6 +41,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %d of %d requests", c.sent, s.total))
 	}
 	judgeThresholds(&res, c)
+	r.judgeContract(&res)
 	return res
 }
 
@@ -59,6 +60,29 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 		why = append(why, fmt.Sprintf("the generator ran %s %d times", name, c.starved[name]))
 	}
 	return why
+}
+
+// judgeContract fails a run in which an answer does not fit the documents.
+func (r *runner) judgeContract(res *Result) {
+	c := r.api.contract
+	if c == nil {
+		return
+	}
+	res.Validated, res.Breaches = c.checked.Load(), c.bad.Load()
+	if why := c.first.Load(); why != nil {
+		res.FirstBreach = *why
+	}
+	res.judgeBreaches()
+}
+
+func (res *Result) judgeBreaches() {
+	if res.Breaches == 0 {
+		return
+	}
+	res.Reasons = append(res.Reasons, fmt.Sprintf("%d of %d answers break the OpenAPI documents: %s", res.Breaches, res.Validated, res.FirstBreach))
+	if res.Verdict == Pass {
+		res.Verdict = Fail
+	}
 }
 
 func judgeThresholds(res *Result, c *collector) {

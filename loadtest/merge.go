@@ -23,6 +23,7 @@ func Merge(parts ...Result) (Result, error) {
 	m := parts[0]
 	m.Verdict, m.Reasons, m.Thresholds, m.Compare = Pass, nil, nil, nil
 	m.Planned, m.Sent, m.Attempts, m.Renewed, m.Repeats, m.Replayed, m.PlannedRate, m.SentRate = 0, 0, 0, 0, 0, 0, 0, 0
+	m.Validated, m.Breaches, m.FirstBreach = 0, 0, ""
 	c := newCollector()
 	statuses := map[string]int64{}
 	for i, p := range parts {
@@ -35,6 +36,10 @@ func Merge(parts ...Result) (Result, error) {
 		m.Planned, m.Sent, m.Attempts, m.Renewed = m.Planned+p.Planned, m.Sent+p.Sent, m.Attempts+p.Attempts, m.Renewed+p.Renewed
 		m.Repeats, m.Replayed, m.Seconds = m.Repeats+p.Repeats, m.Replayed+p.Replayed, max(m.Seconds, p.Seconds)
 		m.PlannedRate, m.SentRate = round(m.PlannedRate+p.PlannedRate, 2), round(m.SentRate+p.SentRate, 2)
+		m.Validated, m.Breaches = m.Validated+p.Validated, m.Breaches+p.Breaches
+		if m.FirstBreach == "" {
+			m.FirstBreach = p.FirstBreach
+		}
 		addAll(statuses, p.Statuses)
 		if p.Started.Before(m.Started) {
 			m.Started = p.Started
@@ -49,6 +54,7 @@ func Merge(parts ...Result) (Result, error) {
 	m.Lag, m.Outcomes, m.Statuses, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), statuses, c.codes, c.errors
 	m.Series = mergeSeries(m.Started, parts)
 	judgeThresholds(&m, c)
+	m.judgeBreaches()
 	return m, nil
 }
 

@@ -28,6 +28,10 @@ type Result struct {
 	PlannedRate float64   `json:"plannedRate"` // per second
 	SentRate    float64   `json:"sentRate"`
 
+	Validated   int64  `json:"validated"`             // answers held against the target's OpenAPI documents
+	Breaches    int64  `json:"breaches"`              // ... that do not fit
+	FirstBreach string `json:"firstBreach,omitempty"` // the first of them
+
 	Lag        Latency          `json:"lag"`      // of the generator: sent minus planned
 	Outcomes   []Outcome        `json:"outcomes"` // "all" first
 	Statuses   map[string]int64 `json:"statuses"`

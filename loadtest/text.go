@@ -17,6 +17,9 @@ func (r Result) Text() string {
 	}
 	fmt.Fprintf(&b, "\nsent %d of %d planned in %ss, %s/s of %s/s; %d attempts, %d repeated keys, %d replayed, %d after a new token\n",
 		r.Sent, r.Planned, number(round(r.Seconds, 1)), number(r.SentRate), number(r.PlannedRate), r.Attempts, r.Repeats, r.Replayed, r.Renewed)
+	if r.Validated > 0 {
+		fmt.Fprintf(&b, "%d answers held against the OpenAPI documents, %d do not fit\n", r.Validated, r.Breaches)
+	}
 	fmt.Fprintf(&b, "generator lag: p50 %s  p99 %s  max %s; seed %d\n\nlatency since scheduled, the service time below it:\n", ms(r.Lag.P50), ms(r.Lag.P99), ms(r.Lag.Max), r.Seed)
 	b.WriteString(r.latencies() + "\n")
 	fmt.Fprintf(&b, "\nstatus  %s\n", counts(r.Statuses))
