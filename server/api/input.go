@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/server/rule"
 )
@@ -170,7 +171,7 @@ func (c *call) readAll(limit int64) ([]byte, error) {
 
 // decode makes an object of a body. Errors: invalid_body.
 func decode(raw []byte, contentType string, form bool) (object, error) {
-	kind, _, err := mime.ParseMediaType(contentType)
+	kind, param, err := mime.ParseMediaType(contentType)
 	switch {
 	case contentType == "": // nothing said: JSON it is
 	case err == nil && (kind == typeJSON || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")):
@@ -179,8 +180,13 @@ func decode(raw []byte, contentType string, form bool) (object, error) {
 	default:
 		return nil, rule.New(rule.InvalidBody, "the content type must be application/json")
 	}
-	if len(bytes.TrimSpace(raw)) == 0 {
+	switch charset := strings.ToLower(param["charset"]); {
+	case charset != "" && charset != "utf-8" && charset != "utf8" && charset != "us-ascii":
+		return nil, rule.New(rule.InvalidBody, "the charset must be utf-8")
+	case len(bytes.TrimSpace(raw)) == 0:
 		return nil, rule.New(rule.InvalidBody, "the body is empty")
+	case !utf8.Valid(raw): // else different names would become one
+		return nil, rule.New(rule.InvalidBody, "the body is not UTF-8")
 	}
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {

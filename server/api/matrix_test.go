@@ -198,7 +198,7 @@ func bodies(h *house, op *operation, q request) {
 	if op.scope != "none" {
 		q.token = "key_a"
 	}
-	bad := []string{"{", "[]", "null", `"x"`, "5", `{"a":1}x`, "{}{}", "\xff"}
+	bad := []string{"{", "[]", "null", `"x"`, "5", `{"a":1}x`, "{}{}", "\xff", "{\"a\":\"\xff\"}"}
 	if op.body.required {
 		bad = append(bad, "", " ")
 	}
@@ -209,6 +209,8 @@ func bodies(h *house, op *operation, q request) {
 	q.body = `{"x":"` + strings.Repeat("a", int(op.body.max)) + `"}`
 	h.want(400, "body_too_large", q)
 	q.body, q.header = "a=b", map[string]string{"Content-Type": "text/plain"}
+	h.want(400, "invalid_body", q)
+	q.body, q.header = "{}", map[string]string{"Content-Type": "application/json; charset=euc-kr"}
 	h.want(400, "invalid_body", q)
 	if op.body.required && op.id != "updatePlace" {
 		q.body, q.header = "{}", nil

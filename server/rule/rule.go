@@ -6,7 +6,6 @@ package rule
 
 import (
 	"errors"
-	"strings"
 	"time"
 )
 
@@ -110,21 +109,3 @@ func CodeOf(err error) string {
 	}
 	return ""
 }
-
-// ParseTime reads an RFC 3339 time with a zone, to the millisecond. The first
-// and the last year that can be written are refused: in another zone their
-// edges cannot be, and Go's zero time means no time at all.
-// Errors: InvalidTimestamp with details.field.
-func ParseTime(field, s string) (time.Time, error) {
-	var t time.Time
-	if err := t.UnmarshalText([]byte(strings.ToUpper(s))); err != nil {
-		return time.Time{}, New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone", "field", field)
-	}
-	if y := t.UTC().Year(); y < 2 || y > 9998 {
-		return time.Time{}, New(InvalidTimestamp, field+" must be between the years 2 and 9998", "field", field)
-	}
-	return Milli(t), nil
-}
-
-// Milli is a time as it is stored: UTC, cut to the millisecond.
-func Milli(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
