@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/contract"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -30,7 +31,7 @@ type api struct {
 	history  func(history.Event)
 	domain   *domain
 	attempts atomic.Int64 // all of them, exchanges and listings too
-	contract *contract    // nil = answers are not checked
+	promise  *promise     // nil = answers are not checked
 }
 
 func (a *api) now() time.Time { return a.domain.now() }
@@ -83,7 +84,7 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	if err != nil {
 		return answer{}, fmt.Errorf("reading the answer: %w", err)
 	}
-	a.contract.check(r.method, r.route, resp.StatusCode, resp.Header.Get("Content-Type"), body)
+	a.promise.check(r, resp, body)
 	ans := read(resp, body)
 	e.Kind, e.Status, e.Code, e.Outcome = history.Answer, ans.status, ans.code, ans.outcome
 	e.CommandID, e.Reason, e.Replayed = ans.command, ans.device, ans.replayed
@@ -103,11 +104,8 @@ func (a *api) fetch(ctx context.Context, via http.RoundTripper, path string) ([]
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", path, resp.Status)
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxDocument))
+	return io.ReadAll(io.LimitReader(resp.Body, contract.MaxDocument))
 }
-
-// maxDocument bounds what is read of an OpenAPI document.
-const maxDocument = 8 << 20
 
 func (a *api) emit(e history.Event) {
 	if a.history == nil {

@@ -64,7 +64,7 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 
 // judgeContract fails a run in which an answer does not fit the documents.
 func (r *runner) judgeContract(res *Result) {
-	c := r.api.contract
+	c := r.api.promise
 	if c == nil {
 		return
 	}

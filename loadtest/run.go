@@ -60,7 +60,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 			r.follower.Go(func() { r.api.domain.follow(ctx, r.via, t.Control[0], t.ControlToken) })
 		}
 	}
-	r.api.contract = r.api.readContract(ctx, r.via)
+	r.api.promise = r.api.readPromise(ctx, r.via)
 	return r, r.open(ctx, choose(t.Places, r.plan.Places))
 }
 

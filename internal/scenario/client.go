@@ -17,14 +17,16 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/contract"
 )
 
 // client speaks the public API: keys become tokens, every attempt is seen.
 type client struct {
-	base   string
-	http   *http.Client
-	local  bool // a loopback target: exchanges may come from 127.x.y.z
-	domain func() time.Time
+	base    string
+	http    *http.Client
+	local   bool // a loopback target: exchanges may come from 127.x.y.z
+	domain  func() time.Time
+	promise *contract.Contract // of the target; nil = answers are not checked
 
 	mu     sync.Mutex
 	tokens map[string]*tokenSlot
@@ -127,6 +129,20 @@ func send(ctx context.Context, hc *http.Client, method, target string, header ht
 	}
 	_ = json.Unmarshal(raw, &a.Body)
 	return a, nil
+}
+
+// read asks the target for its documents: every answer is held against them.
+func (c *client) read(ctx context.Context) {
+	c.promise = contract.Read(func(path string) ([]byte, error) {
+		a, err := send(ctx, c.http, http.MethodGet, c.base+path, nil, nil)
+		if err == nil && a.Status != http.StatusOK {
+			err = errors.New(a.short())
+		}
+		if err != nil {
+			return nil, err
+		}
+		return a.Raw, nil
+	})
 }
 
 // slot finds the token of a key.

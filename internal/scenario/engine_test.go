@@ -32,6 +32,20 @@ func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
 	return res, out.String()
 }
 
+// An answer that does not fit what the target publishes fails the step that got it.
+func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[string]history.Status{"integer": history.Pass, "string": history.Fail} {
+		f := newFake(t)
+		f.docs = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/echo":{"get":{"responses":{"200":{"description":"",
+			"content":{"application/json":{"schema":{"properties":{"data":{"properties":{"n":{"type":"` + number + `"}}}}}}}}}}}}}`
+		res, out := play(t, f, `steps: [{call: {path: /echo}}]`, Options{})
+		if res.Status != want || (want == history.Fail) != strings.Contains(out, "does not fit the target's OpenAPI document: GET /echo answered 200") {
+			t.Errorf("%s: %s\n%s", number, res.Status, out)
+		}
+	}
+}
+
 // TestVerdicts: what happens decides between PASS, FAIL, BLOCKED, SKIPPED and INVALID.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,8 @@ type fake struct {
 	answers map[string]string // Idempotency-Key to body
 	online  func(n int) bool  // of the n-th read of the boards
 	reads   int
-	permit  int // status of a create
+	permit  int    // status of a create
+	docs    string // the published document of /core; "" = none
 	events  []history.Event
 	api     *httptest.Server
 	lab     *httptest.Server
@@ -70,6 +71,8 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	f.calls = append(f.calls, r.Method+" "+r.URL.Path)
 	switch {
+	case r.URL.Path == "/core/v1/openapi.json" && f.docs != "":
+		_, _ = w.Write([]byte(f.docs))
 	case r.URL.Path == "/readyz":
 		say(w, 200, m{"success": true})
 	case strings.HasSuffix(r.URL.Path, "/apikey/token"):

@@ -80,7 +80,21 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 		e.Replayed = a.Headers["Idempotent-Replayed"] == "true"
 		r.emit(e)
 	}
-	return a, err
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.api.promise.Check(q.method, q.path, a.Status, a.Headers["Content-Type"], a.Raw); err != nil {
+		return nil, &breach{err}
+	}
+	return a, nil
+}
+
+// breach is an answer that does not fit what the target publishes: the step has
+// failed, however often it would try.
+type breach struct{ err error }
+
+func (b *breach) Error() string {
+	return "the answer does not fit the target's OpenAPI document: " + b.err.Error()
 }
 
 var commandPath = regexp.MustCompile(`^/device/v1/(devices/([^/?]+)/commands|doors/([^/?]+)/(open|close|hold))(\?.*)?$`)

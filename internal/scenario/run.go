@@ -119,6 +119,7 @@ func (r *run) begin(ctx context.Context) error {
 			return err
 		}
 	}
+	r.api.read(ctx)
 	if r.lab != nil {
 		if err := r.lab.discover(ctx); err != nil {
 			return err

@@ -74,10 +74,13 @@ func exprList(es Exprs) string {
 // settle turns an error into a status.
 func (s *StepResult) settle(err error) {
 	var fail *failure
+	var broken *breach
 	var inv *invalid
 	switch {
 	case err == nil:
 		s.Status = history.Pass
+	case errors.As(err, &broken):
+		s.Status, s.Detail = history.Fail, err.Error()
 	case errors.As(err, &fail):
 		s.Status, s.Detail = history.Fail, err.Error()
 	case errors.As(err, &inv):

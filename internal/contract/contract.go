@@ -1,0 +1,128 @@
+// Package contract holds answers against the OpenAPI documents that a target
+// itself publishes: a service that answers otherwise than it says is caught by
+// every scenario and every load. loadtest and internal/scenario use it; it
+// imports nothing of ours.
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// SubServices publish a document each, at /{sub-service}/v1/openapi.json.
+var SubServices = []string{"core", "space", "device"}
+
+// MaxDocument bounds what need be read of a document, bytes.
+const MaxDocument = 8 << 20
+
+// Contract is what a target promises. The nil Contract promises nothing.
+type Contract struct{ routes []route }
+
+type route struct {
+	segments   []string
+	operations map[string]*openapi3.Operation // by method
+}
+
+// Read asks the target for its documents; what it does not publish, or nobody
+// can read, is not checked. fetch returns the body of a 200.
+func Read(fetch func(path string) ([]byte, error)) *Contract {
+	c := &Contract{}
+	for _, sub := range SubServices {
+		raw, err := fetch("/" + sub + "/v1/openapi.json")
+		if err != nil {
+			continue
+		}
+		doc, err := openapi3.NewLoader().LoadFromData(raw)
+		if err != nil || doc.Paths == nil {
+			continue
+		}
+		for path, item := range doc.Paths.Map() {
+			c.routes = append(c.routes, route{strings.Split(path, "/"), item.Operations()})
+		}
+	}
+	return c
+}
+
+// find returns the operation of a path or route; a literal segment beats a parameter.
+func (c *Contract) find(method, path string) *openapi3.Operation {
+	path, _, _ = strings.Cut(path, "?")
+	segments := strings.Split(path, "/")
+	var found *openapi3.Operation
+	best := -1
+	for _, r := range c.routes {
+		if n := r.match(segments); n > best && r.operations[method] != nil {
+			found, best = r.operations[method], n
+		}
+	}
+	return found
+}
+
+// match counts the equal segments; -1 when the path is another.
+func (r route) match(segments []string) (equal int) {
+	if len(r.segments) != len(segments) {
+		return -1
+	}
+	for i, s := range r.segments {
+		switch {
+		case s == segments[i]:
+			equal++
+		case !strings.HasPrefix(s, "{") || segments[i] == "":
+			return -1
+		}
+	}
+	return equal
+}
+
+// Check holds one answer against the document: its status, its kind of content
+// and its body. checked is false for paths and methods that no document has. It
+// may be called from many goroutines.
+func (c *Contract) Check(method, path string, status int, contentType string, body []byte) (checked bool, err error) {
+	if c == nil {
+		return false, nil
+	}
+	op := c.find(method, path)
+	if op == nil {
+		return false, nil
+	}
+	if err := breach(op, status, contentType, body); err != nil {
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		return true, fmt.Errorf("%s %s answered %d: %s", method, hide(path), status, why)
+	}
+	return true, nil
+}
+
+// hide leaves out a query: it may hold a token.
+func hide(path string) string {
+	u, err := url.Parse(path)
+	if err != nil {
+		return ""
+	}
+	return u.Path
+}
+
+func breach(op *openapi3.Operation, status int, contentType string, body []byte) error {
+	r := op.Responses.Status(status)
+	if r == nil || r.Value == nil {
+		return errors.New("the document has no such status")
+	}
+	if len(r.Value.Content) == 0 && len(body) == 0 {
+		return nil
+	}
+	media := r.Value.Content.Get(contentType)
+	if media == nil {
+		return fmt.Errorf("the document has no content of type %q for it", contentType)
+	}
+	if media.Schema == nil || !strings.Contains(contentType, "json") {
+		return nil
+	}
+	var v any
+	if json.Unmarshal(body, &v) != nil {
+		return errors.New("the body is no JSON")
+	}
+	return media.Schema.Value.VisitJSON(v, openapi3.VisitAsResponse())
+}

@@ -1,0 +1,37 @@
+package loadtest
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/doorlab/doorlab/internal/contract"
+)
+
+// promise counts the answers that were held against the target's documents.
+type promise struct {
+	contract *contract.Contract
+	checked  atomic.Int64
+	bad      atomic.Int64
+	first    atomic.Pointer[string] // what the first bad one was
+}
+
+func (a *api) readPromise(ctx context.Context, via http.RoundTripper) *promise {
+	return &promise{contract: contract.Read(func(path string) ([]byte, error) { return a.fetch(ctx, via, path) })}
+}
+
+// check is called from many goroutines.
+func (p *promise) check(r request, resp *http.Response, body []byte) {
+	if p == nil {
+		return
+	}
+	checked, err := p.contract.Check(r.method, r.route, resp.StatusCode, resp.Header.Get("Content-Type"), body)
+	if checked {
+		p.checked.Add(1)
+	}
+	if err != nil {
+		p.bad.Add(1)
+		why := err.Error()
+		p.first.CompareAndSwap(nil, &why)
+	}
+}
