@@ -188,7 +188,9 @@ func (t *Testbed) Stop() error {
 	if t.fleet != nil {
 		errs = append(errs, t.fleet.Stop())
 	}
-	if l := t.life.Load(); l != nil {
+	t.restart.Lock() // one that is under way comes back first
+	defer t.restart.Unlock()
+	if l := t.life.Swap(nil); l != nil {
 		errs = append(errs, l.server.Stop())
 	}
 	for _, f := range t.close {
