@@ -57,13 +57,8 @@ func Start(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
-	udp, err := net.ListenPacket("udp", cfg.Addr)
+	udp, tcp, err := listen(cfg.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("sip: %w", err)
-	}
-	tcp, err := net.Listen("tcp", udp.LocalAddr().String())
-	if err != nil {
-		_ = udp.Close()
 		return nil, fmt.Errorf("sip: %w", err)
 	}
 	s := &Server{cfg: cfg, ua: ua, srv: srv, udp: udp, tcp: tcp}
@@ -74,6 +69,24 @@ func Start(cfg Config) (*Server, error) {
 	go func() { _ = srv.ServeUDP(udp) }()
 	go func() { _ = srv.ServeTCP(tcp) }()
 	return s, nil
+}
+
+// listen takes one port on UDP and TCP; port 0 tries until one is free on both.
+func listen(addr string) (udp net.PacketConn, tcp net.Listener, err error) {
+	_, port, _ := net.SplitHostPort(addr)
+	for range 20 {
+		if udp, err = net.ListenPacket("udp", addr); err != nil {
+			return nil, nil, err
+		}
+		if tcp, err = net.Listen("tcp", udp.LocalAddr().String()); err == nil {
+			return udp, tcp, nil
+		}
+		_ = udp.Close()
+		if port != "0" {
+			break
+		}
+	}
+	return nil, nil, err
 }
 
 // Addr is where it listens.
