@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -22,6 +21,7 @@ type life struct {
 	public  http.Handler
 	control http.Handler
 	memory  *link.Listener // boards in memory dial it
+	mqtt    net.Listener   // the address of the others, which outlives the server
 }
 
 var errRestarting = errors.New("the server is restarting")
@@ -43,12 +43,12 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 	if err != nil {
 		return err
 	}
-	l := &life{server: s, public: s.Handler(), memory: link.NewListener("boards")}
+	l := &life{server: s, public: s.Handler(), memory: link.NewListener("boards"), mqtt: mqtt}
 	if t.Ready.ControlToken != "" {
 		l.mountControl(t, t.Ready.ControlToken)
 	}
 	t.life.Store(l)
-	t.serve("the broker", func() error { return s.ServeMQTT(mqtt) })
+	t.serve("the broker", func() error { return s.ServeMQTT(lend(mqtt)) })
 	t.serve("the memory link", func() error { return s.ServeMQTT(l.memory) })
 	return nil
 }
@@ -93,12 +93,7 @@ func (t *Testbed) again(old *life) error {
 	if err := old.server.Stop(); err != nil {
 		return err
 	}
-	mqtt, err := net.Listen("tcp", strings.TrimPrefix(t.Ready.MQTT, "tcp://"))
-	if err != nil {
-		return taken(t.Ready.MQTT, err)
-	}
-	t.onStop(ignoreClosed(mqtt.Close))
-	return t.begin(mqtt, t.Ready.SIP)
+	return t.begin(old.mqtt, t.Ready.SIP)
 }
 
 // now serves what the current life has for it; 503 during a restart.

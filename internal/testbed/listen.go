@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
+	"time"
 )
 
 // listenAll takes every address first, so that a taken port changes nothing. ctl is nil without a control API.
@@ -49,6 +51,41 @@ func freeSIP(addr string) error {
 		return errors.Join(taken(addr, err), udp.Close())
 	}
 	return errors.Join(tcp.Close(), udp.Close())
+}
+
+// lent is a listener whose borrower may close it: the address stays taken, and
+// who connects meanwhile waits for the next borrower.
+type lent struct {
+	net.Listener
+	back atomic.Bool
+}
+
+func lend(l net.Listener) *lent {
+	setDeadline(l, time.Time{})
+	return &lent{Listener: l}
+}
+
+// setDeadline ends a waiting Accept of a TCP listener.
+func setDeadline(l net.Listener, at time.Time) {
+	if t, ok := l.(*net.TCPListener); ok {
+		_ = t.SetDeadline(at)
+	}
+}
+
+// Accept implements net.Listener.
+func (l *lent) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil && l.back.Load() {
+		err = net.ErrClosed
+	}
+	return c, err
+}
+
+// Close gives the listener back.
+func (l *lent) Close() error {
+	l.back.Store(true)
+	setDeadline(l.Listener, time.Unix(1, 0))
+	return nil
 }
 
 // taken is the reason alone, and what to do about it.
