@@ -23,11 +23,15 @@ func (f *Fleet) people(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if (in.Phone == nil) == (in.Token == nil) {
-		controlapi.FailField(w, "phone", `or token, exactly one of them: {"doorId":"..","phone":"01012345678"}`)
+		f := controlapi.FailField
+		if in.Phone == nil {
+			f = controlapi.FailMissing
+		}
+		f(w, "phone", `or token, exactly one of them: {"doorId":"..","phone":"01012345678"}`)
 		return
 	}
 	if in.Phone != nil && !isPhone(*in.Phone) {
-		controlapi.FailField(w, "phone", "must be 8 to 15 digits")
+		controlapi.Fail(w, http.StatusBadRequest, "invalid_phone", "phone must be 8 to 15 digits", map[string]any{"field": "phone"})
 		return
 	}
 	if in.Token != nil && *in.Token == "" {
@@ -80,6 +84,10 @@ func (f *Fleet) leaf(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	actions := []string{firmware.LeafOpen, firmware.LeafClose, firmware.LeafForce}
+	if in.Action == "" {
+		controlapi.FailMissing(w, "action", "is missing: open, close or force")
+		return
+	}
 	if !slices.Contains(actions, in.Action) {
 		controlapi.FailField(w, "action", "must be open, close or force"+near.Hint(in.Action, actions))
 		return
@@ -110,7 +118,7 @@ func (f *Fleet) leaf(w http.ResponseWriter, r *http.Request) {
 // atDoor finds the board of a door; nil after it has answered 400 or 404.
 func (f *Fleet) atDoor(w http.ResponseWriter, doorID string) *board {
 	if doorID == "" {
-		controlapi.FailField(w, "doorId", "is missing")
+		controlapi.FailMissing(w, "doorId", "is missing")
 		return nil
 	}
 	b := f.byDoor[doorID]
@@ -134,7 +142,12 @@ func gone(w http.ResponseWriter) {
 }
 
 // detach takes the simulated board away and answers what a real one logs in with.
+// A test key must never move anything real.
 func (f *Fleet) detach(w http.ResponseWriter, _ *http.Request, b *board) {
+	if b.test {
+		controlapi.Fail(w, http.StatusConflict, "rule_violated", "the boards of a test place are virtual and always online: no real one can take their place", nil)
+		return
+	}
 	b.mu.Lock()
 	if !b.stopped {
 		b.stopped = true

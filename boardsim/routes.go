@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/boardsim/fault"
+	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/controlapi"
 	"github.com/doorlab/doorlab/internal/near"
 )
@@ -82,6 +81,9 @@ func (b *board) view() boardView {
 		v.Doors = append(v.Doors, d)
 	}
 	b.mu.Unlock()
+	if v.Detached {
+		v.Phase = firmware.PhaseStopped // it decides nothing; a real board may stand in its place
+	}
 	v.DesiredRevision = v.AppliedRevision
 	if b.f.cfg.Desired != nil {
 		v.DesiredRevision = max(v.AppliedRevision, b.f.cfg.Desired(b.id)) // 0 = the server is not known
@@ -141,9 +143,8 @@ func journalOf(w http.ResponseWriter, _ *http.Request, b *board) {
 }
 
 func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
-	if err != nil || len(strings.TrimSpace(string(body))) == 0 || strings.TrimSpace(string(body))[0] != '{' {
-		controlapi.Fail(w, http.StatusBadRequest, "invalid_body", `the body must be a JSON object like {"fault":"offline","boards":["brd_.."]}`, nil)
+	body, ok := controlapi.Object(w, r)
+	if !ok {
 		return
 	}
 	spec, err := fault.ParseSpec(body)
@@ -157,6 +158,14 @@ func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
 		controlapi.Data(w, map[string]any{"faultId": id})
 	case errors.As(err, &bad):
 		why := bad.Reason
+		switch {
+		case bad.Field == fault.WholeBody:
+			controlapi.Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+why, nil)
+			return
+		case bad.Missing:
+			controlapi.FailMissing(w, bad.Field, why)
+			return
+		}
 		if bad.Nearest != "" {
 			why += fmt.Sprintf(", did you mean %q?", bad.Nearest)
 		}

@@ -96,6 +96,7 @@ func TestDetachAndAttach(t *testing.T) {
 		r.want("login", []any{d["mqtt"], d["clientId"], d["username"]}, []any{"tcp://127.0.0.1:1883", one, one})
 		r.want("password", d["password"], any(r.fleet.byID[one].password))
 		r.want("fields", keys(d), []string{"clientId", "mqtt", "password", "username"})
+		r.want("phase", r.board(one)["phase"], any("stopped"))
 		r.sleep(time.Second)
 		r.want("off the server", r.server.online(one), false)
 		r.want("simulated", r.fleet.Simulates(one), false)
@@ -162,6 +163,10 @@ func TestBadRequests(t *testing.T) {
 			{"GET", "/boards?limit=501", "", 400, "invalid_query", "limit"},
 			{"GET", "/boards?offset=x", "", 400, "invalid_query", "offset"},
 			{"POST", "/faults", "", 400, "invalid_body", ""},
+			{"POST", "/faults", `{"fault":`, 400, "invalid_body", ""},
+			{"POST", "/faults", `{}{}`, 400, "invalid_body", ""},
+			{"POST", "/faults", `{}`, 400, "missing_field", "fault"},
+			{"POST", "/faults", `{"fault":"noop","boards":["brd_one"],"nth":0}`, 400, "invalid_field", "nth"},
 			{"POST", "/faults", `{"fault":"offlin","boards":["brd_one"]}`, 400, "invalid_field", "fault"},
 			{"POST", "/faults", `{"fault":"offline"}`, 400, "invalid_field", "boards"},
 			{"POST", "/faults", `{"fault":"offline","boards":["brd_on"]}`, 400, "invalid_field", "boards"},
@@ -169,12 +174,14 @@ func TestBadRequests(t *testing.T) {
 			{"POST", "/faults", `{"fault":"offline","placeId":"plc_test"}`, 409, "rule_violated", ""},
 			{"POST", "/faults", `{"fault":"reboot","boards":["brd_one"],"for":"5m"}`, 400, "invalid_field", "for"},
 			{"DELETE", "/faults/flt_99", "", 404, "not_found", ""},
-			{"POST", "/people/present", `{"doorId":"dor_one1"}`, 400, "invalid_field", "phone"},
-			{"POST", "/people/present", `{"doorId":"dor_one1","phone":"010-1234-5678"}`, 400, "invalid_field", "phone"},
+			{"POST", "/people/present", `{"doorId":"dor_one1"}`, 400, "missing_field", "phone"},
+			{"POST", "/people/present", `{"doorId":"dor_one1","phone":"010-1234-5678"}`, 400, "invalid_phone", "phone"},
 			{"POST", "/people/present", `{"doorId":"dor_one1","phone":"01012345678","token":"t"}`, 400, "invalid_field", "phone"},
-			{"POST", "/people/present", `{"phone":"01012345678"}`, 400, "invalid_field", "doorId"},
+			{"POST", "/people/present", `{"phone":"01012345678"}`, 400, "missing_field", "doorId"},
 			{"POST", "/people/present", `{"doorId":"dor_on1","phone":"01012345678"}`, 404, "device_not_found", "doorId"},
 			{"POST", "/people/leaf", `{"doorId":"dor_one1","action":"opens"}`, 400, "invalid_field", "action"},
+			{"POST", "/people/leaf", `{"doorId":"dor_one1"}`, 400, "missing_field", "action"},
+			{"POST", "/boards/brd_test/detach", "", 409, "rule_violated", ""},
 			{"POST", "/people/leaf", `[]`, 400, "invalid_body", ""},
 		} {
 			status, data := r.call(c.method, c.path, c.body)

@@ -73,6 +73,14 @@ func (l Line) State() link.State {
 	return link.State{HalfOpen: l.HalfOpen, OnewayUp: l.OnewayUp, OnewayDown: l.OnewayDown, Lossy: l.Lossy}
 }
 
+// Moment is written as every time of the API: UTC with milliseconds.
+type Moment struct{ time.Time }
+
+// MarshalJSON writes it.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	return []byte(m.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
+}
+
 // Armed is a fault in force.
 type Armed struct {
 	FaultID  string         `json:"faultId"`
@@ -82,8 +90,8 @@ type Armed struct {
 	DoorIDs  []string       `json:"doorIds,omitempty"`
 	Commands []string       `json:"commands,omitempty"`
 	Nth      int            `json:"nth,omitempty"`
-	Since    time.Time      `json:"since"`
-	Until    *time.Time     `json:"until"` // nil = until removed
+	Since    Moment         `json:"since"`
+	Until    *Moment        `json:"until"` // nil = until removed
 	Hits     int64          `json:"hits"`  // how often it did something
 	Params   map[string]any `json:"params,omitempty"`
 }

@@ -212,11 +212,10 @@ func (a *armed) state() Armed {
 	out := Armed{
 		FaultID: a.id, Fault: a.k.name, Boards: slices.Clone(a.boards), Count: len(a.boards),
 		DoorIDs: a.spec.DoorIDs, Commands: a.spec.Commands, Nth: a.spec.Nth,
-		Since: a.since, Hits: a.hits, Params: a.v.all(),
+		Since: Moment{a.since}, Hits: a.hits, Params: a.v.all(),
 	}
 	if a.spec.For > 0 {
-		until := a.since.Add(a.spec.For)
-		out.Until = &until
+		out.Until = &Moment{a.since.Add(a.spec.For)}
 	}
 	return out
 }

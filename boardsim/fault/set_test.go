@@ -113,7 +113,7 @@ func TestTimeWindow(t *testing.T) {
 		spec := on("offline")
 		spec.For = 10 * time.Minute
 		arm(t, s, spec)
-		if u := s.List()[0].Until; u == nil || !u.Equal(v.Now().Add(10*time.Minute)) {
+		if u := s.List()[0].Until; u == nil || !u.Time.Equal(v.Now().Add(10*time.Minute)) {
 			t.Errorf("until %v", u)
 		}
 		time.Sleep(10*time.Minute - time.Millisecond)

@@ -18,7 +18,11 @@ type BadSpec struct {
 	Field   string // as in the control API: "fault", "boards", "params.code"
 	Reason  string
 	Nearest string // the nearest valid name, or ""
+	Missing bool   // required and not there
 }
+
+// WholeBody is the Field when the body is no JSON object at all.
+const WholeBody = "body"
 
 func (e *BadSpec) Error() string {
 	if e.Nearest != "" {
@@ -57,6 +61,7 @@ func ParseSpec(body []byte) (Spec, error) {
 	var in struct {
 		Spec
 		For string `json:"for"`
+		Nth *int   `json:"nth"` // 0 means every in Go, and nothing in JSON
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -64,7 +69,13 @@ func ParseSpec(body []byte) (Spec, error) {
 		return Spec{}, broken(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return Spec{}, bad("body", "more than one JSON value")
+		return Spec{}, bad(WholeBody, "more than one JSON value")
+	}
+	if in.Nth != nil {
+		if *in.Nth < 1 {
+			return Spec{}, bad("nth", "must be 1 or more")
+		}
+		in.Spec.Nth = *in.Nth
 	}
 	if in.For != "" {
 		f, err := time.ParseDuration(in.For)
@@ -87,7 +98,7 @@ func broken(err error) *BadSpec {
 		name = strings.Trim(name, `"`)
 		return unknown(name, name, fields)
 	}
-	return bad("body", "%s", strings.TrimPrefix(err.Error(), "json: "))
+	return bad(WholeBody, "%s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 var commands = []string{wire.CmdOpen, wire.CmdHold, wire.CmdClose}
@@ -97,7 +108,7 @@ func (spec *Spec) check() (*kind, values, error) {
 	k := lookup(spec.Fault)
 	if k == nil {
 		if spec.Fault == "" {
-			return nil, values{}, bad("fault", "missing")
+			return nil, values{}, &BadSpec{Field: "fault", Reason: "is missing", Missing: true}
 		}
 		return nil, values{}, unknown("fault", spec.Fault, Names())
 	}

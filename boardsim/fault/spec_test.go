@@ -144,6 +144,7 @@ func TestParseSpec(t *testing.T) {
 	for body, want := range map[string]BadSpec{
 		`{"fault":"noop","bords":["x"]}`: {Field: "bords", Nearest: "boards"},
 		`{"fault":"noop","nth":"x"}`:     {Field: "nth"},
+		`{"fault":"noop","nth":0}`:       {Field: "nth"},
 		`{"fault":"noop","for":"soon"}`:  {Field: "for"},
 		`{"fault":"noop","for":"-1s"}`:   {Field: "for"},
 		`{"fault":"noop","for":10}`:      {Field: "for"},
@@ -156,6 +157,15 @@ func TestParseSpec(t *testing.T) {
 		var got *BadSpec
 		if !errors.As(err, &got) || got.Field != want.Field || got.Nearest != want.Nearest {
 			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+func TestMomentIsWrittenWithMilliseconds(t *testing.T) {
+	t.Parallel()
+	for ns, want := range map[int64]string{0: `"1970-01-01T00:00:00.000Z"`, 1_567_846_379: `"1970-01-01T00:00:01.567Z"`} {
+		if b, err := json.Marshal(Moment{time.Unix(0, ns)}); err != nil || string(b) != want {
+			t.Errorf("%d: %s, %v, want %s", ns, b, err, want)
 		}
 	}
 }

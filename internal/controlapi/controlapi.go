@@ -48,8 +48,8 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 func bearer(token string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-			if !ok || got == "" {
+			scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			if !strings.EqualFold(scheme, "Bearer") || got == "" {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="doorlab control"`)
 				Fail(w, http.StatusUnauthorized, "token_missing", "the control token is missing: Authorization: Bearer <controlToken>", nil)
 				return
@@ -101,24 +101,37 @@ func FailField(w http.ResponseWriter, field, why string) {
 	Fail(w, http.StatusBadRequest, "invalid_field", field+" "+why, map[string]any{"field": field})
 }
 
-// Body decodes a JSON object strictly into v. ok is false after it has
-// answered 400: not an object, a wrong type, an unknown field with the nearest known name.
-func Body(w http.ResponseWriter, r *http.Request, v any, fields ...string) (ok bool) {
+// FailMissing answers 400 missing_field.
+func FailMissing(w http.ResponseWriter, field, why string) {
+	Fail(w, http.StatusBadRequest, "missing_field", field+" "+why, map[string]any{"field": field})
+}
+
+// Object reads a body that begins as a JSON object does. ok is false after it has answered 400.
+func Object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	b, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body could not be read", nil)
-		return false
 	case len(b) > maxBody:
 		Fail(w, http.StatusBadRequest, "body_too_large", "the body is larger than 1 MiB", nil)
-		return false
 	case len(bytes.TrimSpace(b)) == 0 || bytes.TrimSpace(b)[0] != '{':
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body must be a JSON object", nil)
+	default:
+		return b, true
+	}
+	return nil, false
+}
+
+// Body decodes a JSON object strictly into v. ok is false after it has
+// answered 400: not an object, a wrong type, an unknown field with the nearest known name.
+func Body(w http.ResponseWriter, r *http.Request, v any, fields ...string) (ok bool) {
+	b, ok := Object(w, r)
+	if !ok {
 		return false
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
-	err = dec.Decode(v)
+	err := dec.Decode(v)
 	if err == nil && dec.More() {
 		err = errors.New("there is something after the object")
 	}
