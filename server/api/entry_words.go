@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/doorlab/doorlab/server/rule"
@@ -38,16 +39,31 @@ var korean = words{
 
 // speak picks the language the caller prefers: Korean or English.
 func speak(r *http.Request) (string, words) {
-	for tag := range strings.SplitSeq(r.Header.Get("Accept-Language"), ",") {
-		tag = strings.ToLower(strings.TrimSpace(tag))
-		switch {
-		case strings.HasPrefix(tag, "ko"):
-			return "ko", korean
-		case strings.HasPrefix(tag, "en"):
-			return "en", english
+	name, said, best := "en", english, 0.0
+	for tag := range strings.SplitSeq(strings.ToLower(r.Header.Get("Accept-Language")), ",") {
+		tag, q := weighted(tag)
+		if q <= best { // of equals the first
+			continue
+		}
+		switch lang, _, _ := strings.Cut(tag, "-"); lang {
+		case "ko":
+			name, said, best = lang, korean, q
+		case "en":
+			name, said, best = lang, english, q
 		}
 	}
-	return "en", english
+	return name, said
+}
+
+// weighted splits "ko;q=0.9".
+func weighted(tag string) (string, float64) {
+	tag, param, given := strings.Cut(tag, ";")
+	q := 1.0
+	if given {
+		_, value, _ := strings.Cut(param, "=")
+		q, _ = strconv.ParseFloat(strings.TrimSpace(value), 64)
+	}
+	return strings.TrimSpace(tag), q
 }
 
 func (w words) state(s string) string {

@@ -191,6 +191,13 @@ func TestEntry(t *testing.T) {
 		t.Error("a door out of scope is shown")
 	}
 	checkPage(t, page)
+	for accept, lang := range map[string]string{"": "en", "fr": "en", "*": "en", "en-US": "en", "KO": "ko", "ja, ko ; q=0.5": "ko",
+		"en;q=0.1,ko;q=0.9": "ko", "ko;q=0.1,en": "en", "en,ko": "en", "ko,en": "ko", "ko;q=0": "en", "kok": "en"} {
+		r := h.want(200, "", request{method: "GET", path: "/entry?t=" + token, header: map[string]string{"Accept": "text/html", "Accept-Language": accept}})
+		if !strings.Contains(r.Body.String(), `lang="`+lang+`"`) {
+			t.Errorf("%q is not answered in %s", accept, lang)
+		}
+	}
 	h.want(200, "", request{method: "HEAD", path: "/entry?t=" + token})
 	if h.boards.count() != 0 {
 		t.Error("looking opened a door")

@@ -29,7 +29,8 @@ const (
 	day           = 24 * time.Hour
 	defaultPeriod = day
 	maxPeriod     = 30 * day
-	maxValues     = 200 // of a list in a query
+	onTheWay      = time.Minute // "30 days ago" of a caller that leaves `to` out is older on arrival
+	maxValues     = 200         // of a list in a query
 )
 
 func invalidQuery(field, why string) error {
@@ -94,9 +95,9 @@ func (s *Service) Events(ctx context.Context, placeID string, q record.EventQuer
 		}
 	}
 	now := s.cfg.Clock.Now()
-	to := q.To
+	to, most := q.To, maxPeriod
 	if to.IsZero() {
-		to = now
+		to, most = now, maxPeriod+onTheWay
 		q.To = now.Add(time.Millisecond) // what is recorded at this very moment is there
 	}
 	if q.From.IsZero() {
@@ -105,7 +106,7 @@ func (s *Service) Events(ctx context.Context, placeID string, q record.EventQuer
 	if to.Before(q.From) {
 		return nil, 0, invalidQuery("from", "must not be after to")
 	}
-	if to.Sub(q.From) > maxPeriod {
+	if to.Sub(q.From) > most {
 		return nil, 0, invalidQuery("from", "must be at most 30 days before to")
 	}
 	return s.cfg.Store.Events(placeID, q)
