@@ -132,6 +132,9 @@ func (l *lab) move(ctx context.Context, do string, to time.Time) (clockView, err
 	if err != nil {
 		return before, err
 	}
+	if do == "freeze" && len(l.all) > 1 {
+		return l.halt(ctx)
+	}
 	if do != "advance" {
 		return l.each(ctx, "/clock/"+do, nil)
 	}
@@ -149,6 +152,21 @@ func (l *lab) move(ctx context.Context, do string, to time.Time) (clockView, err
 		after, err = l.each(ctx, "/clock/run", nil)
 	}
 	return after, err
+}
+
+// halt freezes every clock and takes all of them to one moment, so that a label
+// means the same everywhere: the first whole millisecond that none is past.
+func (l *lab) halt(ctx context.Context) (latest clockView, err error) {
+	for _, base := range l.all {
+		var c clockView
+		if err := l.ask(ctx, base, http.MethodPost, "/clock/freeze", nil, &c); err != nil {
+			return c, err
+		}
+		if c.Now.After(latest.Now) {
+			latest = c
+		}
+	}
+	return l.each(ctx, "/clock/advance", map[string]any{"to": rfc3339(latest.Now.Add(time.Millisecond))})
 }
 
 // each posts to all listeners at once; the server's view is the answer.

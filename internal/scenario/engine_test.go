@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/loadtest"
@@ -268,6 +269,26 @@ func TestInterrupted(t *testing.T) {
 	res, err := Run(ctx, f.target(), []*File{parse(t, "steps: [{load: {rate: 1/s, duration: 1s}}, {log: never}]"), parse(t, "steps: [{log: a}]")}, Options{Loader: load})
 	if !errors.Is(err, context.Canceled) || len(res.Files) != 1 || res.Files[0].Status != history.Blocked {
 		t.Errorf("%v %+v", err, res.Files)
+	}
+}
+
+// TestSeveralClocks: a target of several processes is frozen at one moment, the
+// first whole millisecond that no clock is past.
+func TestSeveralClocks(t *testing.T) {
+	t.Parallel()
+	f, ahead := newFake(t), newFake(t)
+	ahead.now = ahead.now.Add(7 * time.Millisecond)
+	target := f.target()
+	target.Control = append(target.Control, ahead.lab.URL)
+	var out bytes.Buffer
+	res, err := Run(t.Context(), target, []*File{parse(t, `
+steps:
+  - clock: freeze
+  - mark: a
+  - expect: 'at("a") == "2026-03-01T09:00:00.008Z"'
+`)}, Options{Progress: &out})
+	if err != nil || res.Files[0].Status != history.Pass || !f.now.Equal(ahead.now) {
+		t.Fatalf("%v, clocks at %s and %s\n%s", err, f.now, ahead.now, &out)
 	}
 }
 
