@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -16,6 +17,7 @@ type Flight struct {
 	lines map[string]*line
 	open  int // messages under way on all lines
 	moves uint64
+	jump  chan struct{} // closed when the jump is over; nil = none
 	// Quiet is how long nothing may move before open messages are given up (0 = 2 s).
 	Quiet time.Duration
 }
@@ -98,6 +100,42 @@ func (f *Flight) Mute(boardID string, on bool) {
 	l.out, l.muted = 0, on
 	f.moves++
 	f.cond.Broadcast()
+}
+
+// jumping says that a jump begins or is over.
+func (f *Flight) jumping(on bool) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if on {
+		f.jump = make(chan struct{})
+	} else {
+		close(f.jump)
+		f.jump = nil
+	}
+}
+
+// Enter holds what comes from outside until a jump that is under way is over, or
+// for at most so long: new work without end would keep a jump from ever settling.
+func (f *Flight) Enter(ctx context.Context, most time.Duration) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	jump := f.jump
+	f.mu.Unlock()
+	if jump == nil {
+		return
+	}
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-jump:
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }
 
 // Settle returns when nothing is under way, or when nothing has moved for Quiet.

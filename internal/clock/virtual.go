@@ -169,6 +169,7 @@ func (v *Virtual) Advance(to time.Time) error {
 	v.anchor, v.stopped, v.advancing = from, true, true
 	v.arm()
 	v.mu.Unlock()
+	v.flight.jumping(true)
 	v.settle()
 
 	var late []*entry // housekeeping that fell due: once, at the end
@@ -209,6 +210,7 @@ func (v *Virtual) Advance(to time.Time) error {
 		e.f()
 	}
 	v.settle()
+	v.flight.jumping(false) // before the next jump may begin
 
 	v.mu.Lock()
 	v.advancing = false

@@ -78,3 +78,29 @@ func TestFlightCountsBothEnds(t *testing.T) {
 		}
 	})
 }
+
+func TestEnterWaitsForTheEndOfAJump(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := NewFlight()
+		v := NewVirtual(time.Unix(0, 0), f)
+		f.Enter(t.Context(), time.Hour) // no jump: at once
+		done := f.Begin()
+		go func() { _ = v.Advance(v.Now().Add(time.Hour)) }()
+		synctest.Wait()
+		var waited, short time.Duration
+		begun := time.Now()
+		go func() { f.Enter(t.Context(), time.Minute); waited = time.Since(begun) }()
+		go func() { f.Enter(t.Context(), time.Millisecond); short = time.Since(begun) }()
+		time.Sleep(time.Second)
+		done()
+		synctest.Wait()
+		if waited != time.Second || short != time.Millisecond {
+			t.Errorf("waited %s and %s", waited, short)
+		}
+		f.Enter(t.Context(), time.Hour) // over
+		if time.Since(begun) != time.Second {
+			t.Error("held after the jump")
+		}
+	})
+}

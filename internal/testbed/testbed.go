@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/controlapi"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server"
@@ -77,7 +78,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	if err := t.startFleet(ctx, mqtt.Addr().String()); err != nil {
 		return nil, err
 	}
-	t.public = &http.Server{Handler: t.now(func(l *life) http.Handler { return l.public }),
+	t.public = &http.Server{Handler: t.afterJump(t.now(func(l *life) http.Handler { return l.public })),
 		ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout}
 	t.serve("the API", func() error { return t.public.Serve(public) })
 	if ctl != nil {
@@ -118,7 +119,9 @@ func (t *Testbed) startControl(c Config, l net.Listener) {
 	t.life.Load().mountControl(t, token)
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", t.now(func(l *life) http.Handler { return l.server.Metrics() }))
-	mux.Handle("/", t.now(func(l *life) http.Handler { return l.control }))
+	lab := t.now(func(l *life) http.Handler { return l.control })
+	mux.Handle("/", lab)
+	mux.Handle(controlapi.Prefix+"/people/", t.afterJump(lab))
 	t.ctl = &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
 	t.serve("the control API", func() error { return t.ctl.Serve(l) })
 }

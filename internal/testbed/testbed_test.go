@@ -44,18 +44,24 @@ func open(t *testing.T, tb *Testbed, place int, key string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := tb.cfg.World.Places[place].Boards[0].Doors[0].ID
+	return openWith(t, tb, token, tb.cfg.World.Places[place].Boards[0].Doors[0].ID, key)
+}
+
+func openWith(t *testing.T, tb *Testbed, token, door, key string) int {
+	t.Helper()
 	body := strings.NewReader(`{"capability":"door","command":"open"}`)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", body)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return 0
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", key)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return 0
 	}
 	_ = resp.Body.Close()
 	return resp.StatusCode

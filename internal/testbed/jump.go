@@ -1,0 +1,22 @@
+package testbed
+
+import (
+	"net/http"
+	"time"
+)
+
+// jumpWait is how long a request waits for a jump of virtual time at most: with
+// the 8 s for a board it stays below the write timeout.
+const jumpWait = 5 * time.Second
+
+// afterJump holds requests that change something until a jump is over: what
+// arrives during it happens after it, and a stream of commands cannot keep it
+// from coming to an end.
+func (t *Testbed) afterJump(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			t.flight.Enter(r.Context(), jumpWait)
+		}
+		h.ServeHTTP(w, r)
+	})
+}
