@@ -148,7 +148,7 @@ func Decide(q Question) Answer {
 		if !g.ValidAt(now) || !g.Opens(q.DoorID) {
 			continue
 		}
-		if best < 0 || creditBefore(g, q.Grants[best]) {
+		if best < 0 || CreditBefore(g, q.Grants[best]) {
 			best = i
 		}
 	}
@@ -178,8 +178,9 @@ func (g Grant) Opens(doorID string) bool {
 
 var kindRank = map[string]int{KindPermit: 0, KindReservation: 1, KindMembership: 2}
 
-// creditBefore: permits first, of them the one that ends first; id breaks ties.
-func creditBefore(a, b Grant) bool {
+// CreditBefore orders valid grants by who is credited: permits first, of them
+// the one that ends first, then reservations, then memberships; id breaks ties.
+func CreditBefore(a, b Grant) bool {
 	if kindRank[a.Kind] != kindRank[b.Kind] {
 		return kindRank[a.Kind] < kindRank[b.Kind]
 	}

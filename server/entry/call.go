@@ -3,6 +3,7 @@ package entry
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -12,7 +13,7 @@ import (
 )
 
 // Call is a phone call from a caller id to a number. The number names the
-// place, the caller id the person; the first entry door in the scope of a valid
+// place, the caller id the person; the first entry door in the scope of the credited
 // grant opens, else the first whose window is free [ENT-1] [ENT-2]. Errors: the
 // Executor's and the store's only; a refusal is a result.
 func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error) {
@@ -42,12 +43,11 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	return CallResult{Answered: true, Result: result(d), Reason: a.Reason, DoorID: door}, err
 }
 
-// choose picks the door a caller gets: the first entry door in the scope of a
-// grant that is valid now; for a caller without one, the first entry door whose
-// window is free; else the one that a grant of the caller would have opened at
-// another time, so that the refusal names it; else none, "".
+// choose picks the door a caller gets: of the grants that are valid now, in the
+// order of credit, the first entry door in scope; for a caller without one, the
+// first entry door whose window is free; else the one that a grant of the caller
+// would have opened at another time, so that the refusal names it; else none, "".
 func (v visit) choose(doors []place.Door) string {
-	now := v.now.UnixMilli()
 	first := func(fits func(doorID string) bool) string {
 		for _, d := range doors {
 			if d.Entry && fits(d.ID) {
@@ -56,23 +56,34 @@ func (v visit) choose(doors []place.Door) string {
 		}
 		return ""
 	}
-	opens := func(valid bool) func(string) bool {
-		return func(door string) bool {
-			for _, g := range v.grants {
-				if g.Opens(door) && (!valid || g.ValidAt(now)) {
-					return true
-				}
-			}
-			return false
+	for _, g := range v.valid() {
+		if door := first(g.Opens); door != "" {
+			return door
 		}
-	}
-	if door := first(opens(true)); door != "" {
-		return door
 	}
 	if door := first(func(door string) bool { return v.mode(door) == access.ModeFree }); door != "" {
 		return door
 	}
-	return first(opens(false))
+	return first(func(door string) bool {
+		return slices.ContainsFunc(v.grants, func(g access.Grant) bool { return g.Opens(door) })
+	})
+}
+
+// valid are the visitor's grants that are valid now, the credited one first.
+func (v visit) valid() []access.Grant {
+	var out []access.Grant
+	for _, g := range v.grants {
+		if g.ValidAt(v.now.UnixMilli()) {
+			out = append(out, g)
+		}
+	}
+	slices.SortFunc(out, func(a, b access.Grant) int {
+		if access.CreditBefore(a, b) {
+			return -1
+		}
+		return 1
+	})
+	return out
 }
 
 // national is a phone number as it is stored: digits, the country's own form.

@@ -147,20 +147,23 @@ func TestCall(t *testing.T) {
 		actor  string // of the record, "" = no record
 		grants bool   // the record credits a grant
 	}{
-		"permit":               {func(h *house) { h.permit("r", 1) }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
-		"written otherwise":    {func(h *house) { h.permit("r", 1) }, "050-1111-2222", "+82 10-1234-5678", answered("opened", "phone", "dor_1"), "guest:*5678", true},
-		"first door in scope":  {func(h *house) { h.permit("r", 1, "dor_in", "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
-		"no entry door":        {func(h *house) { h.permit("r", 1, "dor_in") }, number, kim, answered("denied", "door_out_of_scope", ""), "guest:*5678", false},
-		"stranger":             {func(h *house) {}, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
-		"hidden":               {func(h *house) {}, number, "", answered("denied", "no_valid_grant", ""), "guest:*----", false},
-		"expired":              {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour) }, number, kim, answered("denied", "expired", "dor_2"), "guest:*5678", false},
-		"last moment":          {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour - time.Millisecond) }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
-		"revoked":              {func(h *house) { h.permit("r", 1); h.revoke("r") }, number, kim, answered("denied", "revoked", "dor_1"), "guest:*5678", false},
-		"revoked but a member": {func(h *house) { h.permit("r", 1); h.revoke("r"); h.membership() }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
-		"free window":          {func(h *house) { h.window("dor_2", "free") }, number, "01099990000", answered("opened", "free_window", "dor_2"), "guest:*0000", false},
-		"free inner door":      {func(h *house) { h.window("dor_in", "free") }, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
-		"closed window":        {func(h *house) { h.permit("r", 1); h.window("dor_1", "closed") }, number, kim, answered("denied", "closed_window", "dor_1"), "guest:*5678", false},
-		"nobody's number":      {func(h *house) { h.permit("r", 1) }, "05099999999", kim, entry.CallResult{}, "", false},
+		"permit":                 {func(h *house) { h.permit("r", 1) }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"written otherwise":      {func(h *house) { h.permit("r", 1) }, "050-1111-2222", "+82 10-1234-5678", answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"first door in scope":    {func(h *house) { h.permit("r", 1, "dor_in", "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"no entry door":          {func(h *house) { h.permit("r", 1, "dor_in") }, number, kim, answered("denied", "door_out_of_scope", ""), "guest:*5678", false},
+		"stranger":               {func(h *house) {}, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
+		"hidden":                 {func(h *house) {}, number, "", answered("denied", "no_valid_grant", ""), "guest:*----", false},
+		"expired":                {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour) }, number, kim, answered("denied", "expired", "dor_2"), "guest:*5678", false},
+		"last moment":            {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour - time.Millisecond) }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"revoked":                {func(h *house) { h.permit("r", 1); h.revoke("r") }, number, kim, answered("denied", "revoked", "dor_1"), "guest:*5678", false},
+		"revoked but a member":   {func(h *house) { h.permit("r", 1); h.revoke("r"); h.membership() }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"permit that ends first": {func(h *house) { h.permit("later", 9, "dor_1"); h.permit("sooner", 8, "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"permit of a member":     {func(h *house) { h.membership(); h.permit("r", 1, "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"inner door, a member":   {func(h *house) { h.membership(); h.permit("r", 1, "dor_in") }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"free window":            {func(h *house) { h.window("dor_2", "free") }, number, "01099990000", answered("opened", "free_window", "dor_2"), "guest:*0000", false},
+		"free inner door":        {func(h *house) { h.window("dor_in", "free") }, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
+		"closed window":          {func(h *house) { h.permit("r", 1); h.window("dor_1", "closed") }, number, kim, answered("denied", "closed_window", "dor_1"), "guest:*5678", false},
+		"nobody's number":        {func(h *house) { h.permit("r", 1) }, "05099999999", kim, entry.CallResult{}, "", false},
 		"phone off": {func(h *house) {
 			h.permit("r", 1)
 			_, err := h.places.PatchPlace("plc_a", place.PlacePatch{PhoneEnabled: ptr(false)})

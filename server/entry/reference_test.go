@@ -79,29 +79,45 @@ func (c *agreeCase) reference(method, phone, token, door string, now, outage int
 	return ruling{reasons: why}
 }
 
-// wrongDoor: a caller gets the first entry door that a grant valid now opens,
+// wrongDoor: a caller gets the first entry door of the grant that is credited,
 // else the first with a free window; only a refusal may name another, or none.
+// A grant that opens no entry door is passed over.
 func (c *agreeCase) wrongDoor(phone, door string, now int64) string {
-	var granted, free, entry []string
+	var free, entry []string
 	for _, d := range c.mem.doors {
-		if !d.Entry {
-			continue
-		}
-		entry = append(entry, d.ID)
-		if c.refMode(d.ID, now) == "free" {
-			free = append(free, d.ID)
-		}
-		for _, g := range c.mem.grants {
-			valid := g.Phone == phone && g.RevokedAt.IsZero() && now >= g.StartsAt.UnixMilli() && (g.EndsAt.IsZero() || now < g.EndsAt.UnixMilli())
-			if valid && slices.Contains(g.Doors, d.ID) && !slices.Contains(granted, d.ID) {
-				granted = append(granted, d.ID)
+		if d.Entry {
+			entry = append(entry, d.ID)
+			if c.refMode(d.ID, now) == "free" {
+				free = append(free, d.ID)
 			}
 		}
 	}
+	granted := map[string][]string{} // kind -> doors that are right
+	soonest := int64(math.MaxInt64)
+	for _, g := range c.mem.grants {
+		to := int64(math.MaxInt64)
+		if !g.EndsAt.IsZero() {
+			to = g.EndsAt.UnixMilli()
+		}
+		i := slices.IndexFunc(entry, func(d string) bool { return slices.Contains(g.Doors, d) })
+		switch {
+		case i < 0 || g.Phone != phone || !g.RevokedAt.IsZero() || now < g.StartsAt.UnixMilli() || now >= to:
+		case g.Kind == "permit" && to < soonest:
+			granted["permit"], soonest = []string{entry[i]}, to
+		case g.Kind != "permit" || to == soonest:
+			granted[g.Kind] = append(granted[g.Kind], entry[i])
+		}
+	}
+	for _, kind := range []string{"permit", "reservation", "membership"} {
+		if right := granted[kind]; len(right) > 0 {
+			if !slices.Contains(right, door) {
+				return fmt.Sprint("the caller got ", door, ", not ", right)
+			}
+			return ""
+		}
+	}
 	switch {
-	case len(granted) > 0 && door != granted[0]:
-		return "the caller got " + door + ", not " + granted[0]
-	case len(granted) == 0 && len(free) > 0 && door != free[0]:
+	case len(free) > 0 && door != free[0]:
 		return "the caller got " + door + ", not " + free[0]
 	case door != "" && !slices.Contains(entry, door):
 		return "the caller got " + door + ", no entry door"
