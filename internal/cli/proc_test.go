@@ -105,13 +105,6 @@ func (p *proc) kill() {
 	<-p.ended
 }
 
-// stop ends it as Ctrl-C does and returns its exit code.
-func (p *proc) stop() int {
-	_ = p.cmd.Process.Signal(syscall.SIGINT)
-	<-p.ended
-	return p.cmd.ProcessState.ExitCode()
-}
-
 // freeAddr is an address nobody listens on now.
 func freeAddr(t *testing.T) string {
 	t.Helper()

@@ -23,7 +23,6 @@ type lab struct {
 	main  string   // the server's
 	fleet []string // those with boards
 
-	mu   sync.Mutex
 	mode string // of the clock
 }
 

@@ -40,7 +40,7 @@ func (k *Key) run(x *frame) (fields, error) {
 	x.run.mask.add(show(out["apiKey"]))
 	out["place"] = place
 	if name != "" {
-		x.scope.root().set(name, map[string]any(out))
+		x.scope.root().set(name, out)
 	}
 	return out, nil
 }

@@ -20,7 +20,7 @@ var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 // updatePlace replaces the given days [HRS-1].
 func updatePlace(c *call) (any, error) {
-	p, err := c.api.cfg.Places.SetHours(c.who.PlaceID, week(object(c.body.obj("hours")).obj("week")))
+	p, err := c.api.cfg.Places.SetHours(c.who.PlaceID, week(c.body.obj("hours").obj("week")))
 	if err != nil {
 		return nil, err
 	}

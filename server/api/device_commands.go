@@ -28,7 +28,7 @@ type commandResult struct {
 
 // commandDevice opens, holds or closes a door.
 func commandDevice(c *call) (any, error) {
-	args := object(c.body.obj("args"))
+	args := c.body.obj("args")
 	return c.command(strings.TrimPrefix(c.body.str("command"), "door."), args.num("minutes"), args.str("reason"))
 }
 

@@ -61,7 +61,7 @@ func listPolicies(c *call) (any, error) {
 
 // setPolicy stores one; a repeat of a ref replaces.
 func setPolicy(c *call) (any, error) {
-	w := object(c.body.obj("window"))
+	w := c.body.obj("window")
 	p, err := c.api.cfg.Places.SetPolicy(c.who.PlaceID, c.door.ID, place.PolicyRequest{
 		Ref: w.text("ref"), Mode: c.body.text("mode"), Week: week(w.obj("week")), StartsAt: w.at("startsAt"), EndsAt: w.at("endsAt"),
 	})

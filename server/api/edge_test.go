@@ -98,9 +98,9 @@ func FuzzBody(f *testing.F) {
 					t.Fatalf("%s: %v, then %v", op.id, flaw.error(), again.error())
 				}
 				if flaw == nil {
-					object(o).texts("doorIds")
-					week(object(object(o).obj("hours")).obj("week"))
-					object(o).at("startsAt")
+					o.texts("doorIds")
+					week(o.obj("hours").obj("week"))
+					o.at("startsAt")
 					continue
 				}
 				if e := flaw.error(); statuses[e.Code]/100 != 4 {

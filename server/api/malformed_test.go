@@ -41,9 +41,7 @@ func TestMalformed(t *testing.T) {
 	}
 	m := &bender{fill: h.fixtures(), h: h}
 	for _, d := range h.api.docs {
-		for _, op := range d.ops {
-			m.ops = append(m.ops, op)
-		}
+		m.ops = append(m.ops, d.ops...)
 	}
 	seen := &tally{status: map[int]int{}}
 	const batch = 1000

@@ -90,7 +90,7 @@ func (r *rig) kinds(kinds ...string) string {
 	defer r.mu.Unlock()
 	var out []string
 	for _, e := range r.events {
-		if slices.Contains(kinds, string(e.Kind)) {
+		if slices.Contains(kinds, e.Kind) {
 			out = append(out, sprintf("%s %d", e.Kind, e.Epoch&0xffff))
 		}
 	}
