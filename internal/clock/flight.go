@@ -138,7 +138,9 @@ func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 	}
 }
 
-// Settle returns when nothing is under way, or when nothing has moved for Quiet.
+// Settle returns when nothing is under way, or when nothing has moved for
+// Quiet: messages that are still out then are taken for lost, so that they cost
+// one wait and not one at every jump.
 func (f *Flight) Settle() {
 	quiet := f.Quiet
 	if quiet == 0 {
@@ -157,9 +159,18 @@ func (f *Flight) Settle() {
 		f.cond.Wait()
 		t.Stop()
 		if woke && f.moves == seen {
+			f.abandon()
 			return
 		}
 	}
+}
+
+// abandon forgets every message that is out. Called with mu held.
+func (f *Flight) abandon() {
+	for _, l := range f.lines {
+		l.out = 0
+	}
+	f.open = 0
 }
 
 // Pending is what is under way now: work and messages.

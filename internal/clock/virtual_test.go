@@ -104,3 +104,24 @@ func TestEnterWaitsForTheEndOfAJump(t *testing.T) {
 		}
 	})
 }
+
+// What was lost without anybody noticing costs one wait, not one at every jump.
+func TestLostMessagesAreGivenUpOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := NewFlight()
+		f.Sent("brd_1")
+		start := Mono()
+		f.Settle()
+		first := Mono() - start
+		f.Settle()
+		if rest := Mono() - start - first; first != 2*time.Second || rest != 0 {
+			t.Errorf("the first wait took %v, the next %v", first, rest)
+		}
+		f.Got("brd_1") // late: it is not counted below zero
+		f.Sent("brd_1")
+		if _, messages := f.Pending(); messages != 1 {
+			t.Errorf("%d messages under way", messages)
+		}
+	})
+}
