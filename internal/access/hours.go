@@ -302,9 +302,18 @@ func (w Window) Active(h Hours, now time.Time) bool {
 
 var refRank = map[string]int{RefAlways: 1, RefBusiness: 2, RefAfter: 2, RefCustom: 3}
 
-// Mode is a door's window mode at now [ENT-2]: custom beats business_hours and
-// after_hours, they beat always; within a class the newest wins; none is auth.
+// Mode is a door's window mode at now [ENT-2]; without a window in force it is auth.
 func Mode(windows []Window, hours Hours, doorID string, now time.Time) string {
+	if w := InForce(windows, hours, doorID, now); w != nil {
+		return w.Mode
+	}
+	return ModeAuth
+}
+
+// InForce is the window that decides about a door at now: custom beats
+// business_hours and after_hours, they beat always; within a class the newest
+// wins; nil when none covers now.
+func InForce(windows []Window, hours Hours, doorID string, now time.Time) *Window {
 	var best *Window
 	for i := range windows {
 		w := &windows[i]
@@ -315,10 +324,7 @@ func Mode(windows []Window, hours Hours, doorID string, now time.Time) string {
 			best = w
 		}
 	}
-	if best == nil {
-		return ModeAuth
-	}
-	return best.Mode
+	return best
 }
 
 func beats(a, b Window) bool {

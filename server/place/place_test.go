@@ -95,6 +95,14 @@ func TestPolicies(t *testing.T) {
 	if err != nil || len(ps) != 3 || ps[0].ID != first.ID {
 		t.Errorf("%+v, %v", ps, err)
 	}
+	for _, p := range ps { // all three cover now, one is in force
+		if p.Active != (p.ID == c.ID) {
+			t.Errorf("%s is in force: %t", p.Ref, p.Active)
+		}
+	}
+	if p := set(policy("always", "auth")); p.Active {
+		t.Error("a beaten policy is not in force")
+	}
 	for _, tt := range []struct {
 		q    place.PolicyQuery
 		want int

@@ -33,12 +33,20 @@ func (s *Service) Policies(placeID, doorID string) ([]PolicyView, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := s.cfg.Clock.Now()
-	out := make([]PolicyView, 0, len(ps))
+	return views(ps, p.Hours(), doorID, s.cfg.Clock.Now()), nil
+}
+
+// views marks the policy of a door that is in force now: one at the most.
+func views(ps []Policy, hours access.Hours, doorID string, now time.Time) []PolicyView {
+	windows, out := make([]access.Window, 0, len(ps)), make([]PolicyView, 0, len(ps))
 	for _, x := range ps {
-		out = append(out, PolicyView{Policy: x, Active: x.Active(p.Hours(), now)})
+		windows = append(windows, x.Window)
 	}
-	return out, nil
+	best := access.InForce(windows, hours, doorID, now)
+	for _, x := range ps {
+		out = append(out, PolicyView{Policy: x, Active: best != nil && best.ID == x.ID})
+	}
+	return out
 }
 
 // SetPolicy stores a window policy: one per ref, up to 20 custom ones; a repeat
@@ -61,7 +69,15 @@ func (s *Service) SetPolicy(placeID, doorID string, r PolicyRequest) (PolicyView
 			return err
 		}
 		stored, err := setWindow(tx, placeID, w)
-		out = PolicyView{Policy: stored, Active: stored.Active(p.Hours(), tx.Now())}
+		if err != nil {
+			return err
+		}
+		ps, err := tx.Policies(placeID, doorID)
+		for _, v := range views(ps, p.Hours(), doorID, tx.Now()) {
+			if v.ID == stored.ID {
+				out = v
+			}
+		}
 		return err
 	})
 	return out, err

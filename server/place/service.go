@@ -46,7 +46,7 @@ func New(cfg Config) *Service { return &Service{cfg: cfg} }
 // PolicyView is a window policy as it is listed.
 type PolicyView struct {
 	Policy
-	Active bool // its window covers now
+	Active bool // it is the one in force now
 }
 
 // PolicyRequest asks for a window policy. nil = absent or null.
