@@ -74,6 +74,12 @@ func (r *runner) close() {
 	}
 }
 
+// CheckHost says whether a load may go to a target, before anything is sent there. Error: ErrHost.
+func CheckHost(target string, allowed bool) error {
+	_, err := checkHost(target, allowed)
+	return err
+}
+
 func checkHost(target string, allowed bool) (*url.URL, error) {
 	base, err := url.Parse(target)
 	if err != nil || base.Host == "" {

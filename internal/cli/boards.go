@@ -17,11 +17,11 @@ import (
 
 func boardsCommand(e *env) *cobra.Command {
 	var (
-		config, broker, control, token, data, worldFile, slice, clockMode string
-		seed                                                              int64
-		boards                                                            int
-		jsonOut, verbose                                                  bool
-		timeout                                                           time.Duration
+		config, broker, mqtt, control, token, data, worldFile, slice, clockMode string
+		seed                                                                    int64
+		boards                                                                  int
+		jsonOut, verbose                                                        bool
+		timeout                                                                 time.Duration
 	)
 	c := &cobra.Command{
 		Use:   "boards",
@@ -41,6 +41,9 @@ func boardsCommand(e *env) *cobra.Command {
 			i, n, err := parseSlice(slice)
 			if err != nil {
 				return err
+			}
+			if mqtt != "" && !c.Flags().Changed("broker") {
+				broker = mqtt // as the server's flag and its ready line call it
 			}
 			addr := strings.TrimPrefix(broker, "tcp://")
 			if address("broker", addr) != nil {
@@ -72,6 +75,7 @@ func boardsCommand(e *env) *cobra.Command {
 	s := c.Flags()
 	s.StringVar(&config, "config", "", "YAML file with the flags' names as keys")
 	s.StringVar(&broker, "broker", "tcp://127.0.0.1:1883", "the server's broker")
+	s.StringVar(&mqtt, "mqtt", "", "the same as --broker, which beats it")
 	s.StringVar(&control, "control", "127.0.0.1:8082", `address of the boards' control API; "" runs without it`)
 	s.StringVar(&token, "control-token", "", "bearer token of the control API (default: a new one, printed when ready)")
 	s.StringVar(&data, "data", "", "data directory for flash and journal (default: a temporary one that goes at the end)")

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/scenario"
 	"github.com/doorlab/doorlab/scenarios"
@@ -43,6 +46,9 @@ JUnit XML, JSON and an HTML report.`,
 			}
 			files, err := scenarioFiles(args)
 			if err != nil {
+				return err
+			}
+			if err := knownVars(vars, files); err != nil {
 				return err
 			}
 			if out == "" {
@@ -77,6 +83,22 @@ func scenarioFiles(args []string) ([]*scenario.File, error) {
 		return nil, usagef("%s", reason(err))
 	}
 	return files, nil
+}
+
+// knownVars refuses a --var that no file has: it would change nothing.
+func knownVars(given map[string]string, files []*scenario.File) error {
+	known := map[string]bool{}
+	for _, f := range files {
+		for name := range f.Doc.Vars {
+			known[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !known[name] {
+			return usagef("--var %s: no file has such a variable%s", name, near.Hint(name, slices.Sorted(maps.Keys(known))))
+		}
+	}
+	return nil
 }
 
 func runCheck(ctx context.Context, e *env, f *targetFlags, files []*scenario.File, out string, asJSON bool, o scenario.Options) error {

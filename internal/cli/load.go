@@ -40,6 +40,11 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 			if err := f.check(); err != nil {
 				return err
 			}
+			if f.target != "" {
+				if err := loadtest.CheckHost(f.target, allow); err != nil {
+					return usagef("--target: %s; see --allow-host", err)
+				}
+			}
 			plan, err := loadtest.Load(args[0])
 			var broken *loadtest.PlanError
 			switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -23,7 +26,7 @@ import (
 // of the command is an error that names the nearest one.
 func settle(c *cobra.Command, e *env) error {
 	fromFile := map[string]any{}
-	path := ""
+	path, at := "", map[string]string{}
 	if f := c.Flags().Lookup("config"); f != nil {
 		if path = f.Value.String(); path == "" {
 			path = e.getenv("DOORLAB_CONFIG")
@@ -37,9 +40,10 @@ func settle(c *cobra.Command, e *env) error {
 		if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&fromFile); err != nil && !errors.Is(err, io.EOF) {
 			return usagef("--config: %s%s", path, yamlReason(err))
 		}
-		for key := range fromFile {
+		at = keyPositions(b)
+		for _, key := range slices.Sorted(maps.Keys(fromFile)) {
 			if c.Flags().Lookup(key) == nil {
-				return usagef("--config: %s: unknown key %q%s", path, key, near.Hint(key, flagNames(c)))
+				return usagef("--config: %s%s: unknown key %q%s", path, at[key], key, near.Hint(key, flagNames(c)))
 			}
 		}
 	}
@@ -57,7 +61,7 @@ func settle(c *cobra.Command, e *env) error {
 		}
 		if v, ok := fromFile[f.Name]; ok {
 			if err := c.Flags().Set(f.Name, flagText(v)); err != nil {
-				bad = usagef("--config: %s: %s: %s", path, f.Name, flagReason(err))
+				bad = usagef("--config: %s%s: %s: %s", path, at[f.Name], f.Name, flagReason(err))
 			}
 		}
 	})
@@ -77,6 +81,24 @@ func yamlReason(err error) string {
 		return fmt.Sprintf(":%d:%d: %s", at.Line, at.Column, ye.GetMessage())
 	}
 	return ": " + err.Error()
+}
+
+// keyPositions says where each key of a configuration file stands, as ":line:column".
+func keyPositions(b []byte) map[string]string {
+	at := map[string]string{}
+	file, err := parser.ParseBytes(b, 0)
+	if err != nil {
+		return at
+	}
+	for _, doc := range file.Docs {
+		if m, ok := doc.Body.(ast.MapNode); ok {
+			for it := m.MapRange(); it.Next(); {
+				key := it.Key().GetToken()
+				at[key.Value] = fmt.Sprintf(":%d:%d", key.Position.Line, key.Position.Column)
+			}
+		}
+	}
+	return at
 }
 
 // flagText is a value of the file as it would be typed: lists by comma, maps as name=value.

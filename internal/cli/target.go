@@ -140,6 +140,9 @@ func (f *targetFlags) remote(ctx context.Context) (*aim, error) {
 		a.tokens = append(a.tokens, token)
 	}
 	if len(a.control) == 0 && len(f.keys) == 0 {
+		if err := (client.Client{Base: a.http}).Do(ctx, http.MethodGet, "/livez", nil, nil); errors.Is(err, client.ErrUnreachable) {
+			return nil, callError(err)
+		}
 		return nil, usagef("--target needs --control (with --control-token) or --key, to know the places")
 	}
 	if len(a.control) > 0 {

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // Load reads and resolves a world file. A seed other than 0 overrides the
@@ -42,9 +46,52 @@ func Parse(name string, b []byte, seed int64) (*World, error) {
 		w.Seed = 1
 	}
 	if err := w.Resolve(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, located(name, b, err)
 	}
 	return &w, nil
+}
+
+// located gives each problem the place in the file of its field, or of the
+// nearest thing around it that the file has.
+func located(name string, b []byte, err error) error {
+	var list problems
+	file, errParse := parser.ParseBytes(b, 0)
+	if !errors.As(err, &list) || errParse != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	lines := make([]string, 0, len(list))
+	for _, p := range list {
+		field, _, _ := strings.Cut(p, ": ")
+		lines = append(lines, name+position(file, field)+": "+p)
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// position is ":line:column" of a field, "" when nothing of it is there.
+func position(file *ast.File, field string) string {
+	for field != "" {
+		if path, err := yaml.PathString("$." + field); err == nil {
+			if node, err := path.FilterFile(file); err == nil && node != nil {
+				at := start(node)
+				return fmt.Sprintf(":%d:%d", at.Line, at.Column)
+			}
+		}
+		field = field[:max(0, strings.LastIndexAny(field, ".["))]
+	}
+	return ""
+}
+
+// start is where a node begins: a mapping's own token is the first colon.
+func start(n ast.Node) *token.Position {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return n.Values[0].Key.GetToken().Position
+		}
+	case *ast.MappingValueNode:
+		return n.Key.GetToken().Position
+	}
+	return n.GetToken().Position
 }
 
 // LiveBoards counts the boards of live places, TestBoards those of test places.

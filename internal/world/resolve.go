@@ -305,6 +305,11 @@ var (
 	idForm    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
+// problems are "field: what is wrong" each, the field as a path: places[0].kind.
+type problems []string
+
+func (p problems) Error() string { return strings.Join(p, "\n") }
+
 type checker struct {
 	seen     map[string]string
 	problems []string
@@ -331,5 +336,5 @@ func (c *checker) err() error {
 	if len(c.problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s", strings.Join(c.problems, "\n"))
+	return problems(c.problems)
 }

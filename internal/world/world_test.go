@@ -80,12 +80,15 @@ func TestBadWorlds(t *testing.T) {
 		"unknown field": {"places:\n  - nmae: x\n", "w.yaml:2:5:"},
 		"empty":         {"", "empty"},
 		"no places":     {"seed: 1\n", "at least one place"},
-		"kind":          {"places: [{kind: toy}]\n", "neither test nor live"},
-		"timezone":      {"places: [{timezone: Mars/Crater}]\n", "no timezone"},
-		"same id":       {"places: [{id: plc_a}, {id: plc_a}]\n", "taken by places[0].id"},
-		"channel":       {"places: [{boards: [{doors: [{channel: 1}, {channel: 1}]}]}]\n", "free on its board"},
-		"hours":         {"places: [{hours: {mon: [[\"09:00\", \"09:00\"]]}}]\n", "hours"},
-		"max hours":     {"places: [{boards: [{doors: [{entryPermitMaxHours: 721}]}]}]\n", "1 to 720"},
+		"kind":          {"places: [{kind: toy}]\n", "w.yaml:1:17: places[0].kind: \"toy\" is neither test nor live"},
+		"deep": {"seed: 1\nplaces:\n  - name: x\n    boards:\n      - id: brd_a\n        doors: [{channel: 1, entryPermitMaxHours: 721}]\n",
+			"w.yaml:6:51: places[0].boards[0].doors[0].entryPermitMaxHours: "},
+		"every one": {"places:\n  - kind: toy\n    timezone: Mars/Crater\n", "w.yaml:2:11: places[0].kind: \"toy\" is neither test nor live\nw.yaml:3:15: "},
+		"timezone":  {"places: [{timezone: Mars/Crater}]\n", "no timezone"},
+		"same id":   {"places: [{id: plc_a}, {id: plc_a}]\n", "taken by places[0].id"},
+		"channel":   {"places: [{boards: [{doors: [{channel: 1}, {channel: 1}]}]}]\n", "free on its board"},
+		"hours":     {"places: [{hours: {mon: [[\"09:00\", \"09:00\"]]}}]\n", "hours"},
+		"max hours": {"places: [{boards: [{doors: [{entryPermitMaxHours: 721}]}]}]\n", "1 to 720"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
