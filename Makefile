@@ -15,7 +15,7 @@ check: build ## build, then prove the guarantees on 1,000 boards (the main job)
 
 PLANTS := publish-before-commit memory-only-ledger board-ignores-notafter outage-36h-ge revocation-lost board-acts-twice conflict-after-send
 
-planted: ## the whole suite on each planted bug: every one must fail it (7 runs of about 90 s)
+planted: ## the whole suite on each planted bug: every one must fail it (7 runs of about 2 minutes)
 	go build -tags planted -o $(BIN)-planted .
 	@for bug in $(PLANTS); do \
 		DOORLAB_PLANT=$$bug $(BIN)-planted check --boards 20 --out runs/planted-$$bug >/dev/null 2>&1; code=$$?; \

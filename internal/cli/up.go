@@ -223,7 +223,7 @@ func logger(e *env, verbose bool) *slog.Logger {
 		level = slog.LevelDebug
 	}
 	if fd, ok := e.err.(*os.File); ok && isatty.IsTerminal(fd.Fd()) {
-		return slog.New(tint.NewHandler(fd, &tint.Options{Level: level}))
+		return slog.New(tint.NewTextHandler(fd, &tint.Options{Level: level}))
 	}
 	return slog.New(slog.NewJSONHandler(e.err, &slog.HandlerOptions{Level: level}))
 }

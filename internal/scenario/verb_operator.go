@@ -1,7 +1,5 @@
 package scenario
 
-import ()
-
 func (k *Key) title() string { return k.Name.raw + k.Revoke.raw }
 
 // run issues or revokes an API key.
