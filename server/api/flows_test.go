@@ -251,6 +251,10 @@ func TestEntry(t *testing.T) {
 		checkPage(t, r)
 		h.want(404, "link_invalid", request{method: "GET", path: path, header: map[string]string{"Accept": "application/json"}})
 	}
+	for _, dead := range []string{"", " ", "x", strings.Repeat("x", 10000)} {
+		h.want(404, "link_invalid", request{method: "POST", path: "/entry/open", body: `{"t":"` + dead + `","doorId":"dor_x"}`})
+		h.want(404, "device_not_found", request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"` + dead + `"}`})
+	}
 	if log := h.log.String(); strings.Contains(log, token) || !strings.Contains(log, "route=/entry") {
 		t.Error("the token is in the log, or there is no log")
 	}
