@@ -190,8 +190,7 @@ func (b *board) arm() {
 		return
 	}
 	b.due = at
-	now := b.f.cfg.Clock.Now()
-	b.timer = b.f.cfg.Clock.AfterFunc(msTime(at-b.shift).Sub(now), func() { b.tick(at) })
+	b.timer = clock.At(b.f.cfg.Clock, msTime(at-b.shift), func() { b.tick(at) })
 }
 
 func (b *board) tick(at int64) {

@@ -99,7 +99,7 @@ func (s *Set) put(a *armed) {
 		s.byBoard[b] = slices.Insert(list, i, a)
 	}
 	if a.spec.For > 0 {
-		a.timer = s.c.Clock.AfterFunc(a.spec.For, func() { _, _ = s.Remove(a.id) })
+		a.timer = clock.At(s.c.Clock, a.until(), func() { _, _ = s.Remove(a.id) })
 	}
 	if a.k.cycle != nil {
 		s.startFlap(a)
@@ -208,6 +208,9 @@ func (s *Set) Hits() map[string]int64 {
 	return maps.Clone(s.hits)
 }
 
+// until is the end as List shows it: a jump to it ends the fault.
+func (a *armed) until() time.Time { return a.since.Truncate(time.Millisecond).Add(a.spec.For) }
+
 func (a *armed) state() Armed {
 	out := Armed{
 		FaultID: a.id, Fault: a.k.name, Boards: slices.Clone(a.boards), Count: len(a.boards),
@@ -215,7 +218,7 @@ func (a *armed) state() Armed {
 		Since: Moment{a.since}, Hits: a.hits, Params: a.v.all(),
 	}
 	if a.spec.For > 0 {
-		out.Until = &Moment{a.since.Add(a.spec.For)}
+		out.Until = &Moment{a.until()}
 	}
 	return out
 }

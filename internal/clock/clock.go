@@ -22,6 +22,16 @@ type Clock interface {
 // Timer can be stopped; Stop reports whether it prevented the next run.
 type Timer interface{ Stop() bool }
 
+// At runs f once at t. On a virtual clock that is exact: reading Now first and
+// waiting for the rest would be late by what passes between the two, and a jump
+// to t itself would miss it.
+func At(c Clock, t time.Time, f func()) Timer {
+	if v, ok := c.(*Virtual); ok {
+		return v.at(t, f)
+	}
+	return c.AfterFunc(t.Sub(c.Now()), f)
+}
+
 var start = time.Now()
 
 // Mono is the monotonic wall time since the process started: transport only.

@@ -105,11 +105,22 @@ func (v *Virtual) Every(d time.Duration, f func()) Timer { return v.add(d, d, f)
 func (v *Virtual) add(d, period time.Duration, f func()) Timer {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if d < 0 {
-		d = 0
+	return v.put(v.now().Add(max(0, d)), period, f)
+}
+
+func (v *Virtual) at(t time.Time, f func()) Timer {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if now := v.now(); t.Before(now) {
+		t = now
 	}
+	return v.put(t, 0, f)
+}
+
+// put enters a callback. Called with mu held.
+func (v *Virtual) put(at time.Time, period time.Duration, f func()) Timer {
 	v.seq++
-	e := &entry{v: v, at: v.now().Add(d), seq: v.seq, f: f, period: period}
+	e := &entry{v: v, at: at, seq: v.seq, f: f, period: period}
 	heap.Push(&v.queue, e)
 	v.arm()
 	return e

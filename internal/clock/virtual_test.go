@@ -125,3 +125,23 @@ func TestLostMessagesAreGivenUpOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestAtIsExactWhileTimeRuns(t *testing.T) {
+	t.Parallel()
+	v := NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)
+	due := v.Now().Add(time.Hour).Truncate(time.Millisecond)
+	var at []time.Time
+	for range 100 { // some of them later within the millisecond than their own Now
+		At(v, due, func() { at = append(at, v.Now()) })
+	}
+	v.Freeze()
+	At(v, due.Add(-2*time.Hour), func() { at = append(at, due) }) // past: at once
+	if err := v.Advance(due); err != nil || len(at) != 101 {
+		t.Fatalf("%v, %d of 101 ran by %s", err, len(at), due)
+	}
+	for _, a := range at {
+		if !a.Equal(due) {
+			t.Fatalf("ran at %s, want %s", a, due)
+		}
+	}
+}
