@@ -108,7 +108,6 @@ type Question struct {
 	DoorID   string
 	Link     bool    // a link token was presented
 	LinkOK   bool    // ... and it is known and not revoked
-	LinkDoor bool    // ... and the door is in the link's scope (unused unless Link)
 	Mode     string  // the door's window mode now
 	Grants   []Grant // all grants of the person, any state
 	OutageMs int64   // board only: outage age; -1 = clock lost. 0 on the server
