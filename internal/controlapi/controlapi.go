@@ -177,11 +177,11 @@ func Page(w http.ResponseWriter, r *http.Request, maxLimit int) (limit, offset i
 }
 
 func number(w http.ResponseWriter, r *http.Request, name string, def, low, high int) (int, bool) {
-	s := r.URL.Query().Get(name)
-	if s == "" {
+	q := r.URL.Query()
+	if !q.Has(name) {
 		return def, true
 	}
-	n, err := strconv.Atoi(s)
+	n, err := strconv.Atoi(q.Get(name))
 	if err != nil || n < low || n > high {
 		Fail(w, http.StatusBadRequest, "invalid_query", fmt.Sprintf("%s must be a whole number from %d to %d", name, low, high), map[string]any{"field": name})
 		return 0, false

@@ -18,6 +18,7 @@ func TestPage(t *testing.T) {
 		"limit=500":                  {500, 0, true},
 		"limit=501":                  {},
 		"limit=0":                    {},
+		"limit=":                     {},
 		"limit=ten":                  {},
 		"limit=1.0":                  {},
 		"offset=-1":                  {},
