@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +21,7 @@ import (
 )
 
 // ErrHost means that the target is not this machine and nobody allowed that.
-var ErrHost = errors.New("not a loopback address; a load on another host needs to be allowed explicitly")
+var ErrHost = errors.New("neither this machine nor its compose network; a load on another host needs to be allowed explicitly")
 
 // grace is how long answers under way may take after an interruption.
 const grace = 2 * time.Second
@@ -85,12 +86,27 @@ func checkHost(target string, allowed bool) (*url.URL, error) {
 	if err != nil || base.Host == "" {
 		return nil, fmt.Errorf("target %q is not an address like http://127.0.0.1:8080", target)
 	}
-	ip := net.ParseIP(base.Hostname())
-	if !allowed && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !allowed && !ours(base.Hostname(), net.LookupIP) {
 		return nil, fmt.Errorf("%s: %w", base.Host, ErrHost)
 	}
 	def(&base.Path, "/") // JoinPath on an empty path makes a relative one
 	return base, nil
+}
+
+// ours: this machine, or a service of the same compose network, which goes by a
+// name of one word and has only private addresses.
+func ours(host string, lookup func(string) ([]net.IP, error)) bool {
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback()
+	}
+	if host == "localhost" {
+		return true
+	}
+	if strings.Contains(host, ".") {
+		return false
+	}
+	ips, err := lookup(host)
+	return err == nil && len(ips) > 0 && !slices.ContainsFunc(ips, func(ip net.IP) bool { return !ip.IsPrivate() && !ip.IsLoopback() })
 }
 
 // choose takes the live places, or the test places when there is no live one.
