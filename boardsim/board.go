@@ -23,7 +23,7 @@ type board struct {
 	password string
 	channels []firmware.Door
 	latency  latency
-	first    chan struct{} // closed at the first answered hello
+	first    chan struct{} // closed at the first answered hello, see arrived
 	detached atomic.Bool   // taken away: somebody else speaks for it
 
 	mu      sync.Mutex

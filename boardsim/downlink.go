@@ -33,10 +33,25 @@ func (b *board) receive(s *session, topic string, payload []byte) {
 		}
 		ev.SessionMs = s.sessionMs()
 		b.step(ev)
+		b.arrived(s)
 	}
 	b.mu.Unlock()
 	b.flush()
 	b.f.cfg.Flight.Got(b.id)
+}
+
+// arrived lets Fleet.Start know when the board is what it waits for: greeted,
+// and with Config.Synced in possession of its place's content. Called with mu held.
+func (b *board) arrived(s *session) {
+	select {
+	case <-b.first:
+		return
+	default:
+	}
+	if s.base == 0 || b.f.cfg.Synced && b.s.Content.Revision < max(1, b.f.desired(b.id)) {
+		return
+	}
+	close(b.first)
 }
 
 // greeted: the server has answered the hello.
@@ -45,11 +60,6 @@ func (b *board) greeted(s *session, a wire.Ack) {
 	s.end()
 	b.tries = 0
 	b.landed()
-	select {
-	case <-b.first:
-	default:
-		close(b.first)
-	}
 }
 
 // command lets the faults have their say, then the firmware. Called with mu held.

@@ -36,7 +36,9 @@ type Config struct {
 	Flight *clock.Flight // nil = none
 	// Apart: the server is another process and counts nothing in Flight, so only
 	// messages that it answers are counted: until the answer is here.
-	Apart   bool
+	Apart bool
+	// Synced: Start waits until every board has its place's content, too.
+	Synced  bool
 	History func(history.Event) // nil = none
 	DataDir string              // flash and journal; "" = nothing is kept
 	Seed    int64               // of latencies, jitter and faults; 0 = World.Seed
@@ -172,6 +174,14 @@ func (f *Fleet) Start(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// desired is the revision the server wants on a board, 0 when nobody knows.
+func (f *Fleet) desired(boardID string) int64 {
+	if f.cfg.Desired == nil {
+		return 0
+	}
+	return f.cfg.Desired(boardID)
 }
 
 // Stop disconnects all boards and closes flash and journal.

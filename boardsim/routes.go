@@ -84,10 +84,7 @@ func (b *board) view() boardView {
 	if v.Detached {
 		v.Phase = firmware.PhaseStopped // it decides nothing; a real board may stand in its place
 	}
-	v.DesiredRevision = v.AppliedRevision
-	if b.f.cfg.Desired != nil {
-		v.DesiredRevision = max(v.AppliedRevision, b.f.cfg.Desired(b.id)) // 0 = the server is not known
-	}
+	v.DesiredRevision = max(v.AppliedRevision, b.f.desired(b.id))
 	return v
 }
 

@@ -82,7 +82,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	f.fleet, err = boardsim.New(boardsim.Config{
 		World: c.World, Kinds: []string{world.Live}, SliceI: c.SliceI, SliceN: c.SliceN, DataDir: c.DataDir, Seed: c.World.Seed,
 		Dial:  dialTCP(c.Broker),
-		Clock: f.clk, Flight: flight, Apart: true, History: log.Append, Log: c.Log, Desired: server.Desired,
+		Clock: f.clk, Flight: flight, Apart: true, Synced: true, History: log.Append, Log: c.Log, Desired: server.Desired,
 		Addr: func() string { return "tcp://" + c.Broker },
 	})
 	if err != nil {

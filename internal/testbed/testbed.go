@@ -99,7 +99,7 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 		kinds = append(kinds, world.Live)
 	}
 	t.fleet, err = boardsim.New(boardsim.Config{
-		World: t.cfg.World, Kinds: kinds, Dial: dial, Clock: t.clk, Flight: t.flight, History: t.History.Append,
+		World: t.cfg.World, Kinds: kinds, Dial: dial, Clock: t.clk, Flight: t.flight, Synced: true, History: t.History.Append,
 		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Seed: t.cfg.World.Seed, Desired: t.desired,
 		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
 	})
