@@ -24,7 +24,7 @@ func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 	if p.began.IsZero() {
 		p.began = clock.WallNow().Add(-elapsed)
 	}
-	if int64(hits) >= p.total {
+	if int64(hits) >= p.total || p.ctx.Err() != nil { // vegeta itself takes a while to notice that it was stopped
 		return 0, true
 	}
 	wait := p.at(int64(hits)) - elapsed
