@@ -36,6 +36,7 @@ var never = []struct{ from, to, why string }{
 	{"server/boardsync", "server/store", "rules know no SQL"},
 	{"server/api", "server/store", "adapters never import each other"},
 	{"server/api", "server/gateway", "adapters never import each other"},
+	{"server/api/gen/...", "server/rule", "generated types hold no rules"},
 	{"server/gateway", "server/api", "adapters never import each other"},
 	{"server/gateway", "server/store", "adapters never import each other"},
 	{"server/store", "server/api", "adapters never import each other"},
@@ -47,6 +48,8 @@ var onlyIn = []struct{ lib, where, why string }{
 	{"github.com/mochi-mqtt/server", "server/gateway", "any broker must be able to replace it"},
 	{"github.com/mattn/go-sqlite3", "server/store", "only the store touches SQL"},
 	{"github.com/eclipse/paho.mqtt.golang", "boardsim", "the boards' MQTT client"},
+	{module + "server/api/gen", "server/api", "what goes over HTTP takes its shape at the edge"},
+	{module + "server/api/stamp", "server/api", "the rules know times, not how they are written"},
 	{"github.com/spf13/cobra", "internal/cli", "the command line"},
 }
 

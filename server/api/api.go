@@ -1,7 +1,8 @@
 // Package api is the HTTP edge: it knows requests and answers, and asks the
 // rules for everything else. The three OpenAPI files under openapi/ are the
 // source: routes, scopes, checks of parameters and bodies, and the codes of
-// failures come from them; a handler by operationId does the rest. A request
+// failures come from them when it starts, and the types of answers under gen/
+// from make generate; a handler by operationId does the rest. A request
 // flows: route, token, scope and place, path resource, header and query and
 // body, handler, envelope. Only the composition (server) imports it.
 package api

@@ -1,25 +1,10 @@
 package api
 
-import "github.com/doorlab/doorlab/server/record"
-
-type event struct {
-	EventID     string  `json:"eventId"`
-	Kind        string  `json:"kind"`
-	PlaceID     string  `json:"placeId"`
-	DoorID      *string `json:"doorId"`
-	DoorName    *string `json:"doorName"`
-	Result      string  `json:"result"`
-	Reason      string  `json:"reason"`
-	Method      string  `json:"method"`
-	Actor       string  `json:"actor"`
-	ActorLabel  string  `json:"actorLabel"`
-	PermitID    *string `json:"permitId"`
-	ExternalRef *string `json:"externalRef"`
-	RecordID    string  `json:"recordId"`
-	OccurredAt  stamp   `json:"occurredAt"`
-	RecordedAt  stamp   `json:"recordedAt"`
-	Late        bool    `json:"late"`
-}
+import (
+	gen "github.com/doorlab/doorlab/server/api/gen/core"
+	"github.com/doorlab/doorlab/server/api/stamp"
+	"github.com/doorlab/doorlab/server/record"
+)
 
 // listEvents shows a place's activity.
 func listEvents(c *call) (any, error) {
@@ -41,9 +26,9 @@ func listEvents(c *call) (any, error) {
 	return list{each(events, eventView), total}, nil
 }
 
-func eventView(e record.Event) event {
-	return event{EventID: e.ID, Kind: e.Kind, PlaceID: e.PlaceID, DoorID: orNull(e.DoorID), DoorName: orNull(e.DoorName),
+func eventView(e record.Event) gen.Event {
+	return gen.Event{EventID: e.ID, Kind: e.Kind, PlaceID: e.PlaceID, DoorID: orNull(e.DoorID), DoorName: orNull(e.DoorName),
 		Result: e.Result, Reason: e.Reason, Method: e.Method, Actor: e.Actor, ActorLabel: e.ActorLabel,
 		PermitID: orNull(e.PermitID), ExternalRef: orNull(e.ExternalRef), RecordID: e.RecordID,
-		OccurredAt: stamp(e.OccurredAt), RecordedAt: stamp(e.RecordedAt), Late: e.Late}
+		OccurredAt: stamp.Time(e.OccurredAt), RecordedAt: stamp.Time(e.RecordedAt), Late: e.Late}
 }

@@ -5,15 +5,12 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	gen "github.com/doorlab/doorlab/server/api/gen/core"
 	"github.com/doorlab/doorlab/server/rule"
 )
 
-type health struct {
-	Status string `json:"status"`
-}
-
 // livez: the process runs.
-func livez(*call) (any, error) { return health{"ok"}, nil }
+func livez(*call) (any, error) { return gen.Health{Status: "ok"}, nil }
 
 // readyz: requests can be served.
 func readyz(c *call) (any, error) {
@@ -22,18 +19,12 @@ func readyz(c *call) (any, error) {
 			return nil, rule.New(rule.StorageUnavailable, "not ready")
 		}
 	}
-	return health{"ok"}, nil
-}
-
-type build struct {
-	Version  string `json:"version"`
-	Revision string `json:"revision"`
-	Go       string `json:"go"`
+	return gen.Health{Status: "ok"}, nil
 }
 
 // version says which build this is.
 func version(c *call) (any, error) {
-	b := build{Version: c.api.cfg.Version, Go: runtime.Version()}
+	b := gen.Build{Version: c.api.cfg.Version, Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		b.Version = cmp.Or(b.Version, info.Main.Version)
 		for _, s := range info.Settings {

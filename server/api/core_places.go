@@ -2,19 +2,10 @@ package api
 
 import (
 	"github.com/doorlab/doorlab/internal/access"
+	gen "github.com/doorlab/doorlab/server/api/gen/core"
+	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/place"
 )
-
-type hours struct {
-	Week access.Week `json:"week"`
-}
-
-type placeView struct {
-	PlaceID  string `json:"placeId"`
-	Name     string `json:"name"`
-	Timezone string `json:"timezone"`
-	Hours    hours  `json:"hours"`
-}
 
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
@@ -24,7 +15,7 @@ func updatePlace(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return placeView{PlaceID: p.ID, Name: p.Name, Timezone: p.Timezone, Hours: hours{Week: wholeWeek(p.Week)}}, nil
+	return gen.Place{PlaceID: p.ID, Name: p.Name, Timezone: p.Timezone, Hours: gen.Hours{Week: wholeWeek(p.Week)}}, nil
 }
 
 // week reads a checked week; nil for none.
@@ -53,47 +44,21 @@ func wholeWeek(w access.Week) access.Week {
 	return out
 }
 
-type schedule struct {
-	PlaceID  string        `json:"placeId"`
-	Timezone string        `json:"timezone"`
-	Days     []scheduleDay `json:"days"`
-}
-
-type scheduleDay struct {
-	Date      string     `json:"date"`
-	Weekday   string     `json:"weekday"`
-	Open      bool       `json:"open"`
-	Intervals []interval `json:"intervals"`
-	Note      *note      `json:"note"`
-}
-
-type interval struct {
-	Start    string `json:"start"`
-	End      string `json:"end"`
-	StartsAt stamp  `json:"startsAt"`
-	EndsAt   stamp  `json:"endsAt"`
-}
-
-type note struct {
-	Type string `json:"type"`
-	Name string `json:"name"`
-}
-
 // getSchedule shows when the place really opens [HRS-2].
 func getSchedule(c *call) (any, error) {
 	s, err := c.api.cfg.Places.Schedule(c.path("placeId"), c.query.num("days"))
 	if err != nil {
 		return nil, err
 	}
-	return schedule{PlaceID: s.PlaceID, Timezone: s.Timezone, Days: each(s.Days, dayView)}, nil
+	return gen.Schedule{PlaceID: s.PlaceID, Timezone: s.Timezone, Days: each(s.Days, dayView)}, nil
 }
 
-func dayView(d access.Day) scheduleDay {
-	out := scheduleDay{Date: d.Date, Weekday: d.Weekday, Open: d.Open, Intervals: each(d.Intervals, func(i access.Interval) interval {
-		return interval{Start: i.Start, End: i.End, StartsAt: stamp(i.From), EndsAt: stamp(i.To)}
+func dayView(d access.Day) gen.ScheduleDay {
+	out := gen.ScheduleDay{Date: d.Date, Weekday: d.Weekday, Open: d.Open, Intervals: each(d.Intervals, func(i access.Interval) gen.Interval {
+		return gen.Interval{Start: i.Start, End: i.End, StartsAt: stamp.Time(i.From), EndsAt: stamp.Time(i.To)}
 	})}
 	if d.Note != nil {
-		out.Note = &note{Type: d.Note.Type, Name: d.Note.Name}
+		out.Note = &gen.Note{Type: d.Note.Type, Name: d.Note.Name}
 	}
 	return out
 }

@@ -1,11 +1,6 @@
 package api
 
-type token struct {
-	AccessToken string   `json:"accessToken"`
-	ExpiresIn   int      `json:"expiresIn"`
-	PlaceID     string   `json:"placeId"`
-	Scopes      []string `json:"scopes"`
-}
+import gen "github.com/doorlab/doorlab/server/api/gen/core"
 
 // exchangeKey gives a token for a key [AUTH-1]; gate has counted it.
 func exchangeKey(c *call) (any, error) {
@@ -14,5 +9,5 @@ func exchangeKey(c *call) (any, error) {
 		return nil, err
 	}
 	c.w.Header().Set("Pragma", "no-cache")
-	return token{AccessToken: t.AccessToken, ExpiresIn: t.ExpiresIn, PlaceID: t.PlaceID, Scopes: t.Scopes}, nil
+	return gen.Token{AccessToken: t.AccessToken, ExpiresIn: t.ExpiresIn, PlaceID: t.PlaceID, Scopes: t.Scopes}, nil
 }

@@ -9,35 +9,19 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/wire"
+	gen "github.com/doorlab/doorlab/server/api/gen/device"
+	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/device"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/rule"
 )
 
-type boardRow struct {
-	BoardID    string   `json:"boardId"`
-	Name       string   `json:"name"`
-	Online     bool     `json:"online"`
-	LastSeenAt stamp    `json:"lastSeenAt"`
-	DoorIDs    []string `json:"doorIds"`
-	Channels   []int    `json:"channels"`
-}
-
-type netloss struct {
-	BoardID   string            `json:"boardId"`
-	GraceSec  int64             `json:"graceSec"`
-	Channels  map[string]string `json:"channels"`
-	Version   int64             `json:"version"`
-	AppliedAt stamp             `json:"appliedAt"`
-}
-
-// fromMs is nil for 0.
-func fromMs(ms int64) *stamp {
+// fromMs is no time for 0.
+func fromMs(ms int64) stamp.Time {
 	if ms == 0 {
-		return nil
+		return stamp.Time{}
 	}
-	s := stamp(time.UnixMilli(ms))
-	return &s
+	return stamp.Time(time.UnixMilli(ms))
 }
 
 // listBoards lists the boards with their doors [LEG-1].
@@ -50,9 +34,9 @@ func listBoards(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(boards, func(b place.Board) boardRow {
+	return list{each(boards, func(b place.Board) gen.Board {
 		s := c.api.cfg.Boards.Status(b.ID)
-		row := boardRow{BoardID: b.ID, Name: b.Name, Online: s.State == device.StateOnline, LastSeenAt: stamp(s.LastSeenAt),
+		row := gen.Board{BoardID: b.ID, Name: b.Name, Online: s.State == device.StateOnline, LastSeenAt: stamp.Time(s.LastSeenAt),
 			DoorIDs: []string{}, Channels: []int{}}
 		for _, d := range doors {
 			if d.BoardID == b.ID {
@@ -114,8 +98,8 @@ func (c *call) netlossRequest() (wire.Netloss, error) {
 	return n, nil
 }
 
-func netlossView(boardID string, n wire.Netloss, at time.Time) netloss {
-	out := netloss{BoardID: boardID, GraceSec: n.GraceSec, Channels: map[string]string{}, Version: n.Version, AppliedAt: stamp(at)}
+func netlossView(boardID string, n wire.Netloss, at time.Time) gen.Netloss {
+	out := gen.Netloss{BoardID: boardID, GraceSec: int(n.GraceSec), Channels: map[string]string{}, Version: int(n.Version), AppliedAt: stamp.Time(at)}
 	for ch, rest := range n.Channels {
 		out.Channels[strconv.Itoa(ch)] = rest
 	}

@@ -5,25 +5,16 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/wire"
+	gen "github.com/doorlab/doorlab/server/api/gen/device"
+	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/device"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/rule"
 )
 
 type commanded struct {
-	Success bool          `json:"success"`
-	Data    commandResult `json:"data"`
-}
-
-type commandResult struct {
-	CommandID   string    `json:"commandId"`
-	DeviceID    string    `json:"deviceId"`
-	Capability  string    `json:"capability"`
-	Command     string    `json:"command"`
-	Outcome     string    `json:"outcome"`
-	RequestedAt stamp     `json:"requestedAt"`
-	ReportedAt  stamp     `json:"reportedAt"`
-	Standing    *standing `json:"standing"`
+	Success bool              `json:"success"`
+	Data    gen.CommandResult `json:"data"`
 }
 
 // commandDevice opens, holds or closes a door.
@@ -62,8 +53,8 @@ func renderLegacy(r device.Result) (int, []byte) { return render(r, true) }
 
 func render(r device.Result, legacy bool) (int, []byte) {
 	if r.Outcome == device.Reported { // [CMD-1]
-		return 200, encode(commanded{true, commandResult{CommandID: r.CommandID, DeviceID: r.DoorID, Capability: "door", Command: r.Command,
-			Outcome: r.Outcome, RequestedAt: stamp(r.RequestedAt), ReportedAt: stamp(r.ReportedAt),
+		return 200, encode(commanded{true, gen.CommandResult{CommandID: r.CommandID, DeviceID: r.DoorID, Capability: "door", Command: r.Command,
+			Outcome: r.Outcome, RequestedAt: stamp.Time(r.RequestedAt), ReportedAt: stamp.Time(r.ReportedAt),
 			Standing: standingView(r.Standing, r.ReportedAt, true)}})
 	}
 	e := outcomeError(r)

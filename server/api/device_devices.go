@@ -4,41 +4,11 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/wire"
+	gen "github.com/doorlab/doorlab/server/api/gen/device"
+	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/device"
 	"github.com/doorlab/doorlab/server/place"
 )
-
-type deviceRow struct {
-	ID           string       `json:"id"`
-	Name         string       `json:"name"`
-	Kind         string       `json:"kind"`
-	Health       deviceHealth `json:"health"`
-	Capabilities capabilities `json:"capabilities"`
-}
-
-type deviceHealth struct {
-	State      string `json:"state"`
-	Since      stamp  `json:"since"`
-	LastSeenAt stamp  `json:"lastSeenAt"`
-}
-
-type capabilities struct {
-	Door []string `json:"door"`
-}
-
-type deviceDetail struct {
-	deviceRow
-	Standing *standing `json:"standing"`
-}
-
-type standing struct {
-	State      string `json:"state"`
-	Since      stamp  `json:"since"`
-	HoldUntil  stamp  `json:"holdUntil"`
-	Leaf       string `json:"leaf"`
-	ReportedAt stamp  `json:"reportedAt"`
-	Fresh      bool   `json:"fresh"`
-}
 
 // listDevices lists the doors: there is no other kind of device yet.
 func listDevices(c *call) (any, error) {
@@ -46,7 +16,7 @@ func listDevices(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(doors, func(d place.Door) deviceRow {
+	return list{each(doors, func(d place.Door) gen.Device {
 		return deviceView(d, c.api.cfg.Boards.Status(d.BoardID))
 	}), len(doors)}, nil
 }
@@ -54,30 +24,31 @@ func listDevices(c *call) (any, error) {
 // getDevice shows one door, with its standing.
 func getDevice(c *call) (any, error) {
 	s := c.api.cfg.Boards.Status(c.door.BoardID)
-	d := deviceDetail{deviceRow: deviceView(c.door, s)}
+	v := deviceView(c.door, s)
+	d := gen.DeviceDetail{ID: v.ID, Name: v.Name, Kind: v.Kind, Health: v.Health, Capabilities: v.Capabilities}
 	if w, ok := s.Standings[c.door.Channel]; ok {
 		d.Standing = standingView(&w, s.LastSeenAt, s.State == device.StateOnline)
 	}
 	return d, nil
 }
 
-func deviceView(d place.Door, s device.BoardStatus) deviceRow {
-	h := deviceHealth{State: s.State, Since: stamp(s.Since), LastSeenAt: stamp(s.LastSeenAt)}
+func deviceView(d place.Door, s device.BoardStatus) gen.Device {
+	h := gen.Health{State: s.State, Since: stamp.Time(s.Since), LastSeenAt: stamp.Time(s.LastSeenAt)}
 	if h.State == "" {
 		h.State = device.StateUnknown
 	}
-	return deviceRow{ID: d.ID, Name: d.Name, Kind: "door", Health: h,
-		Capabilities: capabilities{Door: []string{wire.CmdOpen, wire.CmdHold, wire.CmdClose}}}
+	return gen.Device{ID: d.ID, Name: d.Name, Kind: "door", Health: h,
+		Capabilities: gen.Capabilities{Door: []string{wire.CmdOpen, wire.CmdHold, wire.CmdClose}}}
 }
 
 // standingView is nil for a board that said nothing about the door.
-func standingView(w *wire.Standing, at time.Time, fresh bool) *standing {
+func standingView(w *wire.Standing, at time.Time, fresh bool) *gen.Standing {
 	if w == nil {
 		return nil
 	}
-	s := &standing{State: w.State, Since: stamp(time.UnixMilli(w.Since)), Leaf: w.Leaf, ReportedAt: stamp(at), Fresh: fresh}
+	s := &gen.Standing{State: w.State, Since: stamp.Time(time.UnixMilli(w.Since)), Leaf: w.Leaf, ReportedAt: stamp.Time(at), Fresh: fresh}
 	if w.HoldUntil != nil {
-		s.HoldUntil = stamp(time.UnixMilli(*w.HoldUntil))
+		s.HoldUntil = stamp.Time(time.UnixMilli(*w.HoldUntil))
 	}
 	return s
 }

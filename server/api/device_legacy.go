@@ -1,18 +1,11 @@
 package api
 
 import (
-	"github.com/doorlab/doorlab/internal/access"
+	gen "github.com/doorlab/doorlab/server/api/gen/device"
+	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/device"
 	"github.com/doorlab/doorlab/server/place"
 )
-
-type legacyDoor struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	BoardID   string `json:"boardId"`
-	DoorState string `json:"doorState"`
-	Online    bool   `json:"online"`
-}
 
 // listDoors lists the doors, older form [LEG-1].
 func listDoors(c *call) (any, error) {
@@ -20,34 +13,19 @@ func listDoors(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(doors, func(d place.Door) legacyDoor {
+	return list{each(doors, func(d place.Door) gen.LegacyDoor {
 		s := c.api.cfg.Boards.Status(d.BoardID)
 		state := s.Standings[d.Channel].State
 		if state == "" {
 			state = "locked" // how a door rests that nobody has heard of yet
 		}
-		return legacyDoor{ID: d.ID, Name: d.Name, BoardID: d.BoardID, DoorState: state, Online: s.State == device.StateOnline}
+		return gen.LegacyDoor{ID: d.ID, Name: d.Name, BoardID: d.BoardID, DoorState: state, Online: s.State == device.StateOnline}
 	}), len(doors)}, nil
 }
 
 // legacyCommand is a command by path [LEG-1].
 func legacyCommand(command string) handler {
 	return func(c *call) (any, error) { return c.command(command, c.body.num("minutes"), "") }
-}
-
-type policy struct {
-	PolicyID  string       `json:"policyId"`
-	Window    policyWindow `json:"window"`
-	Mode      string       `json:"mode"`
-	CreatedAt stamp        `json:"createdAt"`
-	Active    bool         `json:"active"`
-}
-
-type policyWindow struct {
-	Ref      string      `json:"ref"`
-	Week     access.Week `json:"week,omitempty"`
-	StartsAt *stamp      `json:"startsAt,omitempty"`
-	EndsAt   *stamp      `json:"endsAt,omitempty"`
 }
 
 // listPolicies lists a door's time-window policies.
@@ -71,20 +49,14 @@ func setPolicy(c *call) (any, error) {
 	return policyView(p), nil
 }
 
-type deleted struct {
-	Deleted int `json:"deleted"`
-}
-
 // deletePolicies removes by ref, by id, or all.
 func deletePolicies(c *call) (any, error) {
 	n, err := c.api.cfg.Places.DeletePolicies(c.who.PlaceID, c.door.ID,
 		place.PolicyQuery{Ref: c.query.str("ref"), PolicyID: c.query.str("policyId")})
-	return deleted{n}, err
+	return gen.Deleted{Deleted: n}, err
 }
 
-func policyView(p place.PolicyView) policy {
-	out := policy{PolicyID: p.ID, Mode: p.Mode, CreatedAt: stamp(p.Created()), Active: p.Active,
-		Window: policyWindow{Ref: p.Ref, Week: p.Week}}
-	out.Window.StartsAt, out.Window.EndsAt = fromMs(p.StartsAt), fromMs(p.EndsAt)
-	return out
+func policyView(p place.PolicyView) gen.Policy {
+	return gen.Policy{PolicyID: p.ID, Mode: p.Mode, CreatedAt: stamp.Time(p.Created()), Active: p.Active,
+		Window: gen.PolicyWindow{Ref: p.Ref, Week: p.Week, StartsAt: fromMs(p.StartsAt), EndsAt: fromMs(p.EndsAt)}}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/doorlab/doorlab/server/rule"
 )
+
+//go:generate go run -C ../../tools/oapi .
 
 //go:embed openapi/*.yaml
 var files embed.FS
@@ -220,11 +223,9 @@ func complete(doc *openapi3.T, o *openapi3.Operation, op *operation) {
 		schema = "LegacyFailure"
 	}
 	for status, codes := range byStatus {
-		f := failureOf(rule.New(codes[0].(string), "what went wrong"), op.legacy)
-		f.StatusCode = status
-		example := map[string]any{"error": f.Error, "message": f.Message, "statusCode": status}
-		if op.legacy {
-			example["reason"], example["detail"] = f.Reason, f.Detail
+		var example map[string]any
+		if err := json.Unmarshal(encode(failureOf(rule.New(codes[0].(string), "what went wrong"), op.legacy)), &example); err != nil {
+			panic("api: " + err.Error())
 		}
 		own := openapi3.NewObjectSchema().
 			WithProperty("error", openapi3.NewStringSchema().WithEnum(codes...)).

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	gen "github.com/doorlab/doorlab/server/api/gen/space"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/rule"
 )
@@ -98,13 +99,7 @@ func entryOpen(c *call) (any, error) {
 		return c.show("result.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: r.DoorName,
 			Token: t, Message: w.Opened, OK: true}), nil
 	}
-	return opened{Result: r.Result, DoorID: r.DoorID, DoorName: r.DoorName}, nil
-}
-
-type opened struct {
-	Result   string `json:"result"`
-	DoorID   string `json:"doorId"`
-	DoorName string `json:"doorName"`
+	return gen.Opened{Result: r.Result, DoorID: r.DoorID, DoorName: r.DoorName}, nil
 }
 
 // failPage says a failure to a person.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/device"
 	"github.com/doorlab/doorlab/server/rule"
@@ -42,24 +43,16 @@ var statuses = map[string]int{
 	rule.DeviceNoResponse: 504,
 }
 
-// failure is the body of every answer that is not a success. Legacy paths add
-// Reason and Detail.
-type failure struct {
-	Error      string         `json:"error"`
-	Message    string         `json:"message"`
-	StatusCode int            `json:"statusCode"`
-	Details    map[string]any `json:"details,omitempty"`
-	Reason     string         `json:"reason,omitempty"`
-	Detail     string         `json:"detail,omitempty"`
-}
-
-func failureOf(e *rule.Error, legacy bool) failure {
-	f := failure{Error: e.Code, Message: e.Message, StatusCode: statuses[e.Code], Details: e.Details}
-	if legacy { // [LEG-1]
-		f.Reason, f.Detail = e.Code, e.Message
-		if r, ok := e.Details["reason"].(string); ok {
-			f.Reason = r
-		}
+// failureOf is the body of every answer that is not a success: a Failure, which
+// is the same in all three documents, and with more in it on legacy paths.
+func failureOf(e *rule.Error, legacy bool) any {
+	if !legacy {
+		return gen.Failure{Error: e.Code, Message: e.Message, StatusCode: statuses[e.Code], Details: e.Details}
+	}
+	f := gen.LegacyFailure{Error: e.Code, Message: e.Message, StatusCode: statuses[e.Code], Details: e.Details, // [LEG-1]
+		Reason: e.Code, Detail: e.Message}
+	if r, ok := e.Details["reason"].(string); ok {
+		f.Reason = r
 	}
 	return f
 }

@@ -4,28 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
+	gen "github.com/doorlab/doorlab/server/api/gen/space"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/rule"
 )
-
-type imported struct {
-	Source    string        `json:"source"`
-	Received  int           `json:"received"`
-	Created   int           `json:"created"`
-	Updated   int           `json:"updated"`
-	Unchanged int           `json:"unchanged"`
-	Failed    int           `json:"failed"`
-	Results   []importedRow `json:"results"`
-}
-
-type importedRow struct {
-	Index       int     `json:"index"`
-	ExternalRef *string `json:"externalRef"`
-	ID          *string `json:"id"`
-	Status      string  `json:"status"`
-	Error       string  `json:"error,omitempty"`
-	Message     string  `json:"message,omitempty"`
-}
 
 // importCustomers and importMemberships take rows that stand alone [IMP-1].
 func importCustomers(c *call) (any, error) { return c.importRows(c.api.cfg.Grants.ImportCustomers) }
@@ -44,8 +26,8 @@ func (c *call) importRows(run func(context.Context, grant.By, grant.ImportReques
 	if err != nil {
 		return nil, err
 	}
-	return imported{Source: r.Source, Received: r.Received, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged, Failed: r.Failed,
-		Results: each(r.Results, func(x grant.RowResult) importedRow {
-			return importedRow{Index: x.Index, ExternalRef: orNull(x.ExternalRef), ID: orNull(x.ID), Status: x.Status, Error: x.Error, Message: x.Message}
+	return gen.Imported{Source: r.Source, Received: r.Received, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged, Failed: r.Failed,
+		Results: each(r.Results, func(x grant.RowResult) gen.ImportedRow {
+			return gen.ImportedRow{Index: x.Index, ExternalRef: orNull(x.ExternalRef), ID: orNull(x.ID), Status: x.Status, Error: x.Error, Message: x.Message}
 		})}, nil
 }

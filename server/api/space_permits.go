@@ -1,52 +1,10 @@
 package api
 
 import (
+	gen "github.com/doorlab/doorlab/server/api/gen/space"
+	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/grant"
 )
-
-type registered struct {
-	PermitID   string `json:"permitId"`
-	EntryToken string `json:"entryToken"`
-	URL        string `json:"url"`
-}
-
-type permit struct {
-	PermitID    string `json:"permitId"`
-	ExternalRef string `json:"externalRef"`
-	Name        string `json:"name"`
-	PhoneTail   string `json:"phoneTail"`
-	State       string `json:"state"`
-	StartsAt    stamp  `json:"startsAt"`
-	EndsAt      stamp  `json:"endsAt"`
-	UseCount    int64  `json:"useCount"`
-	FirstUsedAt stamp  `json:"firstUsedAt"`
-	URL         string `json:"url"`
-}
-
-type permitDetail struct {
-	permit
-	DoorIDs      []string   `json:"doorIds"`
-	CreatedAt    stamp      `json:"createdAt"`
-	UpdatedAt    stamp      `json:"updatedAt"`
-	RevokedAt    stamp      `json:"revokedAt"`
-	RevokeReason *string    `json:"revokeReason"`
-	Sync         permitSync `json:"sync"`
-}
-
-type permitSync struct {
-	State        string `json:"state"`
-	Boards       int    `json:"boards"`
-	SyncedBoards int    `json:"syncedBoards"`
-	LastSyncedAt stamp  `json:"lastSyncedAt"`
-}
-
-type revoked struct {
-	PermitID    string  `json:"permitId"`
-	ExternalRef string  `json:"externalRef"`
-	State       string  `json:"state"`
-	RevokedAt   stamp   `json:"revokedAt"`
-	Reason      *string `json:"reason"`
-}
 
 // createPermit registers a permit, or changes the one of that reference [PERM-2] [PERM-3].
 func createPermit(c *call) (any, error) {
@@ -57,7 +15,7 @@ func createPermit(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return registered{PermitID: g.Permit.ID, EntryToken: g.Token, URL: g.Permit.URL}, nil
+	return gen.Registered{PermitID: g.Permit.ID, EntryToken: g.Token, URL: g.Permit.URL}, nil
 }
 
 // revokePermit revokes by externalRef or permitId [PERM-4].
@@ -68,7 +26,7 @@ func revokePermit(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return revoked{PermitID: p.ID, ExternalRef: p.ExternalRef, State: p.State, RevokedAt: stamp(p.RevokedAt), Reason: orNull(p.RevokeReason)}, nil
+	return gen.Revoked{PermitID: p.ID, ExternalRef: p.ExternalRef, State: p.State, RevokedAt: stamp.Time(p.RevokedAt), Reason: orNull(p.RevokeReason)}, nil
 }
 
 // listPermits lists the partner's permits.
@@ -86,13 +44,15 @@ func getPermit(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return permitDetail{permit: permitView(p.Permit), DoorIDs: append([]string{}, p.Doors...),
-		CreatedAt: stamp(p.CreatedAt), UpdatedAt: stamp(p.UpdatedAt), RevokedAt: stamp(p.RevokedAt), RevokeReason: orNull(p.RevokeReason),
-		Sync: permitSync{State: p.Sync.State, Boards: p.Sync.Boards, SyncedBoards: p.Sync.SyncedBoards, LastSyncedAt: stamp(p.Sync.LastSyncedAt)},
+	v := permitView(p.Permit)
+	return gen.PermitDetail{PermitID: v.PermitID, ExternalRef: v.ExternalRef, Name: v.Name, PhoneTail: v.PhoneTail, State: v.State,
+		StartsAt: v.StartsAt, EndsAt: v.EndsAt, UseCount: v.UseCount, FirstUsedAt: v.FirstUsedAt, URL: v.URL, DoorIDs: append([]string{}, p.Doors...),
+		CreatedAt: stamp.Time(p.CreatedAt), UpdatedAt: stamp.Time(p.UpdatedAt), RevokedAt: stamp.Time(p.RevokedAt), RevokeReason: orNull(p.RevokeReason),
+		Sync: gen.Sync{State: p.Sync.State, Boards: p.Sync.Boards, SyncedBoards: p.Sync.SyncedBoards, LastSyncedAt: stamp.Time(p.Sync.LastSyncedAt)},
 	}, nil
 }
 
-func permitView(p grant.Permit) permit {
-	return permit{PermitID: p.ID, ExternalRef: p.ExternalRef, Name: p.Name, PhoneTail: tail(p.Phone), State: p.State,
-		StartsAt: stamp(p.StartsAt), EndsAt: stamp(p.EndsAt), UseCount: p.UseCount, FirstUsedAt: stamp(p.FirstUsedAt), URL: p.URL}
+func permitView(p grant.Permit) gen.Permit {
+	return gen.Permit{PermitID: p.ID, ExternalRef: p.ExternalRef, Name: p.Name, PhoneTail: tail(p.Phone), State: p.State,
+		StartsAt: stamp.Time(p.StartsAt), EndsAt: stamp.Time(p.EndsAt), UseCount: int(p.UseCount), FirstUsedAt: stamp.Time(p.FirstUsedAt), URL: p.URL}
 }

@@ -1,28 +1,11 @@
 package api
 
 import (
+	gen "github.com/doorlab/doorlab/server/api/gen/space"
+	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/record"
 )
-
-type entryRecord struct {
-	RecordID    string  `json:"recordId"`
-	DoorID      *string `json:"doorId"`
-	DoorName    *string `json:"doorName"`
-	Result      string  `json:"result"`
-	Reason      string  `json:"reason"`
-	Method      string  `json:"method"`
-	Actor       string  `json:"actor"`
-	ActorLabel  string  `json:"actorLabel"`
-	CommandID   *string `json:"commandId"`
-	RequestedAt stamp   `json:"requestedAt"`
-	OccurredAt  stamp   `json:"occurredAt"`
-	RecordedAt  stamp   `json:"recordedAt"`
-	Source      string  `json:"source"`
-	SettledAs   *string `json:"settledAs"`
-	SettledAt   stamp   `json:"settledAt"`
-	Replays     int64   `json:"replays"`
-}
 
 // listRecords lists entry records; the read itself is logged [ENT-4].
 func listRecords(c *call) (any, error) {
@@ -35,17 +18,11 @@ func listRecords(c *call) (any, error) {
 	return list{each(records, recordView), total}, nil
 }
 
-func recordView(r record.Record) entryRecord {
-	return entryRecord{RecordID: r.ID, DoorID: orNull(r.DoorID), DoorName: orNull(r.DoorName), Result: r.Result, Reason: r.Reason,
+func recordView(r record.Record) gen.Record {
+	return gen.Record{RecordID: r.ID, DoorID: orNull(r.DoorID), DoorName: orNull(r.DoorName), Result: r.Result, Reason: r.Reason,
 		Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: orNull(r.CommandID),
-		RequestedAt: stamp(r.RequestedAt), OccurredAt: stamp(r.OccurredAt), RecordedAt: stamp(r.RecordedAt),
-		Source: r.Source, SettledAs: orNull(r.SettledAs), SettledAt: stamp(r.SettledAt), Replays: r.Replays}
-}
-
-type gateConfig struct {
-	PhoneEnabled        bool   `json:"phoneEnabled"`
-	EntryPermitMaxHours int    `json:"entryPermitMaxHours"`
-	EntryPhone          string `json:"entryPhone,omitempty"`
+		RequestedAt: stamp.Time(r.RequestedAt), OccurredAt: stamp.Time(r.OccurredAt), RecordedAt: stamp.Time(r.RecordedAt),
+		Source: r.Source, SettledAs: orNull(r.SettledAs), SettledAt: stamp.Time(r.SettledAt), Replays: int(r.Replays)}
 }
 
 // getGateConfig shows the access configuration.
@@ -54,5 +31,5 @@ func getGateConfig(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gateConfig(g), nil
+	return gen.GateConfig(g), nil
 }

@@ -1,48 +1,21 @@
 package api
 
-import "github.com/doorlab/doorlab/server/grant"
+import (
+	gen "github.com/doorlab/doorlab/server/api/gen/space"
+	"github.com/doorlab/doorlab/server/api/stamp"
+	"github.com/doorlab/doorlab/server/grant"
+)
 
-type term struct {
-	ExternalRef *string  `json:"externalRef"`
-	Name        string   `json:"name"`
-	PhoneTail   string   `json:"phoneTail"`
-	State       string   `json:"state"`
-	StartsAt    stamp    `json:"startsAt"`
-	EndsAt      stamp    `json:"endsAt"`
-	DoorIDs     []string `json:"doorIds"`
-	CreatedAt   stamp    `json:"createdAt"`
-	UpdatedAt   stamp    `json:"updatedAt"`
+func membershipView(t grant.Term) gen.Membership {
+	return gen.Membership{MembershipID: t.ID, Source: t.Source, ExternalRef: orNull(t.ExternalRef), Name: t.Name, PhoneTail: tail(t.Phone),
+		State: t.State, StartsAt: stamp.Time(t.StartsAt), EndsAt: stamp.Time(t.EndsAt), DoorIDs: append([]string{}, t.Doors...),
+		CreatedAt: stamp.Time(t.CreatedAt), UpdatedAt: stamp.Time(t.UpdatedAt)}
 }
 
-type membership struct {
-	MembershipID string `json:"membershipId"`
-	Source       string `json:"source"`
-	term
-}
-
-type reservation struct {
-	ReservationID string `json:"reservationId"`
-	term
-	CancelledAt stamp `json:"cancelledAt"`
-}
-
-type customer struct {
-	CustomerID  string  `json:"customerId"`
-	ExternalRef *string `json:"externalRef"`
-	Source      string  `json:"source"`
-	Name        string  `json:"name"`
-	PhoneTail   string  `json:"phoneTail"`
-	CreatedAt   stamp   `json:"createdAt"`
-	UpdatedAt   stamp   `json:"updatedAt"`
-}
-
-func termView(t grant.Term) term {
-	return term{ExternalRef: orNull(t.ExternalRef), Name: t.Name, PhoneTail: tail(t.Phone), State: t.State, StartsAt: stamp(t.StartsAt),
-		EndsAt: stamp(t.EndsAt), DoorIDs: append([]string{}, t.Doors...), CreatedAt: stamp(t.CreatedAt), UpdatedAt: stamp(t.UpdatedAt)}
-}
-
-func reservationView(t grant.Term) reservation {
-	return reservation{ReservationID: t.ID, term: termView(t), CancelledAt: stamp(t.RevokedAt)}
+func reservationView(t grant.Term) gen.Reservation {
+	return gen.Reservation{ReservationID: t.ID, ExternalRef: orNull(t.ExternalRef), Name: t.Name, PhoneTail: tail(t.Phone),
+		State: t.State, StartsAt: stamp.Time(t.StartsAt), EndsAt: stamp.Time(t.EndsAt), DoorIDs: append([]string{}, t.Doors...),
+		CreatedAt: stamp.Time(t.CreatedAt), UpdatedAt: stamp.Time(t.UpdatedAt), CancelledAt: stamp.Time(t.RevokedAt)}
 }
 
 // listMemberships lists memberships.
@@ -51,9 +24,7 @@ func listMemberships(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(terms, func(t grant.Term) membership {
-		return membership{MembershipID: t.ID, Source: t.Source, term: termView(t)}
-	}), total}, nil
+	return list{each(terms, membershipView), total}, nil
 }
 
 // listReservations lists reservations.
@@ -92,8 +63,8 @@ func listCustomers(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(customers, func(x grant.Customer) customer {
-		return customer{CustomerID: x.ID, ExternalRef: orNull(x.ExternalRef), Source: x.Source, Name: x.Name,
-			PhoneTail: tail(x.Phone), CreatedAt: stamp(x.CreatedAt), UpdatedAt: stamp(x.UpdatedAt)}
+	return list{each(customers, func(x grant.Customer) gen.Customer {
+		return gen.Customer{CustomerID: x.ID, ExternalRef: orNull(x.ExternalRef), Source: x.Source, Name: x.Name,
+			PhoneTail: tail(x.Phone), CreatedAt: stamp.Time(x.CreatedAt), UpdatedAt: stamp.Time(x.UpdatedAt)}
 	}), total}, nil
 }

@@ -1,10 +1,6 @@
 package api
 
-import (
-	"time"
-
-	"github.com/doorlab/doorlab/server/grant"
-)
+import "github.com/doorlab/doorlab/server/grant"
 
 // table is every handler by operationId.
 func (a *API) table() map[string]handler {
@@ -58,18 +54,6 @@ func (a *API) table() map[string]handler {
 		"spaceDocs":      serveDocs("space"),
 		"deviceDocs":     serveDocs("device"),
 	}
-}
-
-// stamp is a time as it goes out; zero is null.
-type stamp time.Time
-
-// MarshalJSON implements json.Marshaler.
-func (s stamp) MarshalJSON() ([]byte, error) {
-	t := time.Time(s)
-	if t.IsZero() {
-		return []byte("null"), nil
-	}
-	return t.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`), nil
 }
 
 // orNull is null for "".
