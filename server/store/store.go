@@ -38,6 +38,8 @@ var (
 	ErrNotFound = rule.ErrNotFound
 )
 
+//go:generate env CGO_ENABLED=0 go tool -C ../../tools/sqlc sqlc generate -f ../../server/store/sqlc.yaml
+
 //go:embed migrations/*.sql
 var migrations embed.FS
 
