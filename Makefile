@@ -52,7 +52,7 @@ lint: ## golangci-lint, built from its own module
 fmt: ## gofmt everything
 	gofmt -w $$(git ls-files '*.go')
 
-generate: ## generated files, committed and checked for drift
+generate: ## server/store/db from its SQL, committed and checked for drift; sqlc is built from its own module
 	go generate ./...
 
 judges: ## install what judges the OpenAPI documents (spectral, prism), then ask them

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 
 	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // AddAudit writes one line of the audit log.
@@ -12,22 +13,28 @@ func (s *Store) AddAudit(a record.Audit) error {
 		if a.At.IsZero() {
 			a.At = Now(tx)
 		}
-		_, err := tx.Exec("INSERT INTO audit (at, place_id, key_id, request_id, action, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			a.At.UnixMilli(), a.PlaceID, a.KeyID, a.RequestID, a.Action, a.Detail, a.Count)
-		return wrap(err)
+		return wrap(db.New(tx).InsertAudit(ctx, db.InsertAuditParams{At: a.At.UnixMilli(), PlaceID: a.PlaceID, KeyID: a.KeyID,
+			RequestID: a.RequestID, Action: a.Action, Detail: a.Detail, Count: int64(a.Count)}))
 	})
 }
 
-func scanAudit(row interface{ Scan(...any) error }) (record.Audit, error) {
-	var a record.Audit
-	var at int64
-	err := row.Scan(&at, &a.PlaceID, &a.KeyID, &a.RequestID, &a.Action, &a.Detail, &a.Count)
-	a.At = msTime(at)
-	return a, wrap(err)
+func auditOf(r db.Audit, err error) (record.Audit, error) {
+	return record.Audit{At: msTime(r.At), PlaceID: r.PlaceID, KeyID: r.KeyID, RequestID: r.RequestID,
+		Action: r.Action, Detail: r.Detail, Count: int(r.Count)}, wrap(err)
 }
 
 // Audits lists a place's audit log, newest first, and how many lines it has.
 func (s *Store) Audits(placeID string, limit, offset int) (list []record.Audit, total int, err error) {
-	return page(s, scanAudit, "at, place_id, key_id, request_id, action, detail, count", " FROM audit WHERE place_id = ?", "id DESC",
-		[]any{placeID}, limit, offset)
+	err = s.moment(func(tx *sql.Tx) error {
+		q := db.New(tx)
+		n, err := q.CountAudits(ctx, placeID)
+		if err != nil {
+			return err
+		}
+		rows, err := q.Audits(ctx, db.AuditsParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)})
+		total = int(n)
+		list, err = each(auditOf, rows, err)
+		return err
+	})
+	return list, total, err
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // BoardStates lists every board with its doors and what was kept of it.
 func (s *Store) BoardStates() ([]device.BoardState, error) {
-	list, err := collect(s.read, scanBoardState, `SELECT b.id, b.place_id, b.password, first_seen_at, since, last_seen_at, COALESCE(online, 0),
-			COALESCE(applied_revision, 0), COALESCE(digest, ''), applied_at, netloss, netloss_applied_at, COALESCE(standings, ''), COALESCE(dropped, 0)
-		FROM boards b LEFT JOIN board_states s ON s.board_id = b.id ORDER BY b.id`)
+	rows, err := s.q.BoardStates(ctx)
+	list, err := each(boardStateOf, rows, err)
 	if err != nil {
 		return nil, err
 	}
-	doors, err := collect(s.read, scanDoor, "SELECT "+doorColumns+" FROM doors ORDER BY channel, id")
+	doors, err := s.q.DoorsByChannel(ctx)
 	if err != nil {
-		return nil, err
+		return nil, wrap(err)
 	}
 	at := make(map[string]int, len(list))
 	for i, b := range list {
@@ -31,29 +31,22 @@ func (s *Store) BoardStates() ([]device.BoardState, error) {
 	}
 	for _, d := range doors {
 		b := &list[at[d.BoardID]]
-		b.Doors = append(b.Doors, device.BoardDoor{DoorID: d.ID, Channel: d.Channel})
+		b.Doors = append(b.Doors, device.BoardDoor{DoorID: d.ID, Channel: int(d.Channel)})
 	}
 	return list, nil
 }
 
-func scanBoardState(row interface{ Scan(...any) error }) (device.BoardState, error) {
-	var b device.BoardState
-	var first, since, seen, applied, netlossAt sql.NullInt64
-	var netloss sql.NullString
-	var standings string
-	err := row.Scan(&b.BoardID, &b.PlaceID, &b.Password, &first, &since, &seen, &b.Online,
-		&b.AppliedRevision, &b.Digest, &applied, &netloss, &netlossAt, &standings, &b.Dropped)
-	if err != nil {
-		return b, wrap(err)
-	}
-	b.FirstSeenAt, b.Since, b.LastSeenAt = fromNull(first), fromNull(since), fromNull(seen)
-	b.AppliedAt, b.NetlossAppliedAt = fromNull(applied), fromNull(netlossAt)
-	if netloss.Valid {
+func boardStateOf(r db.BoardStatesRow, err error) (device.BoardState, error) {
+	b := device.BoardState{BoardID: r.ID, PlaceID: r.PlaceID, Password: r.Password,
+		FirstSeenAt: fromNull(r.FirstSeenAt), Since: fromNull(r.Since), LastSeenAt: fromNull(r.LastSeenAt), Online: r.Online,
+		AppliedRevision: r.AppliedRevision.Int64, Digest: r.Digest.String, AppliedAt: fromNull(r.AppliedAt),
+		NetlossAppliedAt: fromNull(r.NetlossAppliedAt), Dropped: int(r.Dropped.Int64)}
+	if r.Netloss.Valid {
 		b.Netloss = &wire.Netloss{}
-		err = json.Unmarshal([]byte(netloss.String), b.Netloss)
+		err = json.Unmarshal([]byte(r.Netloss.String), b.Netloss)
 	}
-	if standings != "" {
-		err = errors.Join(err, json.Unmarshal([]byte(standings), &b.Standings))
+	if r.Standings.String != "" {
+		err = errors.Join(err, json.Unmarshal([]byte(r.Standings.String), &b.Standings))
 	}
 	return b, err
 }
@@ -61,19 +54,16 @@ func scanBoardState(row interface{ Scan(...any) error }) (device.BoardState, err
 // SaveBoardStates keeps what is known of boards that have said hello, all in one transaction.
 func (s *Store) SaveBoardStates(list []device.BoardState) error {
 	return s.Write(func(tx *sql.Tx) error {
+		q := db.New(tx)
 		for _, b := range list {
-			var netloss any
+			var netloss sql.NullString
 			if b.Netloss != nil {
-				netloss = jsonText(b.Netloss)
+				netloss = text(jsonText(b.Netloss))
 			}
-			if _, err := tx.Exec(`INSERT INTO board_states (board_id, first_seen_at, since, last_seen_at, online, applied_revision, digest,
-					applied_at, netloss, netloss_applied_at, standings, dropped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-				ON CONFLICT (board_id) DO UPDATE SET since = excluded.since, last_seen_at = excluded.last_seen_at, online = excluded.online,
-					applied_revision = excluded.applied_revision, digest = excluded.digest, applied_at = excluded.applied_at,
-					netloss = excluded.netloss, netloss_applied_at = excluded.netloss_applied_at,
-					standings = excluded.standings, dropped = excluded.dropped`,
-				b.BoardID, b.FirstSeenAt.UnixMilli(), b.Since.UnixMilli(), b.LastSeenAt.UnixMilli(), b.Online, b.AppliedRevision, b.Digest,
-				toNull(b.AppliedAt), netloss, toNull(b.NetlossAppliedAt), jsonText(b.Standings), b.Dropped); err != nil {
+			if err := q.PutBoardState(ctx, db.PutBoardStateParams{BoardID: b.BoardID, FirstSeenAt: b.FirstSeenAt.UnixMilli(),
+				Since: b.Since.UnixMilli(), LastSeenAt: b.LastSeenAt.UnixMilli(), Online: b.Online, AppliedRevision: b.AppliedRevision,
+				Digest: b.Digest, AppliedAt: toNull(b.AppliedAt), Netloss: netloss, NetlossAppliedAt: toNull(b.NetlossAppliedAt),
+				Standings: jsonText(b.Standings), Dropped: int64(b.Dropped)}); err != nil {
 				return err
 			}
 		}
@@ -84,9 +74,8 @@ func (s *Store) SaveBoardStates(list []device.BoardState) error {
 // NextLife counts the starts of the server on this data: no two lives share an epoch.
 func (s *Store) NextLife() (n int64, err error) {
 	err = s.Write(func(tx *sql.Tx) error {
-		var have string
-		err := tx.QueryRow("SELECT value FROM meta WHERE name = 'life'").Scan(&have)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		have, err := none(db.New(tx).Meta(ctx, "life"))
+		if err != nil {
 			return err
 		}
 		if have != "" {
@@ -132,14 +121,12 @@ func (s *Store) InsertBoardRecords(b device.BoardState, recs []wire.Record) (fre
 func whoWas(tx *sql.Tx, placeID string, r wire.Record) (actor, label string, err error) {
 	actor, label = access.MaskEnds(r.PhoneHead, r.PhoneTail)
 	if r.GrantID != "" {
-		var phone string
-		err = wrap(tx.QueryRow("SELECT phone FROM grants WHERE id = ? AND place_id = ?", r.GrantID, placeID).Scan(&phone))
+		phone, err := db.New(tx).GrantPhone(ctx, r.GrantID, placeID)
 		if err == nil {
 			actor, label = access.MaskPhone(phone)
-		}
-		if errors.Is(err, ErrNotFound) {
-			err = nil
+		} else if !errors.Is(err, sql.ErrNoRows) {
+			return actor, label, wrap(err)
 		}
 	}
-	return actor, label, err
+	return actor, label, nil
 }

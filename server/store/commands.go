@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // Commands is the idempotency ledger: device.Ledger over the store.
@@ -29,30 +30,29 @@ func (c Commands) Door(doorID string) (device.Door, error) {
 // one key has one command [CMD-5].
 func (c Commands) Claim(in device.Intent, keptSince time.Time) (prior *device.Prior, err error) {
 	err = c.s.Write(func(tx *sql.Tx) error {
+		q := db.New(tx)
 		if in.Key != "" {
-			old, err := priorOf(tx, in)
+			old, err := priorOf(q.CommandByKey(ctx, in.PlaceID, text(in.Key)))
 			switch {
 			case errors.Is(err, ErrNotFound):
 			case err != nil:
 				return err
 			case old.Intent.RequestedAt.After(keptSince):
-				prior = old
+				prior = &old
 				if old.Settled && old.Meaning == in.Meaning {
 					return CountReplay(tx, old.Intent.CommandID)
 				}
 				return nil
 			default: // kept long enough
-				if _, err := tx.Exec("UPDATE commands SET key = NULL WHERE id = ?", old.Intent.CommandID); err != nil {
+				if err := q.ForgetKey(ctx, old.Intent.CommandID); err != nil {
 					return err
 				}
 			}
 		}
-		_, err := tx.Exec(`INSERT INTO commands (id, place_id, key, meaning, door_id, board_id, command, minutes, reason, method,
-				actor, actor_label, grant_id, entry_reason, requested_at, status, body)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			in.CommandID, in.PlaceID, textOrNull(in.Key), in.Meaning, in.DoorID, in.BoardID, in.Command, in.Minutes, in.Reason, in.Method,
-			in.ActorID, in.ActorLabel, textOrNull(in.GrantID), in.EntryReason, in.RequestedAt.UnixMilli(), in.Status, in.Body)
-		return err
+		return q.InsertCommand(ctx, db.InsertCommandParams{ID: in.CommandID, PlaceID: in.PlaceID, Key: text(in.Key), Meaning: in.Meaning,
+			DoorID: in.DoorID, BoardID: in.BoardID, Command: in.Command, Minutes: int64(in.Minutes), Reason: in.Reason, Method: in.Method,
+			Actor: in.ActorID, ActorLabel: in.ActorLabel, GrantID: text(in.GrantID), EntryReason: in.EntryReason,
+			RequestedAt: in.RequestedAt.UnixMilli(), Status: int64(in.Status), Body: in.Body})
 	})
 	if err != nil {
 		return nil, err
@@ -60,33 +60,20 @@ func (c Commands) Claim(in device.Intent, keptSince time.Time) (prior *device.Pr
 	return prior, nil
 }
 
-const commandColumns = `id, place_id, COALESCE(key, ''), meaning, door_id, board_id, command, minutes, reason, method,
-	actor, actor_label, COALESCE(grant_id, ''), entry_reason, requested_at, status, body,
-	COALESCE(outcome, ''), COALESCE(device_code, ''), reported_at`
-
-// scanCommand reads an intent and, when it is settled, its answer.
-func scanCommand(row interface{ Scan(...any) error }) (p device.Prior, err error) {
-	in := &p.Intent
-	var requested int64
-	var reported sql.NullInt64
-	var outcome, code string
-	err = row.Scan(&in.CommandID, &in.PlaceID, &in.Key, &in.Meaning, &in.DoorID, &in.BoardID, &in.Command, &in.Minutes, &in.Reason, &in.Method,
-		&in.ActorID, &in.ActorLabel, &in.GrantID, &in.EntryReason, &requested, &in.Status, &in.Body, &outcome, &code, &reported)
+// priorOf reads an intent and, when it is settled, its answer.
+func priorOf(r db.Command, err error) (device.Prior, error) {
 	if err != nil {
-		return p, wrap(err)
+		return device.Prior{}, wrap(err)
 	}
-	in.RequestedAt = msTime(requested)
-	p.Meaning, p.Settled = in.Meaning, outcome != ""
+	in := device.Intent{CommandID: r.ID, PlaceID: r.PlaceID, Key: r.Key.String, Meaning: r.Meaning, DoorID: r.DoorID, BoardID: r.BoardID,
+		Command: r.Command, Minutes: int(r.Minutes), Reason: r.Reason, Method: r.Method, ActorID: r.Actor, ActorLabel: r.ActorLabel,
+		GrantID: r.GrantID.String, EntryReason: r.EntryReason, RequestedAt: msTime(r.RequestedAt), Status: int(r.Status), Body: r.Body}
+	p := device.Prior{Meaning: in.Meaning, Settled: r.Outcome.Valid, Intent: in}
 	if p.Settled {
-		p.Answer = device.Answer{Status: in.Status, Body: in.Body, Result: device.Result{CommandID: in.CommandID, DoorID: in.DoorID,
-			Command: in.Command, Outcome: outcome, DeviceCode: code, RequestedAt: in.RequestedAt, ReportedAt: fromNull(reported)}}
+		p.Answer = device.Answer{Status: in.Status, Body: in.Body, Result: device.Result{CommandID: in.CommandID, DoorID: in.DoorID, Command: in.Command,
+			Outcome: r.Outcome.String, DeviceCode: r.DeviceCode.String, RequestedAt: in.RequestedAt, ReportedAt: fromNull(r.ReportedAt)}}
 	}
 	return p, nil
-}
-
-func priorOf(tx *sql.Tx, in device.Intent) (*device.Prior, error) {
-	p, err := scanCommand(tx.QueryRow("SELECT "+commandColumns+" FROM commands WHERE place_id = ? AND key = ?", in.PlaceID, in.Key))
-	return &p, err
 }
 
 // Settle implements device.Ledger: outcome, answer and entry record are one
@@ -94,12 +81,9 @@ func priorOf(tx *sql.Tx, in device.Intent) (*device.Prior, error) {
 func (c Commands) Settle(st device.Settlement) error {
 	in := st.Intent
 	return c.s.Write(func(tx *sql.Tx) error {
-		res, err := tx.Exec("UPDATE commands SET outcome = ?, device_code = ?, reported_at = ?, status = ?, body = ? WHERE id = ? AND outcome IS NULL",
-			st.Outcome, textOrNull(st.DeviceCode), toNull(st.ReportedAt), st.Status, st.Body, in.CommandID)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
+		n, err := db.New(tx).SettleCommand(ctx, db.SettleCommandParams{Outcome: sql.NullString{String: st.Outcome, Valid: true}, DeviceCode: text(st.DeviceCode),
+			ReportedAt: toNull(st.ReportedAt), Status: int64(st.Status), Body: st.Body, ID: in.CommandID})
+		if err != nil || n == 0 {
 			return err
 		}
 		_, err = InsertRecord(tx, Record{PlaceID: in.PlaceID, DoorID: in.DoorID, Result: device.RecordResult(in.Command, st.Outcome),
@@ -111,28 +95,27 @@ func (c Commands) Settle(st device.Settlement) error {
 
 // Late implements device.Ledger. Only a 504 that is not settled yet costs a write.
 func (c Commands) Late(r device.LateReport) (device.Late, error) {
-	var board, command, outcome string
-	err := c.s.read.QueryRow("SELECT board_id, command, COALESCE(outcome, '') FROM commands WHERE id = ?", r.CommandID).Scan(&board, &command, &outcome)
-	switch err := wrap(err); {
+	was, err := c.s.q.CommandOutcome(ctx, r.CommandID)
+	switch outcome, err := was.Outcome.String, wrap(err); {
 	case errors.Is(err, ErrNotFound):
 		return device.LateUnknown, nil
 	case err != nil:
 		return device.LateUnknown, err
-	case board != r.BoardID:
+	case was.BoardID != r.BoardID:
 		return device.LateForeign, nil
 	case outcome == device.Offline || outcome == "": // never sent, or not sent yet
 		return device.LateUnknown, nil
 	case outcome != device.NoResponse:
 		return device.LateKnown, nil
 	}
-	as := device.RecordResult(command, device.Reported)
+	as := device.RecordResult(was.Command, device.Reported)
 	if r.Refused {
 		as = Refused
 	}
 	fresh := false
 	err = c.s.Write(func(tx *sql.Tx) error {
-		var settled sql.NullString
-		if err := tx.QueryRow("SELECT settled_as FROM entry_records WHERE command_id = ?", r.CommandID).Scan(&settled); err != nil {
+		settled, err := db.New(tx).RecordSettledAs(ctx, text(r.CommandID))
+		if err != nil {
 			return err
 		}
 		if fresh = !settled.Valid; !fresh {
@@ -156,7 +139,8 @@ func (c Commands) CountReplay(commandID string) error {
 
 // Unsettled implements device.Ledger.
 func (c Commands) Unsettled() ([]device.Intent, error) {
-	ps, err := collect(c.s.read, scanCommand, "SELECT "+commandColumns+" FROM commands WHERE outcome IS NULL ORDER BY id")
+	rows, err := c.s.q.UnsettledCommands(ctx)
+	ps, err := each(priorOf, rows, err)
 	out := make([]device.Intent, 0, len(ps))
 	for _, p := range ps {
 		out = append(out, p.Intent)
@@ -167,12 +151,7 @@ func (c Commands) Unsettled() ([]device.Intent, error) {
 // Forget implements device.Ledger. Ids sort by time, so it looks at the oldest only.
 func (c Commands) Forget(before time.Time, limit int) (n int, err error) {
 	err = c.s.Write(func(tx *sql.Tx) error {
-		res, err := tx.Exec(`DELETE FROM commands WHERE id IN (SELECT id FROM commands ORDER BY id LIMIT ?) AND requested_at < ? AND outcome IS NOT NULL`,
-			limit, before.UnixMilli())
-		if err != nil {
-			return err
-		}
-		gone, err := res.RowsAffected()
+		gone, err := db.New(tx).ForgetCommands(ctx, int64(limit), before.UnixMilli())
 		n = int(gone)
 		return err
 	})

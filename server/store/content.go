@@ -1,12 +1,12 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // SyncContent is what takes a board from revision from to the place's current
@@ -14,46 +14,45 @@ import (
 // [SYNC-1] [SYNC-2]. To is the current revision and Digest the digest of the
 // whole content at it. ErrNotFound for an unknown place.
 func (s *Store) SyncContent(placeID string, from int64) (wire.Sync, error) {
-	tx, err := s.read.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true}) // one moment for all reads
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one moment for all reads
 	if err != nil {
 		return wire.Sync{}, wrap(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	return syncContent(tx, placeID, from)
+	return syncContent(db.New(tx), placeID, from)
 }
 
-func syncContent(tx *sql.Tx, placeID string, from int64) (y wire.Sync, err error) {
-	var hoursRev, windowsRev, doorsRev int64
-	err = tx.QueryRow("SELECT revision, digest, timezone, hours_rev, windows_rev, doors_rev FROM places WHERE id = ?", placeID).
-		Scan(&y.To, &y.Digest, &y.Timezone, &hoursRev, &windowsRev, &doorsRev)
+func syncContent(q *db.Queries, placeID string, from int64) (y wire.Sync, err error) {
+	parts, err := q.PlaceParts(ctx, placeID)
 	if err != nil {
 		return wire.Sync{}, wrap(err)
 	}
+	y.To, y.Digest, y.Timezone = parts.Revision, parts.Digest, parts.Timezone
 	if from <= 0 || from > y.To {
 		from, y.Snapshot = 0, true
 	}
 	y.From = from
-	if y.Upsert, err = contentSince(tx, placeID, from); err != nil {
+	if y.Upsert, err = contentSince(q, placeID, from); err != nil {
 		return wire.Sync{}, err
 	}
-	if y.Snapshot || hoursRev > from {
-		p, err := readPlace(tx, placeID)
+	if y.Snapshot || parts.HoursRev > from {
+		p, err := placeOf(q.Place(ctx, placeID))
 		if err != nil {
 			return wire.Sync{}, err
 		}
 		h := p.Hours()
 		y.Hours = &h
 	}
-	if y.Snapshot || windowsRev > from {
-		ps, err := readPolicies(tx, placeID, "")
+	if y.Snapshot || parts.WindowsRev > from {
+		ps, err := readPolicies(q, placeID, "")
 		if err != nil {
 			return wire.Sync{}, err
 		}
 		ws := windowsOf(ps)
 		y.Windows = &ws
 	}
-	if y.Snapshot || doorsRev > from {
-		ds, err := readDoors(tx, placeID)
+	if y.Snapshot || parts.DoorsRev > from {
+		ds, err := readDoors(q, placeID)
 		if err != nil {
 			return wire.Sync{}, err
 		}
@@ -63,8 +62,9 @@ func syncContent(tx *sql.Tx, placeID string, from int64) (y wire.Sync, err error
 	return y, nil
 }
 
-func contentSince(q querier, placeID string, from int64) ([]access.Grant, error) {
-	gs, err := collect(q, scanGrant, "SELECT "+grantColumns+" FROM grants WHERE place_id = ? AND rev > ? ORDER BY rev, id", placeID, from)
+func contentSince(q *db.Queries, placeID string, from int64) ([]access.Grant, error) {
+	rows, err := q.GrantsSince(ctx, placeID, from)
+	gs, err := each(grantOf, rows, err)
 	return contents(gs), err
 }
 

@@ -1,10 +1,15 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"time"
 )
+
+// ctx is that of every query: nothing here is cancelled, what begins also ends.
+var ctx = context.Background()
 
 func msTime(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
@@ -15,19 +20,15 @@ func fromNull(n sql.NullInt64) time.Time {
 	return msTime(n.Int64)
 }
 
-func toNull(t time.Time) any {
+func toNull(t time.Time) sql.NullInt64 {
 	if t.IsZero() {
-		return nil
+		return sql.NullInt64{}
 	}
-	return t.UnixMilli()
+	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
 }
 
-func textOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
+// text is a string as it is stored: "" is NULL, so looking for "" finds nothing.
+func text(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
 // jsonText encodes one of our own types.
 func jsonText(v any) string {
@@ -36,4 +37,28 @@ func jsonText(v any) string {
 		panic("store: " + err.Error())
 	}
 	return string(b)
+}
+
+// each converts the rows of a query.
+func each[R, T any](of func(R, error) (T, error), rows []R, err error) ([]T, error) {
+	if err != nil || len(rows) == 0 {
+		return nil, wrap(err)
+	}
+	out := make([]T, 0, len(rows))
+	for _, r := range rows {
+		v, err := of(r, nil)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// none takes a row that is not there for the zero value.
+func none[T any](v T, err error) (T, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return v, nil
+	}
+	return v, wrap(err)
 }

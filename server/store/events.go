@@ -4,18 +4,13 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
-const eventColumns = `id, kind, place_id, COALESCE(door_id, ''), COALESCE(door_name, ''), result, reason, method, actor, actor_label,
-	COALESCE(permit_id, ''), COALESCE(external_ref, ''), record_id, occurred_at, recorded_at, late`
-
-func scanEvent(row interface{ Scan(...any) error }) (record.Event, error) {
-	var e record.Event
-	var occurred, recorded int64
-	err := row.Scan(&e.ID, &e.Kind, &e.PlaceID, &e.DoorID, &e.DoorName, &e.Result, &e.Reason, &e.Method, &e.Actor, &e.ActorLabel,
-		&e.PermitID, &e.ExternalRef, &e.RecordID, &occurred, &recorded, &e.Late)
-	e.OccurredAt, e.RecordedAt = msTime(occurred), msTime(recorded)
-	return e, wrap(err)
+func eventOf(r db.Event, err error) (record.Event, error) {
+	return record.Event{ID: r.ID, Kind: r.Kind, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: r.Result,
+		Reason: r.Reason, Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, PermitID: r.PermitID.String, ExternalRef: r.ExternalRef.String,
+		RecordID: r.RecordID, OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt), Late: r.Late}, wrap(err)
 }
 
 // Events lists a place's events in [q.From, q.To), newest first, and how many match.
@@ -34,5 +29,5 @@ func (s *Store) Events(placeID string, q record.EventQuery) (list []record.Event
 			args = append(args, v)
 		}
 	}
-	return page(s, scanEvent, eventColumns, where, "recorded_at DESC, id DESC", args, q.Limit, q.Offset)
+	return page(s, where, "recorded_at DESC, id DESC", args, q.Limit, q.Offset, (*db.Queries).EventsByID, eventOf)
 }

@@ -5,42 +5,33 @@ import (
 	"encoding/json"
 
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
-const grantColumns = `id, place_id, kind, source, COALESCE(external_ref, ''), phone, name, starts_at, ends_at, doors,
-	generation, COALESCE(link_hash, ''), token_hash, created_by, created_at, updated_at, revoked_at, COALESCE(revoke_reason, ''),
-	use_count, first_used_at, rev`
-
-func scanGrant(row interface{ Scan(...any) error }) (grant.Grant, error) {
-	var g grant.Grant
-	var doors string
-	var starts, created, updated int64
-	var ends, revoked, used sql.NullInt64
-	err := row.Scan(&g.ID, &g.PlaceID, &g.Kind, &g.Source, &g.ExternalRef, &g.Phone, &g.Name, &starts, &ends, &doors,
-		&g.Generation, &g.LinkHash, &g.TokenHash, &g.CreatedBy, &created, &updated, &revoked, &g.RevokeReason,
-		&g.UseCount, &used, &g.Rev)
+func grantOf(r db.Grant, err error) (grant.Grant, error) {
 	if err != nil {
-		return g, wrap(err)
+		return grant.Grant{}, wrap(err)
 	}
-	g.StartsAt, g.CreatedAt, g.UpdatedAt = msTime(starts), msTime(created), msTime(updated)
-	g.EndsAt, g.RevokedAt, g.FirstUsedAt = fromNull(ends), fromNull(revoked), fromNull(used)
-	return g, json.Unmarshal([]byte(doors), &g.Doors)
+	g := grant.Grant{ID: r.ID, PlaceID: r.PlaceID, Kind: r.Kind, Source: r.Source, ExternalRef: r.ExternalRef.String, Phone: r.Phone, Name: r.Name,
+		StartsAt: msTime(r.StartsAt), EndsAt: fromNull(r.EndsAt), Generation: r.Generation, LinkHash: r.LinkHash.String, TokenHash: r.TokenHash,
+		CreatedBy: r.CreatedBy, CreatedAt: msTime(r.CreatedAt), UpdatedAt: msTime(r.UpdatedAt), RevokedAt: fromNull(r.RevokedAt),
+		RevokeReason: r.RevokeReason.String, UseCount: r.UseCount, FirstUsedAt: fromNull(r.FirstUsedAt), Rev: r.Rev}
+	return g, json.Unmarshal([]byte(r.Doors), &g.Doors)
 }
 
 // Grant reads one grant of any kind. ErrNotFound.
-func (s *Store) Grant(id string) (grant.Grant, error) {
-	return scanGrant(s.read.QueryRow("SELECT "+grantColumns+" FROM grants WHERE id = ?", id))
-}
+func (s *Store) Grant(id string) (grant.Grant, error) { return grantOf(s.q.Grant(ctx, id)) }
 
 // GrantByLink finds a permit by the hash of its entry token; a revoked permit by
 // that of its last, dead one. ErrNotFound.
 func (s *Store) GrantByLink(linkHash string) (grant.Grant, error) {
-	return scanGrant(s.read.QueryRow("SELECT "+grantColumns+" FROM grants WHERE link_hash = ?", linkHash))
+	return grantOf(s.q.GrantByLink(ctx, text(linkHash)))
 }
 
 // GrantsOf lists every grant of a person, any state.
 func (s *Store) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
-	return collect(s.read, scanGrant, "SELECT "+grantColumns+" FROM grants WHERE place_id = ? AND phone = ? ORDER BY id", placeID, phone)
+	rows, err := s.q.GrantsOf(ctx, placeID, phone)
+	return each(grantOf, rows, err)
 }
 
 // putGrant writes a grant, new or not, raises the place's revision and keeps
@@ -59,15 +50,9 @@ func putGrant(tx *sql.Tx, g *grant.Grant, old *grant.Grant) error {
 	if err := toggle(tx, g.PlaceID, "grant", g.Content()); err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
-			generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, starts_at = excluded.starts_at,
-			ends_at = excluded.ends_at, doors = excluded.doors, generation = excluded.generation, link_hash = excluded.link_hash,
-			token_hash = excluded.token_hash, updated_at = excluded.updated_at, revoked_at = excluded.revoked_at,
-			revoke_reason = excluded.revoke_reason, rev = excluded.rev`,
-		g.ID, g.PlaceID, g.Kind, g.Source, textOrNull(g.ExternalRef), g.Phone, g.Name, g.StartsAt.UnixMilli(), toNull(g.EndsAt), jsonText(g.Doors),
-		g.Generation, textOrNull(g.LinkHash), g.TokenHash, g.CreatedBy, g.CreatedAt.UnixMilli(), g.UpdatedAt.UnixMilli(), toNull(g.RevokedAt),
-		textOrNull(g.RevokeReason), g.UseCount, toNull(g.FirstUsedAt), g.Rev)
-	return err
+	return db.New(tx).PutGrant(ctx, db.PutGrantParams{ID: g.ID, PlaceID: g.PlaceID, Kind: g.Kind, Source: g.Source, ExternalRef: text(g.ExternalRef),
+		Phone: g.Phone, Name: g.Name, StartsAt: g.StartsAt.UnixMilli(), EndsAt: toNull(g.EndsAt), Doors: jsonText(g.Doors),
+		Generation: g.Generation, LinkHash: text(g.LinkHash), TokenHash: g.TokenHash, CreatedBy: g.CreatedBy,
+		CreatedAt: g.CreatedAt.UnixMilli(), UpdatedAt: g.UpdatedAt.UnixMilli(), RevokedAt: toNull(g.RevokedAt),
+		RevokeReason: text(g.RevokeReason), UseCount: g.UseCount, FirstUsedAt: toNull(g.FirstUsedAt), Rev: g.Rev})
 }

@@ -1,12 +1,12 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // SetHistory makes f be told the content of every place now, and after every
@@ -45,19 +45,19 @@ func (s *Store) tell(f func(history.Event), list []history.Event) {
 // contentEvents tells what a place's revisions after from have changed; from 0
 // is everything, and the base.
 func (s *Store) contentEvents(placeID string, from int64) ([]history.Event, error) {
-	tx, err := s.read.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, wrap(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	y, err := syncContent(tx, placeID, from)
+	q := db.New(tx)
+	y, err := syncContent(q, placeID, from)
 	if err != nil {
 		return nil, err
 	}
-	revs, err := collect(tx, func(row interface{ Scan(...any) error }) (rev int64, err error) { return rev, row.Scan(&rev) },
-		"SELECT rev FROM grants WHERE place_id = ? AND rev > ? ORDER BY rev, id", placeID, from)
+	revs, err := q.GrantRevsSince(ctx, placeID, from)
 	if err != nil {
-		return nil, err
+		return nil, wrap(err)
 	}
 	var out []history.Event
 	add := func(op string, rev int64, item any) {

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 func insertKey(tx *sql.Tx, k auth.Key, hash string, world bool) error {
-	_, err := tx.Exec("INSERT INTO keys (id, place_id, name, hash, scopes, sim, world, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		k.ID, k.PlaceID, k.Name, hash, jsonText(k.Scopes), k.Sim, world, k.CreatedAt.UnixMilli())
-	return err
+	return db.New(tx).InsertKey(ctx, db.InsertKeyParams{ID: k.ID, PlaceID: k.PlaceID, Name: k.Name, Hash: hash,
+		Scopes: jsonText(k.Scopes), Sim: k.Sim, World: world, CreatedAt: k.CreatedAt.UnixMilli()})
 }
 
 // InsertKey stores a new key by its hash.
@@ -19,50 +19,43 @@ func (s *Store) InsertKey(k auth.Key, hash string) error {
 	return s.Write(func(tx *sql.Tx) error { return insertKey(tx, k, hash, false) })
 }
 
-const keyColumns = "id, place_id, name, scopes, sim, created_at, revoked_at"
-
-func scanKey(row interface{ Scan(...any) error }) (auth.Key, error) {
-	var k auth.Key
-	var scopes string
-	var created int64
-	var revoked sql.NullInt64
-	if err := row.Scan(&k.ID, &k.PlaceID, &k.Name, &scopes, &k.Sim, &created, &revoked); err != nil {
-		return k, wrap(err)
+func keyOf(r db.Key, err error) (auth.Key, error) {
+	if err != nil {
+		return auth.Key{}, wrap(err)
 	}
-	k.CreatedAt, k.RevokedAt = msTime(created), fromNull(revoked)
-	return k, json.Unmarshal([]byte(scopes), &k.Scopes)
+	k := auth.Key{ID: r.ID, PlaceID: r.PlaceID, Name: r.Name, Sim: r.Sim, CreatedAt: msTime(r.CreatedAt), RevokedAt: fromNull(r.RevokedAt)}
+	return k, json.Unmarshal([]byte(r.Scopes), &k.Scopes)
 }
 
 // KeyByHash finds a key, revoked or not. ErrNotFound.
-func (s *Store) KeyByHash(hash string) (auth.Key, error) {
-	return scanKey(s.read.QueryRow("SELECT "+keyColumns+" FROM keys WHERE hash = ?", hash))
-}
+func (s *Store) KeyByHash(hash string) (auth.Key, error) { return keyOf(s.q.KeyByHash(ctx, hash)) }
 
 // Key reads a key by id. ErrNotFound.
-func (s *Store) Key(id string) (auth.Key, error) {
-	return scanKey(s.read.QueryRow("SELECT "+keyColumns+" FROM keys WHERE id = ?", id))
-}
+func (s *Store) Key(id string) (auth.Key, error) { return keyOf(s.q.Key(ctx, id)) }
 
 // Keys lists a place's keys, or all when placeID is "".
 func (s *Store) Keys(placeID string) ([]auth.Key, error) {
-	return collect(s.read, scanKey, "SELECT "+keyColumns+" FROM keys WHERE place_id = ?1 OR ?1 = '' ORDER BY created_at, id", placeID)
+	if placeID == "" {
+		rows, err := s.q.Keys(ctx)
+		return each(keyOf, rows, err)
+	}
+	rows, err := s.q.KeysOfPlace(ctx, placeID)
+	return each(keyOf, rows, err)
 }
 
 // RevokedKeys lists the keys that were revoked.
 func (s *Store) RevokedKeys() ([]auth.Key, error) {
-	return collect(s.read, scanKey, "SELECT "+keyColumns+" FROM keys WHERE revoked_at IS NOT NULL ORDER BY id")
+	rows, err := s.q.RevokedKeys(ctx)
+	return each(keyOf, rows, err)
 }
 
 // RevokeKey ends a key; a repeat keeps the first time. ErrNotFound.
 func (s *Store) RevokeKey(id string, at time.Time) error {
 	return s.Write(func(tx *sql.Tx) error {
-		res, err := tx.Exec("UPDATE keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", at.UnixMilli(), id)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
+		n, err := db.New(tx).RevokeKey(ctx, sql.NullInt64{Int64: at.UnixMilli(), Valid: true}, id)
+		if err == nil && n == 0 {
 			return sql.ErrNoRows
 		}
-		return nil
+		return err
 	})
 }

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"time"
 
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // Change implements grant.Store. Openings that may have read the grants of the
@@ -27,22 +29,24 @@ type grantTx struct {
 	placeID *string
 }
 
-func (t grantTx) Now() time.Time                             { return Now(t.tx) }
-func (t grantTx) Place(id string) (place.Place, error)       { return readPlace(t.tx, id) }
-func (t grantTx) Doors(placeID string) ([]place.Door, error) { return readDoors(t.tx, placeID) }
+func (t grantTx) Now() time.Time { return Now(t.tx) }
 
-func (t grantTx) Grant(id string) (grant.Grant, error) { return t.grant("id = ?", id) }
+func (t grantTx) Place(id string) (place.Place, error) { return placeOf(db.New(t.tx).Place(ctx, id)) }
+
+func (t grantTx) Doors(placeID string) ([]place.Door, error) { return readDoors(db.New(t.tx), placeID) }
+
+func (t grantTx) Grant(id string) (grant.Grant, error) { return t.found(db.New(t.tx).Grant(ctx, id)) }
 
 func (t grantTx) GrantByRef(placeID, kind, source, ref string) (grant.Grant, error) {
-	return t.grant("place_id = ? AND kind = ? AND source = ? AND external_ref = ?", placeID, kind, source, ref)
+	return t.found(db.New(t.tx).GrantByRef(ctx, db.GrantByRefParams{PlaceID: placeID, Kind: kind, Source: source, ExternalRef: text(ref)}))
 }
 
 func (t grantTx) GrantByPhone(placeID, kind, source, phone string) (grant.Grant, error) {
-	return t.grant("place_id = ? AND phone = ? AND kind = ? AND source = ? AND external_ref IS NULL ORDER BY id LIMIT 1", placeID, phone, kind, source)
+	return t.found(db.New(t.tx).GrantByPhone(ctx, db.GrantByPhoneParams{PlaceID: placeID, Phone: phone, Kind: kind, Source: source}))
 }
 
-func (t grantTx) grant(where string, args ...any) (grant.Grant, error) {
-	g, err := scanGrant(t.tx.QueryRow("SELECT "+grantColumns+" FROM grants WHERE "+where, args...))
+func (t grantTx) found(r db.Grant, err error) (grant.Grant, error) {
+	g, err := grantOf(r, err)
 	if err == nil {
 		*t.placeID = g.PlaceID
 	}
@@ -59,10 +63,11 @@ func (s *Store) ListGrants(placeID, kind string, q grant.ListQuery) (list []gran
 	where := " FROM grants WHERE place_id = ? AND kind = ?"
 	args := []any{placeID, kind}
 	where, args = filter(where, args, q)
-	return page(s, scanGrant, grantColumns, where, "created_at DESC, id DESC", args, q.Limit, q.Offset)
+	return page(s, where, "created_at DESC, id DESC", args, q.Limit, q.Offset, (*db.Queries).GrantsByID, grantOf)
 }
 
-// filter adds the conditions of a list query.
+// filter adds the conditions of a list query. They are put together here, not
+// in queries/*.sql: optional conditions in one statement would use no index.
 func filter(where string, args []any, q grant.ListQuery) (string, []any) {
 	if q.ExternalRef != "" {
 		where, args = where+" AND external_ref = ?", append(args, q.ExternalRef)
@@ -73,17 +78,48 @@ func filter(where string, args []any, q grant.ListQuery) (string, []any) {
 	return where, args
 }
 
-// page reads one page and the number of all matches, at one moment.
-func page[T any](s *Store, scan func(interface{ Scan(...any) error }) (T, error), columns, from, order string, args []any, limit, offset int) (list []T, total int, err error) {
-	tx, err := s.read.Begin()
+// page reads one page and the number of all matches, at one moment. What it
+// looks for differs from call to call, so this SQL is made here: it finds the
+// ids, load reads them, in the same order.
+func page[R, T any](s *Store, from, order string, args []any, limit, offset int,
+	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
+	err = s.moment(func(tx *sql.Tx) error {
+		if err := tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&total); err != nil {
+			return err
+		}
+		ids, err := pageIDs(tx, "SELECT id"+from+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(args[:len(args):len(args)], limit, offset)...)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		rows, err := load(db.New(tx), ctx, ids)
+		list, err = each(of, rows, err)
+		return err
+	})
+	return list, total, err
+}
+
+func pageIDs(tx *sql.Tx, query string, args ...any) (ids []string, err error) {
+	rows, err := tx.Query(query, args...)
 	if err != nil {
-		return nil, 0, wrap(err)
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// moment runs fn on the database as it is at one moment.
+func (s *Store) moment(fn func(tx *sql.Tx) error) error {
+	tx, err := s.read.BeginTx(ctx, nil)
+	if err != nil {
+		return wrap(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&total); err != nil {
-		return nil, 0, wrap(err)
-	}
-	args = append(args[:len(args):len(args)], limit, offset)
-	list, err = collect(tx, scan, "SELECT "+columns+from+" ORDER BY "+order+" LIMIT ? OFFSET ?", args...)
-	return list, total, err
+	return wrap(fn(tx))
 }

@@ -1,11 +1,12 @@
 package store
 
 import (
+	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // ChangePlace implements place.Store. Openings that may have read the place as
@@ -25,34 +26,33 @@ type placeTx struct {
 	placeID *string
 }
 
-func (t placeTx) Now() time.Time                       { return Now(t.tx) }
-func (t placeTx) Place(id string) (place.Place, error) { return readPlace(t.tx, id) }
-func (t placeTx) Door(id string) (place.Door, error)   { return readDoor(t.tx, id) }
+func (t placeTx) Now() time.Time { return Now(t.tx) }
+
+func (t placeTx) Place(id string) (place.Place, error) { return placeOf(db.New(t.tx).Place(ctx, id)) }
+
+func (t placeTx) Door(id string) (place.Door, error) { return doorOf(db.New(t.tx).Door(ctx, id)) }
 
 func (t placeTx) Policies(placeID, doorID string) ([]place.Policy, error) {
-	return readPolicies(t.tx, placeID, doorID)
+	return readPolicies(db.New(t.tx), placeID, doorID)
 }
 
 func (t placeTx) PhoneTaken(number, placeID string) (bool, error) {
-	var one int
-	err := t.tx.QueryRow("SELECT 1 FROM places WHERE entry_phone = ? AND id <> ?", number, placeID).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, wrap(err)
+	n, err := db.New(t.tx).PhoneTaken(ctx, text(number), placeID)
+	return n > 0, wrap(err)
 }
 
 // SavePlace writes what may change of a place; boards hear of changed hours.
 func (t placeTx) SavePlace(op string, p, old place.Place) error {
 	*t.placeID = p.ID
-	if _, err := t.tx.Exec("UPDATE places SET timezone = ?, entry_phone = ?, phone_enabled = ?, week = ?, closures = ?, holidays = ? WHERE id = ?",
-		p.Timezone, textOrNull(p.EntryPhone), p.PhoneEnabled, jsonText(p.Week), jsonText(p.Closures), jsonText(p.Holidays), p.ID); err != nil {
+	q := db.New(t.tx)
+	if err := q.UpdatePlace(ctx, db.UpdatePlaceParams{ID: p.ID, Timezone: p.Timezone, EntryPhone: text(p.EntryPhone), PhoneEnabled: p.PhoneEnabled,
+		Week: jsonText(p.Week), Closures: jsonText(p.Closures), Holidays: jsonText(p.Holidays)}); err != nil {
 		return wrap(err)
 	}
 	if jsonText(p.Hours()) == jsonText(old.Hours()) {
 		return nil
 	}
-	if err := t.raise("hours_rev", op, p.ID); err != nil {
+	if err := t.raise(q.SetHoursRev, op, p.ID); err != nil {
 		return err
 	}
 	if err := toggle(t.tx, p.ID, "hours", old.Hours()); err != nil {
@@ -61,32 +61,31 @@ func (t placeTx) SavePlace(op string, p, old place.Place) error {
 	return toggle(t.tx, p.ID, "hours", p.Hours())
 }
 
-// raise raises the place's revision and says which part of its content changed.
-func (t placeTx) raise(column, op, placeID string) error {
+// raise raises the place's revision; changed says which part of its content is new at it.
+func (t placeTx) raise(changed func(ctx context.Context, rev int64, placeID string) error, op, placeID string) error {
 	rev, err := RaiseRevision(t.tx, placeID)
 	if err != nil {
 		return err
 	}
 	note(t.tx, placeID, op, "")
-	_, err = t.tx.Exec("UPDATE places SET "+column+" = ? WHERE id = ?", rev, placeID)
-	return wrap(err)
+	return wrap(changed(ctx, rev, placeID))
 }
 
 func (t placeTx) SaveDoor(d place.Door) error {
-	_, err := t.tx.Exec("UPDATE doors SET entry = ?, permit_max_hours = ? WHERE id = ?", d.Entry, d.PermitMaxHours, d.ID)
-	return wrap(err)
+	return wrap(db.New(t.tx).UpdateDoor(ctx, db.UpdateDoorParams{ID: d.ID, Entry: d.Entry, PermitMaxHours: int64(d.PermitMaxHours)}))
 }
 
 func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) error {
 	*t.placeID = placeID
-	if err := t.raise("windows_rev", op, placeID); err != nil {
+	q := db.New(t.tx)
+	if err := t.raise(q.SetWindowsRev, op, placeID); err != nil {
 		return err
 	}
 	for _, p := range drop {
 		if err := toggle(t.tx, placeID, "window", p.Window); err != nil {
 			return err
 		}
-		if _, err := t.tx.Exec("DELETE FROM windows WHERE id = ?", p.ID); err != nil {
+		if err := q.DeletePolicy(ctx, p.ID); err != nil {
 			return wrap(err)
 		}
 	}
@@ -94,12 +93,12 @@ func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) erro
 		if err := toggle(t.tx, placeID, "window", p.Window); err != nil {
 			return err
 		}
-		var week any
+		var week sql.NullString
 		if p.Week != nil {
-			week = jsonText(p.Week)
+			week = text(jsonText(p.Week))
 		}
-		if _, err := t.tx.Exec("INSERT INTO windows (id, place_id, door_id, ref, mode, week, starts_at, ends_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			p.ID, placeID, p.DoorID, p.Ref, p.Mode, week, p.StartsAt, p.EndsAt, p.CreatedAt); err != nil {
+		if err := q.InsertPolicy(ctx, db.InsertPolicyParams{ID: p.ID, PlaceID: placeID, DoorID: p.DoorID, Ref: p.Ref, Mode: p.Mode, Week: week,
+			StartsAt: p.StartsAt, EndsAt: p.EndsAt, CreatedAt: p.CreatedAt}); err != nil {
 			return wrap(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // Results of an entry record.
@@ -42,7 +43,7 @@ func (s *Store) AddRecord(r Record) error {
 // the use of a credited permit. A record whose Dedupe or CommandID is already
 // there is left alone and reported as not fresh.
 func InsertRecord(tx *sql.Tx, r Record) (fresh bool, err error) {
-	now := Now(tx)
+	now, q := Now(tx), db.New(tx)
 	if r.ID == "" {
 		r.ID = id.New(id.Record, now)
 	}
@@ -59,22 +60,15 @@ func InsertRecord(tx *sql.Tx, r Record) (fresh bool, err error) {
 		r.Source = FromServer
 	}
 	if r.DoorID != "" && r.DoorName == "" {
-		d, err := readDoor(tx, r.DoorID)
-		if err != nil && !errors.Is(err, ErrNotFound) {
+		if r.DoorName, err = none(q.DoorName(ctx, r.DoorID)); err != nil {
 			return false, err
 		}
-		r.DoorName = d.Name
 	}
-	res, err := tx.Exec(`INSERT INTO entry_records (id, place_id, door_id, door_name, result, reason, method, actor, actor_label,
-			command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		r.ID, r.PlaceID, textOrNull(r.DoorID), textOrNull(r.DoorName), r.Result, r.Reason, r.Method, r.Actor, r.ActorLabel,
-		textOrNull(r.CommandID), textOrNull(r.GrantID), r.Source, textOrNull(r.Dedupe),
-		r.RequestedAt.UnixMilli(), r.OccurredAt.UnixMilli(), r.RecordedAt.UnixMilli())
-	if err != nil {
-		return false, wrap(err)
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
+	n, err := q.InsertRecord(ctx, db.InsertRecordParams{ID: r.ID, PlaceID: r.PlaceID, DoorID: text(r.DoorID), DoorName: text(r.DoorName),
+		Result: r.Result, Reason: r.Reason, Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: text(r.CommandID),
+		GrantID: text(r.GrantID), Source: r.Source, Dedupe: text(r.Dedupe),
+		RequestedAt: r.RequestedAt.UnixMilli(), OccurredAt: r.OccurredAt.UnixMilli(), RecordedAt: r.RecordedAt.UnixMilli()})
+	if err != nil || n == 0 {
 		return false, wrap(err)
 	}
 	noteRecord(tx, r)
@@ -85,14 +79,16 @@ func InsertRecord(tx *sql.Tx, r Record) (fresh bool, err error) {
 // keeps its result and gains settledAs, an opening makes a late event. It does
 // nothing for a record that is settled or has another result.
 func SettleRecord(tx *sql.Tx, commandID, settledAs string, at time.Time) error {
-	r, err := scanRecord(tx.QueryRow("SELECT "+recordColumns+" FROM entry_records WHERE command_id = ?", commandID))
+	q := db.New(tx)
+	r, err := recordOf(q.RecordOfCommand(ctx, text(commandID)))
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
 	if err != nil || r.Result != NoResponse || r.SettledAs != "" {
 		return err
 	}
-	if _, err := tx.Exec("UPDATE entry_records SET settled_as = ?, settled_at = ? WHERE id = ?", settledAs, at.UnixMilli(), r.ID); err != nil {
+	if err := q.SettleRecord(ctx, db.SettleRecordParams{ID: r.ID, SettledAs: sql.NullString{String: settledAs, Valid: true},
+		SettledAt: sql.NullInt64{Int64: at.UnixMilli(), Valid: true}}); err != nil {
 		return wrap(err)
 	}
 	r.Result, r.OccurredAt, r.RecordedAt = settledAs, at, Now(tx)
@@ -101,12 +97,12 @@ func SettleRecord(tx *sql.Tx, commandID, settledAs string, at time.Time) error {
 
 // CountReplay raises the replays of a command's record.
 func CountReplay(tx *sql.Tx, commandID string) error {
-	_, err := tx.Exec("UPDATE entry_records SET replays = replays + 1 WHERE command_id = ?", commandID)
-	return wrap(err)
+	return wrap(db.New(tx).CountReplay(ctx, text(commandID)))
 }
 
 // follow writes the events of a record and counts the use of its permit.
 func follow(tx *sql.Tx, r Record, late bool) error {
+	q := db.New(tx)
 	var kinds []string
 	switch r.Result {
 	case Opened:
@@ -118,51 +114,50 @@ func follow(tx *sql.Tx, r Record, late bool) error {
 	}
 	var permitID, externalRef string
 	if r.GrantID != "" {
-		var kind string
-		err := tx.QueryRow("SELECT kind, COALESCE(external_ref, '') FROM grants WHERE id = ? AND place_id = ?", r.GrantID, r.PlaceID).Scan(&kind, &externalRef)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return wrap(err)
+		g, err := none(q.GrantKind(ctx, r.GrantID, r.PlaceID))
+		if err != nil {
+			return err
 		}
-		if kind == access.KindPermit {
-			permitID = r.GrantID
-		} else {
-			externalRef = ""
+		if g.Kind == access.KindPermit {
+			permitID, externalRef = r.GrantID, g.ExternalRef.String
 		}
 	}
 	if permitID != "" && r.Result == Opened {
 		kinds = append(kinds, record.PermitUsed)
-		if _, err := tx.Exec(`UPDATE grants SET use_count = use_count + 1,
-				first_used_at = CASE WHEN first_used_at IS NULL OR first_used_at > ?1 THEN ?1 ELSE first_used_at END WHERE id = ?2`,
-			r.OccurredAt.UnixMilli(), permitID); err != nil {
+		if err := q.CountUse(ctx, sql.NullInt64{Int64: r.OccurredAt.UnixMilli(), Valid: true}, permitID); err != nil {
 			return wrap(err)
 		}
 	}
 	for _, kind := range kinds {
-		if _, err := tx.Exec(`INSERT INTO events (id, kind, place_id, door_id, door_name, result, reason, method, actor, actor_label,
-				permit_id, external_ref, record_id, occurred_at, recorded_at, late) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			id.New(id.Event, Now(tx)), kind, r.PlaceID, textOrNull(r.DoorID), textOrNull(r.DoorName), r.Result, r.Reason, r.Method, r.Actor, r.ActorLabel,
-			textOrNull(permitID), textOrNull(externalRef), r.ID, r.OccurredAt.UnixMilli(), r.RecordedAt.UnixMilli(), late); err != nil {
+		if err := q.InsertEvent(ctx, db.InsertEventParams{ID: id.New(id.Event, Now(tx)), Kind: kind, PlaceID: r.PlaceID,
+			DoorID: text(r.DoorID), DoorName: text(r.DoorName), Result: r.Result, Reason: r.Reason, Method: r.Method,
+			Actor: r.Actor, ActorLabel: r.ActorLabel, PermitID: text(permitID), ExternalRef: text(externalRef), RecordID: r.ID,
+			OccurredAt: r.OccurredAt.UnixMilli(), RecordedAt: r.RecordedAt.UnixMilli(), Late: late}); err != nil {
 			return wrap(err)
 		}
 	}
 	return nil
 }
 
-const recordColumns = `id, place_id, COALESCE(door_id, ''), COALESCE(door_name, ''), result, reason, method, actor, actor_label,
-	COALESCE(command_id, ''), COALESCE(grant_id, ''), source, requested_at, occurred_at, recorded_at, COALESCE(settled_as, ''), settled_at, replays`
-
-func scanRecord(row interface{ Scan(...any) error }) (Record, error) {
-	var r Record
-	var requested, occurred, recorded int64
-	var settled sql.NullInt64
-	err := row.Scan(&r.ID, &r.PlaceID, &r.DoorID, &r.DoorName, &r.Result, &r.Reason, &r.Method, &r.Actor, &r.ActorLabel,
-		&r.CommandID, &r.GrantID, &r.Source, &requested, &occurred, &recorded, &r.SettledAs, &settled, &r.Replays)
-	r.RequestedAt, r.OccurredAt, r.RecordedAt, r.SettledAt = msTime(requested), msTime(occurred), msTime(recorded), fromNull(settled)
-	return r, wrap(err)
+func recordOf(r db.EntryRecord, err error) (Record, error) {
+	return Record{ID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: r.Result, Reason: r.Reason,
+		Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: r.CommandID.String, GrantID: r.GrantID.String, Source: r.Source,
+		RequestedAt: msTime(r.RequestedAt), OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt),
+		SettledAs: r.SettledAs.String, SettledAt: fromNull(r.SettledAt), Replays: r.Replays}, wrap(err)
 }
 
 // Records lists a place's records since a moment, newest first, and how many there are.
 func (s *Store) Records(placeID string, since time.Time, limit, offset int) (list []Record, total int, err error) {
-	return page(s, scanRecord, recordColumns, " FROM entry_records WHERE place_id = ? AND recorded_at >= ?", "recorded_at DESC, id DESC",
-		[]any{placeID, since.UnixMilli()}, limit, offset)
+	err = s.moment(func(tx *sql.Tx) error {
+		q := db.New(tx)
+		n, err := q.CountRecords(ctx, placeID, since.UnixMilli())
+		if err != nil {
+			return err
+		}
+		rows, err := q.Records(ctx, db.RecordsParams{PlaceID: placeID, RecordedAt: since.UnixMilli(), Limit: int64(limit), Offset: int64(offset)})
+		total = int(n)
+		list, err = each(recordOf, rows, err)
+		return err
+	})
+	return list, total, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // raise is one place revision that a batch made.
@@ -70,12 +71,12 @@ func (st *txState) place(tx *sql.Tx, placeID string) (*placeState, error) {
 	if p := st.places[placeID]; p != nil {
 		return p, nil
 	}
-	p := &placeState{}
-	var digest string
-	if err := tx.QueryRow("SELECT revision, digest FROM places WHERE id = ?", placeID).Scan(&p.rev, &digest); err != nil {
+	row, err := db.New(tx).PlaceDigest(ctx, placeID)
+	if err != nil {
 		return nil, wrap(err)
 	}
-	b, err := hex.DecodeString(digest)
+	p := &placeState{rev: row.Revision}
+	b, err := hex.DecodeString(row.Digest)
 	if err != nil || len(b) != len(p.sum) {
 		return nil, fmt.Errorf("store: digest of %s is damaged", placeID)
 	}
@@ -112,15 +113,15 @@ func toggle(tx *sql.Tx, placeID, kind string, item any) error {
 
 // flush writes the revisions and digests of the running job.
 func (st *txState) flush(tx *sql.Tx) error {
+	q := db.New(tx)
 	for _, r := range st.pending {
 		p := st.places[r.placeID]
 		digest := p.sum.String()
 		st.stamp(r, digest)
-		if _, err := tx.Exec("UPDATE places SET revision = ?, digest = ? WHERE id = ?", p.rev, digest, r.placeID); err != nil {
+		if err := q.SetRevision(ctx, db.SetRevisionParams{ID: r.placeID, Revision: p.rev, Digest: digest}); err != nil {
 			return err
 		}
-		if _, err := tx.Exec("INSERT INTO place_revisions (place_id, rev, at, digest) VALUES (?, ?, ?, ?)",
-			r.placeID, p.rev, st.clk.Now().UnixMilli(), digest); err != nil {
+		if err := q.InsertRevision(ctx, db.InsertRevisionParams{PlaceID: r.placeID, Rev: p.rev, At: st.clk.Now().UnixMilli(), Digest: digest}); err != nil {
 			return err
 		}
 	}
@@ -152,13 +153,12 @@ func (s *Store) announce(st *txState) {
 
 // RevisionAt is when a place's revision was committed, and its digest. ErrNotFound.
 func (s *Store) RevisionAt(placeID string, rev int64) (at time.Time, digest string, err error) {
-	var ms int64
-	err = wrap(s.read.QueryRow("SELECT at, digest FROM place_revisions WHERE place_id = ? AND rev = ?", placeID, rev).Scan(&ms, &digest))
-	return msTime(ms), digest, err
+	row, err := s.q.RevisionAt(ctx, placeID, rev)
+	return msTime(row.At), row.Digest, wrap(err)
 }
 
 // Revision is a place's current revision. ErrNotFound.
 func (s *Store) Revision(placeID string) (rev int64, err error) {
-	err = wrap(s.read.QueryRow("SELECT revision FROM places WHERE id = ?", placeID).Scan(&rev))
-	return rev, err
+	rev, err = s.q.Revision(ctx, placeID)
+	return rev, wrap(err)
 }

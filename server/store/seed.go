@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // ErrOtherWorld: the data directory was seeded from another world or seed.
@@ -21,17 +22,12 @@ var ErrOtherWorld = errors.New("store: the data directory holds another world")
 
 // Meta reads a remembered value, "" when there is none.
 func (s *Store) Meta(name string) (value string, err error) {
-	err = s.read.QueryRow("SELECT value FROM meta WHERE name = ?", name).Scan(&value)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return value, wrap(err)
+	return none(s.q.Meta(ctx, name))
 }
 
 // SetMeta remembers a value.
 func SetMeta(tx *sql.Tx, name, value string) error {
-	_, err := tx.Exec("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
-	return wrap(err)
+	return wrap(db.New(tx).SetMeta(ctx, name, value))
 }
 
 // Seed writes a resolved world into an empty database, in one transaction.
@@ -44,8 +40,7 @@ func (s *Store) Seed(w *world.World) error {
 	sum := sha256.Sum256(b)
 	print := hex.EncodeToString(sum[:])
 	return s.Write(func(tx *sql.Tx) error {
-		var have string
-		err := tx.QueryRow("SELECT value FROM meta WHERE name = 'world'").Scan(&have)
+		have, err := db.New(tx).Meta(ctx, "world")
 		if err == nil && have == print {
 			return nil
 		}
@@ -73,22 +68,23 @@ func (s *Store) seedPlace(tx *sql.Tx, wp world.Place) error {
 	if p.Week == nil {
 		p.Week = access.Week{}
 	}
-	if _, err := tx.Exec(`INSERT INTO places (id, name, kind, timezone, entry_phone, phone_enabled, permit_max_hours, week, closures, holidays)
-			VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)`, p.ID, p.Name, p.Kind, p.Timezone, textOrNull(p.EntryPhone), p.PermitMaxHours,
-		jsonText(p.Week), jsonText(p.Closures), jsonText(p.Holidays)); err != nil {
+	q := db.New(tx)
+	if err := q.InsertPlace(ctx, db.InsertPlaceParams{ID: p.ID, Name: p.Name, Kind: p.Kind, Timezone: p.Timezone, EntryPhone: text(p.EntryPhone),
+		PhoneEnabled: p.PhoneEnabled, PermitMaxHours: int64(p.PermitMaxHours),
+		Week: jsonText(p.Week), Closures: jsonText(p.Closures), Holidays: jsonText(p.Holidays)}); err != nil {
 		return err
 	}
 	rev, err := RaiseRevision(tx, p.ID)
 	if err != nil {
 		return err
 	}
-	if err := seedBoards(tx, wp); err != nil {
+	if err := seedBoards(q, wp); err != nil {
 		return err
 	}
-	if _, err := tx.Exec("UPDATE places SET hours_rev = ?1, windows_rev = ?1, doors_rev = ?1 WHERE id = ?2", rev, p.ID); err != nil {
+	if err := q.SetAllRevs(ctx, rev, p.ID); err != nil {
 		return err
 	}
-	doors, err := readDoors(tx, p.ID)
+	doors, err := readDoors(q, p.ID)
 	if err != nil {
 		return err
 	}
@@ -109,10 +105,10 @@ func (s *Store) seedPlace(tx *sql.Tx, wp world.Place) error {
 	return seedMemberships(tx, wp, doors)
 }
 
-func seedBoards(tx *sql.Tx, wp world.Place) error {
-	n := 0
+func seedBoards(q *db.Queries, wp world.Place) error {
+	n := int64(0)
 	for _, b := range wp.Boards {
-		if _, err := tx.Exec("INSERT INTO boards (id, place_id, name, password) VALUES (?, ?, ?, ?)", b.ID, wp.ID, b.Name, b.Password); err != nil {
+		if err := q.InsertBoard(ctx, db.InsertBoardParams{ID: b.ID, PlaceID: wp.ID, Name: b.Name, Password: b.Password}); err != nil {
 			return err
 		}
 		for _, d := range b.Doors {
@@ -120,8 +116,8 @@ func seedBoards(tx *sql.Tx, wp world.Place) error {
 			if hours == 0 {
 				hours = place.MaxPermitHours
 			}
-			if _, err := tx.Exec("INSERT INTO doors (id, place_id, board_id, name, channel, entry, permit_max_hours, position) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				d.ID, wp.ID, b.ID, d.Name, d.Channel, d.Entry == nil || *d.Entry, hours, n); err != nil {
+			if err := q.InsertDoor(ctx, db.InsertDoorParams{ID: d.ID, PlaceID: wp.ID, BoardID: b.ID, Name: d.Name, Channel: int64(d.Channel),
+				Entry: d.Entry == nil || *d.Entry, PermitMaxHours: int64(hours), Position: n}); err != nil {
 				return err
 			}
 			n++

@@ -6,7 +6,6 @@
 package store
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -26,6 +25,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // Errors of the store.
@@ -37,6 +37,8 @@ var (
 	// ErrNotFound: no such row. The rules know it as rule.ErrNotFound.
 	ErrNotFound = rule.ErrNotFound
 )
+
+//go:generate env CGO_ENABLED=0 go tool -C ../../tools/sqlc sqlc generate -f ../../server/store/sqlc.yaml
 
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -53,6 +55,7 @@ type Store struct {
 	clk    clock.Clock
 	write  *sql.DB // one connection
 	read   *sql.DB
+	q      *db.Queries // on read
 	master []byte
 	max    int
 
@@ -121,6 +124,7 @@ func (s *Store) open(path string, readers int) error {
 	}
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
+	s.q = db.New(s.read)
 	return nil
 }
 
@@ -135,16 +139,15 @@ func dsn(path string, extra ...string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
-func migrate(db *sql.DB) error {
+func migrate(conn *sql.DB) error {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub)
+	p, err := goose.NewProvider(goose.DialectSQLite3, conn, sub)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	ctx := context.Background()
 	have, err := p.GetDBVersion(ctx)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -215,9 +218,9 @@ func (s *Store) Close() error {
 
 func (s *Store) closeDBs() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.read, s.write} {
-		if db != nil {
-			errs = append(errs, db.Close())
+	for _, conn := range []*sql.DB{s.read, s.write} {
+		if conn != nil {
+			errs = append(errs, conn.Close())
 		}
 	}
 	return errors.Join(errs...)

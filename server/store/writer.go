@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"time"
@@ -133,7 +132,7 @@ func (s *Store) commit(batch []*job) {
 }
 
 func (s *Store) run(batch []*job) (st *txState, err error) {
-	tx, err := s.write.BeginTx(context.Background(), nil) // never a cancellable context
+	tx, err := s.write.BeginTx(ctx, nil) // never a cancellable context
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,43 @@
+-- name: Grant :one
+SELECT * FROM grants WHERE id = ?;
+
+-- name: GrantByLink :one
+SELECT * FROM grants WHERE link_hash = ?;
+
+-- name: GrantsOf :many
+SELECT * FROM grants WHERE place_id = ? AND phone = ? ORDER BY id;
+
+-- name: GrantsSince :many
+SELECT * FROM grants WHERE place_id = ? AND rev > ? ORDER BY rev, id;
+
+-- name: GrantRevsSince :many
+SELECT rev FROM grants WHERE place_id = ? AND rev > ? ORDER BY rev, id;
+
+-- name: GrantByRef :one
+SELECT * FROM grants WHERE place_id = ? AND kind = ? AND source = ? AND external_ref = ?;
+
+-- name: GrantByPhone :one
+SELECT * FROM grants WHERE place_id = ? AND phone = ? AND kind = ? AND source = ? AND external_ref IS NULL ORDER BY id LIMIT 1;
+
+-- name: GrantsByID :many
+SELECT * FROM grants WHERE id IN (sqlc.slice('ids')) ORDER BY created_at DESC, id DESC;
+
+-- name: GrantKind :one
+SELECT kind, external_ref FROM grants WHERE id = ? AND place_id = ?;
+
+-- name: GrantPhone :one
+SELECT phone FROM grants WHERE id = ? AND place_id = ?;
+
+-- name: CountUse :exec
+UPDATE grants SET use_count = use_count + 1,
+	first_used_at = CASE WHEN first_used_at IS NULL OR first_used_at > sqlc.arg(at) THEN sqlc.arg(at) ELSE first_used_at END
+WHERE id = sqlc.arg(id);
+
+-- name: PutGrant :exec
+INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
+	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, starts_at = excluded.starts_at,
+	ends_at = excluded.ends_at, doors = excluded.doors, generation = excluded.generation, link_hash = excluded.link_hash,
+	token_hash = excluded.token_hash, updated_at = excluded.updated_at, revoked_at = excluded.revoked_at,
+	revoke_reason = excluded.revoke_reason, rev = excluded.rev;
