@@ -88,7 +88,7 @@ broker, thousands of simulated door boards, faults, virtual time, load and verdi
   doorlab up                                # a server and 200 boards; prints keys and curls to paste
   doorlab check                             # prove every guarantee on 1,000 boards
   doorlab check my-outage.yaml              # run your own scenario
-  doorlab load plans/door-commands.yaml     # load-test door commands, judged
+  doorlab load door-commands                # load-test door commands, judged
   doorlab up --clock virtual --json         # for CI: one ready line, time you can move`, "\n"),
 		SilenceUsage:  true,
 		SilenceErrors: true,
