@@ -26,6 +26,7 @@ func (s *Server) boards() (err error) {
 	s.sync = boardsync.New(boardsync.Config{Content: s.store, Line: s.gateway, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History,
 		Observe: s.metrics.synced, Log: s.cfg.Log})
 	s.store.OnRevision(s.sync.Moved)
+	s.metrics.watch(s.gateway, s.sync)
 	s.gateway.Bind(s.device, s.sync)
 	s.entry = entry.New(entry.Config{Clock: s.cfg.Clock, Store: s.store, Device: s.device})
 	return nil

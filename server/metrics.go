@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,7 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/doorlab/doorlab/server/api"
+	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/gateway"
 )
 
 // metrics are Prometheus metrics. Labels are route templates, outcomes and
@@ -44,6 +47,18 @@ func newMetrics() *metrics {
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// watch shows what gateway and synchronization count, read when the page is.
+func (m *metrics) watch(g *gateway.Gateway, s *boardsync.Service) {
+	count := s.Counts()
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_boards_online", Help: "Boards that have said hello on their connection."},
+		func() float64 { return float64(g.Snapshot().Online) }))
+	for kind, n := range map[string]*atomic.Int64{"delta": &count.Deltas, "snapshot": &count.Snapshots, "resend": &count.Resends, "repair": &count.Repairs} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "doorlab_sync_sent_total",
+			Help: "Changes sent to boards; resends and repairs are among the deltas and snapshots.", ConstLabels: prometheus.Labels{"kind": kind}},
+			func() float64 { return float64(n.Load()) }))
+	}
 }
 
 func (m *metrics) request(o api.Observation) {
