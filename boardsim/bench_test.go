@@ -24,6 +24,7 @@ func BenchmarkConnect(b *testing.B) {
 		n = 1000
 	}
 	w := world.Default(7, n)
+	w.DeriveSecrets(nil)
 	for b.Loop() {
 		before := inUse()
 		server := newFake(clock.Real{}, clock.NewFlight())

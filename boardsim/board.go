@@ -20,34 +20,36 @@ type board struct {
 	id       string
 	placeID  string
 	test     bool
-	password string
+	password atomic.Pointer[string]
 	channels []firmware.Door
 	latency  latency
 	first    chan struct{} // closed at the first answered hello, see arrived
 	detached atomic.Bool   // taken away: somebody else speaks for it
 
-	mu      sync.Mutex
-	s       firmware.State
-	rng     *rand.Rand
-	shift   int64       // mono = domain ms + shift
-	timer   clock.Timer // for due, the firmware's next deadline
-	due     int64
-	ses     *session // the live connection, or the attempt at one
-	seq     int64    // of sessions
-	retry   clock.Timer
-	tries   int
-	away    func() // ends the flight of a reconnect
-	stopped bool   // detached, or the fleet is stopping
-	lineBad string // the fault that is in the way, "" = none
-	deaf    clock.Timer
-	digest  int64 // domain ms of the last one
-	dirty   bool  // flash lags behind
-	outbox  []message
-	sending bool
-	behind  *pending      // a report that a fault holds back for the next one
-	jlines  []journalLine // the last of the journal
-	jat     []int64       // where in the file each line is
-	jseq    int64
+	mu        sync.Mutex
+	s         firmware.State
+	rng       *rand.Rand
+	shift     int64       // mono = domain ms + shift
+	timer     clock.Timer // for due, the firmware's next deadline
+	due       int64
+	ses       *session // the live connection, or the attempt at one
+	seq       int64    // of sessions
+	retry     clock.Timer
+	tries     int
+	away      func() // ends the flight of a reconnect
+	announced bool
+	stopped   bool   // detached, or the fleet is stopping
+	lineBad   string // the fault that is in the way, "" = none
+	lossy     bool   // the line loses, doubles or delays packets
+	deaf      clock.Timer
+	digest    int64 // domain ms of the last one
+	dirty     bool  // flash lags behind
+	outbox    []message
+	sending   bool
+	behind    *pending // a report that a fault holds back for the next one
+	entries   []entry  // the last of the journal
+	jat       []int64  // where in the file each entry is
+	jseq      int64
 }
 
 // message goes up on a session.
@@ -58,7 +60,8 @@ type message struct {
 }
 
 func newBoard(f *Fleet, p *world.Place, wb *world.Board, n int) *board {
-	b := &board{f: f, id: wb.ID, placeID: p.ID, test: p.Kind == world.Test, password: wb.Password, first: make(chan struct{})}
+	b := &board{f: f, id: wb.ID, placeID: p.ID, test: p.Kind == world.Test, first: make(chan struct{})}
+	b.password.Store(&wb.Password)
 	for _, d := range wb.Doors {
 		b.channels = append(b.channels, firmware.Door{ID: d.ID, Channel: d.Channel})
 	}
@@ -70,33 +73,55 @@ func newBoard(f *Fleet, p *world.Place, wb *world.Board, n int) *board {
 	return b
 }
 
-// step runs the firmware and carries out what it wants. It returns the messages
-// up that a command made: its report. Called with mu held; call flush after it.
-func (b *board) step(ev firmware.Event) (reports []wire.Report, decided *wire.Record) {
+// outcome is the result of a step, for its caller.
+type outcome struct {
+	reports []wire.Report // of a command
+	decided *wire.Record  // of a presentation
+	journal []entry
+}
+
+// onsite are the entries of a presentation at a door.
+func (o outcome) onsite(doorID string) (out []entry) {
+	for _, e := range o.journal {
+		if e.DoorID == doorID && (e.Cause == firmware.CauseOnsite || e.Cause == firmware.CauseFree) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// step runs the firmware and carries out what it wants, but for the reports of a
+// command. Called with mu held; call flush after it.
+func (b *board) step(ev firmware.Event) (o outcome) {
 	now := b.f.cfg.Clock.Now()
 	ev.Mono = now.UnixMilli() + b.shift
 	ev.Wall = now.Add(b.f.faults.Offset(b.id, now)).UnixMilli()
 	before := b.s
 	var out []firmware.Effect
-	b.s, out = firmware.Step(b.s, ev)
+	b.s, out = firmwareStep(b.s, ev)
 	if b.s.Dropped > before.Dropped {
 		b.emit(history.Event{Kind: history.Dropped, RecordSeq: before.Records[0].Seq})
 	}
 	for _, e := range out {
 		switch e.Kind {
 		case firmware.Actuate:
-			b.write(e.Line)
+			o.journal = append(o.journal, b.write(e.Entry))
+		case firmware.Released:
+			b.f.emit(history.Event{Kind: history.Released, At: e.At - b.shift, BoardID: b.id, PlaceID: b.placeID,
+				DoorID: e.Entry.DoorID, Channel: e.Entry.Channel})
 		case firmware.Persist:
-			b.persist(e.Parts, before.Content, ev.Change)
-		case firmware.Publish:
-			if r, ok := e.Payload.(wire.Report); ok && ev.Kind == firmware.Command {
-				reports = append(reports, r)
-				continue
+			ch := ev.Change
+			if ch != nil && ch.Sync.Pages > 1 { // the last page alone didn't make the content
+				ch = nil
 			}
+			b.persist(e.Parts, before.Content, ch)
+		case firmware.Publish:
 			b.send(e.Channel, e.Payload)
+		case firmware.Report:
+			o.reports = append(o.reports, e.Report)
 		case firmware.Decided:
-			decided = &e.Record
-			b.presented(e, ev.Wall)
+			o.decided = &e.Record
+			b.presented(e, ev.Wall, o.onsite(e.Record.DoorID))
 		case firmware.Configured:
 			raw, _ := json.Marshal(e.Payload)
 			b.emit(history.Event{Kind: history.Netloss, Text: string(raw)})
@@ -106,7 +131,7 @@ func (b *board) step(ev firmware.Event) (reports []wire.Report, decided *wire.Re
 		b.f.online.Add(map[bool]int64{true: 1, false: -1}[is])
 	}
 	b.arm()
-	return reports, decided
+	return o
 }
 
 // persist keeps the named parts in flash, at once unless they may wait.
@@ -124,18 +149,20 @@ func (b *board) emit(e history.Event) {
 	b.f.emit(e)
 }
 
-func (b *board) presented(e firmware.Effect, wall int64) {
+// presented reports a presentation and the journal entries that it led to.
+func (b *board) presented(e firmware.Effect, wall int64, led []entry) {
+	seq := int64(0)
+	if len(led) > 0 {
+		seq = led[len(led)-1].Seq
+	}
 	r := e.Record
-	b.emit(history.Event{Kind: history.Presented, DoorID: r.DoorID, Channel: e.Line.Channel, Result: r.Result, Reason: r.Reason,
-		GrantID: r.GrantID, Revision: e.Line.Revision, OutageAgeMs: e.Line.OutageAgeMs, PhoneHash: r.PhoneHash, TokenHash: r.TokenHash,
-		BoardAt: wall, RecordSeq: r.Seq})
+	b.emit(history.Event{Kind: history.Presented, DoorID: r.DoorID, Channel: e.Entry.Channel, Result: r.Result, Reason: r.Reason,
+		GrantID: r.GrantID, Revision: e.Entry.Revision, OutageAgeMs: e.Entry.OutageAgeMs, PhoneHash: r.PhoneHash, TokenHash: r.TokenHash,
+		BoardAt: wall, RecordSeq: r.Seq, JournalSeq: seq})
 }
 
 // send puts a message into the outbox, if there is a connection. Called with mu held.
 func (b *board) send(channel string, payload any) {
-	if b.ses == nil || !b.ses.up {
-		return
-	}
 	raw, err := json.Marshal(payload)
 	if err != nil {
 		b.f.cfg.Log.Error("encode", "channel", channel, "err", err)
@@ -144,7 +171,11 @@ func (b *board) send(channel string, payload any) {
 	b.sendRaw(channel, raw)
 }
 
+// sendRaw is send for bytes.
 func (b *board) sendRaw(channel string, raw []byte) {
+	if b.ses == nil || !b.ses.up {
+		return
+	}
 	if !b.f.cfg.Apart || channel != wire.UpState && channel != wire.UpAck {
 		b.f.cfg.Flight.Sent(b.id) // before it is written: a faulty line counts the other end
 	}
@@ -218,7 +249,7 @@ func (b *board) housekeep(now int64) {
 	}
 }
 
-// reboot starts the board's next life. It must not block.
+// reboot starts the board's next life, with what its flash holds. It must not block.
 func (b *board) reboot(wiped, clockLost bool) {
 	defer b.flush()
 	b.mu.Lock()
@@ -226,11 +257,19 @@ func (b *board) reboot(wiped, clockLost bool) {
 	if b.stopped {
 		return
 	}
-	b.drop(false)
+	b.unplug()
 	if wiped {
 		b.emit(history.Event{Kind: history.Wiped})
+	} else {
+		b.emit(history.Event{Kind: history.Rebooted})
 	}
-	b.step(firmware.Event{Kind: firmware.Reboot, Wiped: wiped, ClockLost: clockLost})
+	b.boot(wiped, clockLost)
+}
+
+// boot starts the board from its flash and has it connect. Called with mu held.
+func (b *board) boot(wiped, clockLost bool) {
+	kept := b.powerCut()
+	b.step(firmware.Event{Kind: firmware.Reboot, Wiped: wiped || !kept, ClockLost: clockLost})
 	b.tries = 0
 	b.redial()
 }

@@ -91,6 +91,7 @@ func TestCommandFaults(t *testing.T) {
 				r.want("reports", got, c.reports)
 				r.quiet()
 				r.do("POST", "/faults/reset", "")
+				r.sleep(housekeeping)    // acknowledgements are in flash by now
 				r.arm("reboot", one, "") // what was held back or distorted does not come up later
 				r.sleep(time.Second)
 				r.want("reports after a reboot", len(r.server.reports(one)), len(c.reports))

@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -52,7 +53,7 @@ func (b *board) landed() {
 	}
 }
 
-// dialNow begins an attempt unless one is under way. Called with mu held.
+// dialNow begins an attempt unless one is in progress. Called with mu held.
 func (b *board) dialNow() {
 	if b.stopped || b.lineBad != "" || b.f.ctx.Err() != nil {
 		b.landed()
@@ -85,7 +86,7 @@ func (b *board) connect(s *session) error {
 	b.mu.Lock()
 	if b.ses != s {
 		b.mu.Unlock()
-		link.Reset(conn)
+		pipe.Reset(conn)
 		return nil
 	}
 	s.heard.Store(b.f.nowMs())

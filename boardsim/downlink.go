@@ -2,17 +2,19 @@ package boardsim
 
 import (
 	"crypto/sha256"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/boardsim/fault"
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
 // receive handles one message from the server; paho calls it in order. It is
-// out of flight when the board is done with it; a report under way is in flight
+// out of flight when the board is done with it; a report on its way is in flight
 // by itself.
 func (b *board) receive(s *session, topic string, payload []byte) {
 	_, channel, _ := wire.ParseTopic(topic)
@@ -64,18 +66,21 @@ func (b *board) greeted(s *session, a wire.Ack) {
 
 // command lets the faults have their say, then the firmware. Called with mu held.
 func (b *board) command(s *session, ev firmware.Event) {
-	d := b.f.faults.OnCommand(b.id, ev.Command.DoorID, ev.Command.Command)
-	if d.SilentBefore {
+	r := b.f.faults.Command(b.id, ev.Command.DoorID, ev.Command.Command)
+	if len(r.Faults) > 0 {
+		b.emit(history.Event{Kind: history.Fault, CommandID: ev.Command.ID, DoorID: ev.Command.DoorID, Text: strings.Join(r.Faults, " ")})
+	}
+	if r.Lost {
 		return
 	}
-	ev.Refuse = d.Refuse
-	if d.DelayMs <= 0 {
-		b.run(s, ev, d)
+	ev.Refuse = r.Refuse
+	if r.Delay <= 0 {
+		b.run(s, ev, r)
 		return
 	}
-	b.after(time.Duration(d.DelayMs)*time.Millisecond, func() {
+	b.after(r.Delay, func() {
 		if b.ses == s {
-			b.run(s, ev, d)
+			b.run(s, ev, r)
 		}
 	})
 }
@@ -93,18 +98,18 @@ func (b *board) after(d time.Duration, do func()) {
 }
 
 // run executes a command and reports it in the board's own time [CMD-1].
-func (b *board) run(s *session, ev firmware.Event, d fault.Decision) {
+func (b *board) run(s *session, ev firmware.Event, r fault.Ruling) {
 	ev.SessionMs = s.sessionMs()
-	reports, _ := b.step(ev)
-	for _, r := range reports {
-		if d.SilentAfter {
-			b.step(firmware.Event{Kind: firmware.Forget, CommandID: r.CommandID})
+	for _, report := range b.step(ev).reports {
+		b.f.count.reports.Add(1)
+		out := r.Outgoing(report)
+		if out.Silent() {
+			b.transmit(out)
 			continue
 		}
-		wait := b.latency.draw(b.rng) + time.Duration(d.LateMs)*time.Millisecond
-		b.after(wait, func() {
+		b.after(b.latency.draw(b.rng)+out.Delay, func() {
 			if b.ses == s {
-				b.report(r, d)
+				b.report(out)
 			}
 		})
 	}
@@ -118,18 +123,31 @@ func (f *Fleet) decode(placeID, channel string, payload []byte) (firmware.Event,
 	return f.syncs.decode(placeID, payload)
 }
 
-// changes remembers the last few Syncs of each place.
+// changes remembers the last Syncs of each place.
 type changes struct {
 	mu     sync.Mutex
 	places map[string]*recent
 }
 
+// recent holds the latest messages of a place: pages up to maxPages bytes, and
+// maxWhole other changes, each of which refers to the content that it made.
 type recent struct {
 	mu    sync.Mutex
-	keys  [4][32]byte
-	known [4]*firmware.Change
-	next  int
+	known map[[32]byte]*firmware.Change
+	whole []seen // oldest first
+	pages []seen
+	bytes int // of pages
 }
+
+type seen struct {
+	key [32]byte
+	n   int
+}
+
+const (
+	maxWhole = 4
+	maxPages = 8 << 20
+)
 
 func (c *changes) decode(placeID string, payload []byte) (firmware.Event, error) {
 	c.mu.Lock()
@@ -138,23 +156,36 @@ func (c *changes) decode(placeID string, payload []byte) (firmware.Event, error)
 	}
 	r := c.places[placeID]
 	if r == nil {
-		r = &recent{}
+		r = &recent{known: map[[32]byte]*firmware.Change{}}
 		c.places[placeID] = r
 	}
 	c.mu.Unlock()
 	key := sha256.Sum256(payload)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, k := range r.keys {
-		if k == key && r.known[i] != nil {
-			return firmware.Event{Kind: firmware.Sync, Change: r.known[i]}, nil
-		}
+	if ch := r.known[key]; ch != nil {
+		return firmware.Event{Kind: firmware.Sync, Change: ch}, nil
 	}
 	ev, err := firmware.Decode(wire.DownSync, payload)
-	if err != nil {
-		return ev, err
+	if err == nil {
+		r.known[key] = ev.Change
+		r.keep(seen{key, len(payload)}, ev.Change.Sync.Pages > 1)
 	}
-	r.keys[r.next], r.known[r.next] = key, ev.Change
-	r.next = (r.next + 1) % len(r.keys)
-	return ev, nil
+	return ev, err
+}
+
+func (r *recent) keep(s seen, page bool) {
+	if !page {
+		if r.whole = append(r.whole, s); len(r.whole) > maxWhole {
+			delete(r.known, r.whole[0].key)
+			r.whole = r.whole[1:]
+		}
+		return
+	}
+	r.pages, r.bytes = append(r.pages, s), r.bytes+s.n
+	for r.bytes > maxPages {
+		delete(r.known, r.pages[0].key)
+		r.bytes -= r.pages[0].n
+		r.pages = r.pages[1:]
+	}
 }

@@ -10,15 +10,15 @@ import (
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
-	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
 // fake is the server's end: MQTT 3.1.1 by hand, hello and acknowledgements as
 // the gateway gives them, messages counted in the flight at both ends.
 type fake struct {
-	lis    *link.Listener
+	lis    *pipe.Listener
 	flight *clock.Flight
 	clk    clock.Clock
 	start  time.Duration
@@ -52,7 +52,7 @@ type up struct {
 }
 
 func newFake(clk clock.Clock, flight *clock.Flight) *fake {
-	f := &fake{lis: link.NewListener("fake"), flight: flight, clk: clk, start: clock.Mono() - time.Hour, live: map[string]*peer{}, hellos: map[string]int{}, alive: keepAlive * 3 / 2}
+	f := &fake{lis: pipe.NewListener("fake"), flight: flight, clk: clk, start: clock.Mono() - time.Hour, live: map[string]*peer{}, hellos: map[string]int{}, alive: keepAlive * 3 / 2}
 	f.wg.Go(func() {
 		for {
 			c, err := f.lis.Accept()

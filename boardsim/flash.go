@@ -1,9 +1,12 @@
 package boardsim
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,25 +20,48 @@ import (
 // flash is what the boards keep over a reboot and over the process: one
 // append-only file for the fleet, written before a board answers. Content that
 // boards share is written once. When the file has grown, a new one is begun:
-// every board writes itself whole, then the old file goes. Reading takes all
-// files that are there, in order.
+// every board writes itself whole, then the old file goes. A new process reads
+// all files that are there, in order; a reboot reads the board's lines.
 type flash struct {
-	dir, name string
+	dir, name string // dir "" = in memory
 
 	mu       sync.Mutex
-	file     *os.File // nil = nothing is kept
-	gen      int
-	size     int64
-	told     map[string]bool // contents that are in the file, by key
-	beat     int64           // domain ms of the last sign of life
-	whole    atomic.Bool     // a rotation is under way
+	files    map[int]file // by generation
+	gen      int          // the generation that is written
+	size     int64        // of its file
+	contents map[string]span
+	lines    map[string][]span // by board, since it last wrote itself whole
+	beat     int64             // domain ms of the last sign of life
+	whole    atomic.Bool       // a rotation is under way
 	rotating sync.WaitGroup
 }
 
+// file holds one generation.
+type file interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+}
+
+// span is where a line is.
+type span struct {
+	gen int
+	at  int64
+	n   int
+}
+
 const (
-	rotateAt  = 256 << 20
-	beatEvery = 60_000
+	rotateAt       = 256 << 20
+	rotateMemoryAt = 16 << 20
+	beatEvery      = 60_000
 )
+
+// memory is a file in memory.
+type memory struct{ b []byte }
+
+func (m *memory) Write(p []byte) (int, error)            { m.b = append(m.b, p...); return len(p), nil }
+func (m *memory) ReadAt(p []byte, at int64) (int, error) { return bytes.NewReader(m.b).ReadAt(p, at) }
+func (m *memory) Close() error                           { return nil }
 
 // flashLine is one write. What belongs to board B comes in the order of the fields.
 type flashLine struct {
@@ -69,9 +95,6 @@ func keyOf(placeID string, c *firmware.Content) string {
 
 // write keeps parts of a board; before and ch say how its content came about. Called with b.mu held.
 func (f *flash) write(b *board, p firmware.Parts, before *firmware.Content, ch *firmware.Change) {
-	if f.dir == "" {
-		return
-	}
 	b.dirty = false
 	l := flashLine{B: b.id, New: p&firmware.PartAll != 0, Mono: b.f.nowMs() + b.shift}
 	switch {
@@ -96,7 +119,13 @@ func (f *flash) write(b *board, p firmware.Parts, before *firmware.Content, ch *
 		err = f.content(b, before, ch)
 	}
 	if err == nil {
-		err = f.append(l)
+		var at span
+		if at, err = f.append(l); err == nil {
+			if l.New {
+				f.lines[b.id] = nil
+			}
+			f.lines[b.id] = append(f.lines[b.id], at)
+		}
 	}
 	if err != nil {
 		b.f.cfg.Log.Error("flash", "board", b.id, "err", err)
@@ -120,43 +149,56 @@ func (b *board) core() *coreLine {
 func (f *flash) content(b *board, before *firmware.Content, ch *firmware.Change) error {
 	c := b.s.Content
 	l := contentLine{Key: keyOf(b.placeID, c)}
-	if c.Revision == 0 || f.told[l.Key] {
+	if c.Revision == 0 || f.has(l.Key) {
 		return nil
 	}
-	if ch != nil && !ch.Sync.Snapshot && f.told[keyOf(b.placeID, before)] {
+	if ch != nil && !ch.Sync.Snapshot && f.has(keyOf(b.placeID, before)) {
 		l.From, l.Sync = keyOf(b.placeID, before), ch.Sync
 	} else {
 		l.Sync = c.Snapshot()
 	}
-	if err := f.append(flashLine{C: &l}); err != nil {
-		return err
+	at, err := f.append(flashLine{C: &l})
+	if err == nil {
+		f.contents[l.Key] = at
 	}
-	f.told[l.Key] = true
-	return nil
+	return err
+}
+
+// has reports whether the file that is written holds a content.
+func (f *flash) has(key string) bool {
+	at, ok := f.contents[key]
+	return ok && at.gen == f.gen
 }
 
 // append is one write. Called with mu held.
-func (f *flash) append(l flashLine) error {
+func (f *flash) append(l flashLine) (span, error) {
 	raw, err := json.Marshal(l)
 	if err != nil {
-		return err
+		return span{}, err
 	}
-	n, err := f.file.Write(append(raw, '\n'))
+	n, err := f.files[f.gen].Write(append(raw, '\n'))
+	at := span{f.gen, f.size, n}
 	f.size += int64(n)
-	return err
+	return at, err
+}
+
+// read reads a line back. Called with mu held.
+func (f *flash) read(at span) (l flashLine, err error) {
+	raw := make([]byte, at.n)
+	if _, err = f.files[at.gen].ReadAt(raw, at.at); err == nil {
+		err = json.Unmarshal(raw, &l)
+	}
+	return l, err
 }
 
 // tick notes that the fleet is alive and begins a new file when the old one has grown.
 func (f *flash) tick(nowMs int64, boards []*board) {
-	if f.dir == "" {
-		return
-	}
 	f.mu.Lock()
 	if nowMs-f.beat >= beatEvery {
 		f.beat = nowMs
-		_ = f.append(flashLine{Mono: nowMs})
+		_, _ = f.append(flashLine{Mono: nowMs})
 	}
-	grown := f.size > rotateAt
+	grown := f.size > rotateAt || f.dir == "" && f.size > rotateMemoryAt
 	f.mu.Unlock()
 	if grown && f.whole.CompareAndSwap(false, true) {
 		f.rotating.Go(func() {
@@ -170,27 +212,30 @@ func (f *flash) tick(nowMs int64, boards []*board) {
 
 // renew begins a new file, has every board write itself whole, and removes the older files.
 func (f *flash) renew(boards []*board) error {
-	if f.dir == "" {
-		return nil
-	}
 	f.mu.Lock()
-	file, err := os.OpenFile(f.path(f.gen+1), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	next, err := f.create(f.gen + 1)
 	if err != nil {
 		f.mu.Unlock()
 		return err
 	}
-	old := f.file
-	f.file, f.gen, f.size, f.told = file, f.gen+1, 0, map[string]bool{}
+	f.gen, f.size = f.gen+1, 0
+	f.files[f.gen] = next
 	f.mu.Unlock()
-	if old != nil {
-		err = old.Close()
-	}
 	for _, b := range boards {
 		b.mu.Lock()
 		f.write(b, firmware.PartAll, nil, nil)
 		b.mu.Unlock()
 	}
-	for gen := f.gen - 1; gen > 0; gen-- {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.contents, func(_ string, at span) bool { return at.gen < f.gen })
+	for gen, old := range f.files {
+		if gen < f.gen {
+			err = errors.Join(err, old.Close())
+			delete(f.files, gen)
+		}
+	}
+	for gen := f.gen - 1; gen > 0 && f.dir != ""; gen-- {
 		if os.Remove(f.path(gen)) != nil {
 			break
 		}
@@ -198,23 +243,30 @@ func (f *flash) renew(boards []*board) error {
 	return err
 }
 
+func (f *flash) create(gen int) (file, error) {
+	if f.dir == "" {
+		return &memory{}, nil
+	}
+	return os.OpenFile(f.path(gen), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+}
+
 func (f *flash) path(gen int) string {
 	return filepath.Join(f.dir, fmt.Sprintf("%s-%06d.ndjson", f.name, gen))
 }
 
-// wait returns when no rotation is under way.
+// wait returns when no rotation is in progress.
 func (f *flash) wait() { f.rotating.Wait() }
 
-// Close closes the file.
-func (f *flash) Close() error {
-	if f.file == nil {
-		return nil
+// Close closes the files.
+func (f *flash) Close() (err error) {
+	for _, file := range f.files {
+		err = errors.Join(err, file.Close())
 	}
-	return f.file.Close()
+	return err
 }
 
-// files are the generations that are there, oldest first.
-func (f *flash) files() ([]int, error) {
+// generations are those that are there, oldest first.
+func (f *flash) generations() ([]int, error) {
 	names, err := filepath.Glob(filepath.Join(f.dir, f.name+"-[0-9][0-9][0-9][0-9][0-9][0-9].ndjson"))
 	if err != nil {
 		return nil, err

@@ -23,11 +23,11 @@ type loaded struct {
 // openFlash reads what earlier lives kept and sets the boards to it: for them
 // the process's end was a reboot. now is domain ms.
 func openFlash(dir, name string, boards map[string]*board, now int64) (*flash, error) {
-	f := &flash{dir: dir, name: name, beat: now}
+	f := &flash{dir: dir, name: name, beat: now, files: map[int]file{}, contents: map[string]span{}, lines: map[string][]span{}}
 	if dir == "" {
 		return f, nil
 	}
-	gens, err := f.files()
+	gens, err := f.generations()
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +136,8 @@ func (r *reader) content(made map[string]*firmware.Content, key string) *firmwar
 	return made[key]
 }
 
-// restore sets the board to what its flash holds, rebooted.
-func (b *board) restore(l *loaded, alive, now int64, c *firmware.Content) {
+// stored is the state that flash holds; what was only in memory is gone.
+func (b *board) stored(l *loaded, c *firmware.Content) firmware.State {
 	s := l.core.State
 	s.BoardID, s.PlaceID, s.Content = b.id, b.placeID, c
 	s.Doors = merge(s.Doors, b.channels)
@@ -149,6 +149,12 @@ func (b *board) restore(l *loaded, alive, now int64, c *firmware.Content) {
 	if n := len(s.Records); n > 0 {
 		s.Seq = max(s.Seq, s.Records[n-1].Seq)
 	}
+	return s
+}
+
+// restore sets the board of a new process to what its flash holds, rebooted.
+func (b *board) restore(l *loaded, alive, now int64, c *firmware.Content) {
+	s := b.stored(l, c)
 	s.Boot = max(s.Boot, b.s.Boot) + 1
 	if s.Outage.Online { // it died while connected: the drop is when it was last alive
 		s.Outage.Online, s.Outage.Contact = false, max(alive, l.mono)
@@ -160,7 +166,67 @@ func (b *board) restore(l *loaded, alive, now int64, c *firmware.Content) {
 	b.s = s
 }
 
-// merge keeps the stored doors in the order of the world's; a channel that is new starts anew.
+// powerCut drops what the board has in memory and reads back what its flash
+// holds [CMD-6]. ok is false when that is nothing. Called with mu held.
+func (b *board) powerCut() (ok bool) {
+	l, c, err := b.f.flash.recall(b)
+	if err != nil {
+		b.f.cfg.Log.Error("flash", "board", b.id, "err", err)
+	}
+	now := b.f.cfg.Clock.Now().UnixMilli()
+	s := firmware.New(b.id, b.placeID, b.channels, now, now+b.shift)
+	if l != nil {
+		s = b.stored(l, c)
+	}
+	s.Boot = max(s.Boot, b.s.Boot)
+	for i := range s.Doors { // a sensor says where the leaf is
+		s.Doors[i].LeafOpen = b.s.Doors[i].LeafOpen
+		s.Doors[i].PulseEnd = b.s.Doors[i].PulseEnd // for Reboot to tell that the relay falls
+	}
+	if was, is := b.s.Outage.Online, s.Outage.Online; was != is {
+		b.f.online.Add(map[bool]int64{true: 1, false: -1}[is])
+	}
+	b.s, b.dirty = s, false
+	return l != nil
+}
+
+// recall reads what the file holds of a board, nil = nothing. A content that the
+// board still has in memory isn't built again: the key, with its digest, is the
+// same. Called with b.mu held.
+func (f *flash) recall(b *board) (*loaded, *firmware.Content, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := reader{boards: map[string]*loaded{}, contents: map[string]contentLine{}}
+	for _, at := range f.lines[b.id] {
+		l, err := f.read(at)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.line(l)
+	}
+	l := r.boards[b.id]
+	if l == nil || l.core == nil {
+		return nil, nil, nil
+	}
+	key := l.core.Content
+	if _, kept := f.contents[key]; kept && key == keyOf(b.placeID, b.s.Content) {
+		return l, b.s.Content, nil
+	}
+	for k := key; k != ""; k = r.contents[k].From {
+		at, kept := f.contents[k]
+		if _, seen := r.contents[k]; !kept || seen {
+			break
+		}
+		line, err := f.read(at)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.line(line)
+	}
+	return l, r.content(map[string]*firmware.Content{}, key), nil
+}
+
+// merge keeps the stored doors in the order of the world's; a new channel starts empty.
 func merge(stored, world []firmware.Door) []firmware.Door {
 	out := slices.Clone(world)
 	for i, d := range out {

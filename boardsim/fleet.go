@@ -1,8 +1,7 @@
-// Package boardsim is the fleet: simulated boards as MQTT clients around
-// boardsim/firmware, their faults, flash and ground-truth journal, and the
-// control routes that steer them. Commands flow in over a link, reports out;
-// people and faults come in over the routes. internal/testbed, internal/cli and
-// tests may import it; it never imports server.
+// Package boardsim is the fleet: simulated boards, each an MQTT client around
+// boardsim/firmware with faults, flash and a ground-truth journal, and the control
+// routes that steer them. Commands come in over a link and reports go out; people
+// and faults come in over the routes.
 package boardsim
 
 import (
@@ -44,8 +43,10 @@ type Config struct {
 	Seed    int64               // of latencies, jitter and faults; 0 = World.Seed
 	// Desired is the revision the server wants on a board, for GET /boards; nil = the applied one is shown.
 	Desired func(boardID string) int64
-	Addr    func() string // broker address that detach answers, e.g. tcp://127.0.0.1:1883
-	Log     *slog.Logger  // nil = discard
+	// Seat is what the server knows of whoever sits where a board was taken away; nil = nothing.
+	Seat func(boardID string) Seat
+	Addr func() string // broker address that detach answers, e.g. tcp://127.0.0.1:1883
+	Log  *slog.Logger  // nil = discard
 }
 
 // Fleet is a running set of boards.
@@ -57,7 +58,9 @@ type Fleet struct {
 	faults  *fault.Set
 	flash   *flash
 	journal *journal
+	absent  *absent
 	syncs   changes
+	count   *counts
 	slots   chan struct{} // bounds connection attempts under way
 
 	ctx    context.Context
@@ -68,7 +71,7 @@ type Fleet struct {
 	wg     sync.WaitGroup // connection attempts
 }
 
-// connecting bounds the connection attempts under way at once.
+// connecting limits concurrent connection attempts.
 const connecting = 128
 
 // New builds the boards and loads their flash. It does not connect. The error
@@ -89,7 +92,7 @@ func New(c Config) (*Fleet, error) {
 	if len(c.Kinds) == 0 {
 		c.Kinds = []string{world.Test, world.Live}
 	}
-	f := &Fleet{cfg: c, byID: map[string]*board{}, byDoor: map[string]*board{}, slots: make(chan struct{}, connecting)}
+	f := &Fleet{cfg: c, byID: map[string]*board{}, byDoor: map[string]*board{}, count: newCounts(), slots: make(chan struct{}, connecting)}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.build()
 	f.faults = fault.New(fault.Config{Clock: c.Clock, Seed: c.Seed, Boards: f.infos, Board: (*told)(f)})
@@ -139,6 +142,9 @@ func (f *Fleet) open() error {
 		suffix = fmt.Sprintf("-%d-of-%d", f.cfg.SliceI, f.cfg.SliceN)
 	}
 	var err error
+	if f.absent, err = openAbsent(f.cfg.DataDir, "detached"+suffix); err != nil {
+		return err
+	}
 	if f.journal, err = openJournal(f.cfg.DataDir, "journal"+suffix, f.byID); err != nil {
 		return err
 	}
@@ -148,6 +154,12 @@ func (f *Fleet) open() error {
 	}
 	if err := f.flash.renew(f.boards); err != nil {
 		return errors.Join(err, f.journal.Close(), f.flash.Close())
+	}
+	for _, id := range f.absent.ids {
+		if b := f.byID[id]; b != nil && !b.test {
+			b.stopped = true
+			b.detached.Store(true)
+		}
 	}
 	return nil
 }
@@ -176,7 +188,7 @@ func (f *Fleet) Start(ctx context.Context) error {
 	return nil
 }
 
-// desired is the revision the server wants on a board, 0 when nobody knows.
+// desired is the revision the server wants on a board, 0 if unknown.
 func (f *Fleet) desired(boardID string) int64 {
 	if f.cfg.Desired == nil {
 		return 0
@@ -225,14 +237,11 @@ func (f *Fleet) Simulates(boardID string) bool {
 	return b != nil && !b.detached.Load()
 }
 
-// Hits counts by fault name what the faults did over the fleet's life.
-func (f *Fleet) Hits() map[string]int64 { return f.faults.Hits() }
-
 // infos is what the fault set knows of the boards.
 func (f *Fleet) infos() []fault.Info {
 	out := make([]fault.Info, 0, len(f.boards))
 	for _, b := range f.boards {
-		i := fault.Info{ID: b.id, PlaceID: b.placeID, Test: b.test}
+		i := fault.Info{ID: b.id, PlaceID: b.placeID, Test: b.test, Detached: b.detached.Load()}
 		for _, d := range b.channels {
 			i.DoorIDs = append(i.DoorIDs, d.ID)
 		}
@@ -275,10 +284,9 @@ func (f *Fleet) walking() bool {
 	return ok && v.State() == clock.Advancing
 }
 
-// told is how faults reach the boards.
+// told is how faults notify the boards.
 type told Fleet
 
 func (t *told) LineChanged(boardID string)        { t.byID[boardID].lineChanged() }
 func (t *told) Reboot(boardID string, wiped bool) { t.byID[boardID].reboot(wiped, false) }
 func (t *told) LoseClock(boardID string)          { t.byID[boardID].reboot(false, true) }
-func (t *told) SkewChanged(string)                {} // the offset is asked for at every event

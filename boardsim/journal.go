@@ -27,33 +27,34 @@ type journal struct {
 	size int64
 }
 
-// journalLine is a line as it is kept and shown.
-type journalLine struct {
+// entry is an entry as it is kept and shown.
+type entry struct {
 	Seq  int64
 	Boot int
 	At   int64 // domain Unix ms
-	firmware.Line
+	firmware.Entry
 }
 
-// lineJSON is a line's form in the file and in the control API.
-type lineJSON struct {
-	Seq          int64       `json:"seq"`
-	Boot         int         `json:"boot"`
-	At           string      `json:"at"`
-	BoardID      string      `json:"boardId"`
-	DoorID       string      `json:"doorId"`
-	Channel      int         `json:"channel"`
-	Action       string      `json:"action"`
-	Cause        string      `json:"cause"`
-	CommandID    *string     `json:"commandId"`
-	GrantID      *string     `json:"grantId"`
-	Revision     int64       `json:"revision"`
-	OutageAgeSec json.Number `json:"outageAgeSec"`
+// entryJSON is an entry's form in the file and in the control API.
+type entryJSON struct {
+	Seq          int64           `json:"seq"`
+	Boot         int             `json:"boot"`
+	At           string          `json:"at"`
+	BoardID      string          `json:"boardId"`
+	DoorID       string          `json:"doorId"`
+	Channel      int             `json:"channel"`
+	Action       firmware.Action `json:"action"`
+	Cause        firmware.Cause  `json:"cause"`
+	PulseMs      int64           `json:"pulseMs,omitempty"` // pulse: how long it is meant to last
+	CommandID    *string         `json:"commandId"`
+	GrantID      *string         `json:"grantId"`
+	Revision     int64           `json:"revision"`
+	OutageAgeSec json.Number     `json:"outageAgeSec"`
 }
 
-// keepLines is how many lines of a board stay in memory; older ones are read
+// keepEntries is how many lines of a board stay in memory; older ones are read
 // from the file, if there is one.
-const keepLines = 128
+const keepEntries = 128
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
@@ -62,9 +63,9 @@ func seconds(ms int64) json.Number {
 	return json.Number(strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64))
 }
 
-func (l journalLine) view(boardID string) lineJSON {
-	return lineJSON{Seq: l.Seq, Boot: l.Boot, At: msTime(l.At).Format(timeFormat), BoardID: boardID, DoorID: l.DoorID, Channel: l.Channel,
-		Action: l.Action, Cause: l.Cause, CommandID: orNull(l.CommandID), GrantID: orNull(l.GrantID), Revision: l.Revision,
+func (l entry) view(boardID string) entryJSON {
+	return entryJSON{Seq: l.Seq, Boot: l.Boot, At: msTime(l.At).Format(timeFormat), BoardID: boardID, DoorID: l.DoorID, Channel: l.Channel,
+		Action: l.Action, Cause: l.Cause, PulseMs: l.PulseMs, CommandID: orNull(l.CommandID), GrantID: orNull(l.GrantID), Revision: l.Revision,
 		OutageAgeSec: ageSec(l.OutageAgeMs)}
 }
 
@@ -90,15 +91,15 @@ func orEmpty(s *string) string {
 	return *s
 }
 
-func (v lineJSON) line() journalLine {
+func (v entryJSON) line() entry {
 	at, _ := time.Parse(timeFormat, v.At)
 	sec, _ := v.OutageAgeSec.Float64()
 	ms := int64(sec*1000 + 0.5)
 	if sec < 0 {
 		ms = -1
 	}
-	return journalLine{Seq: v.Seq, Boot: v.Boot, At: at.UnixMilli(), Line: firmware.Line{DoorID: v.DoorID, Channel: v.Channel, Action: v.Action,
-		Cause: v.Cause, CommandID: orEmpty(v.CommandID), GrantID: orEmpty(v.GrantID), Revision: v.Revision, OutageAgeMs: ms}}
+	return entry{Seq: v.Seq, Boot: v.Boot, At: at.UnixMilli(), Entry: firmware.Entry{DoorID: v.DoorID, Channel: v.Channel, Action: v.Action,
+		Cause: v.Cause, PulseMs: v.PulseMs, CommandID: orEmpty(v.CommandID), GrantID: orEmpty(v.GrantID), Revision: v.Revision, OutageAgeMs: ms}}
 }
 
 // openJournal reads what earlier lives wrote and goes on behind the last whole line.
@@ -131,7 +132,7 @@ func (j *journal) load(file *os.File, boards map[string]*board) error {
 		if err != nil {
 			return err
 		}
-		var v lineJSON
+		var v entryJSON
 		if json.Unmarshal(raw, &v) == nil {
 			if b := boards[v.BoardID]; b != nil {
 				b.keep(v.line(), j.size)
@@ -143,7 +144,7 @@ func (j *journal) load(file *os.File, boards map[string]*board) error {
 }
 
 // append writes a line, in one write, and returns where it is.
-func (j *journal) append(v lineJSON) (at int64, err error) {
+func (j *journal) append(v entryJSON) (at int64, err error) {
 	if j.file == nil {
 		return 0, nil
 	}
@@ -162,8 +163,15 @@ func (j *journal) append(v lineJSON) (at int64, err error) {
 	return at, nil
 }
 
+// bytes is the size of the file.
+func (j *journal) bytes() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.size
+}
+
 // read returns the line at a place that append returned.
-func (j *journal) read(at int64) (v lineJSON, err error) {
+func (j *journal) read(at int64) (v entryJSON, err error) {
 	return v, json.NewDecoder(io.NewSectionReader(j.file, at, 1<<16)).Decode(&v)
 }
 
@@ -175,37 +183,39 @@ func (j *journal) Close() error {
 	return j.file.Close()
 }
 
-// write adds a line of ground truth [CMD-6]. Called with mu held.
-func (b *board) write(l firmware.Line) {
-	jl := journalLine{Seq: b.jseq + 1, Boot: b.s.Boot, At: b.f.nowMs(), Line: l}
+// write adds an entry of ground truth [CMD-6]. Called with mu held.
+func (b *board) write(e firmware.Entry) entry {
+	l := entry{Seq: b.jseq + 1, Boot: b.s.Boot, At: b.f.nowMs(), Entry: e}
 	moved := clock.WallNow().UnixNano()
-	at, err := b.f.journal.append(jl.view(b.id))
+	at, err := b.f.journal.append(l.view(b.id))
 	if err != nil {
 		b.f.cfg.Log.Error("journal", "board", b.id, "err", err)
 		at = -1
 	}
-	b.keep(jl, at)
-	b.f.cfg.History(history.Event{Kind: history.Actuation, At: jl.At, WallNs: moved, BoardID: b.id, PlaceID: b.placeID, DoorID: l.DoorID,
-		Channel: l.Channel, Boot: jl.Boot, Action: l.Action, Cause: l.Cause, CommandID: l.CommandID, GrantID: l.GrantID, Revision: l.Revision,
-		OutageAgeMs: l.OutageAgeMs})
+	b.keep(l, at)
+	b.f.count.line(l.Action)
+	b.f.cfg.History(history.Event{Kind: history.Actuation, At: l.At, WallNs: moved, BoardID: b.id, PlaceID: b.placeID, DoorID: e.DoorID,
+		Channel: e.Channel, Boot: l.Boot, JournalSeq: l.Seq, Action: string(e.Action), Cause: string(e.Cause), PulseMs: e.PulseMs,
+		CommandID: e.CommandID, GrantID: e.GrantID, Revision: e.Revision, OutageAgeMs: e.OutageAgeMs})
+	return l
 }
 
 // keep remembers a line that is at a place in the file; old ones by their place only.
-func (b *board) keep(l journalLine, at int64) {
+func (b *board) keep(l entry, at int64) {
 	b.jseq = l.Seq
-	if len(b.jlines) >= keepLines && b.f.cfg.DataDir != "" {
-		b.jlines = b.jlines[1:]
+	if len(b.entries) >= keepEntries && b.f.cfg.DataDir != "" {
+		b.entries = b.entries[1:]
 	}
-	b.jlines, b.jat = append(b.jlines, l), append(b.jat, at)
+	b.entries, b.jat = append(b.entries, l), append(b.jat, at)
 }
 
 // lines is the board's whole journal, oldest first.
-func (b *board) lines() ([]lineJSON, error) {
+func (b *board) lines() ([]entryJSON, error) {
 	b.mu.Lock()
-	kept := slices.Clone(b.jlines)
-	old := slices.Clone(b.jat[:len(b.jat)-len(b.jlines)])
+	kept := slices.Clone(b.entries)
+	old := slices.Clone(b.jat[:len(b.jat)-len(b.entries)])
 	b.mu.Unlock()
-	out := make([]lineJSON, 0, len(old)+len(kept))
+	out := make([]entryJSON, 0, len(old)+len(kept))
 	for _, at := range old {
 		if at < 0 { // the disk was full; the history has it
 			continue

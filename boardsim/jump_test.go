@@ -114,7 +114,7 @@ func TestJumpWaitsForReboots(t *testing.T) {
 	})
 }
 
-// A jump while nobody answers must not hang; it counts the tries that follow a loss.
+// A jump without answers must not hang; it counts the tries that follow a loss.
 func TestJumpWithoutServer(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.mu.Lock()

@@ -1,6 +1,7 @@
 package boardsim
 
 import (
+	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -18,6 +19,7 @@ func (b *board) lineChanged() {
 	case was != "" && is == "":
 		b.emit(history.Event{Kind: history.Line, Op: "up", Text: was})
 	}
+	b.lossyChanged(is == "" && l.Lossy != link.Lossy{})
 	if b.stopped {
 		return
 	}
@@ -46,7 +48,22 @@ func (b *board) lineChanged() {
 	}
 }
 
-// deafen: from now on nothing is heard, and nobody is told. The board notices
+// lossyChanged tells that packets pass, but not all, not at once or not once.
+// Called with mu held.
+func (b *board) lossyChanged(lossy bool) {
+	if lossy == b.lossy {
+		return
+	}
+	b.lossy = lossy
+	switch {
+	case lossy:
+		b.emit(history.Event{Kind: history.Line, Op: "lossy", Text: "packets"})
+	case b.lineBad == "":
+		b.emit(history.Event{Kind: history.Line, Op: "up", Text: "packets"})
+	}
+}
+
+// deafen: from now on nothing arrives, and neither end is notified. The board notices
 // after its keep-alive, in domain time. Called with mu held.
 func (b *board) deafen(s *session) {
 	heard := b.heardMs(s)

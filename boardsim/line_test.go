@@ -36,7 +36,7 @@ func ops(events []history.Event) (out []string) {
 	return out
 }
 
-// A line that swallows: nobody is told, both ends notice by themselves, and the
+// A line that drops everything: no end is notified, both notice by themselves, and the
 // board's outage counts from when the server was last heard.
 func TestSilentLines(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,7 @@ func TestServerGone(t *testing.T) {
 	})
 }
 
-// The server stops talking without a word: the keep-alive tells.
+// The server falls silent: the keep-alive notices.
 func TestServerFrozen(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.server.mu.Lock()

@@ -1,7 +1,6 @@
 package boardsim
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/doorlab/doorlab/boardsim/fault"
@@ -13,56 +12,38 @@ import (
 const reorderWait = 2 * time.Second
 
 // pending is a report that waits to be overtaken.
-type pending struct{ send func() }
+type pending struct{ out fault.Outgoing }
 
-// report sends a report as the faults want it. Called with mu held.
-func (b *board) report(r wire.Report, d fault.Decision) {
-	send := func() {
-		b.distorted(r, d)
-		if d.Duplicate {
-			b.distorted(r, d)
-		}
-	}
+// report sends what the faults made of a report. Called with mu held.
+func (b *board) report(out fault.Outgoing) {
 	before := b.behind
-	if d.Reorder && before == nil {
-		p := &pending{send}
+	if out.Behind && before == nil {
+		p := &pending{out}
 		b.behind = p
 		b.after(reorderWait, func() {
 			if b.behind == p {
 				b.behind = nil
-				p.send()
+				b.transmit(p.out)
 			}
 		})
 		return
 	}
-	send()
+	b.transmit(out)
 	if before != nil {
 		b.behind = nil
-		before.send()
+		b.transmit(before.out)
 	}
 }
 
-// distorted sends a report, or what a fault makes of it: then the true one never goes up.
-func (b *board) distorted(r wire.Report, d fault.Decision) {
-	id := r.CommandID
-	switch {
-	case d.Garbage:
-		raw := make([]byte, 24)
-		for i := range raw {
-			raw[i] = byte(b.rng.Uint32())
-		}
-		if b.ses != nil && b.ses.up {
+func (b *board) transmit(out fault.Outgoing) {
+	for _, m := range out.Messages {
+		if raw, bytes := m.([]byte); bytes {
 			b.sendRaw(wire.UpRpt, raw)
+		} else {
+			b.send(wire.UpRpt, m)
 		}
-	case d.WrongID:
-		r.CommandID = fmt.Sprintf("cmd_wrong%016x", b.rng.Uint64())
-		b.send(wire.UpRpt, r)
-	case d.Stale:
-		r.Epoch--
-		b.send(wire.UpRpt, r)
-	default:
-		b.send(wire.UpRpt, r)
-		return
 	}
-	b.step(firmware.Event{Kind: firmware.Forget, CommandID: id})
+	if !out.True() {
+		b.step(firmware.Event{Kind: firmware.Forget, CommandID: out.Report.CommandID})
+	}
 }

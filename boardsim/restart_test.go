@@ -64,6 +64,60 @@ func TestReboot(t *testing.T) {
 	})
 }
 
+// dead is a flash chip that says yes and keeps nothing.
+type dead struct{}
+
+func (dead) Write(p []byte) (int, error)           { return len(p), nil }
+func (dead) ReadAt(p []byte, _ int64) (int, error) { clear(p); return len(p), nil }
+func (dead) Close() error                          { return nil }
+
+// TestRebootReadsTheFlash: with a flash that keeps nothing a reboot forgets
+// everything, so nothing of what TestReboot wants comes from memory.
+func TestRebootReadsTheFlash(t *testing.T) {
+	bubble(t, false, func(r *rig) {
+		r.server.sync = content
+		flash := r.fleet.flash
+		flash.mu.Lock()
+		whole := flash.files[flash.gen]
+		flash.files[flash.gen] = dead{}
+		flash.mu.Unlock()
+		command, again := r.lived()
+		r.arm("reboot", one, "")
+		b := r.board(one)
+		r.want("state", []any{b["phase"], b["appliedRevision"], b["bufferedRecords"]}, []any{"stopped", 0.0, 0.0})
+		door := b["doors"].([]any)[1].(map[string]any)["standing"].(map[string]any)
+		r.want("hold", door["held"], any(false))
+		if r.seen(history.Wiped) != nil {
+			t.Error("nobody wiped the flash, want no such event")
+		}
+		r.do("POST", "/faults/reset", "")
+		r.sleep(2 * time.Second)
+		n := len(r.acts(one))
+		r.server.command(one, "dor_one1", wire.CmdOpen, again)
+		r.sleep(time.Second)
+		r.want("a repeat moves the relay", r.acts(one)[n:], []string{"one1 pulse " + command})
+		if err := whole.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestRebootLosesWhatMayWait: that a report or a record was acknowledged is
+// written within 5 s; until then a reboot says it again, which the server takes
+// for what it is. What was done is never lost.
+func TestRebootLosesWhatMayWait(t *testing.T) {
+	bubble(t, false, func(r *rig) {
+		r.server.command(one, "dor_one1", wire.CmdOpen)
+		r.sleep(time.Second)
+		for range 2 { // the second reboot: what the first said again is acknowledged, too
+			r.arm("reboot", one, "")
+			r.sleep(housekeeping)
+		}
+		r.want("reports", r.server.reports(one), []string{"cmd_1 ok", "cmd_1 ok"})
+		r.want("ground truth", r.acts(one), []string{"one1 pulse cmd_1"})
+	})
+}
+
 func TestRebootOnline(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.arm("reboot", one, "")
@@ -213,7 +267,7 @@ func TestFlashRotates(t *testing.T) {
 // A fleet of many lines: the journal shows those that are not in memory, too.
 func TestLongJournal(t *testing.T) {
 	bubble(t, false, func(r *rig) {
-		const n = keepLines + 100
+		const n = keepEntries + 100
 		for range n {
 			r.do("POST", "/people/present", `{"doorId":"dor_one1","phone":"`+phone+`"}`)
 		}

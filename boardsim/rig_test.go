@@ -16,7 +16,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/controlapi"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/internal/world"
@@ -45,6 +45,7 @@ func theWorld() *world.World {
 	if err := w.Resolve(); err != nil {
 		panic(err)
 	}
+	w.DeriveSecrets(nil)
 	return w
 }
 
@@ -110,7 +111,7 @@ func (r *rig) build() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.routes = controlapi.Handler("t", r.fleet.Routes)
+	r.routes = control.Handler("t", r.fleet.Routes)
 }
 
 func (r *rig) halt() {
@@ -138,7 +139,7 @@ func (r *rig) seen(kind string) (out []history.Event) {
 	return out
 }
 
-// quiet: nothing is under way any more.
+// quiet: nothing is in flight any more.
 func (r *rig) quiet() {
 	r.t.Helper()
 	synctest.Wait()
@@ -220,11 +221,13 @@ func (r *rig) present(door string) string {
 	return d["result"].(string) + " " + d["reason"].(string)
 }
 
+const phoneKey access.PhoneKey = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
 // content is a snapshot in which phone may enter everywhere.
 func content(boardID string) *wire.Sync {
 	windows, doors := []access.Window{}, []wire.DoorConfig{}
-	return &wire.Sync{To: 3, Snapshot: true, Timezone: "Asia/Seoul", Windows: &windows, Doors: &doors,
+	return &wire.Sync{To: 3, Snapshot: true, Timezone: "Asia/Seoul", PhoneKey: phoneKey, Windows: &windows, Doors: &doors,
 		Hours: &access.Hours{Timezone: "Asia/Seoul", Week: access.Week{}},
-		Upsert: []access.Grant{{ID: "mem_1", Kind: access.KindMembership, PhoneHash: access.HashPhone(place, phone), TokenHash: access.HashToken(place, token),
+		Upsert: []access.Grant{{ID: "mem_1", Kind: access.KindMembership, PhoneHash: phoneKey.Hash(phone), TokenHash: access.HashToken(place, token),
 			Doors: []string{"dor_one1", "dor_one2", "dor_two1", "dor_two2"}, StartsAt: 1}}}
 }

@@ -10,27 +10,28 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/boardsim/fault"
-	"github.com/doorlab/doorlab/boardsim/firmware"
-	"github.com/doorlab/doorlab/internal/controlapi"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/wire"
 )
 
 // Routes mounts the boards' part of the control API; r is at /lab/v1.
 func (f *Fleet) Routes(r chi.Router) {
 	r.Get("/boards", f.listBoards)
-	r.Get("/boards/{id}", f.board(func(w http.ResponseWriter, _ *http.Request, b *board) { controlapi.Data(w, b.view()) }))
+	r.Get("/boards/{id}", f.board(func(w http.ResponseWriter, _ *http.Request, b *board) { control.Data(w, b.whole()) }))
 	r.Get("/boards/{id}/journal", f.board(journalOf))
 	r.Post("/boards/{id}/detach", f.board(f.detach))
 	r.Post("/boards/{id}/attach", f.board(f.attach))
 	r.Post("/faults", f.arm)
 	r.Get("/faults", func(w http.ResponseWriter, _ *http.Request) {
 		l := f.faults.List()
-		controlapi.List(w, l, len(l))
+		control.List(w, l, len(l))
 	})
 	r.Delete("/faults/{id}", f.disarm)
 	r.Post("/faults/reset", func(w http.ResponseWriter, _ *http.Request) {
 		gone := f.faults.Reset()
-		controlapi.Data(w, map[string]any{"removed": len(gone)})
+		control.Data(w, map[string]any{"removed": len(gone)})
 	})
 	r.Post("/people/present", f.people)
 	r.Post("/people/leaf", f.leaf)
@@ -47,14 +48,16 @@ type boardView struct {
 	BufferedRecords int         `json:"bufferedRecords"`
 	DroppedRecords  int         `json:"droppedRecords"`
 	Boot            int         `json:"boot"`
-	Detached        bool        `json:"detached"` // taken away: the rest is of the board in the drawer
+	Detached        bool        `json:"detached"` // taken away: the rest is what the server knows of whoever sits there
 	Doors           []doorView  `json:"doors"`
+	// Dropped is what the server dropped of what the board said, by reason; of a single board only.
+	Dropped map[string]int64 `json:"dropped,omitempty"`
 }
 
 type doorView struct {
-	DoorID   string   `json:"doorId"`
-	Channel  int      `json:"channel"`
-	Standing standing `json:"standing"`
+	DoorID   string    `json:"doorId"`
+	Channel  int       `json:"channel"`
+	Standing *standing `json:"standing"` // null = nobody reported one
 }
 
 type standing struct {
@@ -70,29 +73,41 @@ func (b *board) view() boardView {
 	now := b.f.cfg.Clock.Now()
 	wall, mono := now.UnixMilli(), now.UnixMilli()+b.shift
 	v := boardView{BoardID: b.id, PlaceID: b.placeID, Online: b.s.Outage.Online, Phase: b.s.Phase(mono), OutageAgeSec: ageSec(b.s.Age(mono)),
-		AppliedRevision: b.s.Content.Revision, BufferedRecords: len(b.s.Records), DroppedRecords: b.s.Dropped, Boot: b.s.Boot, Detached: b.detached.Load()}
+		AppliedRevision: b.s.Content.Revision, BufferedRecords: len(b.s.Records), DroppedRecords: b.s.Dropped, Boot: b.s.Boot}
 	for _, s := range b.s.Standings(wall, mono) {
-		d := doorView{DoorID: s.DoorID, Channel: s.Channel,
-			Standing: standing{State: s.State, Since: msTime(s.Since).Format(timeFormat), Held: s.Held, Leaf: s.Leaf}}
-		if s.HoldUntil != nil {
-			until := msTime(*s.HoldUntil).Format(timeFormat)
-			d.Standing.HoldUntil = &until
-		}
-		v.Doors = append(v.Doors, d)
+		v.Doors = append(v.Doors, doorView{DoorID: s.DoorID, Channel: s.Channel, Standing: standingOf(s)})
 	}
 	b.mu.Unlock()
-	if v.Detached {
-		v.Phase = firmware.PhaseStopped // it decides nothing; a real board may stand in its place
+	if b.detached.Load() {
+		b.seated(&v)
 	}
 	v.DesiredRevision = max(v.AppliedRevision, b.f.desired(b.id))
 	return v
+}
+
+// whole is the view of a single board: with what the server counts of it.
+func (b *board) whole() boardView {
+	v := b.view()
+	if b.f.cfg.Seat != nil {
+		v.Dropped = b.f.cfg.Seat(b.id).Dropped
+	}
+	return v
+}
+
+func standingOf(s wire.Standing) *standing {
+	out := &standing{State: s.State, Since: msTime(s.Since).Format(timeFormat), Held: s.Held, Leaf: s.Leaf}
+	if s.HoldUntil != nil {
+		until := msTime(*s.HoldUntil).Format(timeFormat)
+		out.HoldUntil = &until
+	}
+	return out
 }
 
 // maxPage is the largest page of boards.
 const maxPage = 500
 
 func (f *Fleet) listBoards(w http.ResponseWriter, r *http.Request) {
-	limit, offset, ok := controlapi.Page(w, r, maxPage)
+	limit, offset, ok := control.Page(w, r, maxPage)
 	if !ok {
 		return
 	}
@@ -106,7 +121,7 @@ func (f *Fleet) listBoards(w http.ResponseWriter, r *http.Request) {
 	for _, b := range page {
 		views = append(views, b.view())
 	}
-	controlapi.List(w, views, len(found))
+	control.List(w, views, len(found))
 }
 
 // board finds the board of the path; 404 board_not_found.
@@ -115,7 +130,7 @@ func (f *Fleet) board(do func(http.ResponseWriter, *http.Request, *board)) http.
 		id := chi.URLParam(r, "id")
 		b := f.byID[id]
 		if b == nil {
-			controlapi.Fail(w, http.StatusNotFound, "board_not_found", fmt.Sprintf("no simulated board %q here%s", id, near.Hint(id, f.ids())), nil)
+			control.Fail(w, http.StatusNotFound, "board_not_found", fmt.Sprintf("no simulated board %q here%s", id, near.Hint(id, f.ids())), nil)
 			return
 		}
 		do(w, r, b)
@@ -131,16 +146,20 @@ func (f *Fleet) ids() []string {
 }
 
 func journalOf(w http.ResponseWriter, _ *http.Request, b *board) {
-	lines, err := b.lines()
-	if err != nil {
-		controlapi.Fail(w, http.StatusInternalServerError, "internal_error", "the journal cannot be read: "+err.Error(), nil)
+	if b.detached.Load() {
+		control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away, and whoever sits there has no journal", nil)
 		return
 	}
-	controlapi.List(w, lines, len(lines))
+	lines, err := b.lines()
+	if err != nil {
+		control.Fail(w, http.StatusInternalServerError, "internal_error", "the journal cannot be read: "+err.Error(), nil)
+		return
+	}
+	control.List(w, lines, len(lines))
 }
 
 func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
-	body, ok := controlapi.Object(w, r)
+	body, ok := control.Object(w, r)
 	if !ok {
 		return
 	}
@@ -149,28 +168,30 @@ func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		id, err = f.faults.Arm(spec)
 	}
-	var bad *fault.BadSpec
+	var bad *faults.Bad
 	switch {
 	case err == nil:
-		controlapi.Data(w, map[string]any{"faultId": id})
+		control.Data(w, map[string]any{"faultId": id})
 	case errors.As(err, &bad):
 		why := bad.Reason
 		switch {
 		case bad.Field == fault.WholeBody:
-			controlapi.Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+why, nil)
+			control.Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+why, nil)
 			return
 		case bad.Missing:
-			controlapi.FailMissing(w, bad.Field, why)
+			control.FailMissing(w, bad.Field, why)
 			return
 		}
 		if bad.Nearest != "" {
 			why += fmt.Sprintf(", did you mean %q?", bad.Nearest)
 		}
-		controlapi.FailField(w, bad.Field, why)
+		control.FailField(w, bad.Field, why)
+	case errors.Is(err, fault.ErrDetached):
+		control.Fail(w, http.StatusConflict, "rule_violated", "no fault can be armed on a detached board; POST /boards/{id}/attach brings the simulated one back", nil)
 	case errors.Is(err, fault.ErrTestPlace):
-		controlapi.Fail(w, http.StatusConflict, "rule_violated", "no fault can be armed on the boards of a test place: they are always online", nil)
+		control.Fail(w, http.StatusConflict, "rule_violated", "no fault can be armed on the boards of a test place: they are always online", nil)
 	default:
-		controlapi.Fail(w, http.StatusInternalServerError, "internal_error", err.Error(), nil)
+		control.Fail(w, http.StatusInternalServerError, "internal_error", err.Error(), nil)
 	}
 }
 
@@ -178,8 +199,8 @@ func (f *Fleet) disarm(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "id")
 	gone, err := f.faults.Remove(id)
 	if err != nil {
-		controlapi.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q is armed", id), nil)
+		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q is armed", id), nil)
 		return
 	}
-	controlapi.Data(w, gone)
+	control.Data(w, gone)
 }

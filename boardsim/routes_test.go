@@ -4,9 +4,11 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -29,8 +31,12 @@ func TestJournalFields(t *testing.T) {
 		r.present("dor_one2")
 		at := func(d time.Duration) string { return noon.Add(d).Format(timeFormat) }
 		line := func(seq float64, after time.Duration, door string, channel float64, action, cause string, command, grant any, age float64) map[string]any {
-			return map[string]any{"seq": seq, "boot": 2.0, "at": at(after), "boardId": one, "doorId": door, "channel": channel, "action": action, "cause": cause,
+			l := map[string]any{"seq": seq, "boot": 2.0, "at": at(after), "boardId": one, "doorId": door, "channel": channel, "action": action, "cause": cause,
 				"commandId": command, "grantId": grant, "revision": 3.0, "outageAgeSec": age}
+			if action == "pulse" {
+				l["pulseMs"] = 5000.0
+			}
+			return l
 		}
 		end := 36 * time.Hour
 		r.want("journal", r.do("GET", "/boards/"+one+"/journal", ""), any([]any{
@@ -94,16 +100,28 @@ func TestDetachAndAttach(t *testing.T) {
 		r.want("no fleet yet", (*Fleet)(nil).Simulates(one), false)
 		d := r.do("POST", "/boards/"+one+"/detach", "").(map[string]any)
 		r.want("login", []any{d["mqtt"], d["clientId"], d["username"]}, []any{"tcp://127.0.0.1:1883", one, one})
-		r.want("password", d["password"], any(r.fleet.byID[one].password))
+		r.want("password", d["password"], any(*r.fleet.byID[one].password.Load()))
 		r.want("fields", keys(d), []string{"clientId", "mqtt", "password", "username"})
 		r.want("phase", r.board(one)["phase"], any("stopped"))
 		r.sleep(time.Second)
 		r.want("off the server", r.server.online(one), false)
 		r.want("simulated", r.fleet.Simulates(one), false)
 		r.want("again", r.do("POST", "/boards/"+one+"/detach", ""), any(d))
-		r.arm("offline", one, "") // faults do not bring it back
+		for _, fault := range []string{"offline", "reboot"} { // nothing brings it back
+			status, f := r.call("POST", "/faults", `{"fault":"`+fault+`","boards":["`+two+`","`+one+`"]}`)
+			if status != http.StatusConflict || f.(map[string]any)["error"] != "rule_violated" {
+				t.Errorf("%s: %d %v, want 409", fault, status, f)
+			}
+		}
+		for _, cohort := range []string{`"share":1`, `"placeId":"` + place + `"`} {
+			r.do("POST", "/faults", `{"fault":"noop",`+cohort+`}`)
+			armed := r.do("GET", "/faults", "").([]any)
+			r.want(cohort, armed[len(armed)-1].(map[string]any)["boards"], any([]any{two}))
+		}
 		r.do("POST", "/faults/reset", "")
-		r.arm("reboot", one, "")
+		if status, f := r.call("GET", "/boards/"+one+"/journal", ""); status != http.StatusConflict {
+			t.Errorf("journal: %d %v, want 409", status, f)
+		}
 		r.advance(37 * time.Hour)
 		r.want("still away", r.server.online(one), false)
 		b := r.board(one)
@@ -131,7 +149,12 @@ func TestPeopleAtTheDoor(t *testing.T) {
 		r.arm("reboot", one, "")
 		r.advance(time.Second)
 		r.want("phone", r.present("dor_one1"), "opened onsite")
-		r.want("link", r.do("POST", "/people/present", `{"doorId":"dor_one1","token":"`+token+`"}`), any(map[string]any{"result": "opened", "reason": "onsite"}))
+		got := r.do("POST", "/people/present", `{"doorId":"dor_one1","token":"`+token+`"}`).(map[string]any)
+		journal := r.do("GET", "/boards/"+one+"/journal", "").([]any)
+		r.want("link", got, map[string]any{"result": "opened", "reason": "onsite", "journal": journal[len(journal)-1:]})
+		shown := r.seen(history.Presented)
+		acted := r.seen(history.Actuation)
+		r.want("the presentation names its journal entry", shown[len(shown)-1].JournalSeq, acted[len(acted)-1].JournalSeq)
 		leaf := func(action string) any {
 			return r.do("POST", "/people/leaf", `{"doorId":"dor_one1","action":"`+action+`"}`).(map[string]any)["standing"].(map[string]any)["state"]
 		}
@@ -194,5 +217,87 @@ func TestBadRequests(t *testing.T) {
 				t.Errorf("%s %s %s: %d %v %q, want %d %s %q", c.method, c.path, c.body, status, f, field, c.status, c.code, c.field)
 			}
 		}
+	})
+}
+
+// TestPresentTellsWhatTheRelayDid: the result is the relay's, not the decision's.
+func TestPresentTellsWhatTheRelayDid(t *testing.T) {
+	t.Parallel()
+	pulse := entry{Entry: firmware.Entry{DoorID: "dor_one1", Action: firmware.ActPulse, Cause: firmware.CauseOnsite}}
+	deny := entry{Entry: firmware.Entry{DoorID: "dor_one1", Action: firmware.ActDeny, Cause: firmware.CauseOnsite}}
+	for _, c := range []struct {
+		decided string
+		relay   []entry
+		want    string
+	}{
+		{firmware.Opened, []entry{pulse}, firmware.Opened},
+		{firmware.Denied, []entry{deny}, firmware.Denied},
+		{firmware.Opened, nil, firmware.Denied},
+		{firmware.Opened, []entry{deny}, firmware.Denied},
+		{firmware.Denied, []entry{pulse}, firmware.Opened},
+	} {
+		got := shown(one, outcome{decided: &wire.Record{DoorID: "dor_one1", Result: c.decided, Reason: "onsite"}, journal: c.relay})
+		if got["result"] != c.want || got["reason"] != "onsite" || len(got["journal"].([]entryJSON)) != len(c.relay) {
+			t.Errorf("decided %s, the relay did %v: %v, want %s", c.decided, c.relay, got, c.want)
+		}
+	}
+}
+
+// TestRelease: the history has the moment at which a relay fell, to the
+// millisecond, over jumps and reboots; a hold keeps it driven.
+func TestRelease(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.command(one, "dor_one1", wire.CmdOpen)
+		r.server.command(one, "dor_one2", wire.CmdHold, func(c *wire.Command) { c.Minutes = 1 })
+		r.server.command(one, "dor_one2", wire.CmdOpen) // over the hold
+		r.sleep(time.Second)
+		r.advance(time.Hour)
+		r.server.command(one, "dor_one1", wire.CmdOpen)
+		r.sleep(time.Second)
+		r.advance(time.Second)
+		r.arm("reboot", one, "")
+		r.sleep(time.Second)
+		var got []string
+		for _, e := range r.seen(history.Released) {
+			got = append(got, strings.TrimPrefix(e.DoorID, "dor_")+" "+time.UnixMilli(e.At).UTC().Sub(noon).String())
+		}
+		r.want("fell", got, []string{"one1 5s", "one2 1m0s", "one1 1h0m1s"})
+	})
+}
+
+// TestDetachedStaysAway: over restarts on the same data, and what is shown of it
+// is what the server knows of whoever sits there.
+func TestDetachedStaysAway(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		r.do("POST", "/boards/"+one+"/detach", "")
+		r.sleep(time.Second)
+		r.halt()
+		hellos := r.server.hellos[one]
+		r.boot()
+		r.sleep(time.Second)
+		r.want("hellos", r.server.hellos[one], hellos)
+		r.want("simulated", r.fleet.Simulates(one), false)
+		r.want("events", len(r.seen(history.Detached)), 2) // one in each history
+		b := r.board(one)
+		r.want("nobody has come", []any{b["online"], b["phase"], b["appliedRevision"], b["detached"]}, []any{false, "stopped", 0.0, true})
+		until := noon.Add(time.Hour).UnixMilli()
+		r.fleet.cfg.Seat = func(string) Seat {
+			return Seat{Online: true, AppliedRevision: 8, BufferedRecords: 2, Standings: []wire.Standing{
+				{Channel: 2, State: "unlocked", Since: noon.UnixMilli(), Held: true, HoldUntil: &until, Leaf: "closed"}}}
+		}
+		b = r.board(one)
+		r.want("somebody sits there", []any{b["online"], b["phase"], b["appliedRevision"], b["desiredRevision"], b["bufferedRecords"], b["outageAgeSec"]},
+			[]any{true, "online", 8.0, 9.0, 2.0, 0.0})
+		doors := b["doors"].([]any)
+		r.want("never reported", doors[0].(map[string]any)["standing"], nil)
+		r.want("as reported", doors[1].(map[string]any)["standing"], any(map[string]any{"state": "unlocked", "since": noon.Format(timeFormat),
+			"holdUntil": noon.Add(time.Hour).Format(timeFormat), "held": true, "leaf": "closed"}))
+		r.do("POST", "/boards/"+one+"/attach", "")
+		r.advance(0)
+		r.want("back", r.board(one)["online"], any(true))
+		r.halt()
+		r.boot()
+		r.want("back for good", r.fleet.Simulates(one), true)
 	})
 }

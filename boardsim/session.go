@@ -68,12 +68,26 @@ func (h heardConn) Read(p []byte) (int, error) {
 func (b *board) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, d := range b.s.Doors {
-		b.emit(history.Event{Kind: history.Door, DoorID: d.ID, Channel: d.Channel})
+	if b.stopped { // taken away in a previous run
+		b.emit(history.Event{Kind: history.Detached})
+		close(b.first)
+		return
 	}
+	b.announce()
 	b.lineBad = blocked(b.f.faults.Line(b.id))
 	b.arm()
 	b.dialNow()
+}
+
+// announce tells the history, once, that it has this board's journal. Called with mu held.
+func (b *board) announce() {
+	if b.announced {
+		return
+	}
+	b.announced = true
+	for _, d := range b.s.Doors {
+		b.emit(history.Event{Kind: history.Door, DoorID: d.ID, Channel: d.Channel})
+	}
 }
 
 // halt ends the board's part in the fleet.
@@ -117,7 +131,7 @@ func bye(s *session) {
 
 func (b *board) options(s *session) *mqtt.ClientOptions {
 	return mqtt.NewClientOptions().AddBroker("tcp://doorlab").SetProtocolVersion(4).SetCleanSession(true).
-		SetClientID(b.id).SetUsername(b.id).SetPassword(b.password).
+		SetClientID(b.id).SetUsername(b.id).SetPassword(*b.password.Load()).
 		SetKeepAlive(keepAlive).SetPingTimeout(pingTimeout).SetConnectTimeout(handshake).SetWriteTimeout(5 * time.Second).
 		SetAutoReconnect(false).SetConnectRetry(false).SetOrderMatters(true).
 		SetCustomOpenConnectionFn(func(*url.URL, mqtt.ClientOptions) (net.Conn, error) {
@@ -145,14 +159,28 @@ func (b *board) ended(s *session, err error) {
 
 // over forgets the session. Called with mu held.
 func (b *board) over(silent bool) {
-	s := b.ses
-	if s == nil {
-		return
+	if s := b.forget(); s != nil {
+		b.step(firmware.Event{Kind: firmware.Disconnected, Silent: silent, Heard: b.heardMs(s) + b.shift})
 	}
-	b.ses, b.outbox, b.behind = nil, nil, nil
-	s.end()
-	b.f.cfg.Flight.Reset(b.id)
-	b.step(firmware.Event{Kind: firmware.Disconnected, Silent: silent, Heard: b.heardMs(s) + b.shift})
+}
+
+// forget gives the session up without telling the firmware; nil = there is none. Called with mu held.
+func (b *board) forget() *session {
+	s := b.ses
+	if s != nil {
+		b.ses, b.outbox, b.behind = nil, nil, nil
+		s.end()
+		b.f.cfg.Flight.Reset(b.id)
+	}
+	return s
+}
+
+// unplug ends the session as a power cut does: both ends see it, and the
+// firmware has no time to note anything. Called with mu held.
+func (b *board) unplug() {
+	if s := b.forget(); s != nil && s.line != nil {
+		s.line.Cut()
+	}
 }
 
 // drop ends the session from this side, at once: both ends see it. Called with mu held.

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/contract"
 	"github.com/doorlab/doorlab/internal/history"
@@ -57,14 +58,6 @@ type answer struct {
 	total    int
 	body     []byte
 	header   http.Header
-}
-
-func (a answer) retryAfter() time.Duration {
-	s, err := strconv.Atoi(a.header.Get("Retry-After"))
-	if err != nil || s < 1 {
-		s = 1
-	}
-	return time.Duration(s) * time.Second
 }
 
 // call makes one attempt. An attempt without an answer leaves no Answer behind:
@@ -138,7 +131,7 @@ func (a *api) request(ctx context.Context, r request) *http.Request {
 	return req.WithContext(ctx)
 }
 
-// read takes an answer apart: both envelopes of the contract.
+// read parses an answer: both envelopes of the contract.
 func read(resp *http.Response, body []byte) answer {
 	a := answer{status: resp.StatusCode, body: body, header: resp.Header, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
 	var env struct {
@@ -184,7 +177,7 @@ func (d *domain) now() time.Time {
 // follow asks the control listener every two seconds until ctx ends. A jump
 // between two questions is noticed by the 401 that it causes.
 func (d *domain) follow(ctx context.Context, via http.RoundTripper, control, token string) {
-	for d.ask(ctx, via, control, token) && pause(ctx, 2*time.Second) == nil {
+	for d.ask(ctx, via, control, token) && client.Pause(ctx, 2*time.Second) == nil {
 	}
 }
 

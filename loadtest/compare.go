@@ -7,7 +7,7 @@ import (
 
 // compare puts a result beside a stored one. A difference counts only beyond
 // the noise, which is taken from how much the seconds of both runs differ among
-// themselves, and beyond what nobody cares about (5 % and half a millisecond).
+// themselves, and beyond what matters (5 % and half a millisecond).
 func compare(path string, before, now Result) *Comparison {
 	c := &Comparison{Baseline: path}
 	for _, m := range []struct {

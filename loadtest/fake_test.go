@@ -48,7 +48,9 @@ func newFake() *fake {
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case r.URL.Path == "/device/v1/openapi.json" && f.docs != "":
+	case strings.HasSuffix(r.URL.Path, "/v1/openapi.json") && (f.docs == "" || !strings.HasPrefix(r.URL.Path, "/device/")):
+		_, _ = w.Write([]byte(`{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{}}`))
+	case r.URL.Path == "/device/v1/openapi.json":
 		reply(w, 200, f.docs)
 	case r.URL.Path == tokenPath:
 		f.exchange(w, r)
@@ -188,7 +190,7 @@ func mustParse(t *testing.T, text string) Plan {
 	return p
 }
 
-// dropper is a listener whose connections can be cut while requests are under way.
+// dropper is a listener whose connections can be cut while requests are in progress.
 type dropper struct {
 	net.Listener
 	mu    sync.Mutex

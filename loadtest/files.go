@@ -13,7 +13,7 @@ import (
 )
 
 // files of a run in Options.OutDir: results.bin (vegeta's own format),
-// result.json, report.txt, report.html.
+// result.json, report.txt, report.html, and history.ndjson of a run that was judged.
 type files struct {
 	dir string
 	bin *os.File

@@ -3,6 +3,7 @@ package loadtest
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -39,6 +40,10 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	}
 	if interrupted {
 		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %d of %d requests", c.sent, s.total))
+	}
+	if p := r.api.promise; p != nil && p.unread != nil {
+		res.Verdict = Invalid
+		res.Reasons = append(res.Reasons, "answers were not checked: "+strings.ReplaceAll(p.unread.Error(), "\n", "; "))
 	}
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
@@ -80,11 +85,10 @@ func (res *Result) judgeBreaches() {
 		return
 	}
 	res.Reasons = append(res.Reasons, fmt.Sprintf("%d of %d answers break the OpenAPI documents: %s", res.Breaches, res.Validated, res.FirstBreach))
-	if res.Verdict == Pass {
-		res.Verdict = Fail
-	}
+	res.Verdict = Fail
 }
 
+// judgeThresholds: a generator that lagged excuses slow answers, never wrong ones.
 func judgeThresholds(res *Result, c *collector) {
 	for _, name := range sortedKeys(res.Plan.Thresholds) {
 		text := res.Plan.Thresholds[name]
@@ -96,7 +100,7 @@ func judgeThresholds(res *Result, c *collector) {
 		res.Thresholds = append(res.Thresholds, t)
 		if !t.OK {
 			res.Reasons = append(res.Reasons, fmt.Sprintf("%s is %s, the limit is %s", name, t.Value, text))
-			if res.Verdict == Pass {
+			if res.Verdict == Pass || l.answers() {
 				res.Verdict = Fail
 			}
 		}

@@ -1,9 +1,7 @@
-// Package loadtest drives door commands at a planned rate (open model, vegeta
-// as the engine) and judges what came back. A Plan goes in, a Result comes out;
-// every HTTP attempt is an Attempt and an Answer in the history, so the same
-// checkers judge a load run and a scenario. It speaks HTTP only and imports
-// internal/clock, internal/history and internal/near; the scenario engine and the command
-// line import it.
+// Package loadtest sends door commands at a planned rate (open model, vegeta as the
+// engine) and sums up the answers. A Plan goes in, a Result comes out. Every HTTP
+// attempt is an Attempt and an Answer in the history, so the checkers that judge
+// a scenario judge a load run too. It speaks HTTP only.
 package loadtest
 
 import (
@@ -21,7 +19,8 @@ import (
 type Target struct {
 	HTTP         string   // base URL of the API
 	Control      []string // base URLs of control listeners, the server's first; may be empty
-	ControlToken string
+	ControlToken string   // of every control listener ...
+	Tokens       []string // ... or one of each
 	Places       []Place
 }
 
@@ -41,6 +40,7 @@ type Options struct {
 	AllowHost bool                // also a target that is not loopback
 	OutDir    string              // "": writes no files
 	Clock     clock.Clock         // domain time of the events; nil: asked from Target.Control, else the machine's
+	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control
 	Baseline  string              // result.json of an earlier run to compare with; "": none
 
 	transport http.RoundTripper // tests: instead of the network
@@ -57,6 +57,10 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 			return Result{}, fmt.Errorf("baseline: %w", err)
 		}
 	}
+	var log *history.Log
+	if o.Judge {
+		log = o.newLog()
+	}
 	// The clock's follower ends with the run.
 	inner, cancel := context.WithCancel(ctx)
 	r, err := prepare(inner, t, p, o)
@@ -72,6 +76,11 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 		return Result{}, err
 	}
 	res, err := r.run(inner)
+	if o.Judge && err == nil && ctx.Err() == nil {
+		proving, done := context.WithTimeout(ctx, proveWithin)
+		err = r.prove(proving, t, log, &res)
+		done()
+	}
 	if o.Baseline != "" {
 		res.Compare = compare(o.Baseline, before, res)
 	}

@@ -5,12 +5,33 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"sort"
 	"strconv"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
+
+// MergeDirs reads the results in several directories and writes the merged one
+// into out.
+func MergeDirs(out string, dirs ...string) (Result, error) {
+	parts := make([]Result, len(dirs))
+	for i, dir := range dirs {
+		var err error
+		if parts[i], err = ReadResult(dir); err != nil {
+			return Result{}, err
+		}
+	}
+	m, err := Merge(parts...)
+	if err != nil {
+		return m, err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return m, err
+	}
+	return m, m.Write(out)
+}
 
 // Merge makes one result of what several generators measured at the same time
 // on the same plan: histograms are added, thresholds judged again. It fails on
@@ -23,6 +44,7 @@ func Merge(parts ...Result) (Result, error) {
 	m := parts[0]
 	m.Verdict, m.Reasons, m.Thresholds, m.Compare = Pass, nil, nil, nil
 	m.Planned, m.Sent, m.Attempts, m.Renewed, m.Repeats, m.Replayed, m.PlannedRate, m.SentRate = 0, 0, 0, 0, 0, 0, 0, 0
+	m.Guarantees = &Guarantees{NotJudged: "each part judged its own history"}
 	m.Validated, m.Breaches, m.FirstBreach = 0, 0, ""
 	c := newCollector()
 	statuses := map[string]int64{}
@@ -41,6 +63,10 @@ func Merge(parts ...Result) (Result, error) {
 			m.FirstBreach = p.FirstBreach
 		}
 		addAll(statuses, p.Statuses)
+		for _, row := range p.Guarantees.breached() {
+			m.Guarantees.Rows, m.Guarantees.NotJudged = append(m.Guarantees.Rows, row), ""
+			m.Reasons = append(m.Reasons, "part "+strconv.Itoa(i+1)+": "+row.Clause+": "+row.Number)
+		}
 		if p.Started.Before(m.Started) {
 			m.Started = p.Started
 		}
@@ -55,6 +81,9 @@ func Merge(parts ...Result) (Result, error) {
 	m.Series = mergeSeries(m.Started, parts)
 	judgeThresholds(&m, c)
 	m.judgeBreaches()
+	if len(m.Guarantees.Rows) > 0 {
+		m.Verdict = Fail
+	}
 	return m, nil
 }
 
@@ -63,7 +92,7 @@ func (c *collector) merge(p Result) error {
 	add := func(to *hdrhistogram.Histogram, l Latency) error {
 		h, err := hdrhistogram.Decode([]byte(l.HDR))
 		if err != nil {
-			return fmt.Errorf("its histogram does not read: %w", err)
+			return fmt.Errorf("cannot read its histogram: %w", err)
 		}
 		to.Merge(h)
 		return nil

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
 // pacer lets vegeta follow a schedule, and remembers when it began: vegeta
 // does not tell. Only the attack's own goroutine calls it, before each tick,
-// so whoever holds a result may read began.
+// so any holder of a result may read began.
 type pacer struct {
 	*schedule
 	ctx   context.Context // ends the waiting
@@ -29,7 +30,7 @@ func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 	}
 	wait := p.at(int64(hits)) - elapsed
 	if wait > long {
-		if pause(p.ctx, wait-long/2) != nil {
+		if client.Pause(p.ctx, wait-long/2) != nil {
 			return 0, true
 		}
 		wait = p.due(hits).Sub(clock.WallNow())

@@ -8,10 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"sync"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/client"
 )
 
 // ErrNoDoors means that the places that the plan wants have no doors.
@@ -19,116 +18,46 @@ var ErrNoDoors = errors.New("no doors to command")
 
 const tokenPath = "/core/v1/auth/apikey/token"
 
-// place holds one place's token, so that 30 exchanges a minute suffice for
-// any rate [AUTH-3]. A token is renewed in the background in the last third
-// of its life, in domain time, and at once when the server says 401.
+// place is one place of the target and its token.
 type place struct {
 	Place
 	api    *api
 	source http.RoundTripper // from the place's own address
-
-	mu       sync.Mutex
-	token    string
-	got      time.Time // domain time
-	life     time.Duration
-	renewing bool
-	retry    time.Duration // clock.Mono before which no exchange is tried again
-	failure  error         // of the last exchange
-	patient  bool          // waits when the exchange limit is reached: before the run only
+	token  *client.Token
 }
 
-// bearer is a token that is good for a command sent now.
-func (p *place) bearer(ctx context.Context) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	age := p.api.now().Sub(p.got)
-	switch {
-	case p.token == "" || age < 0 || age >= p.life-time.Second: // [AUTH-2]
-		return p.exchange(ctx)
-	case age > p.life*2/3 && !p.renewing && (p.failure == nil || clock.Mono() >= p.retry):
-		p.renewing = true
-		go p.renewAhead(context.WithoutCancel(ctx), p.token)
-	}
-	return p.token, nil
+func newPlace(p Place, a *api, source http.RoundTripper) *place {
+	pl := &place{Place: p, api: a, source: source}
+	pl.token = &client.Token{Now: a.now, Ask: pl.ask}
+	return pl
 }
 
-func (p *place) renewAhead(ctx context.Context, old string) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	token, life, got, err := p.ask(ctx)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.renewing = false
-	if p.settle(err) && p.token == old {
-		p.token, p.life, p.got = token, life, got
-	}
-}
-
-// settle notes how an exchange went; it needs mu.
-func (p *place) settle(err error) bool {
-	if p.failure = err; err != nil {
-		p.retry = clock.Mono() + 2*time.Second
-	}
-	return err == nil
-}
-
-// refused replaces a token that the server refused; whoever comes second gets the new one.
-func (p *place) refused(ctx context.Context, old string) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.token != old {
-		return p.token, nil
-	}
-	return p.exchange(ctx)
-}
-
-// exchange needs mu. After a failure it answers the same for two seconds: a
-// dead key must not use up the exchange limit.
-func (p *place) exchange(ctx context.Context) (string, error) {
-	if p.failure != nil && clock.Mono() < p.retry {
-		return "", p.failure
-	}
-	token, life, got, err := p.ask(ctx)
-	if p.settle(err) {
-		p.token, p.life, p.got = token, life, got
-	}
-	return token, err
-}
-
-func (p *place) ask(ctx context.Context) (token string, life time.Duration, got time.Time, err error) {
-	got = p.api.now() // before the call: never younger than the server thinks
+// ask makes one exchange.
+func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 	body, _ := json.Marshal(map[string]string{"key": p.APIKey})
+	a, err := p.api.call(ctx, p.source, request{method: http.MethodPost, route: tokenPath, path: tokenPath, place: p.PlaceID, body: body})
 	var data struct {
 		AccessToken string `json:"accessToken"`
 		ExpiresIn   int    `json:"expiresIn"`
 	}
-	for {
-		a, err := p.api.call(ctx, p.source, request{method: http.MethodPost, route: tokenPath, path: tokenPath, place: p.PlaceID, body: body})
-		if err != nil {
-			return "", 0, got, fmt.Errorf("token of %s: %w", p.PlaceID, err)
-		}
-		if a.status == http.StatusTooManyRequests && p.patient {
-			if err := pause(ctx, a.retryAfter()); err != nil {
-				return "", 0, got, fmt.Errorf("token of %s: exchange limit: %w", p.PlaceID, err)
-			}
-			got = p.api.now()
-			continue
-		}
-		if a.status != http.StatusOK {
-			return "", 0, got, fmt.Errorf("token of %s: %d %s", p.PlaceID, a.status, a.code)
-		}
-		if err := json.Unmarshal(a.data, &data); err != nil || data.AccessToken == "" || data.ExpiresIn <= 0 {
-			return "", 0, got, fmt.Errorf("token of %s: not a token result", p.PlaceID)
-		}
-		return data.AccessToken, time.Duration(data.ExpiresIn) * time.Second, got, nil
+	switch {
+	case err != nil:
+		return x, fmt.Errorf("token of %s: %w", p.PlaceID, err)
+	case a.status == http.StatusTooManyRequests:
+		return x, fmt.Errorf("token of %s: %d %s: %w", p.PlaceID, a.status, a.code, &client.Limited{After: client.RetryAfter(a.header.Get("Retry-After"))})
+	case a.status != http.StatusOK:
+		return x, fmt.Errorf("token of %s: %d %s", p.PlaceID, a.status, a.code)
+	case json.Unmarshal(a.data, &data) != nil || data.AccessToken == "" || data.ExpiresIn <= 0:
+		return x, fmt.Errorf("token of %s: not a token result", p.PlaceID)
 	}
+	return client.Exchanged{Token: data.AccessToken, Life: time.Duration(data.ExpiresIn) * time.Second}, nil
 }
 
 // doors lists every door of the place.
 func (p *place) doors(ctx context.Context) ([]door, error) {
 	var found []door
 	for offset := 0; ; {
-		token, err := p.bearer(ctx)
+		token, err := p.token.Bearer(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -153,18 +82,5 @@ func (p *place) doors(ctx context.Context) ([]door, error) {
 		if offset += len(rows); len(rows) == 0 || offset >= a.total {
 			return found, nil
 		}
-	}
-}
-
-// pause waits on the wall clock.
-func pause(ctx context.Context, d time.Duration) error {
-	woken := make(chan struct{})
-	t := clock.WallAfter(d, func() { close(woken) })
-	defer t.Stop()
-	select {
-	case <-woken:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -114,7 +114,7 @@ func (p Plan) Problems() []Problem {
 	c.want(p.HoldMinutes >= 0 && p.HoldMinutes <= 1440, "$.holdMinutes", "must be 0 to 1440")
 	c.want(len([]rune(p.Reason)) <= 200, "$.reason", "has more than 200 characters")
 	c.want(p.Skew > 1, "$.skew", "must be above 1")
-	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: somebody has to be first")
+	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: some requests must be originals")
 	c.thresholds(p.Thresholds)
 	return c.problems
 }
@@ -140,7 +140,7 @@ func (c *check) want(ok bool, path, format string, args ...any) {
 }
 
 func (c *check) oneOf(path, v string, valid []string) {
-	c.want(slices.Contains(valid, v), path, "%q is none of %s%s", v, strings.Join(valid, ", "), near.Hint(v, valid))
+	c.want(slices.Contains(valid, v), path, "%q is not one of %s%s", v, strings.Join(valid, ", "), near.Hint(v, valid))
 }
 
 // pace checks that the pacer has what it needs and nothing that it would ignore.

@@ -44,29 +44,29 @@ func TestBadPlans(t *testing.T) {
 		want []string
 	}{
 		"all at once": {"rat: 300\nduration: fast\ncommands: {open: 70%, shut: 30%}\n", []string{
-			`p.yaml:1:1: unknown name "rat", did you mean "rate"?`,
+			`p.yaml:1:1: unknown key "rat", did you mean "rate"?`,
 			`p.yaml:2:11: "fast" is not a duration, write it like 20s or 1m30s`,
-			`p.yaml:3:23: unknown name "shut"`,
+			`p.yaml:3:23: unknown key "shut", valid: close hold open`,
 		}},
-		"pacer": {"pacer: sinus\nrate: 3\n", []string{`p.yaml:1:1: "sinus" is none of constant, ramp, stages, sine, search, did you mean "sine"?`}},
+		"pacer": {"pacer: sinus\nrate: 3\n", []string{`p.yaml:1:8: "sinus" is not a valid pacer, did you mean "sine"?`}},
 		"needs": {"pacer: sine\nrate: 3\nto: 5\nduration: 1s\n", []string{
 			"p.yaml:1:1: pacer sine needs amplitude", "p.yaml:1:1: pacer sine needs period", "p.yaml:3:1: pacer sine takes no to"}},
 		"stages": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {rate: 5}\n  - {rate: -1, duration: 1s}\n", []string{
 			`p.yaml:5:12: "-1" is not a rate, write it like 300 or 300/s`}},
 		"stage without duration": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - rate: 5\n", []string{
-			"p.yaml:4:9: stage needs duration"}},
-		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares make 70%, they must make 100%", "p.yaml:5:1: must be below 100%: somebody has to be first"}},
+			"p.yaml:4:5: stage needs duration"}},
+		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares make 70%, they must make 100%", "p.yaml:5:1: must be below 100%: some requests must be originals"}},
 		"thresholds": {"rate: 1\nduration: 1s\nthresholds:\n  p99_reportd: 1s\n  errors: few\n  p99_all: 5\n", []string{
 			`p.yaml:4:3: unknown threshold "p99_reportd", did you mean "p99_reported"?`,
 			`p.yaml:5:3: "few" is neither a count nor a share like 1%`,
 			`p.yaml:6:3: "5" is not a duration, write it like 20s or 1m30s`}},
-		"number":    {"rate: 1\nduration: 1s\nholdMinutes: many\nskew: [1]\n", []string{`p.yaml:3:14: "many" is not a whole number`, "p.yaml:4:7: want a single value"}},
+		"number":    {"rate: 1\nduration: 1s\nholdMinutes: many\nskew: [1]\n", []string{`p.yaml:3:14: expected a whole number, found "many"`, "p.yaml:4:7: expected a number, found a list"}},
 		"syntax":    {"rate: [1\n", []string{"p.yaml:1:7: sequence end token ']' not found"}},
-		"empty":     {"# nothing\n", []string{"p.yaml:1:1: the plan is empty"}},
-		"not a map": {"- a\n", []string{"p.yaml:1:1: want names with values"}},
-		"a list":    {"stages: 5\n", []string{"p.yaml:1:9: want a list"}},
+		"empty":     {"# nothing\n", []string{"p.yaml:1:1: the file is empty"}},
+		"not a map": {"- a\n", []string{"p.yaml:1:1: expected a mapping, found a list"}},
+		"a list":    {"stages: 5\n", []string{"p.yaml:1:9: expected a list, found \"5\""}},
 		"search":    {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs thresholds to keep", "p.yaml:3:1: must not be below the rate"}},
-		"duplicate": {"rate: 1\nrate: 2\nduration: 1s\n", []string{`p.yaml:2:1: mapping key "rate" already defined at [1:1]`}},
+		"duplicate": {"rate: 1\nrate: 2\nduration: 1s\n", []string{`p.yaml:2:1: "rate" is given twice`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,13 +11,15 @@ import (
 // promise counts the answers that were held against the target's documents.
 type promise struct {
 	contract *contract.Contract
+	unread   error // the documents that could not be read
 	checked  atomic.Int64
 	bad      atomic.Int64
 	first    atomic.Pointer[string] // what the first bad one was
 }
 
 func (a *api) readPromise(ctx context.Context, via http.RoundTripper) *promise {
-	return &promise{contract: contract.Read(func(path string) ([]byte, error) { return a.fetch(ctx, via, path) })}
+	c, err := contract.Read(func(path string) ([]byte, error) { return a.fetch(ctx, via, path) })
+	return &promise{contract: c, unread: err}
 }
 
 // check is called from many goroutines.

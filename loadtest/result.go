@@ -5,7 +5,7 @@ import "time"
 // Verdicts.
 const (
 	Pass    = "PASS"
-	Fail    = "FAIL"    // a threshold is broken: exit 99
+	Fail    = "FAIL"    // a guarantee is breached: exit 4; a threshold is broken: exit 99
 	Invalid = "INVALID" // the generator, not the system, was the limit: exit 6
 )
 
@@ -38,6 +38,7 @@ type Result struct {
 	Codes      map[string]int64 `json:"codes,omitempty"`
 	Errors     map[string]int64 `json:"errors,omitempty"` // requests without an answer, by cause
 	Thresholds []Threshold      `json:"thresholds,omitempty"`
+	Guarantees *Guarantees      `json:"guarantees,omitempty"` // nil: nobody asked
 	Series     []Point          `json:"series"`
 	Search     []Step           `json:"search,omitempty"`
 	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that kept the thresholds
@@ -109,8 +110,12 @@ type Change struct {
 	Verdict string  `json:"verdict"` // same, better, worse
 }
 
-// ExitCode is the command line's: 0, 99 a threshold is broken, 6 invalid.
+// ExitCode is the command line's: 0, 4 a guarantee is breached, 99 a threshold is
+// broken, 6 invalid.
 func (r Result) ExitCode() int {
+	if len(r.Guarantees.breached()) > 0 {
+		return 4
+	}
 	switch r.Verdict {
 	case Fail:
 		return 99

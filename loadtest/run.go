@@ -17,13 +17,15 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/loopback"
 )
 
-// ErrHost means that the target is not this machine and nobody allowed that.
+// ErrHost means that the target is another machine and that wasn't allowed.
 var ErrHost = errors.New("neither this machine nor its compose network; a load on another host needs to be allowed explicitly")
 
-// grace is how long answers under way may take after an interruption.
+// grace is how long pending answers may take after an interruption.
 const grace = 2 * time.Second
 
 // runner is one run: what is shared by its steps.
@@ -135,11 +137,10 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 		r.sources = append(r.sources, source)
 		wg.Go(func() {
 			defer func() { <-slots }()
-			pl := &place{Place: p, api: r.api, source: source, patient: true}
+			pl := newPlace(p, r.api, source)
+			pl.token.SetPatient(true) // before the run only: a hit can't wait
 			found[i], errs[i] = pl.doors(ctx)
-			pl.mu.Lock()
-			pl.patient = false
-			pl.mu.Unlock()
+			pl.token.SetPatient(false)
 		})
 	}
 	wg.Wait()
@@ -156,13 +157,12 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 }
 
 // sourceOf gives place i an address of its own for its exchanges: the limit is
-// 30 a minute and address [AUTH-3].
+// 30 per minute per address, see AUTH-3.
 func (r *runner) sourceOf(i int) http.RoundTripper {
-	ip := net.ParseIP(r.api.base.Hostname())
-	if r.opts.transport != nil || ip == nil || ip.To4() == nil || !ip.IsLoopback() {
+	if r.opts.transport != nil || !loopback.Is(r.api.base.Hostname()) {
 		return r.via
 	}
-	return newTransport(net.IPv4(127, byte(64+i/256%128), byte(i%256), 1))
+	return newTransport(loopback.Load.Source(i))
 }
 
 // attack sends one schedule and collects its results.
@@ -219,7 +219,7 @@ func (c *collector) progress(w io.Writer, name string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for s := 2; pause(ctx, 2*time.Second) == nil; s += 2 {
+		for s := 2; client.Pause(ctx, 2*time.Second) == nil; s += 2 {
 			c.mu.Lock()
 			line := fmt.Sprintf("%s %3ds  %d answered", name, s, c.sent)
 			if p := c.series.points[c.series.newest-1]; p != nil {

@@ -78,7 +78,7 @@ func checkBinary(t *testing.T, path string, want int) {
 	}
 }
 
-// A server that stops for two seconds: whoever was due in them waited, and the
+// A server that stops for two seconds: hits that were due in them waited, and the
 // open model sends on, so the stall is in the latency and not in the rate.
 func TestStallIsSeen(t *testing.T) {
 	t.Parallel()
@@ -126,6 +126,16 @@ func TestLaggingGeneratorIsInvalid(t *testing.T) {
 		res := r.judge(newSchedule(r.plan), c, src, w, false)
 		if res.Verdict != Invalid || res.ExitCode() != 6 || !strings.Contains(res.Reasons[0], "lagged") {
 			t.Errorf("%s %v", res.Verdict, res.Reasons)
+		}
+		// A lag excuses slow answers, never wrong ones.
+		for threshold, want := range map[string]struct {
+			verdict string
+			exit    int
+		}{"reported_max": {Fail, 99}, "p99_all": {Invalid, 6}} {
+			r.plan.Thresholds = map[string]string{threshold: map[string]string{"reported_max": "0", "p99_all": "1ms"}[threshold]}
+			if got := r.judge(newSchedule(r.plan), c, src, w, false); got.Verdict != want.verdict || got.ExitCode() != want.exit {
+				t.Errorf("lag and %s broken: %s exit %d, want %s exit %d", threshold, got.Verdict, got.ExitCode(), want.verdict, want.exit)
+			}
 		}
 		if res.Outcomes[0].Scheduled.Max < 2800 || res.Outcomes[0].Service.Max > 100 {
 			t.Errorf("lag hidden:\n%s", res.Text())
@@ -247,7 +257,7 @@ func TestNothingIsResent(t *testing.T) {
 	if n := len(slices.Compact(f.order)); n != 100 {
 		t.Errorf("%d keys, want 100: some came twice", n)
 	}
-	if got := hosts(f.exchanges); !slices.Equal(got, []string{"127.64.0.1", "127.64.1.1"}) {
+	if got := hosts(f.exchanges); !slices.Equal(got, []string{"127.101.0.1", "127.101.1.1"}) {
 		t.Errorf("tokens exchanged from %v, want an address each of the live places [AUTH-3]", got)
 	}
 	if a, b := len(l.of(history.Attempt)), len(l.of(history.Answer)); a != 100 || b != 100-int(res.outcome(noAnswer).Count) {

@@ -29,7 +29,7 @@ func (r Result) Text() string {
 	if len(r.Errors) > 0 {
 		fmt.Fprintf(&b, "error   %s\n", counts(r.Errors))
 	}
-	for _, part := range []string{r.thresholdTable(), r.searchTable(), r.compareTable()} {
+	for _, part := range []string{r.thresholdTable(), r.searchTable(), r.compareTable(), strings.TrimSuffix(r.Guarantees.text(), "\n")} {
 		if part != "" {
 			b.WriteString("\n" + part + "\n")
 		}

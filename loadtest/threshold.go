@@ -142,6 +142,12 @@ func (l limit) judge(name, text string, c *collector, seconds float64) Threshold
 	return t
 }
 
+// answers reports whether the limit is on what came back, which a generator that
+// lags can't have caused: too many errors or too many of one outcome.
+func (l limit) answers() bool {
+	return !l.atLeast && (l.measure == "errors" || l.measure == "count")
+}
+
 func (l limit) hits(c *collector) float64 {
 	if l.measure == "errors" {
 		return float64(c.count(rejected) + c.count(noAnswer))

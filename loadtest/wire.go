@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/loopback"
 )
 
 // Headers between source, wire and collector; none of them leaves the process.
@@ -46,14 +48,14 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
 	defer context.AfterFunc(w.ctx, cancel)()
-	token, err := h.door.place.bearer(ctx)
+	token, err := h.door.place.token.Bearer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a, err := w.send(ctx, h, token)
 	if err == nil && a.status == http.StatusUnauthorized && strings.HasPrefix(a.code, "token_") {
 		w.renewed.Add(1)
-		if token, err = h.door.place.refused(ctx, token); err == nil {
+		if token, err = h.door.place.token.Refused(ctx, token); err == nil {
 			a, err = w.send(ctx, h, token)
 		}
 	}
@@ -88,9 +90,9 @@ func (a answer) response(req *http.Request) *http.Response {
 // HTTP/1.1, no proxy, no transparent compression. Idle ones go before a server's
 // usual limit does, as a request on a dying connection would fail unsent.
 func newTransport(source net.IP) *http.Transport {
-	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second, Control: lateBind}
+	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
 	if source != nil {
-		d.LocalAddr = &net.TCPAddr{IP: source}
+		loopback.From(d, source)
 	}
 	return &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 1 << 20, IdleConnTimeout: 15 * time.Second,
 		DisableCompression: true, Protocols: http1()}

@@ -1,7 +1,6 @@
-// Package scenarios holds the built-in suite: what `doorlab check` runs when no
-// file is named. The files are plain scenario files, one family a prefix
-// (sync_, outage_, idempotency_); nothing but the embedding is Go. internal/cli
-// and tests import it.
+// Package scenarios holds the built-in suite: what `doorlab check` runs when no file
+// is named. The files are ordinary scenario files, with one prefix per family
+// (sync_, outage_, idempotency_).
 package scenarios
 
 import "embed"

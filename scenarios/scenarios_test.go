@@ -3,26 +3,28 @@ package scenarios_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io/fs"
 	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
-	"github.com/doorlab/doorlab/internal/scenario"
-	"github.com/doorlab/doorlab/internal/testbed"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/loadtest"
 	"github.com/doorlab/doorlab/scenarios"
+	"github.com/doorlab/doorlab/scenarios/engine"
+	"github.com/doorlab/doorlab/testbed"
 )
 
-func load(t *testing.T) []*scenario.File {
+func load(t *testing.T) []*engine.File {
 	t.Helper()
-	files, err := scenario.LoadFS(scenarios.Files)
+	files, err := engine.LoadFS(scenarios.Files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,61 +62,59 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// TestSuite runs every file on a small fleet of its own, all at once since they
-// mostly wait: all pass, and together they are evidence for every guarantee.
+// TestSuite runs every file on a small fleet of its own, in a random order: all
+// pass, alone as well as together, and together they prove every guarantee.
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	files := load(t)
-	results, errs := make([]scenario.Result, len(files)), make([]error, len(files))
-	var wg sync.WaitGroup
-	for i, f := range files {
-		dir := t.TempDir()
-		wg.Go(func() { results[i], errs[i] = play(t.Context(), dir, f, 20) })
+	seed := uint64(time.Now().UnixNano() % 1_000_000)
+	t.Logf("shuffled with seed %d", seed)
+	rand.New(rand.NewPCG(seed, seed)).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	res := suite(t, files, engine.Options{Parallel: 16, Require: []string{"all"}})
+	for tries := 0; tries < 2 && res.Status == judge.Invalid; tries++ { // says nothing of the system: the machine was too busy for the generator
+		t.Logf("again: %s", res.Reason)
+		res = suite(t, files, engine.Options{Parallel: 4, Require: []string{"all"}})
 	}
-	wg.Wait()
-	for i, f := range files { // INVALID says nothing of the system: the machine was too busy for the generator
-		for tries := 0; tries < 2 && errs[i] == nil && results[i].Status == history.Invalid; tries++ {
-			t.Logf("%s again, alone: %s", f.Base(), results[i].Reason)
-			results[i], errs[i] = play(t.Context(), t.TempDir(), f, 20)
-		}
+	if res.Status != judge.Pass || res.ExitCode() != 0 {
+		var b bytes.Buffer
+		_ = report.WriteTable(&b, res)
+		t.Error(b.String())
 	}
-	covered := map[string]int{}
-	for i, res := range results {
-		if errs[i] != nil {
-			t.Errorf("%s: %v", files[i].Base(), errs[i])
-		}
-		if res.Status != history.Pass || res.ExitCode() != 0 {
-			var b bytes.Buffer
-			_ = report.WriteTable(&b, res)
-			t.Error(b.String())
-		}
-		for _, r := range res.Ledger {
-			if r.Status == history.Pass && len(r.Assertions) > 0 {
-				covered[r.Clause] += r.Checked
-			}
-		}
-	}
-	for _, c := range history.Clauses() {
-		if covered[c] == 0 {
-			t.Errorf("%s is covered by no file", c)
+	for i, f := range res.Files {
+		if f.Path != files[i].Path {
+			t.Errorf("result %d is of %s, want %s: the order given", i, f.Path, files[i].Path)
 		}
 	}
 }
 
-// play runs one file on a testbed with virtual time and a milder load.
-func play(ctx context.Context, dir string, f *scenario.File, boards int) (res scenario.Result, err error) {
+// suite plays files, each in a world of its own.
+func suite(t *testing.T, files []*engine.File, o engine.Options) engine.Result {
+	t.Helper()
+	o.Seed, o.Loader = 7, mild
+	o.Vars = map[string]string{"minRate": "10", "permits": "50", "revoked": "25", "during": "2s", "each": "60", "most": "60"}
+	dir := t.TempDir()
+	var n atomic.Int64
+	res, err := engine.RunApart(t.Context(), func(ctx context.Context, f *engine.File) (engine.World, error) {
+		return open(ctx, filepath.Join(dir, strconv.FormatInt(n.Add(1), 10)), 20)
+	}, files, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// open is a testbed with virtual time.
+func open(ctx context.Context, dir string, boards int) (w engine.World, err error) {
 	tb, err := testbed.Start(ctx, testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true,
 		DataDir: dir, Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		return res, err
+		return w, err
 	}
-	defer func() { err = errors.Join(err, tb.Stop()) }()
-	target := scenario.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, ControlToken: tb.Ready.ControlToken}
+	w = engine.World{Stop: tb.Stop, Target: engine.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, ControlToken: tb.Ready.ControlToken}}
 	for _, p := range tb.Ready.Places {
-		target.Places = append(target.Places, scenario.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
+		w.Target.Places = append(w.Target.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
 	}
-	return scenario.Run(ctx, target, []*scenario.File{f}, scenario.Options{Seed: 7, Loader: mild,
-		Vars: map[string]string{"minRate": "10", "permits": "50", "revoked": "25", "during": "2s", "each": "60", "most": "60"}})
+	return w, nil
 }
 
 // mild keeps the shape of a plan and takes a part of its rate and time: the

@@ -2,32 +2,36 @@ package server
 
 import (
 	"github.com/doorlab/doorlab/server/boardsync"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/gateway"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // boards composes what faces the boards: gateway, commands, synchronization,
 // and entry by people, which opens through commands.
 func (s *Server) boards() (err error) {
-	s.gateway, err = gateway.New(gateway.Config{Store: s.store, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History,
-		Counted: s.cfg.Counted, Log: s.cfg.Log})
+	s.gateway, err = gateway.New(plant(gateway.Config{Store: s.store, Records: record.Keeper{Store: s.store}, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History,
+		Counted: s.cfg.Counted, Greet: s.cfg.Greet, Log: s.cfg.Log, Pepper: s.pepper()}))
 	if err != nil {
 		return err
 	}
-	dc := device.Config{Ledger: s.store.Commands(), Sender: s.gateway, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History, Observe: s.metrics.command}
-	if s.crash != nil {
-		dc.Step = s.crash.pass
-	}
-	s.device = device.New(dc)
+	s.device = command.New(plant(command.Config{Ledger: s.store.Commands(), Sender: s.gateway, Clock: s.cfg.Clock, Flight: s.cfg.Flight, Trace: s.trace, Wait: s.cfg.Wait}))
 	if _, err := s.device.Recover(); err != nil { // before any board can connect
 		return err
 	}
-	s.sync = boardsync.New(boardsync.Config{Content: s.store, Line: s.gateway, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History,
-		Observe: s.metrics.synced, Log: s.cfg.Log})
+	s.sync = boardsync.New(plant(boardsync.Config{Content: boardsync.Reader{Source: s.store}, Line: s.gateway, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History,
+		Observe: s.metrics.synced, Coalesce: s.cfg.Coalesce, Leave: s.store.Leave, Log: s.cfg.Log}))
+	s.sweeper = record.NewSweeper(s.store, s.cfg.Clock, s.cfg.Retention)
 	s.store.OnRevision(s.sync.Moved)
-	s.metrics.watch(s.gateway, s.sync)
-	s.gateway.Bind(s.device, s.sync)
-	s.entry = entry.New(entry.Config{Clock: s.cfg.Clock, Store: s.store, Device: s.device})
+	s.metrics.watchCommands(s.device)
+	s.metrics.watchBroker(s.gateway, s.cfg.World)
+	s.metrics.watchSync(s.sync)
+	s.metrics.watchStore(s.cfg.DataDir)
+	s.gateway.Bind(plant[gateway.Reports](s.device), plant[gateway.Sync](s.sync))
+	s.entry = entry.New(plant(entry.Config{Clock: s.cfg.Clock, Store: s.store, Device: s.device, Openings: &s.openings}))
 	return nil
 }
+
+// Online is how many boards have said hello on their connection.
+func (s *Server) Online() int { return int(s.gateway.Snapshot().Online) }

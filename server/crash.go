@@ -8,26 +8,38 @@ import (
 	"syscall"
 
 	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/server/command"
 )
 
-// steps of a command at which the process can be killed [CMD-6].
-var steps = []string{"after-claim", "before-publish", "after-publish", "before-commit", "after-commit", "before-answer"}
+// crashPoints ends the server at the next pass of the armed point, see CMD-6.
+type crashPoints struct{ armed atomic.Pointer[crash] }
 
-// crashPoints kills the process, as SIGKILL does, at the next pass of the armed step.
-type crashPoints struct{ armed atomic.Pointer[string] }
+type crash struct {
+	at  command.Point
+	die func()
+}
 
-func (c *crashPoints) arm(step string) error {
-	if !slices.Contains(steps, step) {
-		return fmt.Errorf("must be one of %s%s", strings.Join(steps, ", "), near.Hint(step, steps))
+// arm sets the point and how to die at it. Error: the point isn't one.
+func (c *crashPoints) arm(at string, die func()) error {
+	names := make([]string, 0, len(command.CrashPoints))
+	for _, p := range command.CrashPoints {
+		names = append(names, string(p))
 	}
-	c.armed.Store(&step)
+	if !slices.Contains(names, at) {
+		return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), near.Hint(at, names))
+	}
+	c.armed.Store(&crash{command.Point(at), die})
 	return nil
 }
 
-// pass is called at every step.
-func (c *crashPoints) pass(step string) {
-	if at := c.armed.Load(); at != nil && *at == step {
-		_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
-		select {} // the signal is under way: nothing after the step may happen
+// pass is called at every point of every command; one crash per arming.
+func (c *crashPoints) pass(p command.Point) {
+	if a := c.armed.Load(); a != nil && a.at == p && c.armed.CompareAndSwap(a, nil) {
+		a.die()
 	}
+}
+
+func killProcess() {
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+	select {} // until the signal arrives: nothing after the point may happen
 }

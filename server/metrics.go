@@ -1,63 +1,162 @@
 package server
 
 import (
-	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/api"
 	"github.com/doorlab/doorlab/server/boardsync"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/gateway"
 )
 
-// metrics are Prometheus metrics. Labels are route templates, outcomes and
-// phases, never an id, a phone or a token.
+// metrics are Prometheus metrics. Labels are route templates, methods, outcomes
+// and phases, each from a closed list, never an id, a phone or a token.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
 	phases   *prometheus.HistogramVec
-	commands *prometheus.CounterVec
 	sync     *prometheus.HistogramVec
 }
 
 func newMetrics() *metrics {
-	buckets := prometheus.ExponentialBucketsRange(0.0005, 10, 16)
-	hist := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets,
+	hist := func(name, help string, low, high float64, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBucketsRange(low, high, 16),
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 160, NativeHistogramMinResetDuration: time.Hour}, labels)
 	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		requests: hist("doorlab_http_request_seconds", "Duration of API requests by route template and status.", "route", "method", "status"),
-		phases:   hist("doorlab_command_phase_seconds", "Duration of the phases of door commands: committed, published, reported, settled.", "phase"),
-		commands: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_commands_total", Help: "Door commands by outcome."}, []string{"outcome"}),
+		requests: hist("doorlab_http_request_seconds", "Duration of API requests by route template, method and status; what no route has is \"other\".",
+			0.0005, 10, "route", "method", "status"),
+		phases: hist("doorlab_command_phase_seconds", "Duration of the phases of door commands, each since the one before: committed, published, reported, settled.",
+			0.0005, 10, "phase"),
+		sync: hist("doorlab_sync_seconds", "Domain time until a board applied a change, since its commit or since the board's hello when that was later.",
+			0.05, 600, "since"),
 	}
-	m.sync = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "doorlab_sync_seconds",
-		Help:    "Domain time until a change was applied on a board, since its commit or since the board's hello when that was later.",
-		Buckets: prometheus.ExponentialBucketsRange(0.05, 600, 16)}, []string{"since"})
-	m.registry.MustRegister(m.requests, m.phases, m.commands, m.sync, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, p := range []string{"committed", "published", "reported", "settled"} { // a series that is absent can't be alerted on
+		m.phases.WithLabelValues(p)
+	}
+	m.sync.WithLabelValues("commit")
+	m.sync.WithLabelValues("hello")
+	m.registry.MustRegister(m.requests, m.phases, m.sync)
 	return m
 }
 
-func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+// counter and gauge show a number that its owner keeps; it is read when the page is.
+// label and value are "" for a metric without labels.
+func (m *metrics) counter(name, help, label, value string, read func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels(label, value)},
+		func() float64 { return float64(read()) }))
 }
 
-// watch shows what gateway and synchronization count, read when the page is.
-func (m *metrics) watch(g *gateway.Gateway, s *boardsync.Service) {
+func (m *metrics) gauge(name, help, label, value string, read func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels(label, value)}, read))
+}
+
+func labels(label, value string) prometheus.Labels {
+	if label == "" {
+		return nil
+	}
+	return prometheus.Labels{label: value}
+}
+
+// family registers one counter per value of a label.
+func (m *metrics) family(name, help, label string, counts map[string]func() int64) {
+	for value, read := range counts {
+		m.counter(name, help, label, value, read)
+	}
+}
+
+// watchCommands shows what the command service counts.
+func (m *metrics) watchCommands(s *command.Service) {
+	of := func(field func(command.Counts) int64) func() int64 {
+		return func() int64 { return field(s.Snapshot()) }
+	}
+	m.gauge("doorlab_commands_running", "Door commands in progress.", "", "", func() float64 { return float64(s.Snapshot().Running) })
+	m.family("doorlab_commands_total", "Door commands by outcome; withdrawn: the claim became durable too late, nothing was sent.", "outcome", map[string]func() int64{
+		command.Reported: of(func(c command.Counts) int64 { return c.Reported }), command.Offline: of(func(c command.Counts) int64 { return c.Offline }),
+		command.Refused: of(func(c command.Counts) int64 { return c.Refused }), command.NoResponse: of(func(c command.Counts) int64 { return c.NoResponse }),
+		string(command.Withdrawn): of(func(c command.Counts) int64 { return c.Withdrawn })})
+	m.family("doorlab_command_calls_total", "Calls for a door command by what became of them: started a command, joined a running one, "+
+		"replayed a stored answer, refused because the key was used for another request or too many commands were running.", "result", map[string]func() int64{
+		"started": of(func(c command.Counts) int64 { return c.Started }), "joined": of(func(c command.Counts) int64 { return c.Joined }),
+		"replayed": of(func(c command.Counts) int64 { return c.Replayed }), "key_reused": of(func(c command.Counts) int64 { return c.Reused }),
+		"too_many": of(func(c command.Counts) int64 { return c.TooMany })})
+	m.counter("doorlab_commands_recovered_total", "Commands that a previous run left without an outcome, settled as no response at start.", "", "",
+		of(func(c command.Counts) int64 { return c.Recovered }))
+	m.counter("doorlab_command_late_reports_total", "Reports that settled the record of a command after its 504.", "", "",
+		of(func(c command.Counts) int64 { return c.LateReports }))
+	m.family("doorlab_command_reports_dropped_total", "Reports that settled nothing: of no command, of another board's or door's, or without meaning.", "reason", map[string]func() int64{
+		"unknown": of(func(c command.Counts) int64 { return c.UnknownReports }), "foreign": of(func(c command.Counts) int64 { return c.ForeignReports }),
+		"garbage": of(func(c command.Counts) int64 { return c.GarbageReports })})
+}
+
+// watchBroker shows what the gateway counts.
+func (m *metrics) watchBroker(g *gateway.Gateway, w *world.World) {
+	of := func(field func(gateway.Counts) int64) func() int64 {
+		return func() int64 { return field(g.Snapshot()) }
+	}
+	boards := 0
+	for _, p := range w.Places {
+		boards += len(p.Boards)
+	}
+	m.gauge("doorlab_boards", "Boards of the world.", "", "", func() float64 { return float64(boards) })
+	m.gauge("doorlab_boards_online", "Boards that have said hello on their connection.", "", "", func() float64 { return float64(g.Snapshot().Online) })
+	m.gauge("doorlab_broker_connections", "Connections of known boards.", "", "", func() float64 { return float64(g.Snapshot().Connected) })
+	m.family("doorlab_broker_connections_total", "Connections by what became of them: accepted from a listener, refused of these, ended by a newer one of the same board, ended before CONNECT to make room for others.",
+		"result", map[string]func() int64{"accepted": of(func(c gateway.Counts) int64 { return c.Accepted }),
+			"refused": of(func(c gateway.Counts) int64 { return c.Refused }), "taken_over": of(func(c gateway.Counts) int64 { return c.Takeovers }),
+			"crowded": of(func(c gateway.Counts) int64 { return c.Crowded })})
+	m.family("doorlab_broker_errors_total", "Failures inside the broker: accepting a connection, a panic that one connection caused.", "kind", map[string]func() int64{
+		"accept": of(func(c gateway.Counts) int64 { return c.AcceptErrors }), "panic": of(func(c gateway.Counts) int64 { return c.Panics })})
+	m.counter("doorlab_board_messages_received_total", "Messages from boards.", "", "", of(func(c gateway.Counts) int64 { return c.Uplinks }))
+	m.family("doorlab_board_messages_total", "Messages from boards that count, by kind.", "kind", map[string]func() int64{
+		"hello": of(func(c gateway.Counts) int64 { return c.Hellos }), "report": of(func(c gateway.Counts) int64 { return c.Reports }),
+		"record": of(func(c gateway.Counts) int64 { return c.Records })})
+	reasons := map[string]func() int64{}
+	for _, why := range gateway.DropReasons {
+		reasons[why] = of(func(c gateway.Counts) int64 { return c.Dropped[why] })
+	}
+	m.family("doorlab_board_messages_dropped_total", "What boards said and the server dropped: before hello, without meaning, on a forbidden topic, retained, "+
+		"too large, a report on no command of the board or with a result that doesn't exist, a record that can't be kept or is beyond the board's quota.", "reason", reasons)
+	m.counter("doorlab_board_messages_sent_total", "Messages to boards.", "", "", of(func(c gateway.Counts) int64 { return c.Down }))
+	m.counter("doorlab_board_messages_unsent_total", "Messages that didn't reach a board's connection: it had ended, or the board reads too slowly.", "", "",
+		of(func(c gateway.Counts) int64 { return c.DownDropped }))
+	m.counter("doorlab_commands_unsent_total", "Door commands among the unsent messages.", "", "", of(func(c gateway.Counts) int64 { return c.CommandsUnsent }))
+}
+
+// watchSync shows what synchronization counts and how far the connected boards are behind.
+func (m *metrics) watchSync(s *boardsync.Service) {
 	count := s.Counts()
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_boards_online", Help: "Boards that have said hello on their connection."},
-		func() float64 { return float64(g.Snapshot().Online) }))
 	for kind, n := range map[string]*atomic.Int64{"delta": &count.Deltas, "snapshot": &count.Snapshots, "resend": &count.Resends, "repair": &count.Repairs} {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "doorlab_sync_sent_total",
-			Help: "Changes sent to boards; resends and repairs are among the deltas and snapshots.", ConstLabels: prometheus.Labels{"kind": kind}},
-			func() float64 { return float64(n.Load()) }))
+		m.counter("doorlab_sync_sent_total", "Changes sent to boards; resends and repairs are among the deltas and snapshots.", "kind", kind, n.Load)
+	}
+	m.family("doorlab_sync_problems_total", "Synchronization: content that could not be read, such reads tried again, acknowledgements of a revision that was never sent, "+
+		"repeats of one board put off.", "kind", map[string]func() int64{"read_failed": count.ReadFailures.Load, "retried": count.Retries.Load,
+		"impossible_ack": count.Impossible.Load, "delayed": count.Delayed.Load})
+	m.gauge("doorlab_sync_cached_bytes", "Encoded changes kept for boards that have not acknowledged them.", "", "", func() float64 { return float64(s.Cached()) })
+	m.gauge("doorlab_sync_lag_seconds", "Domain time that the connected board furthest behind has been missing a change.", "", "",
+		func() float64 { lag, _ := s.Lag(); return lag.Seconds() })
+	m.gauge("doorlab_boards_behind", "Connected boards that have not applied their place's revision.", "", "",
+		func() float64 { _, n := s.Lag(); return float64(n) })
+}
+
+// watchStore shows the size of the database on disk.
+func (m *metrics) watchStore(dir string) {
+	for kind, name := range map[string]string{"database": "doorlab.db", "wal": "doorlab.db-wal"} {
+		m.gauge("doorlab_store_bytes", "Size of the database and of its write-ahead log on disk.", "file", kind, func() float64 {
+			info, err := os.Stat(filepath.Join(dir, name))
+			if err != nil {
+				return 0 // no log when all is in the database
+			}
+			return float64(info.Size())
+		})
 	}
 }
 
@@ -66,8 +165,7 @@ func (m *metrics) request(o api.Observation) {
 }
 
 // command splits a command's time: each phase is the time since the one before.
-func (m *metrics) command(p device.Phases) {
-	m.commands.WithLabelValues(p.Outcome).Inc()
+func (m *metrics) command(p *command.Trail) {
 	last := p.Accepted
 	for _, s := range []struct {
 		name string
@@ -81,7 +179,7 @@ func (m *metrics) command(p device.Phases) {
 	}
 }
 
-// synced observes an applied change [SYNC-1] [SYNC-2].
+// synced observes an applied change; see SYNC-1 and SYNC-2.
 func (m *metrics) synced(sinceHello bool, took time.Duration) {
 	since := "commit"
 	if sinceHello {

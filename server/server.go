@@ -1,5 +1,5 @@
 // Package server is the API server put together: store, rules, gateway, sync,
-// edges. Composition only: it holds no rule. internal/testbed starts it.
+// edges. Composition only: it holds no rule. testbed starts it.
 package server
 
 import (
@@ -9,67 +9,92 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/api"
 	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/boardsync"
-	"github.com/doorlab/doorlab/server/control"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/console"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/gateway"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/sip"
 	"github.com/doorlab/doorlab/server/store"
 )
 
-// ErrOtherWorld: the data directory was made from another world.
+// ErrOtherWorld: the world can't be the one that the data was made from.
 var ErrOtherWorld = store.ErrOtherWorld
+
+// ErrForeign: the database belongs to another secret.
+var ErrForeign = store.ErrForeign
 
 // Config of a Server. DataDir, World, Clock and LinkURL are required.
 type Config struct {
 	DataDir        string
-	World          *world.World
+	World          *world.World // with its secrets
 	Clock          clock.Clock
 	Flight         *clock.Flight       // nil = nothing is counted
 	History        func(history.Event) // nil = none
-	LinkURL        string              // base of entry links
-	TrustedProxies []string            // CIDR; whose X-Forwarded-For counts
+	Retention      record.Retention
+	Recording      func() bool // whether History keeps what it is told; nil = always
+	LinkURL        string      // base of entry links
+	TrustedProxies []string    // CIDR; whose X-Forwarded-For counts
 	// Counted: whether a board of this process is at the other end, see gateway.Config.
-	Counted     func(boardID string) bool
-	SIP         string // address of phone entry over SIP; "" = off
+	Counted func(boardID string) bool
+	// Rotated is called with the new password of a board that was rotated, by this
+	// process or another; nil = nobody simulates boards.
+	Rotated     func(boardID, password string)
+	SIP         string        // address of phone entry over SIP; "" = off
+	Greet       int           // boards that may be unfinished at one time; 0 = gateway's default
+	Wait        time.Duration // for a board's report; 0 = 8 s
+	Coalesce    time.Duration // changes of a place within it go to its boards together; 0 = 250 ms
+	SIPPeers    []string      // CIDR; who may call; nil = this machine only
+	Failed      func(error)   // told when phone entry ends by itself; nil = only logged
 	CrashPoints bool
 	Log         *slog.Logger // nil = discard
 }
 
 // Server is a composed server. ServeMQTT and Handler may be used at once.
 type Server struct {
-	cfg     Config
-	store   *store.Store
-	auth    *auth.Service
-	places  *place.Service
-	grants  *grant.Service
-	entry   *entry.Service
-	device  *device.Service
-	gateway *gateway.Gateway
-	sync    *boardsync.Service
-	public  http.Handler
-	metrics *metrics
-	crash   *crashPoints
-	sip     *sip.Server
+	cfg      Config
+	store    *store.Store
+	secret   datadir.Secret
+	openings place.Openings
+	auth     *auth.Service
+	places   *place.Service
+	grants   *grant.Service
+	entry    *entry.Service
+	device   *command.Service
+	gateway  *gateway.Gateway
+	sync     *boardsync.Service
+	public   http.Handler
+	metrics  *metrics
+	crash    crashPoints
+	sip      *sip.Server
+	rotated  map[string]int64 // generation of the boards that were rotated; the watch's alone
+	watching clock.Timer
+
+	unwatched atomic.Bool
+	sweeper   *record.Sweeper
 }
 
-// New opens the data directory, seeds the world, settles what an earlier life
-// left, and composes the services. Errors: ErrOtherWorld, store.ErrNewer, the
-// file system's.
+// New opens the data directory, seeds the world, settles what the previous run
+// left open, and puts the services together. Errors: ErrOtherWorld,
+// store.ErrNewer, and those of the file system.
 func New(cfg Config) (_ *Server, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -80,20 +105,29 @@ func New(cfg Config) (_ *Server, err error) {
 			_ = s.Stop()
 		}
 	}()
-	if cfg.CrashPoints {
-		s.crash = &crashPoints{}
-	}
 	if cfg.History != nil {
 		cfg.History(history.Event{Kind: history.Started, At: cfg.Clock.Now().UnixMilli(), Text: "server"})
 	}
-	if s.store, err = store.Open(cfg.DataDir, store.Options{Clock: cfg.Clock}); err != nil {
+	if s.secret, err = datadir.OpenSecret(cfg.DataDir); err != nil { // before there is a database: each is missed without the other
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if s.store, err = store.Open(cfg.DataDir, store.Options{Clock: cfg.Clock, Log: cfg.Log, Phones: s.secret.Of("phones")}); err != nil {
 		return nil, err
 	}
-	if err := s.store.Seed(cfg.World); err != nil {
+	if err := s.store.Claim(s.secret.ID()); err != nil {
 		return nil, err
 	}
-	if err := s.store.SetHistory(cfg.History); err != nil {
+	unchanged, err := s.store.Seed(cfg.World, s.pepper())
+	if err != nil {
 		return nil, err
+	}
+	for _, what := range unchanged {
+		cfg.Log.Warn("world: " + what)
+	}
+	if cfg.Recording == nil || cfg.Recording() {
+		if err := s.Record(true); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.rules(); err != nil {
 		return nil, err
@@ -104,8 +138,15 @@ func New(cfg Config) (_ *Server, err error) {
 	if err := s.edge(); err != nil {
 		return nil, err
 	}
+	if err := s.watch(); err != nil {
+		return nil, err
+	}
 	if cfg.SIP != "" {
-		if s.sip, err = sip.Start(sip.Config{Addr: cfg.SIP, Caller: s.entry, Log: cfg.Log}); err != nil {
+		peers, err := listen.Prefixes(cfg.SIPPeers)
+		if err != nil {
+			return nil, fmt.Errorf("--sip-peers: %w", err)
+		}
+		if s.sip, err = sip.Start(sip.Config{Addr: cfg.SIP, Peers: peers, Caller: s.entry, Failed: cfg.Failed, Log: cfg.Log}); err != nil {
 			return nil, err
 		}
 	}
@@ -113,49 +154,42 @@ func New(cfg Config) (_ *Server, err error) {
 }
 
 func (s *Server) rules() (err error) {
-	s.auth, err = auth.New(auth.Config{Clock: s.cfg.Clock, Store: s.store, Pepper: s.store.Secret("api keys"), SigningKey: s.store.Secret("tokens")})
+	s.auth, err = auth.New(plant(auth.Config{Clock: s.cfg.Clock, Store: s.store, Pepper: s.pepper(), SigningKey: s.secret.Of("tokens")}))
 	if err != nil {
 		return err
 	}
-	s.places = place.New(place.Config{Clock: s.cfg.Clock, Store: s.store})
-	s.grants = grant.New(grant.Config{Clock: s.cfg.Clock, Store: s.store, Secret: s.store.Secret("entry links"),
+	s.places = place.New(plant(place.Config{Clock: s.cfg.Clock, Store: s.store, Openings: &s.openings}))
+	s.grants = grant.New(plant(grant.Config{Clock: s.cfg.Clock, Store: s.store, Secret: s.secret.Of("entry links"), Openings: &s.openings,
 		LinkURL: strings.TrimRight(s.cfg.LinkURL, "/"),
 		Applied: func(boardID string) (int64, time.Time) {
 			b := s.gateway.Status(boardID)
 			return b.AppliedRevision, b.AppliedAt
-		}})
+		}}))
 	return nil
 }
 
-// prefixes reads the trusted proxies: CIDR or single addresses.
-func prefixes(list []string) ([]netip.Prefix, error) {
-	var out []netip.Prefix
-	for _, s := range list {
-		if a, err := netip.ParseAddr(s); err == nil {
-			out = append(out, netip.PrefixFrom(a, a.BitLen()))
-			continue
-		}
-		p, err := netip.ParsePrefix(s)
-		if err != nil {
-			return nil, fmt.Errorf("trusted proxy %q is neither an address nor a CIDR prefix", s)
-		}
-		out = append(out, p)
-	}
-	return out, nil
-}
-
 func (s *Server) edge() error {
-	proxies, err := prefixes(s.cfg.TrustedProxies)
+	proxies, err := listen.Prefixes(s.cfg.TrustedProxies)
 	if err != nil {
-		return err
+		return fmt.Errorf("trusted proxies: %w", err)
 	}
-	s.public, err = api.New(api.Config{
+	s.public, err = api.New(plant(api.Config{
 		Keys: s.auth, Directory: s.store, Places: s.places, Grants: s.grants, Entry: s.entry, Commands: s.device, Boards: s.gateway,
 		Audit: s.store.AddAudit, Ready: s.store.Ping,
 		Unavailable: func(err error) bool { return errors.Is(err, store.ErrUnavailable) },
 		LinkURL:     s.cfg.LinkURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.metrics.request,
-	})
+	}))
+	s.public = plant(s.public)
 	return err
+}
+
+// Record begins or ends telling Config.History what commits change; it begins
+// with the content of every place.
+func (s *Server) Record(on bool) error {
+	if !on {
+		return s.store.SetHistory(nil)
+	}
+	return s.store.SetHistory(s.cfg.History)
 }
 
 // Handler is the public API.
@@ -164,26 +198,27 @@ func (s *Server) Handler() http.Handler { return s.public }
 // ServeMQTT accepts boards from a listener until Stop.
 func (s *Server) ServeMQTT(l net.Listener) error { return s.gateway.Serve(l) }
 
-// Metrics is the Prometheus page.
-func (s *Server) Metrics() http.Handler { return s.metrics.handler() }
+// Metrics are the server's, for a page that may show others beside them.
+func (s *Server) Metrics() prometheus.Gatherer { return s.metrics.registry }
 
 // ControlToken is the control API's token unless another is given: the same
 // for every start on the same data.
-func (s *Server) ControlToken() string { return fmt.Sprintf("%x", s.store.Secret("control")[:24]) }
+func (s *Server) ControlToken() string { return fmt.Sprintf("%x", s.secret.Of("control")[:24]) }
 
 // ControlHooks are what the composition above adds to the control routes.
 type ControlHooks struct {
 	Ready        func() any
 	Moved        func(now time.Time)
 	WriteHistory func(w io.Writer, since int64) error
+	Record       func(on bool) error
 }
 
 // Control mounts the server's control routes; r is at /lab/v1.
 func (s *Server) Control(r chi.Router, h ControlHooks) {
-	c := control.Config{Clock: s.cfg.Clock, Keys: s.auth, Places: s.places, Grants: s.grants, Entry: s.entry,
-		Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory}
-	if s.crash != nil {
-		c.Crash = s.crash.arm
+	c := console.Config{Clock: s.cfg.Clock, Audits: s.store.Audits, Keys: s.auth, Places: s.places, Grants: s.grants, Entry: s.entry,
+		Rotate: s.RotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record}
+	if s.cfg.CrashPoints {
+		c.Crash = func(at string) error { return s.crash.arm(at, killProcess) }
 	}
 	c.Routes(r)
 }
@@ -196,11 +231,14 @@ func (s *Server) SIP() string {
 	return s.sip.Addr()
 }
 
-// KeyRevoked reports whether a key is revoked.
+// KeyRevoked reports whether a key is revoked. store.ErrNotFound for an unknown one.
 func (s *Server) KeyRevoked(keyID string) (bool, error) {
 	k, err := s.store.Key(keyID)
 	return !k.RevokedAt.IsZero(), err
 }
+
+// Board is what the server knows of a board.
+func (s *Server) Board(boardID string) board.Status { return s.gateway.Status(boardID) }
 
 // Desired is the revision that a board should have applied.
 func (s *Server) Desired(boardID string) int64 {
@@ -211,14 +249,21 @@ func (s *Server) Desired(boardID string) int64 {
 	return rev
 }
 
+// Answer answers every caller that waits for a door and takes no more commands.
+func (s *Server) Answer() { s.device.Stop() }
+
 // Stop ends everything in the order in which work flows; what was answered is durable.
 func (s *Server) Stop() error {
 	var errs []error
+	s.unwatch()
 	if s.sip != nil {
 		errs = append(errs, s.sip.Stop())
 	}
 	if s.device != nil {
 		s.device.Stop()
+	}
+	if s.sweeper != nil {
+		s.sweeper.Stop()
 	}
 	if s.sync != nil {
 		s.sync.Stop()

@@ -42,7 +42,7 @@ hello() {
 	epoch=0
 	mono
 	sent=$REPLY # the session's base is when the hello was SENT
-	say hello "{\"proto\":1,\"boot\":1,\"revision\":$revision,\"outageAgeMs\":0,\"firmware\":\"mosquitto-board\"}"
+	say hello "{\"proto\":2,\"boot\":1,\"revision\":$revision,\"outageAgeMs\":0,\"firmware\":\"mosquitto-board\"}"
 }
 
 acknowledged() { # JSON
@@ -90,6 +90,14 @@ receive() { # CHANNEL JSON
 	ack) acknowledged "$2" ;;
 	cmd) execute "$2" ;;
 	sync)
+		local page=1 pages=1
+		get "$2" page && page=${REPLY:-1}
+		get "$2" pages && pages=${REPLY:-1}
+		if [ "$page" -lt "$pages" ]; then # it keeps none of them
+			get "$2" to
+			say ack "{\"type\":\"page\",\"revision\":$REPLY,\"page\":$page}"
+			return
+		fi
 		get "$2" to && revision=$REPLY
 		say ack "{\"type\":\"sync\",\"revision\":$revision}"
 		;;

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -18,8 +17,8 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/testbed"
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/testbed"
 )
 
 // TestMosquittoBoard: a board made of mosquitto_sub and mosquitto_pub takes a
@@ -59,6 +58,15 @@ func TestMosquittoBoard(t *testing.T) {
 	said.until(t, "online, epoch ")
 	events.until(t, "content", func(e history.Event) bool { return e.Kind == history.Applied && e.BoardID == board.ID })
 
+	var shown struct {
+		Online, Detached bool
+		AppliedRevision  int64
+	}
+	do(t, control, "GET", "/lab/v1/boards/"+board.ID, nil, &shown)
+	if !shown.Online || !shown.Detached || shown.AppliedRevision == 0 {
+		t.Errorf("GET /boards/{id} shows %+v, want the real board", shown)
+	}
+
 	api := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}
 	if api.Token, _, err = api.Exchange(ctx, place.MainKey().Secret); err != nil {
 		t.Fatal(err)
@@ -86,8 +94,8 @@ func TestMosquittoBoard(t *testing.T) {
 		t.Errorf("netloss: %v", err)
 	}
 
-	// The simulated board comes back and goes again: the tools' own takes over
-	// anew, and says hello because nobody answers its pings.
+	// The simulated board comes back and goes again. The mosquitto board takes over
+	// again, and sends hello because its pings are no longer answered.
 	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/attach", nil, nil)
 	events.until(t, "takeover", func(e history.Event) bool { return e.Kind == history.Online && e.BoardID == board.ID })
 	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/detach", nil, nil)
@@ -171,31 +179,31 @@ type events struct{ c chan history.Event }
 
 func follow(t *testing.T, log *history.Log) events {
 	t.Helper()
-	r, w := io.Pipe()
-	sink, err := log.SinkTo(w)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	e := events{make(chan history.Event, 64)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for s := bufio.NewScanner(r); s.Scan(); {
-			var ev history.Event
-			if json.Unmarshal(s.Bytes(), &ev) != nil {
-				continue
+		look := time.NewTicker(5 * time.Millisecond)
+		defer look.Stop()
+		for seq := int64(0); ; {
+			for _, ev := range log.Since(seq) {
+				seq = ev.Seq
+				select {
+				case e.c <- ev:
+				case <-ctx.Done():
+					return
+				}
 			}
 			select {
-			case e.c <- ev:
-			case <-ctx.Done(): // read on, or the sink would wait for us
+			case <-look.C:
+			case <-ctx.Done():
+				return
 			}
 		}
 	}()
 	t.Cleanup(func() {
 		cancel()
-		_ = sink.Close()
-		_ = w.Close()
 		<-done
 	})
 	return e

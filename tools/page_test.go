@@ -1,9 +1,11 @@
 package tools
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -11,8 +13,8 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 
 	"github.com/doorlab/doorlab/internal/client"
-	"github.com/doorlab/doorlab/internal/testbed"
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/testbed"
 )
 
 // pageBoard is a board written from docs/board-protocol.md alone, with a stock
@@ -23,9 +25,17 @@ type pageBoard struct {
 	t        *testing.T
 	id       string
 	revision int64
+	phoneKey []byte
+	phones   map[string]bool // hashes
 	digest   [16]byte
 	grants   map[string][16]byte
 	lists    map[string][16]byte // windows, doors, hours: of the whole value
+	of       string              // the change whose pages are kept
+	pages    int
+	first    []byte
+	parts    []json.RawMessage
+	gone     []string
+	paged    bool // a change in pages was applied
 	epoch    int64
 	base     int64
 	sent     time.Time // of the hello
@@ -85,13 +95,41 @@ func (b *pageBoard) sync(payload []byte) {
 		Upsert, Windows, Doors []json.RawMessage
 		Hours                  json.RawMessage
 		Remove                 []string
-		Digest                 string
+		Digest, PhoneKey       string
+		Page, Pages            int
 	}
 	if err := json.Unmarshal(payload, &y); err != nil {
 		b.t.Error(err)
 	}
+	if y.Pages > 0 && !(y.Snapshot || y.From == b.revision) { // told below
+		b.pages = 0
+	} else if y.Pages > 0 {
+		if of := fmt.Sprint(y.From, y.To, y.Digest); y.Page == 1 || of != b.of {
+			b.of, b.pages, b.parts = of, 0, nil
+		}
+		if y.Page == b.pages+1 {
+			b.pages++
+			b.parts = append(b.parts, y.Upsert...)
+			b.gone = append(b.gone, y.Remove...)
+		}
+		if y.Page == 1 {
+			b.first = payload
+		}
+		if b.pages < y.Pages {
+			b.say("ack", map[string]any{"type": "page", "revision": y.To, "page": b.pages})
+			return
+		}
+		y.Upsert = nil // its memory is in parts
+		if err := json.Unmarshal(b.first, &y); err != nil {
+			b.t.Error(err)
+		}
+		y.Upsert, y.Remove = b.parts, b.gone
+		b.of, b.pages, b.parts, b.gone, b.paged = "", 0, nil, nil, true
+	}
 	switch {
 	case y.Snapshot:
+		b.phones = map[string]bool{}
+		b.phoneKey, _ = hex.DecodeString(y.PhoneKey)
 		b.digest, b.grants, b.lists = [16]byte{}, map[string][16]byte{}, map[string][16]byte{}
 	case y.From != b.revision || y.To == y.From:
 		b.t.Errorf("from %d to %d at %d", y.From, y.To, b.revision)
@@ -102,8 +140,9 @@ func (b *pageBoard) sync(payload []byte) {
 		delete(b.grants, id)
 	}
 	for _, raw := range y.Upsert {
-		var g struct{ ID string }
+		var g struct{ ID, PhoneHash string }
 		_ = json.Unmarshal(raw, &g)
+		b.phones[g.PhoneHash] = true
 		b.xor(b.grants[g.ID])
 		b.grants[g.ID] = sum("grant", raw)
 		b.xor(b.grants[g.ID])
@@ -165,7 +204,7 @@ func TestPageIsEnough(t *testing.T) {
 		b.Subscribe(b.topic(ch), 0, nil).Wait()
 	}
 	b.sent = time.Now()
-	b.say("hello", map[string]any{"proto": 1, "outageAgeMs": 0})
+	b.say("hello", map[string]any{"proto": 2, "outageAgeMs": 0})
 	agreed := func(atLeast int64) int64 {
 		t.Helper()
 		late := time.After(20 * time.Second)
@@ -187,15 +226,26 @@ func TestPageIsEnough(t *testing.T) {
 	if api.Token, _, err = api.Exchange(t.Context(), place.MainKey().Secret); err != nil {
 		t.Fatal(err)
 	}
-	permit := map[string]any{"externalRef": "r", "phone": "01012345678", "startsAt": "2026-10-01T00:00:00Z", "endsAt": "2026-10-02T00:00:00Z"}
+	permit := map[string]any{"externalRef": "r", "phone": "01012345678", "startsAt": time.Now().Format(time.RFC3339), "endsAt": time.Now().Add(time.Hour).Format(time.RFC3339)}
 	for _, change := range []func(){
 		func() { do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil) },
 		func() {
-			permit["endsAt"] = "2026-10-03T00:00:00Z"
+			permit["endsAt"] = time.Now().Add(2 * time.Hour).Format(time.RFC3339)
 			do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil)
 		},
 		func() {
 			do(t, api, "POST", "/space/v1/partner/entry-permits/revoke", map[string]any{"externalRef": "r"}, nil)
+		},
+		func() { // more than fits one message
+			var items []map[string]any
+			for i := range 300 {
+				items = append(items, map[string]any{"externalRef": fmt.Sprint(i), "phone": fmt.Sprint(1020000000 + i), "startsAt": "2026-01-01T00:00:00Z"})
+			}
+			do(t, api, "POST", "/space/v1/memberships/import", map[string]any{"source": "crm", "items": items}, nil)
+		},
+		func() { // over for so long that boards are told to forget it
+			permit["startsAt"], permit["endsAt"] = "2025-10-01T00:00:00Z", "2025-10-02T00:00:00Z"
+			do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil)
 		},
 		func() {
 			do(t, api, "POST", "/device/v1/doors/"+door+"/policies", map[string]any{"window": map[string]string{"ref": "always"}, "mode": "free"}, nil)
@@ -207,9 +257,20 @@ func TestPageIsEnough(t *testing.T) {
 		change()
 		rev = agreed(rev + 1)
 	}
+	if !b.paged {
+		t.Error("nothing came in pages")
+	}
+	mac := hmac.New(sha256.New, b.phoneKey)
+	mac.Write([]byte("phone\n01012345678"))
+	if len(b.grants) != 300 {
+		t.Errorf("%d grants are left, want the 300 memberships: the permit is over", len(b.grants))
+	}
+	if len(b.phoneKey) != 32 || !b.phones[hex.EncodeToString(mac.Sum(nil)[:16])] {
+		t.Errorf("the guest's phone isn't among %v under a key of %d bytes", b.phones, len(b.phoneKey))
+	}
 	var got struct{ Outcome string }
 	do(t, api, "POST", "/device/v1/devices/"+door+"/commands", json.RawMessage(`{"capability":"door","command":"open"}`), &got)
 	if got.Outcome != "reported" {
-		t.Errorf("%+v", got)
+		t.Errorf("the command's outcome is %q, want reported", got.Outcome)
 	}
 }

@@ -5,28 +5,67 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// OnCommand is asked once for each command that a board received.
-func (s *Set) OnCommand(boardID, doorID, command string) (d Decision) {
+// Ruling is what the faults make of one command of a board: Incoming now,
+// Outgoing of its report later.
+type Ruling struct {
+	Incoming
+	Faults  []string // by name: those that hit it, and those that may hit its report
+	set     *Set
+	boardID string
+	armed   []*armed // those that may change the report
+}
+
+// Command is asked once for each command that a board received.
+func (s *Set) Command(boardID, doorID, command string) Ruling {
+	r := Ruling{set: s, boardID: boardID}
 	if s.commands.Load() == 0 {
-		return d
+		return r
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.byBoard[boardID] {
-		if a.k.command == nil || !a.matches(doorID, command) {
+		if a.k.incoming == nil && a.k.outgoing == nil || !a.matches(doorID, command) {
 			continue
 		}
 		a.matching++
 		if a.spec.Nth > 0 && a.matching != a.spec.Nth {
 			continue
 		}
-		if a.k.command(a.v, func() float64 { return s.draw(a, boardID) }, &d) {
+		if a.k.outgoing != nil {
+			r.armed = append(r.armed, a)
+			r.Faults = append(r.Faults, a.k.name)
+		} else if a.k.incoming(s.chance(a, boardID), &r.Incoming) {
 			s.hit(a, 1)
+			r.Faults = append(r.Faults, a.k.name)
 		}
 	}
-	return d
+	return r
+}
+
+// Outgoing is what goes up in place of the command's report.
+func (r Ruling) Outgoing(report wire.Report) Outgoing {
+	out := Outgoing{Report: report, Messages: []any{report}}
+	if len(r.armed) == 0 {
+		return out
+	}
+	r.set.mu.Lock()
+	defer r.set.mu.Unlock()
+	for _, a := range r.armed {
+		if a.k.outgoing(r.set.chance(a, r.boardID), &out) {
+			r.set.hit(a, 1)
+		}
+	}
+	return out
+}
+
+// chance is a fault's parameters with a board's next numbers.
+func (s *Set) chance(a *armed, boardID string) params {
+	p := a.p
+	p.draw = func() float64 { return s.draw(a, boardID) }
+	return p
 }
 
 func (a *armed) matches(doorID, command string) bool {
@@ -43,7 +82,7 @@ func (s *Set) Line(boardID string) (l Line) {
 	defer s.mu.Unlock()
 	for _, a := range s.byBoard[boardID] {
 		if a.k.line != nil {
-			a.k.line(a.v, a.down(boardID), &l)
+			a.k.line(a.p, a.down(boardID), &l)
 		}
 	}
 	return l
@@ -62,38 +101,26 @@ func (s *Set) LineHit(boardID string, dir link.Dir) {
 			continue
 		}
 		var l Line
-		a.k.line(a.v, false, &l)
+		a.k.line(a.p, false, &l)
 		if l.HalfOpen || l.OnewayUp && dir == link.Up || l.OnewayDown && dir == link.Down || l.Lossy != (link.Lossy{}) {
 			s.hit(a, 1)
 		}
 	}
 }
 
-// Skew is the sum of a board's clock skews as armed; Offset is what they come to.
-func (s *Set) Skew(boardID string) (seconds, ppm float64) {
-	s.skews(boardID, func(a *armed, sec, p float64) { seconds, ppm = seconds+sec, ppm+p })
-	return seconds, ppm
-}
-
 // Offset is how far a board's wall clock is off at domain time now: seconds plus
 // the drift since each skew was armed.
 func (s *Set) Offset(boardID string, now time.Time) (off time.Duration) {
-	s.skews(boardID, func(a *armed, sec, ppm float64) {
-		off += seconds(sec) + time.Duration(float64(now.Sub(a.since))*ppm/1e6)
-	})
-	return off
-}
-
-func (s *Set) skews(boardID string, f func(a *armed, seconds, ppm float64)) {
 	if s.clocks.Load() == 0 {
-		return
+		return 0
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.byBoard[boardID] {
 		if a.k.clock != nil {
-			sec, ppm := a.k.clock(a.v)
-			f(a, sec, ppm)
+			sec, ppm := a.k.clock(a.p)
+			off += seconds(sec) + time.Duration(float64(now.Sub(a.since))*ppm/1e6)
 		}
 	}
+	return off
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/faults"
 )
 
 // cohort checks whom a spec means; pick, called with mu held, names the boards.
@@ -18,19 +20,19 @@ func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 	var chosen []Info
 	switch n := b2i(len(spec.Boards) > 0) + b2i(spec.PlaceID != "") + b2i(spec.Share != nil); {
 	case n != 1:
-		return nil, bad("boards", "exactly one of boards, placeId and share is needed")
+		return nil, faults.Badly("boards", "exactly one of boards, placeId and share is needed")
 	case spec.Share != nil:
 		if f := *spec.Share; math.IsNaN(f) || f <= 0 || f > 1 {
-			return nil, bad("share", "must be over 0 and at most 1")
+			return nil, faults.Badly("share", "must be over 0 and at most 1")
 		}
-		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.Test })
+		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.Test || b.Detached })
 		if len(chosen) == 0 {
-			return nil, bad("share", "there is no board of a live place")
+			return nil, faults.Badly("share", "no board belongs to a live place")
 		}
 	case spec.PlaceID != "":
-		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.PlaceID != spec.PlaceID })
+		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.PlaceID != spec.PlaceID || b.Detached })
 		if len(chosen) == 0 {
-			return nil, bad("placeId", "there is no board of place %q", spec.PlaceID)
+			return nil, faults.Badly("placeId", "place %q has no boards", spec.PlaceID)
 		}
 	default:
 		if chosen, err = named(all, spec.Boards); err != nil {
@@ -39,6 +41,9 @@ func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 	}
 	if slices.ContainsFunc(chosen, func(b Info) bool { return b.Test }) {
 		return nil, ErrTestPlace
+	}
+	if slices.ContainsFunc(chosen, func(b Info) bool { return b.Detached }) {
+		return nil, ErrDetached
 	}
 	if err := doorsOf(chosen, spec.DoorIDs); err != nil {
 		return nil, err
@@ -76,7 +81,7 @@ func named(all []Info, ids []string) ([]Info, error) {
 	for _, id := range ids {
 		b, ok := by[id]
 		if !ok {
-			return nil, bad("boards", "there is no board %q", id)
+			return nil, faults.Badly("boards", "board %q not found", id)
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -90,7 +95,7 @@ func named(all []Info, ids []string) ([]Info, error) {
 func doorsOf(boards []Info, doors []string) error {
 	for _, d := range doors {
 		if !slices.ContainsFunc(boards, func(b Info) bool { return slices.Contains(b.DoorIDs, d) }) {
-			return bad("doorIds", "no board of the cohort has door %q", d)
+			return faults.Badly("doorIds", "no board of the cohort has door %q", d)
 		}
 	}
 	return nil

@@ -1,20 +1,10 @@
 package fault
 
-// duplicate: the report goes out twice.
-var duplicate = kind{name: "duplicate", rank: rankReport, command: func(_ values, _ func() float64, d *Decision) bool {
-	return reports(d, &d.Duplicate)
-}}
-
-// reports sets a flag that shapes the report, if there will be one.
-func reports(d *Decision, flag *bool) bool {
-	if d.SilentBefore || d.SilentAfter {
+// duplicate: what goes up goes up twice.
+var duplicate = kind{name: "duplicate", outgoing: func(_ params, out *Outgoing) bool {
+	if out.Silent() {
 		return false
 	}
-	*flag = true
+	out.Messages = append(out.Messages, out.Messages[0])
 	return true
-}
-
-// replaces sets a flag that replaces the report, if nothing else does.
-func replaces(d *Decision, flag *bool) bool {
-	return !d.Garbage && !d.WrongID && !d.Stale && reports(d, flag)
-}
+}}

@@ -1,7 +1,7 @@
-// Package fault is what can go wrong with a simulated board: one fault a file,
-// armed by rule (cohort or share, doors, commands, n-th, time window, seed) in a
-// Set, which the board's shell asks what to do. It decides only; lines and
-// boards carry it out. boardsim and internal/testbed may import it.
+// Package fault performs what can go wrong with a simulated board, one fault per
+// file. Faults are armed by rule (cohort or share, doors, commands, n-th, time
+// window, seed) in a Set; commands, reports and the state of the line pass through
+// it and come out changed. Names, parameters and meanings are in internal/faults.
 package fault
 
 import (
@@ -12,26 +12,27 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Errors of Arm and Remove, besides *BadSpec.
+// Errors of Arm and Remove, besides *faults.Bad.
 var (
 	ErrNotFound  = errors.New("fault: no such fault")
-	ErrTestPlace = errors.New("fault: boards of a test place take no fault")
+	ErrDetached  = errors.New("fault: faults can't be armed on a detached board")
+	ErrTestPlace = errors.New("fault: faults can't be armed on boards of a test place")
 )
 
 // Info is a board that faults can be armed on.
 type Info struct {
 	ID, PlaceID string
 	Test        bool // belongs to a test place
+	Detached    bool // taken away: only a fault that names it means it, and that is refused
 	DoorIDs     []string
 }
 
-// Board is told what a fault does to it. The calls come outside of the Set's
+// Board is notified of what a fault does to it. The calls come outside of the Set's
 // lock, from the goroutine of Arm, Remove or the clock; they must not block.
 type Board interface {
 	LineChanged(boardID string) // ask Line again
 	Reboot(boardID string, wiped bool)
 	LoseClock(boardID string)
-	SkewChanged(boardID string) // ask Skew or Offset again
 }
 
 // Config of a Set.
@@ -40,23 +41,6 @@ type Config struct {
 	Seed   int64
 	Boards func() []Info // all boards of the fleet, test places included
 	Board  Board         // nil = nobody is told
-}
-
-// Decision is what the faults make of one command; zero = nothing. SilentBefore
-// stands alone. Refuse may come with DelayMs and the report fields. SilentAfter
-// comes with DelayMs only. At most one of Garbage, WrongID and Stale is set: it
-// replaces the report.
-type Decision struct {
-	SilentBefore bool   // neither act nor report
-	SilentAfter  bool   // act, do not report
-	Refuse       string // refuse with this code, do not act
-	DelayMs      int64  // before acting
-	LateMs       int64  // between acting and reporting
-	Duplicate    bool   // report twice
-	Reorder      bool   // report after the next report of this board
-	Garbage      bool   // report bytes that are no report
-	WrongID      bool   // report another command's id
-	Stale        bool   // report with an earlier connection's epoch
 }
 
 // Line is what the faults make of a board's line; zero = clean.

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// told notes what the boards are told.
+// told records the boards' notifications.
 type told struct{ calls []string }
 
 func (t *told) LineChanged(b string)      { t.calls = append(t.calls, "line "+b) }
 func (t *told) Reboot(b string, w bool)   { t.calls = append(t.calls, fmt.Sprintf("reboot %s %v", b, w)) }
 func (t *told) LoseClock(b string)        { t.calls = append(t.calls, "clock "+b) }
-func (t *told) SkewChanged(b string)      { t.calls = append(t.calls, "skew "+b) }
 func (t *told) take() (calls []string)    { calls, t.calls = t.calls, nil; return calls }
 func share(f float64) *float64            { return &f }
 func on(fault string, params ...any) Spec { return spec(fault, params...) }
@@ -63,37 +64,37 @@ func arm(t testing.TB, s *Set, spec Spec) string {
 
 func TestCommandFaults(t *testing.T) {
 	t.Parallel()
+	done := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: wire.ResultOK}
+	stalely := done
+	stalely.Epoch = 2
 	for _, c := range []struct {
 		name string
 		arm  []Spec
-		want Decision
+		in   Incoming
+		out  []any // messages; nil = the report alone
+		late time.Duration
 		hits map[string]int64 // nil = each once
 	}{
-		{"nothing", nil, Decision{}, nil},
-		{"noop", []Spec{on("noop")}, Decision{}, nil},
-		{"refuse", []Spec{on("refuse")}, Decision{Refuse: "busy"}, nil},
-		{"refuse code", []Spec{on("refuse", "code", "jammed")}, Decision{Refuse: "jammed"}, nil},
-		{"silent", []Spec{on("silent")}, Decision{SilentBefore: true}, nil},
-		{"silent-after", []Spec{on("silent-after")}, Decision{SilentAfter: true}, nil},
-		{"slow", []Spec{on("slow", "p50Ms", 70, "p99Ms", 70)}, Decision{DelayMs: 70}, nil},
-		{"late", []Spec{on("late", "p50Ms", 80, "p99Ms", 80)}, Decision{LateMs: 80}, nil},
-		{"duplicate", []Spec{on("duplicate")}, Decision{Duplicate: true}, nil},
-		{"reorder", []Spec{on("reorder")}, Decision{Reorder: true}, nil},
-		{"garbage", []Spec{on("garbage")}, Decision{Garbage: true}, nil},
-		{"wrong-id", []Spec{on("wrong-id")}, Decision{WrongID: true}, nil},
-		{"stale", []Spec{on("stale")}, Decision{Stale: true}, nil},
-		{"silent beats all", []Spec{on("slow"), on("refuse"), on("late"), on("garbage"), on("silent-after"), on("silent")},
-			Decision{SilentBefore: true}, map[string]int64{"silent": 1}},
-		{"refuse beats silent-after", []Spec{on("silent-after"), on("refuse"), on("duplicate")},
-			Decision{Refuse: "busy", Duplicate: true}, map[string]int64{"refuse": 1, "duplicate": 1}},
-		{"silent-after reports nothing", []Spec{on("late"), on("duplicate"), on("stale"), on("silent-after"), on("slow", "p50Ms", 5, "p99Ms", 5)},
-			Decision{SilentAfter: true, DelayMs: 5}, map[string]int64{"silent-after": 1, "slow": 1}},
-		{"first refusal wins", []Spec{on("refuse", "code", "tamper"), on("refuse")},
-			Decision{Refuse: "tamper"}, map[string]int64{"refuse": 1}},
-		{"one replaces the report", []Spec{on("stale"), on("wrong-id"), on("garbage"), on("reorder")},
-			Decision{Garbage: true, Reorder: true}, map[string]int64{"garbage": 1, "reorder": 1}},
-		{"delays add up", []Spec{on("slow", "p50Ms", 1, "p99Ms", 1), on("slow", "p50Ms", 2, "p99Ms", 2)},
-			Decision{DelayMs: 3}, map[string]int64{"slow": 2}},
+		{name: "nothing"},
+		{name: "noop", arm: []Spec{on("noop")}},
+		{name: "refuse", arm: []Spec{on("refuse")}, in: Incoming{Refuse: "busy"}},
+		{name: "refuse code", arm: []Spec{on("refuse", "code", "jammed")}, in: Incoming{Refuse: "jammed"}},
+		{name: "silent", arm: []Spec{on("silent")}, in: Incoming{Lost: true}},
+		{name: "silent-after", arm: []Spec{on("silent-after")}, out: []any{}},
+		{name: "slow", arm: []Spec{on("slow", "p50Ms", 70, "p99Ms", 70)}, in: Incoming{Delay: 70 * time.Millisecond}},
+		{name: "late", arm: []Spec{on("late", "p50Ms", 80, "p99Ms", 80)}, late: 80 * time.Millisecond},
+		{name: "duplicate", arm: []Spec{on("duplicate")}, out: []any{done, done}},
+		{name: "stale", arm: []Spec{on("stale")}, out: []any{stalely}},
+		{name: "silent beats all", arm: []Spec{on("slow"), on("refuse"), on("late"), on("garbage"), on("silent-after"), on("silent")},
+			in: Incoming{Lost: true}, hits: map[string]int64{"silent": 1}},
+		{name: "refuse beats silent-after", arm: []Spec{on("silent-after"), on("refuse"), on("duplicate")},
+			in: Incoming{Refuse: "busy"}, out: []any{refused(done), refused(done)}, hits: map[string]int64{"refuse": 1, "duplicate": 1}},
+		{name: "silent-after reports nothing", arm: []Spec{on("late"), on("duplicate"), on("stale"), on("silent-after"), on("slow", "p50Ms", 5, "p99Ms", 5)},
+			in: Incoming{Delay: 5 * time.Millisecond}, out: []any{}, hits: map[string]int64{"silent-after": 1, "slow": 1}},
+		{name: "first refusal wins", arm: []Spec{on("refuse", "code", "tamper"), on("refuse")},
+			in: Incoming{Refuse: "tamper"}, hits: map[string]int64{"refuse": 1}},
+		{name: "delays add up", arm: []Spec{on("slow", "p50Ms", 1, "p99Ms", 1), on("slow", "p50Ms", 2, "p99Ms", 2)},
+			in: Incoming{Delay: 3 * time.Millisecond}, hits: map[string]int64{"slow": 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -107,23 +108,80 @@ func TestCommandFaults(t *testing.T) {
 			for _, a := range c.arm {
 				arm(t, s, a)
 			}
-			if d := cmp.Diff(c.want, s.OnCommand("a1", "a1/1", "open")); d != "" {
+			r := s.Command("a1", "a1/1", "open")
+			if d := cmp.Diff(c.in, r.Incoming); d != "" {
 				t.Error(d)
 			}
-			if got := s.OnCommand("a2", "a2/1", "open"); got != (Decision{}) {
-				t.Errorf("another board: %+v", got)
+			if !r.Lost {
+				report := done
+				if r.Refuse != "" {
+					report = refused(done)
+				}
+				if c.out == nil {
+					c.out = []any{report}
+				}
+				out := r.Outgoing(report)
+				if d := cmp.Diff(c.out, out.Messages, cmpopts.EquateEmpty()); d != "" || out.Delay != c.late || out.Behind {
+					t.Errorf("%s, %s late, behind: %v", d, out.Delay, out.Behind)
+				}
 			}
 			if d := cmp.Diff(c.hits, s.Hits()); d != "" {
 				t.Error(d)
+			}
+			if got := s.Command("a2", "a2/1", "open"); got.Incoming != (Incoming{}) || got.armed != nil {
+				t.Errorf("another board: %+v", got)
 			}
 			if calls := board.take(); calls != nil {
 				t.Errorf("the line was told %v", calls)
 			}
 			s.Reset()
-			if got := s.OnCommand("a1", "a1/1", "open"); got != (Decision{}) {
+			if got := s.Command("a1", "a1/1", "open"); got.Incoming != (Incoming{}) || got.armed != nil {
 				t.Errorf("after reset: %+v", got)
 			}
 		})
+	}
+}
+
+func refused(r wire.Report) wire.Report {
+	r.Result = wire.ResultRefused
+	return r
+}
+
+// TestForgedReports: one fault replaces the report, in the order of the list.
+func TestForgedReports(t *testing.T) {
+	t.Parallel()
+	report := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: wire.ResultOK}
+	for _, c := range []struct {
+		arm  []string
+		hits map[string]int64
+	}{
+		{[]string{"stale", "wrong-id", "garbage", "reorder"}, map[string]int64{"garbage": 1, "reorder": 1}},
+		{[]string{"stale", "wrong-id"}, map[string]int64{"wrong-id": 1}},
+		{[]string{"duplicate", "garbage"}, map[string]int64{"duplicate": 1, "garbage": 1}},
+	} {
+		s, _ := newSet(1)
+		for _, f := range c.arm {
+			arm(t, s, on(f))
+		}
+		out := s.Command("a1", "a1/1", "open").Outgoing(report)
+		if d := cmp.Diff(c.hits, s.Hits()); d != "" {
+			t.Errorf("%v: %s", c.arm, d)
+		}
+		for _, m := range out.Messages {
+			switch m := m.(type) {
+			case []byte:
+				if len(m) != 24 || c.hits["garbage"] == 0 {
+					t.Errorf("%v: %d bytes go up", c.arm, len(m))
+				}
+			case wire.Report:
+				if m.CommandID == report.CommandID || c.hits["wrong-id"] == 0 {
+					t.Errorf("%v: %+v goes up", c.arm, m)
+				}
+			}
+		}
+		if out.True() || out.Behind != (c.hits["reorder"] > 0) {
+			t.Errorf("%v: true report %v, behind the next one %v", c.arm, out.True(), out.Behind)
+		}
 	}
 }
 
@@ -210,18 +268,13 @@ func TestSkew(t *testing.T) {
 	t.Parallel()
 	v := clock.NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)
 	v.Freeze()
-	board := &told{}
-	s := New(Config{Clock: v, Boards: fleet(1), Board: board})
+	s := New(Config{Clock: v, Boards: fleet(1)})
 	id := arm(t, s, on("skew", "seconds", -30))
 	arm(t, s, on("skew", "ppm", 1000))
 	if err := v.Advance(v.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	arm(t, s, on("skew"))
-	sec, ppm := s.Skew("a1")
-	if sec != 270 || ppm != 1000 {
-		t.Errorf("%v s, %v ppm", sec, ppm)
-	}
 	if off := s.Offset("a1", v.Now()); off != 273600*time.Millisecond {
 		t.Errorf("off by %s", off)
 	}
@@ -234,8 +287,5 @@ func TestSkew(t *testing.T) {
 	s.Reset()
 	if off := s.Offset("a1", v.Now()); off != 0 || s.Offset("b1", v.Now()) != 0 {
 		t.Errorf("at the end by %s", off)
-	}
-	if calls := board.take(); len(calls) != 6 || calls[0] != "skew a1" {
-		t.Errorf("told %v", calls)
 	}
 }

@@ -10,13 +10,9 @@ import (
 // shorter, by the seed, so that boards do not fall in step.
 var flap = kind{
 	name: "flap",
-	params: []param{
-		{name: "upSec", def: 20, min: 0.1, max: 30 * day},
-		{name: "downSec", def: 10, min: 0.1, max: 30 * day},
-	},
-	line: func(_ values, down bool, l *Line) { l.Offline = l.Offline || down },
-	cycle: func(v values) (up, down time.Duration) {
-		return seconds(v.num["upSec"]), seconds(v.num["downSec"])
+	line: func(_ params, down bool, l *Line) { l.Offline = l.Offline || down },
+	cycle: func(p params) (up, down time.Duration) {
+		return seconds(p.Num["upSec"]), seconds(p.Num["downSec"])
 	},
 }
 
@@ -36,7 +32,7 @@ func (a *armed) down(boardID string) bool {
 // startFlap sets every board's first turn. Called with mu held.
 func (s *Set) startFlap(a *armed) {
 	a.flaps = make(map[string]*flapping, len(a.boards))
-	up, _ := a.k.cycle(a.v)
+	up, _ := a.k.cycle(a.p)
 	for _, b := range a.boards {
 		a.flaps[b] = &flapping{}
 		s.turnIn(a, b, time.Duration(float64(up)*s.unit(a.id, b)))
@@ -53,7 +49,7 @@ func (s *Set) turn(a *armed, boardID string) {
 		s.mu.Unlock()
 		return
 	}
-	next, down := a.k.cycle(a.v)
+	next, down := a.k.cycle(a.p)
 	f := a.flaps[boardID]
 	if f.down = !f.down; f.down {
 		next = down

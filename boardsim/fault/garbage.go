@@ -1,6 +1,10 @@
 package fault
 
-// garbage: bytes that are no report go out in its place.
-var garbage = kind{name: "garbage", rank: rankGarbage, command: func(_ values, _ func() float64, d *Decision) bool {
-	return replaces(d, &d.Garbage)
+// garbage: bytes that are no report go up in its place.
+var garbage = kind{name: "garbage", outgoing: func(p params, out *Outgoing) bool {
+	raw := make([]byte, 24)
+	for i := range raw {
+		raw[i] = byte(p.draw() * 256)
+	}
+	return out.forge(raw)
 }}

@@ -1,4 +1,4 @@
 package fault
 
-// halfopen: nothing passes and neither end is told.
-var halfopen = kind{name: "halfopen", line: func(_ values, _ bool, l *Line) { l.HalfOpen = true }}
+// halfopen: nothing passes and neither end is notified.
+var halfopen = kind{name: "halfopen", line: func(_ params, _ bool, l *Line) { l.HalfOpen = true }}

@@ -1,4 +1,4 @@
 package fault
 
-// noop: nothing but counting the commands it matches.
-var noop = kind{name: "noop", rank: rankReport, command: func(values, func() float64, *Decision) bool { return true }}
+// noop: the commands it matches are counted, and that is all.
+var noop = kind{name: "noop", incoming: func(params, *Incoming) bool { return true }}

@@ -1,4 +1,4 @@
 package fault
 
-// reboot: the board starts anew with its flash as it was.
+// reboot: the board starts again from its flash.
 var reboot = kind{name: "reboot", instant: func(b Board, id string) { b.Reboot(id, false) }}

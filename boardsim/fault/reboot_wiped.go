@@ -1,4 +1,4 @@
 package fault
 
-// reboot-wiped: the board starts anew with an empty flash.
+// reboot-wiped: the board starts again with an empty flash.
 var rebootWiped = kind{name: "reboot-wiped", instant: func(b Board, id string) { b.Reboot(id, true) }}

@@ -1,6 +1,10 @@
 package fault
 
-// reorder: the report goes out after the board's next one.
-var reorder = kind{name: "reorder", rank: rankReport, command: func(_ values, _ func() float64, d *Decision) bool {
-	return reports(d, &d.Reorder)
+// reorder: the report goes up after the board's next one.
+var reorder = kind{name: "reorder", outgoing: func(_ params, out *Outgoing) bool {
+	if out.Silent() {
+		return false
+	}
+	out.Behind = true
+	return true
 }}

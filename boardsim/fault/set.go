@@ -19,7 +19,7 @@ type Set struct {
 	mu      sync.Mutex
 	seq     int
 	armed   []*armed            // oldest first
-	byBoard map[string][]*armed // by rank, then oldest first
+	byBoard map[string][]*armed // by rank (where the fault stands in the list), then oldest first
 	hits    map[string]int64    // by fault name
 
 	commands, lines, clocks atomic.Int32 // armed faults of each sort
@@ -31,7 +31,8 @@ type armed struct {
 	seq      int
 	spec     Spec
 	k        *kind
-	v        values
+	rank     int // where k stands among kinds
+	p        params
 	boards   []string
 	since    time.Time
 	timer    clock.Timer // ends it
@@ -51,7 +52,7 @@ func New(c Config) *Set {
 }
 
 // Arm puts a fault in force. Instant faults act now and are gone, the id still
-// names what happened and Hits counts it. Errors: *BadSpec, ErrTestPlace.
+// names what happened and Hits counts it. Errors: *faults.Bad, ErrTestPlace, ErrDetached.
 func (s *Set) Arm(spec Spec) (id string, err error) {
 	k, v, err := spec.check()
 	if err != nil {
@@ -61,9 +62,10 @@ func (s *Set) Arm(spec Spec) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
+	_, rank := lookup(spec.Fault)
 	s.mu.Lock()
 	s.seq++
-	a := &armed{id: "flt_" + strconv.Itoa(s.seq), seq: s.seq, spec: spec, k: k, v: v, since: s.c.Clock.Now()}
+	a := &armed{rank: rank, id: "flt_" + strconv.Itoa(s.seq), seq: s.seq, spec: spec, k: k, p: params{Values: v}, since: s.c.Clock.Now()}
 	a.boards = pick()
 	s.put(a)
 	s.mu.Unlock()
@@ -94,7 +96,7 @@ func (s *Set) put(a *armed) {
 	for _, b := range a.boards {
 		list := s.byBoard[b]
 		i := len(list)
-		for ; i > 0 && list[i-1].k.rank > a.k.rank; i-- {
+		for ; i > 0 && list[i-1].rank > a.rank; i-- {
 		}
 		s.byBoard[b] = slices.Insert(list, i, a)
 	}
@@ -121,18 +123,13 @@ func (s *Set) hit(a *armed, n int64) {
 	s.hits[a.k.name] += n
 }
 
-// tell tells the boards that their line or clock may have changed.
+// tell notifies the boards that their line may have changed.
 func (s *Set) tell(a *armed) {
-	if s.c.Board == nil {
+	if s.c.Board == nil || a.k.line == nil {
 		return
 	}
 	for _, b := range a.boards {
-		switch {
-		case a.k.line != nil:
-			s.c.Board.LineChanged(b)
-		case a.k.clock != nil:
-			s.c.Board.SkewChanged(b)
-		}
+		s.c.Board.LineChanged(b)
 	}
 }
 
@@ -215,7 +212,7 @@ func (a *armed) state() Armed {
 	out := Armed{
 		FaultID: a.id, Fault: a.k.name, Boards: slices.Clone(a.boards), Count: len(a.boards),
 		DoorIDs: a.spec.DoorIDs, Commands: a.spec.Commands, Nth: a.spec.Nth,
-		Since: Moment{a.since}, Hits: a.hits, Params: a.v.all(),
+		Since: Moment{a.since}, Hits: a.hits, Params: a.p.All(),
 	}
 	if a.spec.For > 0 {
 		out.Until = &Moment{a.until()}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/faults"
 )
 
 func TestNthCountsMatchingCommands(t *testing.T) {
@@ -29,7 +30,7 @@ func TestNthCountsMatchingCommands(t *testing.T) {
 		{"a2", "a2/1", "hold"}, // the second
 		{"a1", "a1/2", "open"},
 	} {
-		if d := s.OnCommand(c[0], c[1], c[2]); d.Refuse != "" {
+		if d := s.Command(c[0], c[1], c[2]); d.Refuse != "" {
 			got = append(got, fmt.Sprint(c))
 		}
 	}
@@ -89,7 +90,7 @@ func TestDelaysFollowTheirQuantiles(t *testing.T) {
 		s := New(Config{Seed: seed, Boards: fleet(1)})
 		arm(t, s, on("slow", "p50Ms", 100, "p99Ms", 1000))
 		for range 5000 {
-			out = append(out, s.OnCommand("a1", "a1/1", "open").DelayMs)
+			out = append(out, s.Command("a1", "a1/1", "open").Delay.Milliseconds())
 		}
 		return out
 	}
@@ -198,7 +199,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 		var order []string
 		t.Repeat(map[string]func(*rapid.T){
 			"arm": func(t *rapid.T) {
-				spec := Spec{Fault: rapid.SampledFrom(Names()).Draw(t, "fault")}
+				spec := Spec{Fault: rapid.SampledFrom(faults.Names()).Draw(t, "fault")}
 				switch rapid.IntRange(0, 2).Draw(t, "cohort") {
 				case 0:
 					spec.Boards = rapid.SliceOfNDistinct(rapid.SampledFrom(boards), 1, 6, rapid.ID[string]).Draw(t, "boards")
@@ -211,7 +212,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if lookup(spec.Fault).instant == nil {
+				if k, _ := lookup(spec.Fault); k.instant == nil {
 					l := s.List()
 					live[id], order = l[len(l)-1], append(order, id)
 				}
@@ -233,8 +234,8 @@ func TestStackingReturnsToClean(t *testing.T) {
 					for _, a := range live {
 						felt[a.Fault] = felt[a.Fault] || slices.Contains(a.Boards, b)
 					}
-					l, d := s.Line(b), s.OnCommand(b, b+"/1", "open")
-					if l.Offline != felt["offline"] || l.HalfOpen != felt["halfopen"] || d.SilentBefore != felt["silent"] ||
+					l, d := s.Line(b), s.Command(b, b+"/1", "open")
+					if l.Offline != felt["offline"] || l.HalfOpen != felt["halfopen"] || d.Lost != felt["silent"] ||
 						(d.Refuse != "") != (felt["refuse"] && !felt["silent"]) || (l.Lossy.Percent > 0) != felt["lossy"] {
 						t.Fatalf("%s: %+v %+v under %v", b, l, d, felt)
 					}
@@ -243,8 +244,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 		})
 		s.Reset()
 		for _, b := range boards {
-			sec, ppm := s.Skew(b)
-			if s.Line(b) != (Line{}) || s.OnCommand(b, "", "open") != (Decision{}) || sec != 0 || ppm != 0 {
+			if r := s.Command(b, "", "open"); s.Line(b) != (Line{}) || r.Incoming != (Incoming{}) || r.armed != nil || s.Offset(b, time.Time{}) != 0 {
 				t.Fatalf("%s is not clean", b)
 			}
 		}
@@ -261,11 +261,11 @@ func TestConcurrentUse(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			for n := range 200 {
-				id, err := s.Arm(Spec{Fault: Names()[(n+i)%len(kinds)], Share: share(.5), For: 0})
+				id, err := s.Arm(Spec{Fault: faults.Names()[(n+i)%len(kinds)], Share: share(.5), For: 0})
 				if err != nil {
 					t.Error(err)
 				}
-				s.OnCommand("a1", "a1/1", "open")
+				s.Command("a1", "a1/1", "open")
 				s.LineHit("a2", link.Up)
 				s.List()
 				_, _ = s.Remove(id)
@@ -281,7 +281,7 @@ func TestConcurrentUse(t *testing.T) {
 func BenchmarkNothingArmed(b *testing.B) {
 	s := New(Config{Boards: fleet(1000)})
 	for b.Loop() {
-		s.OnCommand("a1", "a1/1", "open")
+		s.Command("a1", "a1/1", "open")
 		s.Line("a1")
 	}
 }

@@ -1,10 +1,12 @@
 package fault
 
-// silent-after: the board acts and does not report. One that refuses does report.
-var silentAfter = kind{name: "silent-after", rank: rankSilentAfter, command: func(_ values, _ func() float64, d *Decision) bool {
-	if d.SilentBefore || d.Refuse != "" {
+import "github.com/doorlab/doorlab/internal/wire"
+
+// silent-after: the board acts and doesn't report. A refusal is reported.
+var silentAfter = kind{name: "silent-after", outgoing: func(_ params, out *Outgoing) bool {
+	if out.Report.Result == wire.ResultRefused || out.Silent() {
 		return false
 	}
-	d.SilentAfter = true
+	out.Messages = nil
 	return true
 }}

@@ -6,43 +6,36 @@ import (
 	"math"
 	"os"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/faults"
 )
 
-// The control surface names them.
-const surface = "offline halfopen refuse silent silent-after slow duplicate late reorder garbage wrong-id stale oneway-up oneway-down lossy flap reboot reboot-wiped no-clock skew noop"
-
-func TestNames(t *testing.T) {
+// TestKinds: every fault of the list is performed, in the way it says, by a file of its own.
+func TestKinds(t *testing.T) {
 	t.Parallel()
-	want := strings.Fields(surface)
-	sort.Strings(want)
-	if d := cmp.Diff(want, Names()); d != "" {
-		t.Error(d)
+	if len(kinds) != len(faults.All) {
+		t.Errorf("%d faults are performed, want %d", len(kinds), len(faults.All))
 	}
-	for _, n := range Names() {
-		k := lookup(n)
-		if sorts := b2i(k.line != nil) + b2i(k.command != nil) + b2i(k.instant != nil) + b2i(k.clock != nil); sorts != 1 {
-			t.Errorf("%s acts in %d ways", n, sorts)
+	for i, f := range faults.All {
+		k, rank := lookup(f.Name)
+		if k == nil || rank != i {
+			t.Errorf("%s stands at %d, want %d", f.Name, rank, i)
+			continue
 		}
-		if _, err := os.Stat(strings.ReplaceAll(n, "-", "_") + ".go"); err != nil {
-			t.Errorf("%s has no file of its own: %v", n, err)
+		acts := map[faults.Acts]bool{faults.OnCommand: k.incoming != nil || k.outgoing != nil, faults.OnLine: k.line != nil,
+			faults.OnClock: k.clock != nil, faults.AtOnce: k.instant != nil}
+		for how, does := range acts {
+			if does != (how == f.Acts) {
+				t.Errorf("%s acts on %s: %v, the list says %s", f.Name, how, does, f.Acts)
+			}
 		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"ofline": "offline", "half-open": "halfopen", "slient": "silent", "oneway_up": "oneway-up",
-		"Refuse": "refuse", "wrongid": "wrong-id", "zzzzzzzzzzzz": "", "": "",
-	} {
-		if got := Nearest(in); got != want {
-			t.Errorf("%q is near %q, want %q", in, got, want)
+		if _, err := os.Stat(strings.ReplaceAll(f.Name, "-", "_") + ".go"); err != nil {
+			t.Errorf("%s has no file of its own: %v", f.Name, err)
 		}
 	}
 }
@@ -88,7 +81,7 @@ func TestBadSpecs(t *testing.T) {
 	} {
 		s, board := newSet(2)
 		id, err := s.Arm(c.spec)
-		var got *BadSpec
+		var got *faults.Bad
 		if !errors.As(err, &got) || got.Field != c.field || got.Nearest != c.nearest || got.Reason == "" || id != "" {
 			t.Errorf("%+v: %q, %v; want %s, nearest %q", c.spec, id, err, c.field, c.nearest)
 		}
@@ -141,7 +134,7 @@ func TestParseSpec(t *testing.T) {
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	for body, want := range map[string]BadSpec{
+	for body, want := range map[string]faults.Bad{
 		`{"fault":"noop","bords":["x"]}`: {Field: "bords", Nearest: "boards"},
 		`{"fault":"noop","nth":"x"}`:     {Field: "nth"},
 		`{"fault":"noop","nth":0}`:       {Field: "nth"},
@@ -154,7 +147,7 @@ func TestParseSpec(t *testing.T) {
 		``:                               {Field: "body"},
 	} {
 		_, err := ParseSpec([]byte(body))
-		var got *BadSpec
+		var got *faults.Bad
 		if !errors.As(err, &got) || got.Field != want.Field || got.Nearest != want.Nearest {
 			t.Errorf("%s: %v", body, err)
 		}

@@ -1,6 +1,13 @@
 package fault
 
-// wrong-id: the report names another command.
-var wrongID = kind{name: "wrong-id", rank: rankWrongID, command: func(_ values, _ func() float64, d *Decision) bool {
-	return replaces(d, &d.WrongID)
+import (
+	"fmt"
+	"math"
+)
+
+// wrong-id: the report names a command that was never sent.
+var wrongID = kind{name: "wrong-id", outgoing: func(p params, out *Outgoing) bool {
+	r := out.Report
+	r.CommandID = fmt.Sprintf("cmd_wrong%016x", uint64(p.draw()*math.MaxInt64))
+	return out.forge(r)
 }}

@@ -15,6 +15,7 @@ type Content struct {
 	Revision int64
 	Sum      access.Sum
 	Timezone string
+	PhoneKey access.PhoneKey // "" before the first snapshot
 	Windows  []access.Window
 	Hours    *access.Hours
 	Doors    []wire.DoorConfig
@@ -39,6 +40,9 @@ type Change struct {
 	mu   sync.Mutex
 	from *Content
 	to   *Content
+
+	joined *Change // of a last page: what Join made of
+	of     []*Change
 }
 
 // Prepare makes a Sync ready to apply.
@@ -50,6 +54,30 @@ func Prepare(y wire.Sync) *Change {
 		c.items = append(c.items, it)
 	}
 	return c
+}
+
+// sameAs reports whether a page belongs to the same change.
+func (c *Change) sameAs(y wire.Sync) bool {
+	return c.Sync.To == y.To && c.Sync.From == y.From && c.Sync.Snapshot == y.Snapshot && c.Sync.Digest == y.Digest && c.Sync.Pages == y.Pages
+}
+
+// Join makes one change of all its pages. Boards that hold the same pages share it.
+func Join(pages []*Change) *Change {
+	last := pages[len(pages)-1]
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	if last.joined != nil && slices.Equal(last.of, pages) {
+		return last.joined
+	}
+	j := &Change{Sync: pages[0].Sync}
+	j.Sync.Page, j.Sync.Pages, j.Sync.Upsert, j.Sync.Remove = 0, 0, nil, nil
+	for _, p := range pages {
+		j.Sync.Upsert = append(j.Sync.Upsert, p.Sync.Upsert...)
+		j.Sync.Remove = append(j.Sync.Remove, p.Sync.Remove...)
+		j.items = append(j.items, p.items...)
+	}
+	last.joined, last.of = j, pages
+	return j
 }
 
 // Digest of the content.
@@ -80,7 +108,7 @@ func ApplyAll(base *Content, changes ...*Change) *Content {
 	}
 	n.grants, n.byPhone, n.byToken = cloneMap(n.grants), cloneMap(n.byPhone), cloneMap(n.byToken)
 	for _, ch := range changes {
-		if ch.Sync.Snapshot {
+		if ch.Sync.Snapshot && ch.Sync.Page < 2 {
 			n = &Content{grants: map[string]*item{}, byPhone: map[string][]*item{}, byToken: map[string]*item{}}
 		}
 		n.apply(ch)
@@ -128,6 +156,9 @@ func (c *Content) apply(ch *Change) {
 	}
 	if y.Timezone != "" {
 		c.Timezone = y.Timezone
+	}
+	if y.PhoneKey != "" {
+		c.PhoneKey = y.PhoneKey
 	}
 	c.Revision = y.To
 }
@@ -192,7 +223,7 @@ func (c *Content) link(tokenHash string) (phoneHash string, ok bool) {
 
 // Snapshot is a Sync that makes this content from nothing.
 func (c *Content) Snapshot() wire.Sync {
-	y := wire.Sync{To: c.Revision, Snapshot: true, Timezone: c.Timezone, Hours: c.Hours, Digest: c.Digest()}
+	y := wire.Sync{To: c.Revision, Snapshot: true, Timezone: c.Timezone, PhoneKey: c.PhoneKey, Hours: c.Hours, Digest: c.Digest()}
 	for _, id := range slices.Sorted(maps.Keys(c.grants)) {
 		y.Upsert = append(y.Upsert, c.grants[id].grant)
 	}

@@ -27,6 +27,9 @@ func Decode(channel string, payload []byte) (Event, error) {
 		if err = json.Unmarshal(payload, &y); err == nil && (y.From < 0 || y.To <= 0 || y.To < y.From && !y.Snapshot) {
 			err = errors.New("revisions out of order")
 		}
+		if err == nil && (y.Page < 0 || y.Page > y.Pages || y.Pages > 0 && y.Page == 0) {
+			err = errors.New("pages out of order")
+		}
 		if err == nil {
 			ev.Change = Prepare(y)
 		}

@@ -11,7 +11,7 @@ import (
 func (m *machine) command() int {
 	c := m.ev.Command
 	known := slices.IndexFunc(m.Done, func(d Done) bool { return d.Report.CommandID == c.ID })
-	if known >= 0 && !plantActsTwice { // [CMD-5] the stored report, the relay stays
+	if known >= 0 { // [CMD-5] the stored report, the relay stays
 		m.report(m.Done[known].Report)
 		return -1
 	}
@@ -22,13 +22,10 @@ func (m *machine) command() int {
 	r := wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: wire.ResultOK, At: m.ev.Wall}
 	if code := m.refusal(i); code != "" { // [CMD-3] [CMD-4]
 		d := Door{ID: c.DoorID, Channel: c.Channel}
-		m.line(d, ActRefuse, CauseCommand, c.ID, c.GrantID)
+		m.journal(d, ActRefuse, CauseCommand, c.ID, c.GrantID)
 		r.Result, r.Code = wire.ResultRefused, code
 	} else {
 		m.act(i)
-		if plantActsTwice {
-			m.act(i)
-		}
 	}
 	parts := PartDone
 	if c.Command != wire.CmdOpen {
@@ -48,16 +45,21 @@ func (m *machine) command() int {
 	return i
 }
 
+// report answers the command in hand.
 func (m *machine) report(r wire.Report) {
-	m.publish(wire.UpRpt, r)
+	if m.Outage.Online {
+		m.out = append(m.out, Effect{Kind: Report, Report: r})
+	}
 }
+
+// energised reports whether anything drives the relay: a pulse, a hold or the resting behaviour.
+func (d Door) energised() bool { return d.PulseEnd > 0 || d.Driven() }
 
 // refusal is why the command in hand is not executed, "" = it is.
 func (m *machine) refusal(door int) string {
 	c := m.ev.Command
-	late := m.expired(c.NotAfterMs) && !plantNotAfter
 	switch {
-	case late || c.Epoch != m.Epoch: // no door opens late [CMD-4]
+	case m.expired(c.NotAfterMs) || c.Epoch != m.Epoch: // no door opens late [CMD-4]
 		return "expired"
 	case door < 0 || c.Channel != 0 && m.Doors[door].Channel != c.Channel,
 		c.Minutes < 0 || c.Minutes > 1440,
@@ -74,16 +76,16 @@ func (m *machine) act(i int) {
 	switch c.Command {
 	case wire.CmdOpen: // an active hold stays
 		d.PulseEnd = m.ev.Mono + PulseMs
-		m.line(*d, ActPulse, CauseCommand, c.ID, c.GrantID)
+		m.journal(*d, ActPulse, CauseCommand, c.ID, c.GrantID)
 	case wire.CmdHold: // [CMD-7]
 		d.Held, d.HoldEnd, d.Warn = true, 0, false
 		if c.Minutes > 0 {
 			d.HoldEnd = m.ev.Mono + int64(c.Minutes)*60_000
 		}
-		m.line(*d, ActHold, CauseCommand, c.ID, c.GrantID)
+		m.journal(*d, ActHold, CauseCommand, c.ID, c.GrantID)
 	case wire.CmdClose:
 		d.lock()
-		m.line(*d, ActLock, CauseCommand, c.ID, c.GrantID)
+		m.journal(*d, ActLock, CauseCommand, c.ID, c.GrantID)
 	}
 }
 
@@ -101,7 +103,7 @@ func (m *machine) holdEnds(i int) {
 		return
 	}
 	d.released(m.ev.Mono)
-	m.line(*d, ActLock, CauseHoldEnd, "", "")
+	m.journal(*d, ActLock, CauseHoldEnd, "", "")
 	m.persist(PartCore)
 }
 
@@ -117,7 +119,7 @@ func (d Door) warnAt() (at int64, due bool) {
 	return d.LeafAt + LeafWarnMs + 1, d.LeafOpen && !d.Warn && !d.Driven()
 }
 
-// leaf is somebody at the door's leaf, or the wind.
+// leaf is a person (or the wind) moving the door's leaf.
 func (m *machine) leaf() {
 	i := m.doorByID(m.ev.DoorID)
 	if i < 0 {

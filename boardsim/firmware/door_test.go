@@ -49,6 +49,33 @@ func TestDoorStates(t *testing.T) {
 	}
 }
 
+// TestRelease: a relay falls when nothing drives it any more, and only then.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, script, fell string }{
+		{"a pulse", "open +60000", "1 +5000"},
+		{"not before its end", "open +4999", ""},
+		{"two pulses are one drive", "open +3000 open +60000", "1 +8000"},
+		{"one after the other", "open +6000 open +60000", "1 +5000, 1 +11000"},
+		{"close cuts the pulse", "open +1000 close +60000", "1 +1000"},
+		{"a hold outlasts the pulse", "open hold1 +300000", "1 +60000"},
+		{"a pulse outlasts the hold", "hold1 +58000 open +60000", "1 +63000"},
+		{"a hold until locked", "hold +300000 close", "1 +300000"},
+		{"nothing was driven", "close +60000", ""},
+		{"one step over it all", "open +1000000", "1 +5000"},
+	} {
+		b := newBench(t).online()
+		start := b.now
+		for verb := range strings.FieldsSeq(c.script) {
+			b.play(verb)
+		}
+		if start != 0 {
+			t.Fatalf("the bench begins at %d, want 0", start)
+		}
+		b.want(c.name, strings.Join(b.fell, ", "), c.fell)
+	}
+}
+
 func (b *bench) play(verb string) {
 	switch verb {
 	case "open", "hold", "close":
@@ -97,7 +124,7 @@ func TestCommandsThatAreRefused(t *testing.T) {
 			if c.code != "" {
 				want = ActRefuse
 			}
-			b.want("line", line.Action, want)
+			b.want("line", string(line.Action), string(want))
 		})
 	}
 }

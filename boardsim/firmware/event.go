@@ -59,15 +59,17 @@ type Event struct {
 	CommandID string
 }
 
-// EffectKind tells effects apart.
+// EffectKind says which effect it is.
 type EffectKind int
 
 // Effects, to be carried out in order.
 const (
-	Actuate    EffectKind = iota // Line: append to the journal
+	Actuate    EffectKind = iota // Entry: append to the journal
 	Persist                      // Parts: keep in flash before going on
 	Publish                      // Channel, Payload: to the server, if connected
-	Decided                      // Line, Record: answer of a Present
+	Report                       // Report: answer of a Command, to the server when the board is ready to
+	Released                     // Entry (DoorID, Channel), At: nothing drives the relay any more
+	Decided                      // Entry, Record: answer of a Present; its journal entry came before
 	Configured                   // Payload: the outage policy that was stored
 )
 
@@ -80,42 +82,57 @@ const (
 	PartContent       // Content changed
 	PartDone          // the last of Done is new
 	PartRecord        // the last of Records is new
-	PartAll           // flash was wiped: write all anew
+	PartAll           // flash was wiped: write everything again
 	PartLazy          // Acked or Records shrank: may be written later
 )
 
 // Effect is something the shell has to do.
 type Effect struct {
 	Kind    EffectKind
-	Line    Line
+	Entry   Entry
 	Parts   Parts
 	Channel string
-	Payload any         // a type of internal/wire
+	Payload any // a type of internal/wire
+	Report  wire.Report
 	Record  wire.Record // Decided
+	At      int64       // Released: monotonic ms
 }
 
-// Actions and causes of journal lines.
-const (
-	ActPulse  = "pulse"
-	ActHold   = "hold"
-	ActLock   = "lock"
-	ActOff    = "off"
-	ActRefuse = "refuse"
-	ActDeny   = "deny"
+// Action is what a journal entry says the relay did.
+type Action string
 
-	CauseCommand = "command"
-	CauseOnsite  = "onsite"
-	CauseFree    = "free"
-	CauseHoldEnd = "hold_end"
-	CauseOutage  = "outage"
+// Actions.
+const (
+	ActPulse  Action = "pulse"
+	ActHold   Action = "hold"
+	ActLock   Action = "lock"
+	ActOff    Action = "off"
+	ActRefuse Action = "refuse"
+	ActDeny   Action = "deny"
 )
 
-// Line is one line of the ground truth, without number and time.
-type Line struct {
+// Actions are all there are.
+var Actions = []Action{ActPulse, ActHold, ActLock, ActOff, ActRefuse, ActDeny}
+
+// Cause is why.
+type Cause string
+
+// Causes.
+const (
+	CauseCommand Cause = "command"
+	CauseOnsite  Cause = "onsite"
+	CauseFree    Cause = "free"
+	CauseHoldEnd Cause = "hold_end"
+	CauseOutage  Cause = "outage"
+)
+
+// Entry is one entry of the relay's journal, the ground truth, without number and time.
+type Entry struct {
 	DoorID      string
 	Channel     int
-	Action      string
-	Cause       string
+	Action      Action
+	Cause       Cause
+	PulseMs     int64 // pulse: how long it is meant to last
 	CommandID   string
 	GrantID     string
 	Revision    int64

@@ -2,8 +2,7 @@
 // Server messages, people at the reader, door leaves and due deadlines flow in;
 // relay movements (the ground truth), messages to the server and what to keep
 // in flash flow out. It has no I/O, no goroutine and no clock: now is in the
-// event. boardsim runs it; it imports internal/access, internal/wire and
-// internal/plant only.
+// event. boardsim runs it.
 //
 // A State is linear: once stepped, the old value may be read (Doors, Content,
 // Outage are copied on write) but not stepped again, because the logs of
@@ -39,6 +38,7 @@ type State struct {
 
 	Doors   []Door       `json:"doors"`
 	Content *Content     `json:"-"` // synchronized; never nil
+	pages   []*Change    // of a change that has not come whole
 	Netloss wire.Netloss `json:"netloss"`
 	Outage  Outage       `json:"outage"`
 
@@ -129,7 +129,7 @@ func (s State) Phase(mono int64) string {
 	switch {
 	case s.Outage.Online:
 		return PhaseOnline
-	case s.Outage.Over, over(s.Age(mono)): // [OFF-2]
+	case s.Outage.Over, access.OutageOver(s.Age(mono)): // [OFF-2]
 		return PhaseStopped
 	case s.Outage.Rested, mono >= s.restAt():
 		return PhaseOutage

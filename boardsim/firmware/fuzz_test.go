@@ -61,7 +61,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // acts are the lines of a command.
-func (b *bench) acts(commandID string) (out []Line) {
+func (b *bench) acts(commandID string) (out []Entry) {
 	for _, l := range b.lines {
 		if l.CommandID == commandID {
 			out = append(out, l)

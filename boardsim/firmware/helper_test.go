@@ -20,7 +20,8 @@ type bench struct {
 	s     State
 	now   int64 // mono
 	skew  int64
-	lines []Line
+	lines []Entry
+	fell  []string
 	pubs  []Effect
 	last  []Effect
 	n     int
@@ -60,7 +61,9 @@ func (b *bench) step(ev Event) []Effect {
 	for _, e := range out {
 		switch e.Kind {
 		case Actuate:
-			b.lines = append(b.lines, e.Line)
+			b.lines = append(b.lines, e.Entry)
+		case Released:
+			b.fell = append(b.fell, fmt.Sprintf("%s +%d", strings.TrimPrefix(e.Entry.DoorID, "dor_"), e.At))
 		case Publish:
 			b.pubs = append(b.pubs, e)
 		}
@@ -92,8 +95,8 @@ func (b *bench) command(verb, door string, minutes int) wire.Report {
 func (b *bench) send(c wire.Command, session int64) wire.Report {
 	b.t.Helper()
 	for _, e := range b.step(Event{Kind: Command, Command: c, SessionMs: session}) {
-		if r, ok := e.Payload.(wire.Report); ok {
-			return r
+		if e.Kind == Report {
+			return e.Report
 		}
 	}
 	b.t.Fatalf("no report of %+v", c)
@@ -120,7 +123,7 @@ func (b *bench) presented(ev Event) string {
 func (b *bench) acted() string {
 	var out []string
 	for _, l := range b.lines {
-		out = append(out, strings.TrimPrefix(l.DoorID, "dor_")+" "+l.Action+" "+l.Cause)
+		out = append(out, strings.TrimPrefix(l.DoorID, "dor_")+" "+string(l.Action)+" "+string(l.Cause))
 	}
 	b.lines = nil
 	return strings.Join(out, ", ")

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// Results of somebody presenting himself.
+// Results of a presentation.
 const (
 	Opened = "opened"
 	Denied = "denied"
@@ -31,9 +31,9 @@ func (m *machine) present() {
 		}
 		r.Result = Opened
 		d.PulseEnd = m.ev.Mono + PulseMs // over any resting behaviour
-		m.line(*d, ActPulse, cause, "", a.Grant)
+		m.journal(*d, ActPulse, cause, "", a.Grant)
 	} else {
-		m.line(*d, ActDeny, CauseOnsite, "", "")
+		m.journal(*d, ActDeny, CauseOnsite, "", "")
 	}
 	m.Seq++
 	m.Records = append(m.Records, r)
@@ -42,7 +42,7 @@ func (m *machine) present() {
 		m.Dropped++
 	}
 	m.persist(PartRecord)
-	m.out = append(m.out, Effect{Kind: Decided, Record: r, Line: Line{DoorID: d.ID, Channel: d.Channel,
+	m.out = append(m.out, Effect{Kind: Decided, Record: r, Entry: Entry{DoorID: d.ID, Channel: d.Channel,
 		GrantID: r.GrantID, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}})
 	m.upload()
 }
@@ -50,7 +50,7 @@ func (m *machine) present() {
 func (m *machine) question() access.Question {
 	now := time.UnixMilli(m.ev.Wall)
 	q := access.Question{Now: now, Method: access.MethodOnsite, DoorID: m.ev.DoorID, OutageMs: m.Age(m.ev.Mono)}
-	if m.Outage.Over || over(q.OutageMs) { // [OFF-2] and until the synchronization after it
+	if m.Outage.Over || access.OutageOver(q.OutageMs) { // [OFF-2] and until the synchronization after it
 		q.OutageMs = -1
 	}
 	phone := m.ev.PhoneHash
@@ -92,5 +92,5 @@ func (m *machine) recordsAcked(seq int64) {
 	}
 }
 
-// resendAt is when a batch that nobody acknowledged goes up again.
+// resendAt is when an unacknowledged batch is uploaded again.
 func (s State) resendAt() int64 { return s.sentAt + ResendMs<<s.tries }

@@ -1,6 +1,7 @@
 package firmware
 
 import (
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -15,11 +16,8 @@ func (s State) restAt() int64 {
 
 // overAt is the first millisecond over 36 h; at 36 h exactly decisions still work [OFF-2].
 func (s State) overAt() int64 {
-	switch {
-	case s.Outage.Lost:
+	if s.Outage.Lost {
 		return s.Outage.Contact
-	case plantLimit:
-		return s.Outage.Contact + limitMs
 	}
 	return s.Outage.Contact + limitMs + 1
 }
@@ -43,7 +41,7 @@ func (m *machine) contact() {
 	if m.Outage.Online {
 		return
 	}
-	if over(m.Age(m.ev.Mono)) {
+	if access.OutageOver(m.Age(m.ev.Mono)) {
 		m.Outage.Over = true
 	}
 	m.Outage.Online, m.Outage.Lost, m.Outage.Rested = true, false, false
@@ -53,13 +51,13 @@ func (m *machine) contact() {
 			d := m.door(i)
 			d.Held, d.HoldEnd, d.Rest = false, 0, ""
 			d.released(m.ev.Mono)
-			m.line(*d, ActLock, CauseOutage, "", "")
+			m.journal(*d, ActLock, CauseOutage, "", "")
 		case wire.RestOff: // the relay is driven again
 			d := m.door(i)
 			d.Rest = ""
 			if d.Held {
 				d.Warn = false
-				m.line(*d, ActHold, CauseOutage, "", "")
+				m.journal(*d, ActHold, CauseOutage, "", "")
 			}
 		}
 	}
@@ -82,19 +80,19 @@ func (m *machine) rest() {
 		switch m.Netloss.Channels[d.Channel] {
 		case wire.RestOpen: // one pulse, then as before
 			d.PulseEnd = m.ev.Mono + PulseMs
-			m.line(*d, ActPulse, CauseOutage, "", "")
+			m.journal(*d, ActPulse, CauseOutage, "", "")
 		case wire.RestHold:
 			d.Rest, d.Warn = wire.RestHold, false
-			m.line(*d, ActHold, CauseOutage, "", "")
+			m.journal(*d, ActHold, CauseOutage, "", "")
 		case wire.RestOff:
 			if d.Driven() {
 				d.released(m.ev.Mono)
 			}
 			d.Rest, d.PulseEnd = wire.RestOff, 0
-			m.line(*d, ActOff, CauseOutage, "", "")
+			m.journal(*d, ActOff, CauseOutage, "", "")
 		default:
 			d.lock()
-			m.line(*d, ActLock, CauseOutage, "", "")
+			m.journal(*d, ActLock, CauseOutage, "", "")
 		}
 	}
 	m.persist(PartCore)

@@ -110,7 +110,7 @@ func TestRestingBehaviours(t *testing.T) {
 
 // first is what door 1 did.
 func first(b *bench) string {
-	var keep []Line
+	var keep []Entry
 	for _, l := range b.lines {
 		if l.DoorID == "dor_1" {
 			keep = append(keep, l)

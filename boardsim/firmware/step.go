@@ -3,8 +3,6 @@ package firmware
 import (
 	"slices"
 
-	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/internal/plant"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -13,13 +11,14 @@ type machine struct {
 	State
 	ev     Event
 	before []Door
+	driven []Door // as falls has seen them last
 	out    []Effect
 }
 
 // Step is what the board makes of an event: its next state, and what is to be
 // done, in order. Deadlines that fell due before the event come first.
 func Step(s State, ev Event) (State, []Effect) {
-	m := machine{State: s, ev: ev, before: s.Doors}
+	m := machine{State: s, ev: ev, before: s.Doors, driven: s.Doors}
 	m.advance()
 	skip := -1 // the door whose standing goes up in a report
 	switch ev.Kind {
@@ -49,8 +48,10 @@ func Step(s State, ev Event) (State, []Effect) {
 		m.reboot()
 	case Forget:
 		m.acked(ev.CommandID)
+		m.persist(PartCore)
 	}
 	m.advance()
+	m.falls()
 	m.standings(skip)
 	return m.State, m.out
 }
@@ -65,6 +66,9 @@ func (s State) NextDeadline() (at int64, ok bool) {
 	for _, d := range s.Doors {
 		if d.Held && d.HoldEnd > 0 {
 			soonest(d.HoldEnd)
+		}
+		if d.PulseEnd > 0 {
+			soonest(d.PulseEnd)
 		}
 		if t, due := d.warnAt(); due {
 			soonest(t)
@@ -102,7 +106,11 @@ func (m *machine) advance() {
 			if t, due := m.Doors[i].warnAt(); due && t <= at {
 				m.door(i).Warn = true
 			}
+			if end := m.Doors[i].PulseEnd; end > 0 && end <= at {
+				m.door(i).PulseEnd = 0
+			}
 		}
+		m.falls()
 		if m.Outage.Online {
 			if m.sentSeq > 0 && m.resendAt() <= at {
 				m.sentSeq, m.ev.Mono = 0, mono
@@ -121,7 +129,7 @@ func (m *machine) advance() {
 	}
 }
 
-// standings tells the server of doors that changed; skip's is in a report.
+// standings reports the doors that changed to the server; skip's is in a report.
 func (m *machine) standings(skip int) {
 	var changed []wire.Standing
 	for i := range m.Doors {
@@ -153,9 +161,23 @@ func (m *machine) publish(channel string, payload any) {
 
 func (m *machine) persist(p Parts) { m.out = append(m.out, Effect{Kind: Persist, Parts: p}) }
 
-func (m *machine) line(d Door, action, cause, commandID, grantID string) {
-	m.out = append(m.out, Effect{Kind: Actuate, Line: Line{DoorID: d.ID, Channel: d.Channel, Action: action, Cause: cause,
-		CommandID: commandID, GrantID: grantID, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}})
+func (m *machine) journal(d Door, action Action, cause Cause, commandID, grantID string) {
+	e := Entry{DoorID: d.ID, Channel: d.Channel, Action: action, Cause: cause, CommandID: commandID, GrantID: grantID,
+		Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}
+	if action == ActPulse {
+		e.PulseMs = d.PulseEnd - m.ev.Mono
+	}
+	m.out = append(m.out, Effect{Kind: Actuate, Entry: e})
+}
+
+// falls reports the relays that nothing drives any more.
+func (m *machine) falls() {
+	for i, was := range m.driven {
+		if d := m.Doors[i]; was.energised() && !d.energised() {
+			m.out = append(m.out, Effect{Kind: Released, Entry: Entry{DoorID: d.ID, Channel: d.Channel}, At: m.ev.Mono})
+		}
+	}
+	m.driven = m.Doors
 }
 
 // hello opens the conversation of a connection.
@@ -165,6 +187,10 @@ func (m *machine) hello() {
 		Buffered: len(m.Records), Dropped: m.Dropped, Netloss: &n, Doors: m.Standings(m.ev.Wall, m.ev.Mono), Firmware: "doorlab"}
 	if m.Content.Revision > 0 {
 		h.Digest = m.Content.Digest()
+	}
+	if len(m.pages) > 0 && m.pages[0].Sync.Snapshot {
+		y := m.pages[0].Sync
+		h.Partial = &wire.Partial{To: y.To, Digest: y.Digest, Page: len(m.pages)}
 	}
 	m.Epoch = 0
 	m.out = append(m.out, Effect{Kind: Publish, Channel: wire.UpHello, Payload: h})
@@ -182,7 +208,7 @@ func (m *machine) ack() {
 		m.Epoch = a.Epoch
 		for _, d := range m.Done { // reports the server may have missed
 			if !d.Acked {
-				m.report(d.Report)
+				m.publish(wire.UpRpt, d.Report)
 			}
 		}
 		if m.Outage.Over {
@@ -206,35 +232,6 @@ func (m *machine) acked(commandID string) {
 			m.Done[i].Acked = true
 			m.persist(PartLazy)
 			return
-		}
-	}
-}
-
-// sync applies a snapshot or a delta atomically, or asks for repair [SYNC-1] [SYNC-2].
-func (m *machine) sync() {
-	y := m.ev.Change.Sync
-	switch {
-	case y.Snapshot || y.From == m.Content.Revision && y.To != y.From:
-		m.Content = m.Content.Apply(m.ev.Change)
-		m.rename()
-		m.persist(PartContent | PartCore)
-	case y.To != m.Content.Revision: // neither ours nor a repeat of ours
-		m.digest()
-		return
-	}
-	m.resume()
-	m.publish(wire.UpAck, wire.SyncAck{Type: "sync", Revision: m.Content.Revision, Digest: m.Content.Digest()})
-}
-
-// rename takes over which door hangs on which of the board's channels.
-func (m *machine) rename() {
-	for _, c := range m.Content.Doors {
-		if c.BoardID != m.BoardID {
-			continue
-		}
-		i := slices.IndexFunc(m.Doors, func(d Door) bool { return d.Channel == c.Channel })
-		if i >= 0 && m.Doors[i].ID != c.DoorID {
-			m.door(i).ID = c.DoorID
 		}
 	}
 }
@@ -282,6 +279,7 @@ func (m *machine) fits(n wire.Netloss) bool {
 func (m *machine) reboot() {
 	m.disconnected()
 	m.Boot++
+	m.pages = nil // they were in memory
 	for i := range m.Doors {
 		m.door(i).PulseEnd = 0
 	}
@@ -300,15 +298,6 @@ func (m *machine) reboot() {
 	m.Outage.Lost = m.Outage.Lost || m.ev.ClockLost
 	m.persist(parts)
 }
-
-var (
-	plantNotAfter  = plant.Is("board-ignores-notafter")
-	plantLimit     = plant.Is("outage-36h-ge")
-	plantActsTwice = plant.Is("board-acts-twice")
-)
-
-// over reports whether an outage age has passed 36 h.
-func over(age int64) bool { return access.OutageOver(age) || plantLimit && age == limitMs }
 
 func (m *machine) expired(notAfterMs int64) bool {
 	return m.ev.SessionMs <= 0 || m.ev.SessionMs > notAfterMs

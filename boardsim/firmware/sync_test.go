@@ -196,3 +196,94 @@ func TestFullBufferCountsWhatItDrops(t *testing.T) {
 		t.Errorf("hello %+v", h)
 	}
 }
+
+// pagesOf cuts a snapshot into one page per grant.
+func pagesOf(y wire.Sync) (out []wire.Sync) {
+	y.Digest = digest(y)
+	for i, g := range y.Upsert {
+		p := wire.Sync{To: y.To, Snapshot: true, Digest: y.Digest, Page: i + 1, Pages: len(y.Upsert), Upsert: []access.Grant{g}}
+		if i == 0 {
+			p.Timezone, p.Windows, p.Hours, p.Doors, p.PhoneKey = y.Timezone, y.Windows, y.Hours, y.Doors, "0f"
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// A change in pages is applied at once, after the last; a lost connection keeps what
+// has come, a reboot doesn't.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	y := snapshot(9, grantOf("mem_a", "q", ""), grantOf("mem_b", "r", ""), grantOf("mem_c", "s", ""))
+	pages := pagesOf(y)
+	b := newBench(t).online()
+	feed := func(i int) string {
+		t.Helper()
+		b.published("")
+		b.step(Event{Kind: Sync, Change: Prepare(pages[i])})
+		var said string
+		for _, p := range b.published(wire.UpAck) {
+			a := p.(wire.SyncAck)
+			said += fmt.Sprintf("%s %d/%d ", a.Type, a.Page, a.Revision)
+		}
+		return said
+	}
+	partial := func() string {
+		t.Helper()
+		b.published("")
+		b.step(Event{Kind: Connected})
+		h := b.published(wire.UpHello)[0].(wire.Hello)
+		b.step(Event{Kind: Ack, Ack: wire.Ack{Type: wire.AckHello, Epoch: 8, SessionMs: 1}})
+		if h.Partial == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%d/%d %v", h.Partial.Page, h.Partial.To, h.Partial.Digest == digest(y))
+	}
+	for i, step := range []struct {
+		page int
+		want string
+	}{{1, "page 0/9 "}, {0, "page 1/9 "}, {0, "page 1/9 "}, {2, "page 1/9 "}, {1, "page 2/9 "}} {
+		if got := feed(step.page); got != step.want {
+			t.Errorf("step %d: said %q, want %q", i, got, step.want)
+		}
+	}
+	if b.s.Content.Revision != 1 || b.present("p", "dor_1") != "opened onsite" || b.present("q", "dor_1") != "denied no_valid_grant" {
+		t.Errorf("a part of the change acts at revision %d", b.s.Content.Revision)
+	}
+	b.step(Event{Kind: Disconnected})
+	if got := partial(); got != "2/9 true" {
+		t.Errorf("after a lost connection: %s", got)
+	}
+	if got := feed(2); got != "sync 0/9 " || b.s.Content.Digest() != digest(y) || b.s.Content.Grants() != 3 || b.s.Content.PhoneKey != "0f" {
+		t.Errorf("the last page: said %q, %d grants", got, b.s.Content.Grants())
+	}
+	if got := feed(2); got != "sync 0/9 " {
+		t.Errorf("the last page once more: said %q", got)
+	}
+	pages = pagesOf(snapshot(12, y.Upsert...))
+	feed(0)
+	b.step(Event{Kind: Reboot})
+	if got := partial(); got != "none" {
+		t.Errorf("after a reboot: %s", got)
+	}
+}
+
+// Boards that hold the same pages share what they make.
+func TestPagesAreShared(t *testing.T) {
+	t.Parallel()
+	var pages []*Change
+	for _, p := range pagesOf(snapshot(9, grantOf("mem_a", "q", ""), grantOf("mem_b", "r", ""))) {
+		pages = append(pages, Prepare(p))
+	}
+	var contents []*Content
+	for range 2 {
+		b := newBench(t).online()
+		for _, p := range pages {
+			b.step(Event{Kind: Sync, Change: p})
+		}
+		contents = append(contents, b.s.Content)
+	}
+	if contents[0] != contents[1] {
+		t.Error("two boards have a content each")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/pipe"
 )
 
 // TestIdleLinesAreSmall: 10,000 boards share a process.
@@ -19,7 +20,7 @@ func TestIdleLinesAreSmall(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for range n {
-		a, b := link.Pipe()
+		a, b := pipe.New()
 		l := link.Wrap(a, link.Config{BoardID: "b"})
 		_, _ = l.Write(msg(1))
 		_, _ = io.ReadFull(b, make([]byte, 3))
@@ -38,7 +39,7 @@ func TestIdleLinesAreSmall(t *testing.T) {
 }
 
 func BenchmarkLine(b *testing.B) {
-	c, s := link.Pipe()
+	c, s := pipe.New()
 	l := link.Wrap(c, link.Config{})
 	p := append([]byte{0x30, 200, 1}, make([]byte, 200)...)
 	got := make([]byte, 256)

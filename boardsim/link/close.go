@@ -11,7 +11,7 @@ import (
 const linger = 5 * time.Second
 
 // Close implements net.Conn. On a line that swallows what goes up the server is
-// not told; what is delayed still passes first.
+// not notified; delayed packets still pass first.
 func (l *Line) Close() error {
 	l.mu.Lock()
 	if err := l.gone("close"); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/pipe"
 )
 
 // Dir is a direction as the board sees it.
@@ -33,7 +34,7 @@ type Lossy struct {
 
 // State is what a line does to its packets; the zero value is a clean line.
 // A state that swallows keeps the end of the connection to itself, too: the
-// other side is not told of a Close.
+// other side is not notified of a Close.
 type State struct {
 	HalfOpen   bool // nothing passes either way and nobody is told
 	OnewayUp   bool // what the board sends is lost
@@ -47,7 +48,7 @@ type Config struct {
 	Flight  *clock.Flight // nil = none. The line itself counts what it does: Got for a PUBLISH it swallows, Sent for one it repeats, Begin while one is delayed. So a sender counts Sent before it writes
 	Seed    int64         // of lossy; mix the connection's number in
 	State   State         // from the first byte on
-	// OnFault is told of each packet that a fault swallowed, repeated or delayed (nil = nobody). It must not block or call the line.
+	// OnFault is called for each packet that a fault dropped, repeated or delayed (nil = not called). It must not block or call the line.
 	OnFault func(Dir)
 }
 
@@ -96,7 +97,7 @@ func (l *Line) Set(s State) {
 	}
 }
 
-// Cut resets the connection: both ends see it at once, packets under way are lost.
+// Cut resets the connection: both ends see it at once, packets in transit are lost.
 func (l *Line) Cut() {
 	l.mu.Lock()
 	if l.closed && !l.left {
@@ -107,8 +108,8 @@ func (l *Line) Cut() {
 	l.drop()
 	src := l.src
 	l.mu.Unlock()
-	Reset(l.inner)
-	Reset(src)
+	pipe.Reset(l.inner)
+	pipe.Reset(src)
 }
 
 // gone is the error of a line that was ended on this side. Called with mu held.
@@ -215,7 +216,7 @@ func (l *Line) got(p, b []byte, err error) (int, error) {
 		l.clipped = true
 	default: // told when what waits has passed, if at all
 		l.ended = err
-		l.src, _ = Pipe()
+		l.src, _ = pipe.New()
 		l.clipped = true
 	}
 	return n, nil

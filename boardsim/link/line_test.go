@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/pipe"
 )
 
 // Packets of a test: PUBLISH of one body byte, with and without an answer; a ping.
@@ -64,7 +65,7 @@ func (s *sink) take() string {
 
 func newRig(t *testing.T, s link.State) *rig {
 	r := &rig{t: t, flight: clock.NewFlight(), ends: [2]*sink{{}, {}}}
-	board, server := link.Pipe()
+	board, server := pipe.New()
 	r.server = server
 	r.line = link.Wrap(board, link.Config{BoardID: "b", Flight: r.flight, Seed: 7, State: s, OnFault: func(d link.Dir) { r.faults[d]++ }})
 	go r.ends[link.Up].drain(server)
@@ -335,7 +336,7 @@ func TestLossyLine(t *testing.T) {
 		r.pending(0, 0)
 	})
 	bubble(t, "read deadline under delay", func(t *testing.T) {
-		board, server := link.Pipe()
+		board, server := pipe.New()
 		defer server.Close()
 		l := link.Wrap(board, link.Config{State: link.State{Lossy: link.Lossy{DelayMs: 100}}})
 		defer l.Close()

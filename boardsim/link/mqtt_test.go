@@ -15,6 +15,7 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 
 	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/pipe"
 )
 
 // allow lets everybody do everything.
@@ -44,7 +45,7 @@ func TestLineUnderMQTT(t *testing.T) {
 			if err := srv.AddHook(&allow{}, nil); err != nil {
 				t.Fatal(err)
 			}
-			board, server := link.Pipe()
+			board, server := pipe.New()
 			line := link.Wrap(board, link.Config{BoardID: "b"})
 			var up, down atomic.Int64 // when each end gave up, Unix ns
 			go func() {

@@ -1,11 +1,11 @@
 package link
 
-// MQTT packet types and what a first byte tells.
+// MQTT packet types, and what the first byte says.
 const publish = 3
 
 func kind(first byte) byte { return first >> 4 }
 
-// plain reports whether nobody waits for an answer to the packet: a PUBLISH of QoS 0.
+// plain reports whether the packet needs no answer: a PUBLISH of QoS 0.
 func plain(first byte) bool { return kind(first) == publish && first&0x06 == 0 }
 
 // splitter finds the ends of MQTT packets in a stream. Only the fixed header is

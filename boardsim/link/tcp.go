@@ -3,6 +3,8 @@ package link
 import (
 	"context"
 	"net"
+
+	"github.com/doorlab/doorlab/internal/loopback"
 )
 
 // DialTCP connects the n-th board. To a loopback address it spreads the source
@@ -10,10 +12,8 @@ import (
 // that no port waits in TIME_WAIT.
 func DialTCP(ctx context.Context, address string, n int) (net.Conn, error) {
 	d := net.Dialer{}
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		if ip := net.ParseIP(host).To4(); ip != nil && ip.IsLoopback() || host == "localhost" {
-			spread(&d, n)
-		}
+	if host, _, err := net.SplitHostPort(address); err == nil && loopback.Is(host) {
+		loopback.From(&d, loopback.Boards.Source(n))
 	}
 	c, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -23,12 +23,4 @@ func DialTCP(ctx context.Context, address string, n int) (net.Conn, error) {
 		_ = t.SetLinger(0)
 	}
 	return c, nil
-}
-
-// source is the n-th of 100 x 250 loopback addresses.
-func source(n int) net.IP {
-	if n < 0 {
-		n = -n
-	}
-	return net.IPv4(127, byte(1+n/250%100), byte(n%250), 1)
 }

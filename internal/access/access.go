@@ -1,7 +1,7 @@
-// Package access is the one decision routine of the house: who may open which
-// door when. It is pure: now is a value, there is no I/O, no clock. The server
-// (server/entry) and the board (boardsim/firmware) both call Decide, so they
-// cannot disagree [ENT-3].
+// Package access is the one routine that decides who may open which door when. It
+// is pure: now is a value, and there is no I/O and no clock. The server
+// (server/entry) and the board (boardsim/firmware) both call Decide, so they can't
+// disagree [ENT-3].
 package access
 
 import "time"
@@ -124,7 +124,7 @@ type Answer struct {
 	Kind   string
 }
 
-// Decide is the rule of decisions.md §6.
+// Decide applies the rules of docs/decisions.md, Entry.
 func Decide(q Question) Answer {
 	if q.Method == MethodOperator {
 		return Answer{Allow: true, Reason: MethodOperator}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,14 +27,34 @@ func (s *Sum) Toggle(kind string, item any) {
 // String is 32 hex digits.
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// HashPhone and HashToken are what a board stores instead of a phone or an
-// entry token: SHA-256 over place and value, hex, first 32 digits.
-func HashPhone(placeID, phone string) string { return hash("phone", placeID, phone) }
+// PhoneKey keys the hashes of one place's phones: 64 hex digits. There are so few
+// phone numbers that a hash without a key gives the number away.
+type PhoneKey string
 
-// HashToken hashes an entry token.
-func HashToken(placeID, token string) string { return hash("token", placeID, token) }
+// NewPhoneKey derives a place's key from a secret.
+func NewPhoneKey(secret []byte, placeID string) PhoneKey {
+	return PhoneKey(hex.EncodeToString(mac(secret, "place\n"+placeID)))
+}
 
-func hash(kind, placeID, v string) string {
-	h := sha256.Sum256([]byte(kind + "\n" + placeID + "\n" + v))
+// Hash is what a board stores instead of a phone: HMAC-SHA-256 under the place's key,
+// hex, first 32 digits; "" without a key, which is nobody's.
+func (k PhoneKey) Hash(phone string) string {
+	key, err := hex.DecodeString(string(k))
+	if err != nil || len(key) == 0 {
+		return ""
+	}
+	return hex.EncodeToString(mac(key, "phone\n"+phone)[:16])
+}
+
+func mac(key []byte, text string) []byte {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(text))
+	return m.Sum(nil)
+}
+
+// HashToken is what a board stores instead of an entry token, which nobody can guess:
+// SHA-256 over place and token, hex, first 32 digits.
+func HashToken(placeID, token string) string {
+	h := sha256.Sum256([]byte("token\n" + placeID + "\n" + token))
 	return hex.EncodeToString(h[:16])
 }

@@ -1,7 +1,7 @@
 // Package apikey is the form of API keys: a prefix by kind of place, 30 base62
-// characters and a 6-character CRC32, so that a scanner or a typo check needs
-// no database. server/auth issues and checks keys with it, internal/world
-// derives a world's keys from its seed. It imports nothing of ours.
+// characters and a 6-character CRC32, so a scanner or a typo check needs no
+// database. server/auth issues and checks keys with it, internal/world derives a
+// world's keys from its seed.
 package apikey
 
 import (

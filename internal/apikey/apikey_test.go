@@ -21,7 +21,7 @@ func TestKeysAreWellFormed(t *testing.T) {
 		}
 	})
 	if a, b := New(TestPrefix), New(TestPrefix); a == b || !WellFormed(a) {
-		t.Errorf("%q %q", a, b)
+		t.Errorf("two new keys are %q and %q, want two different well-formed ones", a, b)
 	}
 	once, again := Derive(TestPrefix, "1", "x"), Derive(TestPrefix, "1", "x")
 	if once != again || Derive(TestPrefix, "1", "x") == Derive(TestPrefix, "2", "x") {

@@ -1,8 +1,7 @@
-// Package browser drives a headless Chromium for tests: pages are opened,
-// pressed, read and pictured, and every request and complaint of the console
-// is kept. Commands and events flow over a pipe (two inherited files), so no
-// port is opened and no library is needed. The browser resolves no name:
-// nothing leaves loopback. Only tests import it.
+// Package browser drives a headless Chromium for tests: it opens, presses, reads
+// and photographs pages, and keeps every request and console message. Commands and
+// events flow over a pipe (two inherited files), so no port is opened and no
+// library is needed. The browser resolves no names, so nothing leaves loopback.
 package browser
 
 import (

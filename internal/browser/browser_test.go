@@ -53,7 +53,7 @@ func TestBrowser(t *testing.T) {
 	var text string
 	p.Eval(`document.body.textContent`, &text)
 	if text != "열기 ko" {
-		t.Errorf("%q", text)
+		t.Errorf("the page says %q after the press, want %q", text, "열기 ko")
 	}
 
 	p = b.Page(Look{NoScript: true})

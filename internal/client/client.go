@@ -1,6 +1,6 @@
-// Package client speaks to a doorlab over HTTP: the public API and the control
-// API, in the envelope both share. internal/cli and internal/testbed's tests
-// use it; it imports nothing of ours.
+// Package client speaks to a doorlab over HTTP: the public API and the control API,
+// in the envelope that both share. Everything outside of the server uses it:
+// scenarios, loadtest, testbed's tests, cmd/doorlab.
 package client
 
 import (
@@ -33,47 +33,45 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d %s)", e.Message, e.Status, e.Code) }
 
+// failure reads an *Error; of what is not an envelope the status remains.
+func failure(status int, body io.Reader) error {
+	e := &Error{Status: status, Message: http.StatusText(status)}
+	b, err := io.ReadAll(io.LimitReader(body, 1<<20))
+	if err == nil && json.Unmarshal(b, e) != nil {
+		e.Code = ""
+	}
+	return e
+}
+
 // ErrUnreachable: nothing answered at the address.
 var ErrUnreachable = errors.New("unreachable")
 
 // Do calls method path with a JSON body (nil = none) and decodes data into out
 // (nil = ignored). Errors: *Error, ErrUnreachable.
 func (c Client) Do(ctx context.Context, method, path string, body, out any) error {
-	var r io.Reader
+	header := http.Header{}
+	var raw []byte
 	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
 			return err
 		}
-		r = bytes.NewReader(b)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, r)
-	if err != nil {
-		return err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		header.Set("Content-Type", "application/json")
 	}
 	if c.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.Token)
+		header.Set("Authorization", "Bearer "+c.Token)
 	}
 	h := c.HTTP
 	if h == nil {
 		h = defaultHTTP
 	}
-	resp, err := h.Do(req)
+	a, err := Send(ctx, h, method, c.Base+path, header, raw)
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrUnreachable, c.Base, err)
+		return err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrUnreachable, c.Base, err)
-	}
-	if resp.StatusCode/100 != 2 {
-		e := &Error{Status: resp.StatusCode, Message: http.StatusText(resp.StatusCode)}
-		_ = json.Unmarshal(b, e) // not ours to begin with: the status says it
-		return e
+	b := a.Body
+	if a.Status/100 != 2 {
+		return failure(a.Status, bytes.NewReader(b))
 	}
 	if out == nil {
 		return nil

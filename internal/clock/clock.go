@@ -2,7 +2,6 @@
 // (tokens, permits, windows, holds, pulses, grace, 36 h, resend, digests) comes
 // from a Clock that is handed down, Real or Virtual; transport deadlines
 // (keep-alive, notAfter, the server's wait, back-off) from Mono and WallAfter.
-// Everybody may import it; it imports nothing of ours.
 package clock
 
 import (

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Flight counts what is under way, so that a jump of virtual time can wait for
+// Flight counts what is in flight, so that a jump of virtual time can wait for
 // it: work in progress (Begin) and messages between server and boards, counted
 // at both ends (Sent, Got). A board whose line is cut is Reset; one whose line
 // swallows messages is muted.
@@ -81,7 +81,7 @@ func (f *Flight) move(boardID string, d int) {
 	f.cond.Broadcast()
 }
 
-// Reset forgets what is under way on a line: its connection is gone.
+// Reset forgets what is in flight on a line: its connection is gone.
 func (f *Flight) Reset(boardID string) { f.Mute(boardID, false) }
 
 // Mute makes a line count nothing (its messages are being swallowed) or count again.
@@ -117,7 +117,7 @@ func (f *Flight) jumping(on bool) {
 	}
 }
 
-// Enter holds what comes from outside until a jump that is under way is over, or
+// Enter holds what comes from outside until a jump in progress is over, or
 // for at most so long: new work without end would keep a jump from ever settling.
 func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 	if f == nil {
@@ -138,7 +138,7 @@ func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 	}
 }
 
-// Settle returns when nothing is under way, or when nothing has moved for
+// Settle returns when nothing is in flight, or when nothing has moved for
 // Quiet: messages that are still out then are taken for lost, so that they cost
 // one wait and not one at every jump.
 func (f *Flight) Settle() {
@@ -173,7 +173,7 @@ func (f *Flight) abandon() {
 	f.open = 0
 }
 
-// Pending is what is under way now: work and messages.
+// Pending is what is in flight now: work and messages.
 func (f *Flight) Pending() (work, messages int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -37,7 +37,7 @@ func TestAdvanceWalksInOrder(t *testing.T) {
 		}
 		want := []string{"hour3@3h0m0s", "second@3h0m0s", "hour4@4h0m0s", "limit@36h0m0s", "tick@36h0m0s"}
 		if d := cmp.Diff(want, got); d != "" {
-			t.Error(d)
+			t.Errorf("order of what fell due (-want +got):\n%s", d)
 		}
 		if v.State() != Frozen || !v.Now().Equal(t0.Add(36*time.Hour)) {
 			t.Errorf("after the jump: %s at %s", v.State(), v.Now())

@@ -1,7 +1,6 @@
-// Package contract holds answers against the OpenAPI documents that a target
-// itself publishes: a service that answers otherwise than it says is caught by
-// every scenario and every load. loadtest and internal/scenario use it; it
-// imports nothing of ours.
+// Package contract checks answers against the OpenAPI documents that a target
+// publishes, so every scenario and every load notices a service that doesn't answer
+// as documented.
 package contract
 
 import (
@@ -28,24 +27,34 @@ type route struct {
 	operations map[string]*openapi3.Operation // by method
 }
 
-// Read asks the target for its documents; what it does not publish, or nobody
-// can read, is not checked. fetch returns the body of a 200.
-func Read(fetch func(path string) ([]byte, error)) *Contract {
+// Read asks the target for its documents. fetch returns the body of a 200. The
+// error names each document that can't be read: answers of its sub-service would
+// go unchecked, so a run with an error must not count as passed. The contract
+// holds what could be read.
+func Read(fetch func(path string) ([]byte, error)) (*Contract, error) {
 	c := &Contract{}
+	var unread []error
 	for _, sub := range SubServices {
-		raw, err := fetch("/" + sub + "/v1/openapi.json")
+		at := "/" + sub + "/v1/openapi.json"
+		raw, err := fetch(at)
 		if err != nil {
+			unread = append(unread, fmt.Errorf("%s: %w", at, err))
 			continue
 		}
 		doc, err := openapi3.NewLoader().LoadFromData(raw)
-		if err != nil || doc.Paths == nil {
+		if err == nil && doc.Paths == nil {
+			err = errors.New("no paths")
+		}
+		if err != nil {
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			unread = append(unread, fmt.Errorf("%s is not an OpenAPI document: %s", at, why))
 			continue
 		}
 		for path, item := range doc.Paths.Map() {
 			c.routes = append(c.routes, route{strings.Split(path, "/"), item.Operations()})
 		}
 	}
-	return c
+	return c, errors.Join(unread...)
 }
 
 // find returns the operation of a path or route; a literal segment beats a parameter.

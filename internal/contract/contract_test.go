@@ -14,7 +14,7 @@ const doc = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	c := Read(func(path string) ([]byte, error) {
+	c, err := Read(func(path string) ([]byte, error) {
 		switch path {
 		case "/space/v1/openapi.json":
 			return []byte(doc), nil
@@ -23,6 +23,9 @@ func TestCheck(t *testing.T) {
 		}
 		return nil, errors.New("not published")
 	})
+	if err == nil || !strings.Contains(err.Error(), "/core/v1/openapi.json is not an OpenAPI document") || !strings.Contains(err.Error(), "/device/v1/openapi.json: not published") {
+		t.Errorf("unread documents: got %v, want core and device", err)
+	}
 	const permit = "/space/v1/partner/entry-permits/pmt_1"
 	const json = "application/json"
 	for _, x := range []struct {

@@ -1,7 +1,6 @@
-// Package history is the operations log of a run and the checkers of the
-// guarantees. Clients, boards and server append Events to one Log; checkers are
-// pure functions over a View of it. It imports nothing of ours: the judge
-// stands apart, and whoever wants to emit or to judge may import it.
+// Package history is the operations log of a run: events, the log they are
+// appended to, and their encoding. Clients, boards and server append to one Log;
+// internal/judge reads it.
 package history
 
 import (
@@ -14,6 +13,7 @@ const (
 	// Clients, one an HTTP attempt (not a logical call).
 	Attempt = "attempt" // sent
 	Answer  = "answer"  // answered: Status, Body digest, Outcome
+	Call    = "call"    // any request to the public API, answered: Method, Route, PlaceID, Status, Code, BodyHash of the request, Text (CallText)
 	// Server.
 	Started   = "started"   // a server process begins a life: Text
 	Committed = "committed" // a place revision was committed: PlaceID, Revision, Digest, GrantID, Op
@@ -28,15 +28,19 @@ const (
 	// Boards, ground truth.
 	Door      = "door"      // a simulated board has this door: BoardID, PlaceID, DoorID, Channel
 	Actuation = "actuation" // one journal line: Action, Cause
-	Presented = "presented" // somebody presented himself on site: Result, Reason, PhoneHash or TokenHash
+	Presented = "presented" // somebody presented himself on site: Result, Reason, PhoneHash or TokenHash, JournalSeq
+	Released  = "released"  // nothing drives the relay any more: DoorID, Channel, At is when it fell
 	Netloss   = "netloss"   // the board stored an outage policy: BoardID, Text (JSON)
-	Line      = "line"      // the line cannot carry both ways / can again: BoardID, Op down|up, Text (fault)
+	Line      = "line"      // the line cannot carry both ways, loses or delays, or is whole again: BoardID, Op down|lossy|up, Text (fault)
+	Fault     = "fault"     // a fault hit a command: BoardID, DoorID, CommandID, Text
 	Dropped   = "dropped"   // a full buffer lost a record: BoardID, RecordSeq
+	Rebooted  = "rebooted"  // what was in memory is lost, the flash kept: BoardID
 	Wiped     = "wiped"     // the flash was lost: BoardID
 	Detached  = "detached"  // the simulated board was taken away: BoardID
 	Attached  = "attached"  // ... and brought back: BoardID
 	// Everybody.
 	Label = "label" // a scenario's mark
+	World = "world" // what follows happened in a world of its own: Text is its scenario file
 )
 
 // Ops of Content.
@@ -87,9 +91,12 @@ type Event struct {
 	Cause   string `json:"cause,omitempty"`
 	Channel int    `json:"channel,omitempty"`
 	Boot    int    `json:"boot,omitempty"`
-	Result  string `json:"result,omitempty"`
-	Reason  string `json:"reason,omitempty"`
-	Text    string `json:"text,omitempty"`
+	// JournalSeq is the number of the journal entry: of an Actuation, of what a Presented led to.
+	JournalSeq int64  `json:"journalSeq,omitempty"`
+	PulseMs    int64  `json:"pulseMs,omitempty"` // Actuation: how long a pulse is meant to last
+	Result     string `json:"result,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Text       string `json:"text,omitempty"`
 
 	PhoneHash string `json:"phoneHash,omitempty"` // Presented: who, as the board knows him
 	TokenHash string `json:"tokenHash,omitempty"`

@@ -14,7 +14,6 @@ type Log struct {
 	mu     sync.Mutex
 	chunks [][]Event // full but for the last; an event never moves once it is in
 	n      int64
-	sink   *Sink
 }
 
 // NewLog is an empty log that stamps with wall (nil = none).
@@ -34,11 +33,7 @@ func (l *Log) Append(e Event) {
 	l.n++
 	e.Seq = l.n
 	l.chunks[last] = append(l.chunks[last], e)
-	sink := l.sink
 	l.mu.Unlock()
-	if sink != nil {
-		sink.wake()
-	}
 }
 
 // Len is how many events there are, which is also the last Seq.
@@ -80,5 +75,5 @@ func (l *Log) Since(seq int64) []Event {
 // Snapshot copies all events.
 func (l *Log) Snapshot() []Event { return l.Since(0) }
 
-// View indexes what the log holds now, without copying it.
-func (l *Log) View() *View { return newView(l.parts(0)) }
+// Chunks are all events as they stand, in order and without copying. Read only.
+func (l *Log) Chunks() [][]Event { return l.parts(0) }

@@ -3,74 +3,169 @@ package history
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"slices"
 )
 
-// maxLine bounds a line of a history that is read back.
+// maxLine bounds a line of a history that is read back. The number of lines has
+// no bound.
 const maxLine = 8 << 20
 
-func write(w io.Writer, events []Event) error {
+// ErrTruncated is returned for a history that doesn't end with its closing line,
+// or whose closing line counts other events than came before it.
+var ErrTruncated = errors.New("history: not whole")
+
+// Summary is what the closing line of a history says of the lines before it:
+// how many there are, and the SHA-256 (hex) over them, newlines included.
+type Summary struct {
+	Count  int64  `json:"count"`
+	SHA256 string `json:"sha256"`
+}
+
+// closing is the last line of a whole history.
+type closing struct {
+	Kind string `json:"kind"`
+	Summary
+}
+
+const kindEnd = "end"
+
+// Writer writes events as NDJSON and closes with a line that counts them.
+type Writer struct {
+	buf *bufio.Writer
+	enc *json.Encoder
+	sum hash.Hash
+	n   int64
+}
+
+// NewWriter writes to w.
+func NewWriter(w io.Writer) *Writer {
+	out := &Writer{buf: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
+	out.enc = encoder(io.MultiWriter(out.buf, out.sum))
+	return out
+}
+
+func encoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// Write adds events.
+func (w *Writer) Write(events []Event) error {
 	for i := range events {
-		if err := enc.Encode(&events[i]); err != nil {
+		if err := w.enc.Encode(&events[i]); err != nil {
 			return err
 		}
+		w.n++
 	}
 	return nil
 }
 
-// Write writes events as NDJSON.
-func Write(w io.Writer, events []Event) error {
-	b := bufio.NewWriterSize(w, 1<<16)
-	if err := write(b, events); err != nil {
-		return err
-	}
-	return b.Flush()
+// line adds an encoded event with its newline.
+func (w *Writer) line(b []byte) error {
+	w.n++
+	w.sum.Write(b)
+	_, err := w.buf.Write(b)
+	return err
 }
 
-// WriteSince writes the log's events after seq as NDJSON.
+// Close writes the closing line and flushes; it doesn't close what lies below.
+func (w *Writer) Close() (Summary, error) {
+	s := Summary{Count: w.n, SHA256: hex.EncodeToString(w.sum.Sum(nil))}
+	if err := encoder(w.buf).Encode(closing{kindEnd, s}); err != nil {
+		return s, err
+	}
+	return s, w.buf.Flush()
+}
+
+// Write writes events as a whole history.
+func Write(w io.Writer, events []Event) error {
+	out := NewWriter(w)
+	if err := out.Write(events); err != nil {
+		return err
+	}
+	_, err := out.Close()
+	return err
+}
+
+// WriteSince writes the log's events after seq as a whole history of their own.
 func (l *Log) WriteSince(w io.Writer, seq int64) error {
-	b := bufio.NewWriterSize(w, 1<<16)
+	out := NewWriter(w)
 	for _, p := range l.parts(seq) {
-		if err := write(b, p); err != nil {
+		if err := out.Write(p); err != nil {
 			return err
 		}
 	}
-	return b.Flush()
+	_, err := out.Close()
+	return err
 }
 
-// Read reads NDJSON. Empty lines are skipped and unknown fields ignored; a last
-// line without its newline that makes no sense is what a killed process left,
-// and is dropped. Any other line that is no event is an error with its number.
+// Read reads a whole history of any length. ErrTruncated, with the events so
+// far, when its closing line is missing or counts others.
 func Read(r io.Reader) ([]Event, error) {
-	br := bufio.NewReaderSize(r, 1<<16)
 	var out []Event
+	_, err := Decode(r, func(e *Event) { out = append(out, *e) })
+	return out, err
+}
+
+// Decode is Read event by event; each is called once per event, in order. Empty
+// lines are skipped and unknown fields ignored. Any other line that is no event
+// is an error with its number, a cut-off last one is ErrTruncated.
+func Decode(r io.Reader, each func(*Event)) (Summary, error) {
+	br := bufio.NewReaderSize(r, 1<<16)
+	sum := sha256.New()
+	var have Summary
 	for n := 1; ; n++ {
 		line, err := readLine(br)
-		last := errors.Is(err, io.EOF)
-		if err != nil && !last {
-			return out, fmt.Errorf("history: line %d: %w", n, err)
+		cut := errors.Is(err, io.EOF)
+		if err != nil && !cut {
+			return have, fmt.Errorf("history: line %d: %w", n, err)
 		}
+		raw := line
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			var e Event
-			switch bad := json.Unmarshal(line, &e); {
-			case bad != nil && !last:
-				return out, fmt.Errorf("history: line %d: %w", n, bad)
-			case bad == nil && e.Kind == "":
-				return out, fmt.Errorf("history: line %d: event without a kind", n)
-			case bad == nil:
-				out = append(out, e)
+			bad := json.Unmarshal(line, &e)
+			switch {
+			case bad != nil && cut:
+				return have, fmt.Errorf("%w: line %d is cut off", ErrTruncated, n)
+			case bad != nil:
+				return have, fmt.Errorf("history: line %d: %w", n, bad)
+			case e.Kind == "":
+				return have, fmt.Errorf("history: line %d: event without a kind", n)
+			case e.Kind == kindEnd:
+				have.SHA256 = hex.EncodeToString(sum.Sum(nil))
+				return have, have.matches(line)
 			}
+			have.Count++
+			sum.Write(raw)
+			each(&e)
 		}
-		if last {
-			return out, nil
+		if cut {
+			return have, fmt.Errorf("%w: no closing line after %d events", ErrTruncated, have.Count)
 		}
 	}
+}
+
+// matches compares what was read with the closing line.
+func (s Summary) matches(line []byte) error {
+	var want closing
+	if err := json.Unmarshal(line, &want); err != nil {
+		return fmt.Errorf("history: closing line: %w", err)
+	}
+	switch {
+	case want.Count != s.Count:
+		return fmt.Errorf("%w: %d events, its closing line counts %d", ErrTruncated, s.Count, want.Count)
+	case want.SHA256 != s.SHA256:
+		return fmt.Errorf("%w: its %d events are not those that were written (SHA-256 differs)", ErrTruncated, s.Count)
+	}
+	return nil
 }
 
 // readLine reads up to and including a newline, at most maxLine bytes.
@@ -88,9 +183,8 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Merge joins the histories of several processes by WallNs and numbers them
-// anew. Within one history the order stays as it was where stamps are equal or
-// missing.
+// Merge joins the histories of several processes by WallNs and renumbers them.
+// Where stamps are equal or missing, events of one history keep their order.
 func Merge(histories ...[]Event) []Event {
 	type stamped struct {
 		wall int64

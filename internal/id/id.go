@@ -1,5 +1,5 @@
-// Package id makes the opaque, sortable ids of the contract: a prefix by kind
-// and 26 digits of time and chance. It imports nothing of ours.
+// Package id makes the opaque, sortable ids of the API: a prefix by kind, then 26
+// digits of time and randomness.
 package id
 
 import (

@@ -1,7 +1,7 @@
-// Package limit is a sliding window: at most n calls a key within any span of
-// time. Time is an argument, so it runs on the domain clock. server/auth
-// (token exchanges an address) and server/entry (openings a link) use it. It
-// imports nothing of ours.
+// Package limit is a sliding window: at most n calls per key within any span of
+// time. Time is an argument, so it runs on the domain clock. server/auth (token
+// exchanges per address) and server/entry (openings and denials per link and
+// number) use it. Its memory is bounded, whoever calls.
 package limit
 
 import (
@@ -19,7 +19,10 @@ type Window struct {
 	sweep int                    // map size at which stale keys are thrown out
 }
 
-const firstSweep = 1024
+const (
+	firstSweep = 1024
+	maxKeys    = 1 << 15 // beyond them some key is forgotten early: it may call again sooner
+)
 
 // New returns an empty window.
 func New(n int, per time.Duration) *Window {
@@ -55,5 +58,14 @@ func (w *Window) clean(now time.Time) {
 			delete(w.calls, k)
 		}
 	}
-	w.sweep = max(firstSweep, 2*len(w.calls))
+	if len(w.calls) >= maxKeys {
+		n := maxKeys / 8
+		for k := range w.calls { // in no order: nobody can choose whom
+			delete(w.calls, k)
+			if n--; n == 0 {
+				break
+			}
+		}
+	}
+	w.sweep = min(max(firstSweep, 2*len(w.calls)), maxKeys)
 }

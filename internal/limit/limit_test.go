@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -53,5 +54,19 @@ func TestStaleKeysGo(t *testing.T) {
 	}
 	if len(w.calls) > 2*firstSweep {
 		t.Errorf("%d keys kept", len(w.calls))
+	}
+}
+
+// TestBoundedMemory: many keys within a minute don't make a table of as many.
+func TestBoundedMemory(t *testing.T) {
+	t.Parallel()
+	w, now := New(3, time.Minute), time.Unix(0, 0)
+	for i := range 200_000 {
+		if ok, _ := w.Allow(strconv.Itoa(i), now); !ok {
+			t.Fatalf("call %d was refused", i)
+		}
+		if len(w.calls) > maxKeys {
+			t.Fatalf("%d keys", len(w.calls))
+		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package near finds the name somebody meant. It imports nothing of ours.
+// Package near finds the name that was probably meant.
 package near
 
 import "fmt"

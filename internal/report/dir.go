@@ -3,23 +3,29 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/scenario"
 )
 
 // WriteDir writes a run directory: the scenario files, config.json,
 // history.ndjson, verdicts.json, report.txt, junit.xml, summary.md, report.html.
 // Judge reads the history again.
-func WriteDir(dir string, res scenario.Result) error {
+func WriteDir(dir string, res Result) error {
 	if err := os.MkdirAll(filepath.Join(dir, "scenarios"), 0o755); err != nil {
 		return err
 	}
 	for _, f := range res.Files {
-		if err := os.WriteFile(filepath.Join(dir, "scenarios", filepath.Base(f.Path)), f.Source, 0o644); err != nil {
+		path := filepath.Join(dir, "scenarios", stored(res.Files, f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.Source, 0o644); err != nil {
 			return err
 		}
 	}
@@ -30,9 +36,11 @@ func WriteDir(dir string, res scenario.Result) error {
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), append(config, '\n'), 0o644); err != nil {
 		return err
 	}
-	for name, write := range map[string]func(io.Writer, scenario.Result) error{
+	if res.History, err = writeHistory(filepath.Join(dir, historyFile), res.Events); err != nil {
+		return err
+	}
+	for name, write := range map[string]func(io.Writer, Result) error{
 		"verdicts.json": WriteJSON, "junit.xml": WriteJUnit, "summary.md": WriteSummary, "report.html": WriteHTML, "report.txt": WriteTable,
-		"history.ndjson": func(w io.Writer, res scenario.Result) error { return history.Write(w, res.Events) },
 	} {
 		if err := writeFile(filepath.Join(dir, name), res, write); err != nil {
 			return err
@@ -41,7 +49,55 @@ func WriteDir(dir string, res scenario.Result) error {
 	return nil
 }
 
-func writeFile(path string, res scenario.Result, write func(io.Writer, scenario.Result) error) error {
+// ClearDir makes the run directory, without what an earlier run left in it. Files
+// that no run writes stay.
+func ClearDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	errs := []error{os.RemoveAll(filepath.Join(dir, "scenarios"))}
+	for _, name := range []string{"config.json", historyFile, "verdicts.json", "junit.xml", "summary.md", "report.html", "report.txt"} {
+		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+const historyFile = "history.ndjson"
+
+// writeHistory streams the events to a file and says how many there are and
+// what they sum up to.
+func writeHistory(path string, events []history.Event) (sum history.Summary, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := history.NewWriter(f)
+	if err := w.Write(events); err != nil {
+		return sum, err
+	}
+	return w.Close()
+}
+
+// stored is where a run directory keeps a file: under its name, with its folders
+// when another file of the run has the same name.
+func stored(files []FileResult, path string) string {
+	same := 0
+	for _, f := range files {
+		if filepath.Base(f.Path) == filepath.Base(path) {
+			same++
+		}
+	}
+	if same < 2 {
+		return filepath.Base(path)
+	}
+	clean := filepath.Clean("/" + strings.ReplaceAll(filepath.ToSlash(path), "../", "up/"))
+	return strings.TrimPrefix(clean, "/")
+}
+
+func writeFile(path string, res Result, write func(io.Writer, Result) error) error {
 	var b bytes.Buffer
 	if err := write(&b, res); err != nil {
 		return err
@@ -50,9 +106,11 @@ func writeFile(path string, res scenario.Result, write func(io.Writer, scenario.
 }
 
 // Judge judges the history of a run directory again, by the checkers of this
-// build; what the steps asserted stays as it was written.
-func Judge(dir string) (scenario.Result, error) {
-	var res scenario.Result
+// build; what the steps asserted stays as it was written. A history that isn't
+// the one the verdicts were written with is an error: history.ErrTruncated, or
+// one that names both.
+func Judge(dir string) (Result, error) {
+	var res Result
 	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
 	if err != nil {
 		return res, err
@@ -60,12 +118,7 @@ func Judge(dir string) (scenario.Result, error) {
 	if err := json.Unmarshal(raw, &res); err != nil {
 		return res, err
 	}
-	f, err := os.Open(filepath.Join(dir, "history.ndjson"))
-	if err != nil {
-		return res, err
-	}
-	defer func() { _ = f.Close() }()
-	events, err := history.Read(f)
+	events, err := readHistory(filepath.Join(dir, historyFile), res.History)
 	if err != nil {
 		return res, err
 	}
@@ -73,8 +126,26 @@ func Judge(dir string) (scenario.Result, error) {
 		res.Assertions = append(res.Assertions, r.Assertions...)
 	}
 	for i := range res.Files {
-		res.Files[i].Source, _ = os.ReadFile(filepath.Join(dir, "scenarios", filepath.Base(res.Files[i].Path)))
+		res.Files[i].Source, _ = os.ReadFile(filepath.Join(dir, "scenarios", stored(res.Files, res.Files[i].Path)))
 	}
 	res.Settle(events)
 	return res, nil
+}
+
+// readHistory reads the history that a run directory's verdicts stand on.
+func readHistory(path string, want history.Summary) (events []history.Event, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	sum, err := history.Decode(f, func(e *history.Event) { events = append(events, *e) })
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case sum != want:
+		return nil, fmt.Errorf("%s has %d events, SHA-256 %s; verdicts.json stands on %d events, SHA-256 %s: not this run's history",
+			path, sum.Count, sum.SHA256, want.Count, want.SHA256)
+	}
+	return events, nil
 }

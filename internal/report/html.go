@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/scenario"
+	"github.com/doorlab/doorlab/internal/judge"
 )
 
 //go:embed report.html
 var page string
 
 var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
-	"lower": func(s history.Status) string { return strings.ToLower(string(s)) },
+	"lower": func(s judge.Status) string { return strings.ToLower(string(s)) },
 	"stem":  stem, "first": firstLine, "line": Line, "lanes": lanes, "gantt": gantt, "breaches": breaches,
 	"counts": counts, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
 	"time": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") },
@@ -25,7 +25,7 @@ var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
 
 // WriteHTML writes one self-contained page: verdicts, the guarantees with their
 // evidence, the timeline of each first breach, the course of the run.
-func WriteHTML(w io.Writer, res scenario.Result) error { return tmpl.Execute(w, res) }
+func WriteHTML(w io.Writer, res Result) error { return tmpl.Execute(w, res) }
 
 // counted is how many events of a kind there were.
 type counted struct {
@@ -33,7 +33,7 @@ type counted struct {
 	N    int
 }
 
-func counts(res scenario.Result) (out []counted) {
+func counts(res Result) (out []counted) {
 	n := map[string]int{}
 	for i := range res.Events {
 		n[res.Events[i].Kind]++
@@ -75,7 +75,7 @@ type drawing struct {
 
 // lanes draws a breach: who did what, in order. The distances are by rank, with
 // the times beside them, since a jump may lie between two events.
-func lanes(b *history.Bad) drawing {
+func lanes(b *judge.Bad) drawing {
 	const left, step, top, gap = 90, 62, 26, 58
 	d := drawing{Names: laneNames, Height: top + gap*len(laneNames)}
 	for i := range laneNames {
@@ -109,7 +109,7 @@ func lanes(b *history.Bad) drawing {
 // bar is a step in the course of the run.
 type bar struct {
 	X, Y, W int
-	Status  history.Status
+	Status  judge.Status
 	Label   string
 	Title   string
 	File    bool
@@ -123,13 +123,13 @@ type course struct {
 }
 
 // gantt draws files and their longer steps by wall time.
-func gantt(res scenario.Result) course {
+func gantt(res Result) course {
 	const width, row = 900, 18
 	c := course{Width: width + 20}
 	total := max(res.Seconds, 0.001)
 	at := func(t time.Time) int { return int(t.Sub(res.Started).Seconds() / total * width) }
 	y := 4
-	add := func(label, title string, t time.Time, secs float64, st history.Status, file bool) {
+	add := func(label, title string, t time.Time, secs float64, st judge.Status, file bool) {
 		c.Bars = append(c.Bars, bar{X: max(0, at(t)), Y: y, W: max(2, int(secs/total*width)), Status: st, Label: label, Title: title, File: file})
 		y += row
 	}

@@ -1,7 +1,7 @@
-// Package report turns a scenario.Result into what people and programs read: a
-// text table, JUnit XML, JSON, a job summary, a self-contained HTML page, and
-// the run directory that keeps them with the history. Results flow in, bytes
-// out; it reads no clock. internal/cli imports it.
+// Package report holds the Result of a run and turns it into what people and
+// programs read: a text table, JUnit XML, JSON, a job summary, a self-contained HTML
+// page, and the run directory that keeps them with the history. The scenario engine
+// fills Results, cmd/doorlab writes them.
 package report
 
 import (
@@ -9,12 +9,31 @@ import (
 	"io"
 	"strings"
 
-	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/scenario"
+	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// WriteTable writes the scenarios, a line a guarantee, and the first breach of each.
-func WriteTable(w io.Writer, res scenario.Result) error {
+// WriteTable writes the scenarios, a line per guarantee, and the first breach of each.
+func WriteTable(w io.Writer, res Result) error { return writeTable(w, res, res.Ledger, "") }
+
+// WriteBrief is WriteTable with the guarantees that nothing exercised in one line.
+func WriteBrief(w io.Writer, res Result) error {
+	var rows []judge.Row
+	var rest []string
+	for _, r := range res.Ledger {
+		if r.Status == judge.Skipped && r.Checked == 0 {
+			rest = append(rest, r.Clause)
+		} else {
+			rows = append(rows, r)
+		}
+	}
+	note := ""
+	if len(rest) > 0 {
+		note = fmt.Sprintf("not exercised: %s\n", strings.Join(rest, " "))
+	}
+	return writeTable(w, res, rows, note)
+}
+
+func writeTable(w io.Writer, res Result, rows []judge.Row, note string) error {
 	var b strings.Builder
 	for _, f := range res.Files {
 		fmt.Fprintf(&b, "%-7s  %-28s %6.1fs  %s\n", f.Status, stem(f.Path), f.Seconds, firstLine(f.Reason))
@@ -22,9 +41,10 @@ func WriteTable(w io.Writer, res scenario.Result) error {
 	if len(res.Files) > 0 {
 		b.WriteString("\n")
 	}
-	if err := history.WriteLedger(&b, res.Ledger); err != nil {
+	if err := judge.WriteLedger(&b, rows); err != nil {
 		return err
 	}
+	b.WriteString(note)
 	for _, r := range breaches(res) {
 		fmt.Fprintf(&b, "\n%s %s\n%s", r.Clause, r.Promise, r.FirstBad)
 	}
@@ -34,19 +54,19 @@ func WriteTable(w io.Writer, res scenario.Result) error {
 }
 
 // Line is a run in one line.
-func Line(res scenario.Result) string {
-	n := map[history.Status]int{}
+func Line(res Result) string {
+	n := map[judge.Status]int{}
 	for _, f := range res.Files {
 		n[f.Status]++
 	}
 	covered := 0
 	for _, r := range res.Ledger {
-		if r.Status != history.Skipped {
+		if r.Status != judge.Skipped {
 			covered++
 		}
 	}
 	var parts []string
-	for _, s := range []history.Status{history.Pass, history.Fail, history.Blocked, history.Invalid, history.Skipped} {
+	for _, s := range []judge.Status{judge.Pass, judge.Fail, judge.Blocked, judge.Invalid, judge.Skipped} {
 		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], strings.ToLower(string(s))))
 		}
@@ -60,7 +80,7 @@ func Line(res scenario.Result) string {
 }
 
 // breaches are the rows with a timeline to show.
-func breaches(res scenario.Result) (out []history.Row) {
+func breaches(res Result) (out []judge.Row) {
 	for _, r := range res.Ledger {
 		if r.FirstBad != nil {
 			out = append(out, r)
@@ -81,10 +101,13 @@ func firstLine(s string) string {
 }
 
 // leaves lists the steps that did something: a table's rows one by one.
-func leaves(steps []*scenario.StepResult) (out []*scenario.StepResult) {
+func leaves(steps []*Step) (out []*Step) {
 	for _, s := range steps {
 		if len(s.Children) > 0 {
 			out = append(out, leaves(s.Children)...)
+			if s.Own() {
+				out = append(out, s)
+			}
 			continue
 		}
 		if s.Detail != "in the background" {

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
-	"github.com/doorlab/doorlab/internal/scenario"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -50,45 +50,45 @@ func events() []history.Event {
 }
 
 // sample is a run with one verdict of each kind.
-func sample() scenario.Result {
-	step := func(name string, st history.Status, detail string, at float64, clauses ...string) *scenario.StepResult {
-		return &scenario.StepResult{Name: name, Verb: "command", Status: st, Detail: detail, Clauses: clauses, Seconds: 0.25,
+func sample() report.Result {
+	step := func(name string, st judge.Status, detail string, at float64, clauses ...string) *report.Step {
+		return &report.Step{Name: name, Verb: "command", Status: st, Detail: detail, Clauses: clauses, Seconds: 0.25,
 			At: began, Started: began.Add(time.Duration(at * float64(time.Second)))}
 	}
-	table := step("up to 36 h", history.Fail, "36h: expected opened", 3, "OFF-2")
-	table.Children = []*scenario.StepResult{
-		step("up to 36 h [offset=36h-1s]", history.Pass, "", 3, "OFF-2"),
-		step("up to 36 h [offset=36h]", history.Fail, "expected result opened, found result denied,\nreason <outage_limit> & more", 3.5, "OFF-2"),
+	table := step("up to 36 h", judge.Fail, "36h: expected opened", 3, "OFF-2")
+	table.Children = []*report.Step{
+		step("up to 36 h [offset=36h-1s]", judge.Pass, "", 3, "OFF-2"),
+		step("up to 36 h [offset=36h]", judge.Fail, "expected result opened, found result denied,\nreason <outage_limit> & more", 3.5, "OFF-2"),
 	}
 	table.Children[1].Boundary = "36h"
-	file := func(path, name string, st history.Status, reason string, at float64, steps ...*scenario.StepResult) scenario.FileResult {
-		return scenario.FileResult{Path: path, Name: name, Description: "What it shows.", Clauses: []string{"CMD-1"}, Status: st, Reason: reason,
+	file := func(path, name string, st judge.Status, reason string, at float64, steps ...*report.Step) report.FileResult {
+		return report.FileResult{Path: path, Name: name, Description: "What it shows.", Clauses: []string{"CMD-1"}, Status: st, Reason: reason,
 			Started: began.Add(time.Duration(at * float64(time.Second))), Seconds: 2, Steps: steps, Source: []byte("name: " + name + "\n")}
 	}
-	res := scenario.Result{Seed: 7, Started: began, Seconds: 12.5, Config: map[string]any{"boards": 20},
-		Target: scenario.Target{HTTP: "http://127.0.0.1:8080", ControlToken: "control-secret-token",
-			Places: []scenario.Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: "sacl_0123456789abcdefghijABCDEFGHIJ012345"}}},
-		Files: []scenario.FileResult{
-			file("scenarios/idempotency_keys.yaml", "One key | opens once", history.Pass, "", 0, step("open one", history.Pass, "1 of 1", 0, "CMD-1", "CMD-5")),
-			file("scenarios/outage_36h.yaml", "37 hours", history.Fail, "up to 36 h [offset=36h]: expected result opened", 3, table),
-			file("scenarios/sync_blocked.yaml", "No board", history.Blocked, "set-up: only 0 boards", 6),
-			file("scenarios/sync_skipped.yaml", "Needs control", history.Skipped, "needs a control listener", 8),
-			file("scenarios/load.yaml", "Too slow", history.Invalid, "only 20 commands/s", 10, step("load", history.Invalid, "only 20 commands/s", 10)),
+	res := report.Result{Seed: 7, Started: began, Seconds: 12.5, Config: map[string]any{"boards": 20},
+		Target: report.Target{HTTP: "http://127.0.0.1:8080", ControlToken: "control-secret-token",
+			Places: []report.Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: "sacl_0123456789abcdefghijABCDEFGHIJ012345"}}},
+		Files: []report.FileResult{
+			file("scenarios/idempotency_keys.yaml", "One key | opens once", judge.Pass, "", 0, step("open one", judge.Pass, "1 of 1", 0, "CMD-1", "CMD-5")),
+			file("scenarios/outage_36h.yaml", "37 hours", judge.Fail, "up to 36 h [offset=36h]: expected result opened", 3, table),
+			file("scenarios/sync_blocked.yaml", "No board", judge.Blocked, "set-up: only 0 boards", 6),
+			file("scenarios/sync_skipped.yaml", "Needs control", judge.Skipped, "needs a control listener", 8),
+			file("scenarios/load.yaml", "Too slow", judge.Invalid, "only 20 commands/s", 10, step("load", judge.Invalid, "only 20 commands/s", 10)),
 		},
-		Assertions: []history.Assertion{
-			{Clause: "CMD-1", Name: "idempotency_keys: open one", Status: history.Pass},
-			{Clause: "OFF-2", Name: "outage_36h: up to 36 h [offset=36h]", Status: history.Fail, Number: "expected result opened"},
+		Assertions: []judge.Assertion{
+			{Clause: "CMD-1", Name: "idempotency_keys: open one", Status: judge.Pass},
+			{Clause: "OFF-2", Name: "outage_36h: up to 36 h [offset=36h]", Status: judge.Fail, Number: "expected result opened"},
 		}}
 	res.Settle(events())
 	return res
 }
 
-var writers = map[string]func(io.Writer, scenario.Result) error{
+var writers = map[string]func(io.Writer, report.Result) error{
 	"report.txt": report.WriteTable, "junit.xml": report.WriteJUnit, "verdicts.json": report.WriteJSON,
 	"summary.md": report.WriteSummary, "report.html": report.WriteHTML,
 }
 
-func render(t *testing.T, name string, res scenario.Result) string {
+func render(t *testing.T, name string, res report.Result) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := writers[name](&b, res); err != nil {
@@ -192,7 +192,7 @@ func TestPageStandsAlone(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	for _, c := range history.Clauses() { // coverage: each clause has its row
+	for _, c := range judge.Clauses() { // coverage: each clause has its row
 		if !strings.Contains(page, "<td>"+c+"</td>") {
 			t.Errorf("no row for %s", c)
 		}
@@ -208,7 +208,7 @@ func TestDirectoryIsJudgedAgain(t *testing.T) {
 	}
 	for _, name := range []string{"config.json", "history.ndjson", "verdicts.json", "junit.xml", "report.txt", "report.html", "summary.md", "scenarios/outage_36h.yaml"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
+			t.Errorf("the run directory lacks a file: %v", err)
 		}
 	}
 	again, err := report.Judge(dir)
@@ -221,11 +221,38 @@ func TestDirectoryIsJudgedAgain(t *testing.T) {
 	if d := cmp.Diff(res.Verdicts, again.Verdicts); d != "" {
 		t.Errorf("verdicts (-first +again):\n%s", d)
 	}
-	if res.Status != again.Status || again.Status != history.Fail || again.ExitCode() != 4 || len(again.Events) != len(res.Events) {
+	if res.Status != again.Status || again.Status != judge.Fail || again.ExitCode() != 4 || len(again.Events) != len(res.Events) {
 		t.Errorf("%s then %s, exit %d, %d events then %d", res.Status, again.Status, again.ExitCode(), len(res.Events), len(again.Events))
 	}
 	if _, err := report.Judge(t.TempDir()); err == nil {
 		t.Error("an empty directory was judged")
+	}
+}
+
+// TestAnotherHistoryIsRefused: verdicts stand on the events they were written
+// with, not on an emptied, shortened or exchanged file.
+func TestAnotherHistoryIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := report.WriteDir(dir, sample()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "history.ndjson")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var other bytes.Buffer
+	if err := history.Write(&other, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, raw := range map[string][]byte{"emptied": nil, "half": whole[:len(whole)/2], "another run's": other.Bytes()} {
+		if err := os.WriteFile(path, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := report.Judge(dir); err == nil {
+			t.Errorf("%s: judged, want an error", name)
+		}
 	}
 }
 
@@ -265,19 +292,55 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(render(t, "verdicts.json", sample())), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != "FAIL" || got.Seed != 7 || len(got.Ledger) != len(history.Clauses()) || len(got.Files) != 5 {
-		t.Errorf("%+v", got)
+	if got.Status != "FAIL" || got.Seed != 7 || len(got.Ledger) != len(judge.Clauses()) || len(got.Files) != 5 {
+		t.Errorf("verdicts.json holds %+v, want FAIL, seed 7, a row for each of %d clauses and 5 files", got, len(judge.Clauses()))
 	}
 }
 
 // TestExitCodes: the worst verdict decides.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	for st, want := range map[history.Status]int{history.Pass: 0, history.Skipped: 0, history.Fail: 4, history.Blocked: 4, history.Invalid: 6} {
-		res := scenario.Result{Files: []scenario.FileResult{{Status: history.Pass}, {Status: st}}}
+	for st, want := range map[judge.Status]int{judge.Pass: 0, judge.Skipped: 0, judge.Fail: 4, judge.Blocked: 4, judge.Invalid: 6} {
+		res := report.Result{Files: []report.FileResult{{Status: judge.Pass}, {Status: st}}}
 		res.Settle(nil)
 		if got := res.ExitCode(); got != want {
 			t.Errorf("%s: exit %d, want %d", st, got, want)
 		}
+	}
+}
+
+// TestParentsFail: a step that failed for a reason that none of its steps shows
+// is a test case of its own, and no file's failure gets lost.
+func TestParentsFail(t *testing.T) {
+	t.Parallel()
+	child := &report.Step{Name: "child", Status: judge.Pass}
+	parent := &report.Step{Name: "parent", Status: judge.Fail, Detail: "its own expectation", Children: []*report.Step{child}}
+	file := report.FileResult{Path: "a.yaml", Name: "a", Status: judge.Fail, Reason: "parent", Steps: []*report.Step{parent}}
+	lost := report.FileResult{Path: "b.yaml", Name: "b", Status: judge.Blocked, Reason: "no step shows it", Steps: []*report.Step{child}}
+	res := report.Result{Files: []report.FileResult{file, lost}}
+	res.Settle(nil)
+	got := render(t, "junit.xml", res)
+	for _, want := range []string{`name="02 parent"`, `<failure message="its own expectation"`, `<error message="no step shows it"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("junit.xml lacks %s:\n%s", want, got)
+		}
+	}
+}
+
+// TestJudgedAgain: what an earlier judge complained about doesn't stay, what the
+// run itself never saw does.
+func TestJudgedAgain(t *testing.T) {
+	t.Parallel()
+	bad := report.Result{Files: []report.FileResult{{Path: "a.yaml", Status: judge.Pass}}}
+	bad.Settle(events())
+	if bad.Status != judge.Fail || bad.Reason == "" {
+		t.Fatalf("the sample history is %s %q, want FAIL with a reason", bad.Status, bad.Reason)
+	}
+	if bad.Settle(nil); bad.Status != judge.Pass || bad.Reason != "" {
+		t.Errorf("judged again without the breach: %s %q, want PASS without a reason", bad.Status, bad.Reason)
+	}
+	bad.Trouble = "the history could not be fetched"
+	if bad.Settle(nil); bad.Status != judge.Blocked || bad.Reason != bad.Trouble {
+		t.Errorf("with trouble: %s %q, want BLOCKED and the trouble", bad.Status, bad.Reason)
 	}
 }

@@ -6,14 +6,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/scenario"
+	"github.com/doorlab/doorlab/internal/judge"
 )
 
-var marks = map[history.Status]string{history.Pass: "✅", history.Fail: "❌", history.Blocked: "🚧", history.Invalid: "⚠️", history.Skipped: "➖"}
+var marks = map[judge.Status]string{judge.Pass: "✅", judge.Fail: "❌", judge.Blocked: "🚧", judge.Invalid: "⚠️", judge.Skipped: "➖"}
 
 // WriteSummary writes the job summary: GitHub-flavoured Markdown.
-func WriteSummary(w io.Writer, res scenario.Result) error {
+func WriteSummary(w io.Writer, res Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n\n", marks[res.Status], res.Status, cell(Line(res)))
 	b.WriteString("| | scenario | time | |\n|---|---|--:|---|\n")
@@ -22,7 +21,7 @@ func WriteSummary(w io.Writer, res scenario.Result) error {
 	}
 	b.WriteString("\n| | guarantee | | checked | |\n|---|---|---|--:|---|\n")
 	for _, r := range res.Ledger {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", marks[r.Status], r.Clause, cell(r.Promise), r.Checked, cell(r.Number))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", marks[r.Status], r.Clause, cell(r.Promise), r.Checked, cell(r.Told()))
 	}
 	for _, r := range breaches(res) {
 		fmt.Fprintf(&b, "\n<details><summary>%s: first breach</summary>\n\n```\n%s```\n</details>\n", r.Clause, r.FirstBad)
@@ -37,7 +36,7 @@ func cell(s string) string {
 }
 
 // WriteJSON writes everything but the history.
-func WriteJSON(w io.Writer, res scenario.Result) error {
+func WriteJSON(w io.Writer, res Result) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)

@@ -1,7 +1,7 @@
-// Package wire is the server-board protocol as types: topics, payloads, version.
-// It knows no MQTT library and reads no clock. Both the server (server/gateway,
-// server/boardsync, server/device) and the boards (boardsim, boardsim/firmware)
-// import it; it imports only internal/access. docs/board-protocol.md says the same in prose.
+// Package wire is the server-board protocol as types: topics, payloads, version. It
+// knows no MQTT library and reads no clock. The server (server/gateway,
+// server/boardsync, server/command) and the boards (boardsim, boardsim/firmware)
+// share it. docs/board-protocol.md describes the same in prose.
 package wire
 
 import (
@@ -13,7 +13,9 @@ import (
 // Version is the protocol version a board states in its hello.
 //
 // 1 (2026-11-21): first version.
-const Version = 1
+//
+// 2 (2026-11-22): phoneHash is keyed; the key comes with a snapshot. Large changes come in pages.
+const Version = 2
 
 // Prefix begins every topic: Prefix + boardID + "/" + channel.
 const Prefix = "sac/v1/"
@@ -70,9 +72,17 @@ type Hello struct {
 	Netloss     *Netloss   `json:"netloss,omitempty"`  // as stored on the board
 	Doors       []Standing `json:"doors,omitempty"`    // one a channel
 	Firmware    string     `json:"firmware,omitempty"` // free text
+	Partial     *Partial   `json:"partial,omitempty"`  // a snapshot that the last connection began
 }
 
-// Down acknowledgements, told apart by Type.
+// Partial is how much of a snapshot in pages a board holds.
+type Partial struct {
+	To     int64  `json:"to"`
+	Digest string `json:"digest"`
+	Page   int    `json:"page"` // so many pages, from the first
+}
+
+// Acknowledgements to boards, distinguished by Type.
 const (
 	AckHello  = "hello"  // answers Hello; ends the outage
 	AckRpt    = "rpt"    // the outcome of CommandID is committed
@@ -154,7 +164,10 @@ type Sync struct {
 	From     int64            `json:"from"`
 	To       int64            `json:"to"`
 	Snapshot bool             `json:"snapshot,omitempty"`
+	Page     int              `json:"page,omitempty"`  // 1..Pages; 0 = all of it in one message
+	Pages    int              `json:"pages,omitempty"` // applied together, after the last
 	Timezone string           `json:"timezone,omitempty"`
+	PhoneKey access.PhoneKey  `json:"phoneKey,omitempty"` // snapshots only: keys phoneHash, not part of the digest
 	Upsert   []access.Grant   `json:"upsert,omitempty"`
 	Remove   []string         `json:"remove,omitempty"`  // grant ids
 	Windows  *[]access.Window `json:"windows,omitempty"` // nil = unchanged; else the whole list
@@ -163,17 +176,19 @@ type Sync struct {
 	Digest   string           `json:"digest"`            // expected after applying
 }
 
-// DoorConfig tells a board which door hangs on which of its channels.
+// DoorConfig says which door is on which of a board's channels.
 type DoorConfig struct {
 	BoardID string `json:"boardId"`
 	DoorID  string `json:"doorId"`
 	Channel int    `json:"channel"`
 }
 
-// SyncAck says a revision is applied and persisted (up, channel "ack").
+// SyncAck says a revision is applied and persisted, or that pages of it have come (up,
+// channel "ack").
 type SyncAck struct {
-	Type     string   `json:"type"` // "sync" or "cfg"
+	Type     string   `json:"type"` // "sync", "page" or "cfg"
 	Revision int64    `json:"revision,omitempty"`
+	Page     int      `json:"page,omitempty"` // page: so many pages of the change to Revision are there, from the first
 	Digest   string   `json:"digest,omitempty"`
 	ID       string   `json:"id,omitempty"` // cfg
 	Result   string   `json:"result,omitempty"`

@@ -23,7 +23,7 @@ func TestTopics(t *testing.T) {
 	for _, ch := range append(slices.Clone(Up), Down...) {
 		id, got, ok := ParseTopic(Topic("brd_1", ch))
 		if id != "brd_1" || got != ch || !ok {
-			t.Error(ch, id, got, ok)
+			t.Errorf("the topic of channel %s of brd_1 parses as %q, %q, %v", ch, id, got, ok)
 		}
 	}
 	for _, bad := range []string{"", "sac/v1/", "sac/v1/brd_1", "sac/v1/brd_1/", "sac/v1//cmd", "sac/v1/brd_1/cmd/x", "sac/v2/brd_1/cmd", "$share/g/sac/v1/brd_1/cmd", "/sac/v1/brd_1/cmd"} {
@@ -44,7 +44,7 @@ func FuzzParseTopic(f *testing.F) {
 }
 
 // types are the payloads by their names in docs/asyncapi.yaml.
-var types = map[string]any{"Hello": Hello{}, "Ack": Ack{}, "Command": Command{}, "Report": Report{}, "Standing": Standing{}, "State": State{},
+var types = map[string]any{"Hello": Hello{}, "Partial": Partial{}, "Ack": Ack{}, "Command": Command{}, "Report": Report{}, "Standing": Standing{}, "State": State{},
 	"Sync": Sync{}, "SyncAck": SyncAck{}, "Digest": Digest{}, "Netloss": Netloss{}, "Config": Config{}, "Record": Record{}, "Records": Records{},
 	"DoorConfig": DoorConfig{}, "Grant": access.Grant{}, "Window": access.Window{}, "Hours": access.Hours{}}
 

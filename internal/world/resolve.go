@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/internal/apikey"
 )
 
 // Scopes of a key that may do everything.
@@ -28,7 +26,7 @@ var names = []string{"Gangnam", "Hongdae", "Itaewon", "Jamsil", "Mapo", "Seocho"
 
 // Default is the world without a file: one test place (one board, two entry
 // doors) and live places of ten boards with two entry doors each, liveBoards in
-// all; every place has an entry phone. It is resolved.
+// all; every place has an entry phone and a key. It is resolved, without secrets.
 func Default(seed int64, liveBoards int) *World {
 	week := access.Week{}
 	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
@@ -45,7 +43,8 @@ func Default(seed int64, liveBoards int) *World {
 		if n >= len(names) {
 			name = fmt.Sprintf("%s %d", name, n/len(names)+1)
 		}
-		w.Places = append(w.Places, Place{Name: name, Kind: Live, Hours: week, Fleet: &Fleet{Boards: boards}})
+		w.Places = append(w.Places, Place{Name: name, Kind: Live, Hours: week, Fleet: &Fleet{Boards: boards},
+			Keys: []Key{{Name: "default", Scopes: bothScopes}}})
 	}
 	if err := w.Resolve(); err != nil {
 		panic("world: the default world: " + err.Error()) // ours
@@ -53,8 +52,9 @@ func Default(seed int64, liveBoards int) *World {
 	return w
 }
 
-// Resolve fills in every id, password, key and generated board, deterministic
-// by Seed, and checks the whole. The error lists every problem, one a line.
+// Resolve fills in every id and generated board, deterministic by Seed, and
+// checks the whole; the secrets are DeriveSecrets's. The error lists every
+// problem, one per line.
 func (w *World) Resolve() error {
 	c := &checker{seen: map[string]string{}}
 	if len(w.Places) == 0 {
@@ -86,7 +86,7 @@ func (w *World) resolvePlace(c *checker, i int) {
 		p.Timezone = "Asia/Seoul"
 	}
 	if _, err := time.LoadLocation(p.Timezone); err != nil {
-		c.add(at+".timezone", fmt.Sprintf("%q is no timezone, e.g. Asia/Seoul", p.Timezone))
+		c.add(at+".timezone", fmt.Sprintf("%q is not a timezone, e.g. Asia/Seoul", p.Timezone))
 	}
 	if p.EntryPhone == "" {
 		n := binary.BigEndian.Uint32(w.sum("phone", i))
@@ -163,8 +163,8 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 		if b.Name == "" {
 			b.Name = fmt.Sprintf("Board %d", j+1)
 		}
-		if b.Password == "" {
-			b.Password = hex.EncodeToString(w.sum("password " + b.ID)[:16])
+		if b.Given = b.Password != ""; b.Given && len(b.Password) < MinPassword {
+			c.add(bat+".password", fmt.Sprintf("must have at least %d characters", MinPassword))
 		}
 		channels := map[int]bool{}
 		for k := range b.Doors {
@@ -196,16 +196,8 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 
 func (w *World) resolveKeys(c *checker, at string, i int) {
 	p := &w.Places[i]
-	both := false
-	for _, k := range p.Keys {
-		both = both || hasBoth(k.Scopes)
-	}
-	if !both {
+	if p.Kind == Test && !slices.ContainsFunc(p.Keys, func(k Key) bool { return len(k.Scopes) == 0 || hasBoth(k.Scopes) }) {
 		p.Keys = append(p.Keys, Key{Name: "default", Scopes: bothScopes})
-	}
-	prefix := apikey.LivePrefix
-	if p.Kind == Test {
-		prefix = apikey.TestPrefix
 	}
 	for j := range p.Keys {
 		k := &p.Keys[j]
@@ -221,7 +213,6 @@ func (w *World) resolveKeys(c *checker, at string, i int) {
 			k.ID = w.id("key_", "key", i, j)
 		}
 		c.id(fmt.Sprintf("%s.keys[%d].id", at, j), "key_", k.ID)
-		k.Secret = apikey.Derive(prefix, fmt.Sprint("doorlab world ", w.Seed), fmt.Sprint(p.ID, " ", k.ID))
 	}
 }
 
@@ -238,7 +229,8 @@ func hasBoth(scopes []string) bool {
 	return n == len(bothScopes)
 }
 
-// MainKey is the place's first key with both scopes: the one the ready line prints.
+// MainKey is the place's first key with both scopes, the one the ready line
+// prints; the zero Key when it has none.
 func (p Place) MainKey() Key {
 	for _, k := range p.Keys {
 		if hasBoth(k.Scopes) {
@@ -268,7 +260,7 @@ func checkMemberships(c *checker, at string, p *Place) {
 		}
 		for _, d := range m.DoorIDs {
 			if !doors[d] {
-				c.add(mat+".doorIds", fmt.Sprintf("%q is no door of this place", d))
+				c.add(mat+".doorIds", fmt.Sprintf("%q is not a door of this place", d))
 			}
 		}
 	}

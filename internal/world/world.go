@@ -1,21 +1,24 @@
-// Package world is the world file: which places, boards, doors and keys exist.
-// The server seeds its database from it, the fleet builds its boards from it,
-// so both sides derive the same ids and passwords from the same seed. It
-// imports nothing of ours but internal/access.
+// Package world is the world file: which places, boards, doors and keys exist. The
+// server seeds its database from it and the fleet builds its boards from it, so
+// both sides derive the same ids from the same seed, and the same passwords from
+// the same secret.
 package world
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/goccy/go-yaml/ast"
 )
 
-// World is a world file, or the default one (Default), after Resolve: every id,
-// password and generated board filled in, deterministic by Seed.
+// World is a world file, or the default one (Default), after Resolve: every id
+// and generated board filled in, deterministic by Seed.
 type World struct {
 	Seed   int64   `yaml:"seed" json:"seed"`
 	Places []Place `yaml:"places" json:"places"`
+	// SeedGiven: the seed was asked for, by the file or the caller of Parse.
+	SeedGiven bool `yaml:"-" json:"-"`
 }
 
 // Kinds of places.
@@ -45,7 +48,8 @@ type Place struct {
 type Board struct {
 	ID       string `yaml:"id" json:"id"`
 	Name     string `yaml:"name" json:"name"`
-	Password string `yaml:"password" json:"password"`
+	Password string `yaml:"password" json:"-"` // at least MinPassword characters; else derived
+	Given    bool   `yaml:"-" json:"-"`        // Password is the file's own
 	Doors    []Door `yaml:"doors" json:"doors"`
 }
 
@@ -71,7 +75,7 @@ type Report struct {
 	P99 time.Duration `yaml:"p99" json:"p99"`
 }
 
-// Key is an API key; Secret derives from the seed, Sim allows sim: reasons.
+// Key is an API key; Sim allows sim: reasons.
 type Key struct {
 	ID     string `yaml:"id" json:"id"`
 	Name   string `yaml:"name" json:"name"`
@@ -89,28 +93,26 @@ type Membership struct {
 	DoorIDs  []string   `yaml:"doorIds" json:"doorIds"`
 }
 
-// Scopes of a key. The YAML library reads the plain scalar space:partner inside
-// [..] as a mapping, so both readings are taken.
+// Scopes of a key. YAML reads the plain word space:partner inside [..] as a
+// mapping, so both readings are taken.
 type Scopes []string
 
-// UnmarshalYAML implements the YAML library's interface.
-func (s *Scopes) UnmarshalYAML(decode func(any) error) error {
-	var items []any
-	if err := decode(&items); err != nil {
-		return err
+// BindNode implements strictyaml.NodeBinder.
+func (s *Scopes) BindNode(b *strictyaml.Binder, n ast.Node) {
+	list, ok := n.(*ast.SequenceNode)
+	if !ok {
+		b.Problem(strictyaml.PosOf(n), "expected a list of scopes, found %s", strictyaml.KindOf(n))
+		return
 	}
 	*s = nil
-	for _, it := range items {
-		switch v := it.(type) {
-		case string:
-			*s = append(*s, v)
-		case map[string]any:
-			for k, v := range v {
-				*s = append(*s, fmt.Sprint(k, ":", v))
-			}
-		default:
-			return fmt.Errorf("%v is no scope", it)
+	for _, item := range list.Values {
+		if text, plain := b.Scalar(item); plain {
+			*s = append(*s, text)
+		} else if pairs := b.Pairs(item); len(pairs) == 1 {
+			value, _ := b.Scalar(pairs[0].Value)
+			*s = append(*s, strictyaml.KeyOf(pairs[0])+":"+value)
+		} else {
+			b.Problem(strictyaml.PosOf(item), "%s is not a scope", strictyaml.KindOf(item))
 		}
 	}
-	return nil
 }

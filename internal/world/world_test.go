@@ -21,7 +21,7 @@ places:
     holidays: [{date: 2026-10-09, name: Hangul Day}]
     boards:
       - id: brd_front
-        password: optional
+        password: sixteen letters.
         doors: [{id: dor_front, name: Front, channel: 1, entry: true, entryPermitMaxHours: 48}]
     fleet: {boards: 10, doorsPerBoard: 2, report: {p50: 80ms, p99: 400ms}}
     keys: [{name: partner, scopes: [space:partner, device:door]}]
@@ -34,8 +34,9 @@ func TestExampleOfTheSpecification(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.DeriveSecrets(nil)
 	p := w.Places[0]
-	if len(p.Boards) != 11 || p.Boards[0].Password != "optional" || p.Boards[0].Doors[0].EntryPermitMaxHours != 48 {
+	if len(p.Boards) != 11 || p.Boards[0].Password != "sixteen letters." || p.Boards[0].Doors[0].EntryPermitMaxHours != 48 {
 		t.Errorf("boards: %d %+v", len(p.Boards), p.Boards[0])
 	}
 	if p.Closures[0].From != "2026-12-24" || p.Holidays[0].Date != "2026-10-09" {
@@ -53,12 +54,15 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	t.Parallel()
 	a, b := Default(3, 25), Default(3, 25)
 	if d := cmp.Diff(a, b); d != "" {
-		t.Error(d)
+		t.Errorf("one seed makes two worlds (-first +second):\n%s", d)
 	}
 	if a.LiveBoards() != 25 || a.TestBoards() != 1 || len(a.Places) != 4 {
 		t.Errorf("live %d test %d places %d", a.LiveBoards(), a.TestBoards(), len(a.Places))
 	}
-	if c := Default(4, 25); c.Places[0].ID == a.Places[0].ID || c.Places[0].MainKey().Secret == a.Places[0].MainKey().Secret {
+	a.DeriveSecrets(nil)
+	c := Default(4, 25)
+	c.DeriveSecrets(nil)
+	if c.Places[0].ID == a.Places[0].ID || c.Places[0].MainKey().Secret == a.Places[0].MainKey().Secret {
 		t.Error("another seed must give another world")
 	}
 	if !a.Places[0].MainKey().Sim || a.Places[1].MainKey().Sim {
@@ -66,7 +70,7 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	}
 	big := Default(1, 10000) // ids and phones stay unique
 	if big.LiveBoards() != 10000 {
-		t.Error(big.LiveBoards())
+		t.Errorf("%d live boards, want 10000", big.LiveBoards())
 	}
 	parts := big.Slice(1, 3).LiveBoards() + big.Slice(2, 3).LiveBoards() + big.Slice(3, 3).LiveBoards()
 	if parts != 10000 {
@@ -84,7 +88,7 @@ func TestBadWorlds(t *testing.T) {
 		"deep": {"seed: 1\nplaces:\n  - name: x\n    boards:\n      - id: brd_a\n        doors: [{channel: 1, entryPermitMaxHours: 721}]\n",
 			"w.yaml:6:51: places[0].boards[0].doors[0].entryPermitMaxHours: "},
 		"every one": {"places:\n  - kind: toy\n    timezone: Mars/Crater\n", "w.yaml:2:11: places[0].kind: \"toy\" is neither test nor live\nw.yaml:3:15: "},
-		"timezone":  {"places: [{timezone: Mars/Crater}]\n", "no timezone"},
+		"timezone":  {"places: [{timezone: Mars/Crater}]\n", "not a timezone"},
 		"same id":   {"places: [{id: plc_a}, {id: plc_a}]\n", "taken by places[0].id"},
 		"channel":   {"places: [{boards: [{doors: [{channel: 1}, {channel: 1}]}]}]\n", "free on its board"},
 		"hours":     {"places: [{hours: {mon: [[\"09:00\", \"09:00\"]]}}]\n", "hours"},

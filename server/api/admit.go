@@ -6,13 +6,14 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/doorlab/doorlab/server/api/openapi"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/record"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // gate is what comes before everything else: the limit of exchanges [AUTH-3].
 func (c *call) gate() error {
-	if c.op.id == "exchangeKey" {
+	if c.op.ID == "exchangeKey" {
 		return c.api.cfg.Keys.Admit(c.address())
 	}
 	return nil
@@ -20,19 +21,19 @@ func (c *call) gate() error {
 
 // authenticate reads the token [AUTH-2].
 func (c *call) authenticate() error {
-	if c.op.scope == "none" {
+	if c.op.Scope == "none" {
 		return nil
 	}
 	all := c.r.Header.Values("Authorization")
 	if len(all) == 0 {
-		return rule.New(rule.TokenMissing, "send the access token as Authorization: Bearer")
+		return fail.New(fail.TokenMissing, "send the access token as Authorization: Bearer")
 	}
 	scheme, token, _ := strings.Cut(strings.TrimSpace(all[0]), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return rule.New(rule.TokenMissing, "send the access token as Authorization: Bearer")
+		return fail.New(fail.TokenMissing, "send the access token as Authorization: Bearer")
 	}
 	if len(all) > 1 {
-		return rule.New(rule.TokenInvalid, "there is more than one Authorization header")
+		return fail.New(fail.TokenInvalid, "more than one Authorization header")
 	}
 	var err error
 	if c.who, err = c.api.cfg.Keys.Verify(strings.TrimSpace(token)); err != nil {
@@ -44,17 +45,17 @@ func (c *call) authenticate() error {
 
 // authorize looks at the scope, then at the place of the path [AUTH-4].
 func (c *call) authorize() error {
-	switch c.op.scope {
+	switch c.op.Scope {
 	case "none":
 		return nil
 	case "any":
 	default:
-		if !c.who.Has(c.op.scope) {
-			return rule.New(rule.ScopeMissing, "the key has no scope "+c.op.scope, "scope", c.op.scope)
+		if !c.who.Has(c.op.Scope) {
+			return fail.New(fail.ScopeMissing, "the key lacks the scope "+c.op.Scope, "scope", c.op.Scope)
 		}
 	}
-	if c.op.resource == "place" && c.path("placeId") != c.who.PlaceID {
-		return rule.New(rule.PlaceForbidden, "this is not the key's place")
+	if c.op.Resource == "place" && c.path("placeId") != c.who.PlaceID {
+		return fail.New(fail.PlaceForbidden, "the key belongs to another place")
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func (c *call) authorize() error {
 // find looks up what the path names. Another place's is as good as absent.
 func (c *call) find() (err error) {
 	none := false
-	switch dir := c.api.cfg.Directory; c.op.resource {
+	switch dir := c.api.cfg.Directory; c.op.Resource {
 	case "public-place":
 		_, err = dir.Place(c.path("placeId"))
 	case "door":
@@ -72,9 +73,9 @@ func (c *call) find() (err error) {
 		c.board, err = dir.Board(c.path("boardId"))
 		none = c.board.PlaceID != c.who.PlaceID
 	}
-	if errors.Is(err, rule.ErrNotFound) || err == nil && none {
-		code := resourceCodes[c.op.resource]
-		return rule.New(code, "there is no such "+strings.TrimSuffix(code, "_not_found"))
+	if errors.Is(err, fail.ErrNotFound) || err == nil && none {
+		code := openapi.Absent[c.op.Resource]
+		return fail.New(code, strings.TrimSuffix(code, "_not_found")+" not found")
 	}
 	return err
 }
@@ -114,8 +115,9 @@ func (c *call) trusted(addr string) bool {
 }
 
 // auditRefusal keeps a door command that was refused before the device [ENT-4].
-func (c *call) auditRefusal(e *rule.Error) {
-	if c.api.cfg.Audit == nil || !isCommand(c.op) || e.Code == rule.InternalError || statuses[e.Code] >= 500 {
+// One without a valid token is nobody's: the metrics count it, no row is written.
+func (c *call) auditRefusal(e *fail.Error) {
+	if c.api.cfg.Audit == nil || c.who.KeyID == "" || !isCommand(c.op) || e.Code == fail.InternalError || e.Status() >= 500 {
 		return
 	}
 	select {
@@ -131,8 +133,8 @@ func (c *call) auditRefusal(e *rule.Error) {
 	}
 }
 
-func isCommand(op *operation) bool {
-	switch op.id {
+func isCommand(op *openapi.Operation) bool {
+	switch op.ID {
 	case "commandDevice", "openDoor", "closeDoor", "holdDoor":
 		return true
 	}

@@ -1,10 +1,9 @@
-// Package api is the HTTP edge: it knows requests and answers, and asks the
-// rules for everything else. The three OpenAPI files under openapi/ are the
-// source: routes, scopes, checks of parameters and bodies, and the codes of
-// failures come from them when it starts, and the types of answers under gen/
-// from make generate; a handler by operationId does the rest. A request
-// flows: route, token, scope and place, path resource, header and query and
-// body, handler, envelope. Only the composition (server) imports it.
+// Package api is the HTTP edge: it knows requests and answers, and asks the rules
+// for everything else. The three OpenAPI files under openapi/ are the source:
+// package openapi reads routes, scopes, checks and codes from them when the server
+// starts, `make generate` writes the types of bodies and answers under gen/, and a
+// handler per operationId does the rest. A request passes route, token, scope and
+// place, path resource, header, query and body, handler, envelope.
 package api
 
 import (
@@ -13,11 +12,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
@@ -31,7 +32,7 @@ type Keys interface {
 	Verify(token string) (auth.Principal, error)
 }
 
-// Directory looks up what paths name: the store. Absent: rule.ErrNotFound.
+// Directory looks up what paths name: the store. Absent: fail.ErrNotFound.
 type Directory interface {
 	Place(id string) (place.Place, error)
 	Door(id string) (place.Door, error)
@@ -52,41 +53,45 @@ type Places interface {
 
 // Grants keeps the entitlements: *grant.Service.
 type Grants interface {
-	Register(ctx context.Context, by grant.By, r grant.RegisterRequest) (grant.Registered, error)
-	Revoke(ctx context.Context, by grant.By, r grant.RevokeRequest) (grant.Permit, error)
-	List(ctx context.Context, placeID string, q grant.ListQuery) ([]grant.Permit, int, error)
-	Get(ctx context.Context, placeID, permitID string) (grant.PermitDetail, error)
-	CreateReservation(ctx context.Context, by grant.By, r grant.TermRequest) (grant.Term, error)
-	CancelReservation(ctx context.Context, by grant.By, id string) (grant.Term, error)
-	ListMemberships(ctx context.Context, placeID string, q grant.ListQuery) ([]grant.Term, int, error)
-	ListReservations(ctx context.Context, placeID string, q grant.ListQuery) ([]grant.Term, int, error)
-	ListCustomers(ctx context.Context, placeID string, q grant.ListQuery) ([]grant.Customer, int, error)
-	ImportCustomers(ctx context.Context, by grant.By, r grant.ImportRequest) (grant.ImportResult, error)
-	ImportMemberships(ctx context.Context, by grant.By, r grant.ImportRequest) (grant.ImportResult, error)
+	Register(by grant.By, r grant.RegisterRequest) (grant.Permit, error)
+	Revoke(by grant.By, r grant.RevokeRequest) (grant.Permit, error)
+	List(placeID string, q grant.ListQuery) ([]grant.Permit, int, error)
+	Get(placeID, permitID string) (grant.Permit, error)
+	CreateTerm(by grant.By, kind string, r grant.TermRequest) (grant.Term, error)
+	CancelTerm(by grant.By, kind, id string) (grant.Term, error)
+	ListTerms(placeID, kind string, q grant.ListQuery) ([]grant.Term, int, error)
+	ListCustomers(placeID string, q grant.ListQuery) ([]grant.Customer, int, error)
+	ImportCustomers(by grant.By, r grant.ImportRequest) (grant.ImportResult, error)
+	ImportMemberships(by grant.By, r grant.ImportRequest) (grant.ImportResult, error)
 }
 
 // Entry lets people in by link and shows what happened: *entry.Service.
 type Entry interface {
 	Link(token string) (entry.LinkView, error)
 	Open(ctx context.Context, token, doorID string) (entry.OpenResult, error)
-	Records(ctx context.Context, by entry.Reader, q entry.LogQuery) ([]record.Record, int, error)
-	Events(ctx context.Context, placeID string, q record.EventQuery) ([]record.Event, int, error)
+	Records(by entry.Reader, q entry.LogQuery) ([]record.Record, int, error)
+	Events(placeID string, q record.EventQuery) ([]record.Event, int, error)
+	Changed(by entry.Reader, label, doorID, note string) error
 }
 
-// Commands carries out door commands: *device.Service.
+// Commands carries out door commands: *command.Service.
 type Commands interface {
-	Execute(ctx context.Context, r device.Request) (device.Answer, error)
+	Execute(ctx context.Context, r command.Request) (command.Answer, error)
 }
 
 // Boards says how boards are, and configures them: *gateway.Gateway.
 type Boards interface {
-	Status(boardID string) device.BoardStatus
-	SetNetloss(ctx context.Context, boardID string, n wire.Netloss) (wire.Netloss, error)
+	Status(boardID string) board.Status
+	SetNetloss(ctx context.Context, boardID string, n board.Policy) (board.Policy, error)
 }
+
+// Other stands for every path or method that no operation has: a client must
+// not be able to make labels.
+const Other = "other"
 
 // Observation is one finished request, for metrics: labels without an id.
 type Observation struct {
-	Route, Method string // the template, "" for an unknown path
+	Route, Method string // the template and an operation's method; Other for what none has
 	Status        int
 	Code          string // of a failure
 	Elapsed       time.Duration
@@ -116,10 +121,11 @@ type Config struct {
 // API is the handler.
 type API struct {
 	cfg      Config
-	docs     []*document
+	docs     []*openapi.Document
 	handlers map[string]handler
 	routes   http.Handler
 	audits   chan struct{} // bounds the audit writes under way
+	said     atomic.Int64  // when "storage unavailable" was last logged, clock.Mono
 }
 
 // New builds the handler. It fails when documents and handlers disagree.
@@ -127,7 +133,7 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	docs, err := loadDocuments()
+	docs, err := openapi.Load()
 	if err != nil {
 		return nil, err
 	}

@@ -12,13 +12,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
 // bender makes requests and spoils them.
 type bender struct {
 	h    *house
 	fill *strings.Replacer
-	ops  []*operation
+	ops  []*openapi.Operation
 }
 
 var (
@@ -36,10 +38,10 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func (m *bender) send(t *testing.T, r *rand.Rand, seen *tally) {
 	op := pick(r, m.ops)
-	row := matrix[op.id]
-	method, path, body := op.method, m.fill.Replace(row.path), []byte(m.fill.Replace(row.body))
+	row := matrix[op.ID]
+	method, path, body := op.Method, m.fill.Replace(row.path), []byte(m.fill.Replace(row.body))
 	head := http.Header{"Content-Type": {typeJSON}}
-	if op.scope != "none" || r.IntN(4) == 0 {
+	if op.Scope != "none" || r.IntN(4) == 0 {
 		head.Set("Authorization", "Bearer "+m.h.tokens[pick(r, []string{"key_a", "key_a", "key_a", "key_p", "key_d", "key_b"})])
 	}
 	if row.key {
@@ -56,7 +58,7 @@ func (m *bender) send(t *testing.T, r *rand.Rand, seen *tally) {
 		case 4:
 			head.Set("Content-Type", pick(r, oddTypes))
 		default:
-			if op.body != nil {
+			if op.Body != nil {
 				body = bendBody(r, body)
 			} else {
 				path = bendQuery(r, path)

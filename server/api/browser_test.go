@@ -26,7 +26,7 @@ func clean(t *testing.T, p *browser.Page, url string) {
 		}
 	}
 	for _, line := range p.Console() {
-		// A page that drew itself anew forgot what was typed: it sent the example first, and was refused.
+		// A page that rendered itself again forgot what was typed: it sent the example first, and was refused.
 		if strings.Contains(line, "favicon.ico") || strings.Contains(line, "status of 401") {
 			continue
 		}
@@ -79,7 +79,7 @@ func try(t *testing.T, p *browser.Page, name, key, token string) string {
 	}
 	p.Await(dialog + `.querySelector("` + field + `")`)
 	done := false
-	for tries := 0; !done && tries < 4; tries++ { // it draws itself anew now and then, and forgets what was typed
+	for tries := 0; !done && tries < 4; tries++ { // it renders itself again now and then, and forgets what was typed
 		p.Press(dialog + `.querySelector("` + field + `")`)
 		p.Within(time.Second, `document.activeElement.matches("`+field+`")`)
 		p.Key("a", "KeyA", 65, 2)

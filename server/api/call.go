@@ -17,26 +17,26 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // call is one request on its way through.
 type call struct {
 	api *API
-	op  *operation
+	op  *openapi.Operation
 	w   http.ResponseWriter
 	r   *http.Request
 	id  string // X-Request-Id
 
 	who   auth.Principal
-	door  place.Door  // x-resource door
-	board place.Board // x-resource board
-	query object      // checked; headers too
-	body  object      // checked
-	raw   []byte      // the body as it came
-	html  bool        // answer with a page
+	door  place.Door    // x-resource door
+	board place.Board   // x-resource board
+	query openapi.Query // checked; headers too
+	html  bool          // answer with a page
+	token string        // of the entry link that was pressed
 
 	began  time.Duration
 	status int
@@ -74,16 +74,16 @@ const (
 )
 
 // serve runs an operation.
-func (a *API) serve(op *operation, h handler) http.HandlerFunc {
+func (a *API) serve(op *openapi.Operation, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{api: a, op: op, w: w, r: r, id: requestID(r), began: clock.Mono(), html: op.page && wantsPage(r, op)}
+		c := &call{api: a, op: op, w: w, r: r, id: requestID(r), began: clock.Mono(), html: op.Page && wantsPage(r, op)}
 		head := w.Header()
 		head.Set("X-Request-Id", c.id)
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Cache-Control", "no-store")
-		if op.successor != "" {
+		if op.Successor != "" {
 			head.Set("Deprecation", deprecated)
-			head.Set("Link", "<"+c.fill(op.successor)+`>; rel="successor-version"`)
+			head.Set("Link", "<"+c.fill(op.Successor)+`>; rel="successor-version"`)
 		}
 		defer c.finish()
 		v, err := c.run(h)
@@ -98,9 +98,9 @@ func (a *API) serve(op *operation, h handler) http.HandlerFunc {
 // deprecated is the day the single device path set was introduced (RFC 9745).
 var deprecated = "@" + strconv.FormatInt(time.Date(2026, 9, 28, 0, 0, 0, 0, time.UTC).Unix(), 10)
 
-// run goes through the checks in their order, then the handler.
+// run goes through the checks in their order, then the handler, which reads the body.
 func (c *call) run(h handler) (any, error) {
-	for _, step := range []func() error{c.gate, c.authenticate, c.authorize, c.find, c.readParams, c.readBody} {
+	for _, step := range []func() error{c.gate, c.authenticate, c.authorize, c.find, c.readParams} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (c *call) run(h handler) (any, error) {
 	return h(c)
 }
 
-// finish turns a panic into a 500 and tells who watches.
+// finish turns a panic into a 500 and calls the observer.
 func (c *call) finish() {
 	if p := recover(); p != nil {
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
@@ -116,12 +116,12 @@ func (c *call) finish() {
 		}
 		c.api.log(c, slog.LevelError, "panic", "panic", p, "stack", string(debug.Stack()))
 		if c.status == 0 {
-			c.write(failureOf(rule.New(rule.InternalError, "an error of the service; quote the X-Request-Id"), c.op.legacy), http.StatusInternalServerError)
-			c.code = rule.InternalError
+			c.write(failureOf(internalError(), c.op.Legacy), http.StatusInternalServerError)
+			c.code = fail.InternalError
 		}
 	}
 	if o := c.api.cfg.Observe; o != nil {
-		o(Observation{Route: c.op.path, Method: c.op.method, Status: c.status, Code: c.code, Elapsed: clock.Mono() - c.began})
+		o(Observation{Route: c.op.Path, Method: c.op.Method, Status: c.status, Code: c.code, Elapsed: clock.Mono() - c.began})
 	}
 	c.api.log(c, slog.LevelDebug, "request", "status", c.status, "code", c.code, "took", clock.Mono()-c.began)
 }
@@ -131,7 +131,7 @@ func (a *API) log(c *call, level slog.Level, what string, args ...any) {
 	if !a.cfg.Log.Enabled(c.r.Context(), level) {
 		return
 	}
-	a.cfg.Log.Log(c.r.Context(), level, what, append([]any{"request", c.id, "method", c.r.Method, "route", c.op.path, "place", c.who.PlaceID}, args...)...)
+	a.cfg.Log.Log(c.r.Context(), level, what, append([]any{"request", c.id, "method", c.r.Method, "route", c.op.Path, "place", c.who.PlaceID}, args...)...)
 }
 
 func (c *call) succeed(v any) {
@@ -149,15 +149,15 @@ func (c *call) succeed(v any) {
 }
 
 func (c *call) fail(err error) {
-	e := c.api.ruleError(c, err)
+	e := c.api.errorOf(c, err)
 	c.code = e.Code
-	errorHeaders(c.w.Header(), e, c.op.scope)
+	errorHeaders(c.w.Header(), e, c.op.Scope)
 	if c.html {
 		c.failPage(e)
 		return
 	}
 	c.auditRefusal(e)
-	c.write(failureOf(e, c.op.legacy), statuses[e.Code])
+	c.write(failureOf(e, c.op.Legacy), e.Status())
 }
 
 func (c *call) write(v any, status int) { c.send(status, typeJSON, encode(v)) }

@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/api/openapi"
+	"github.com/doorlab/doorlab/server/command"
 )
 
 func (h *house) command(key, body string) response {
@@ -41,7 +42,7 @@ func TestCommandOutcomes(t *testing.T) {
 		{"", "open", 200, "", "", "opened"},
 		{"", "door.hold", 200, "", "", "held"},
 		{"", "close", 200, "", "", "locked"},
-		{device.Offline, "open", 409, "device_offline", "offline", "offline"},
+		{command.Offline, "open", 409, "device_offline", "offline", "offline"},
 		{"busy", "open", 502, "device_refused", "refused", "refused"},
 		{"silent", "open", 504, "device_no_response", "noResponse", "noResponse"},
 	} {
@@ -114,7 +115,7 @@ func TestCommandMeaning(t *testing.T) {
 func TestLegacyFailuresSayMore(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	for behave, reason := range map[string]string{device.Offline: "offline", "jammed": "refused", "silent": "noResponse"} {
+	for behave, reason := range map[string]string{command.Offline: "offline", "jammed": "refused", "silent": "noResponse"} {
 		h.boards.set(behave)
 		r := h.do(request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "k" + reason, body: `{"minutes":1}`})
 		if r.json["reason"] != reason || r.json["detail"] != r.json["message"] || r.details()["reason"] != reason {
@@ -181,26 +182,36 @@ func TestSimulatedOutcomes(t *testing.T) {
 	h.want(409, "device_offline", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", key: "1", body: body})
 	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_d", key: "2", body: body})
 	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_b/commands", token: "key_b", key: "3", body: body})
+	for i, reason := range []string{"sim:bogus", "sim:", "sim:refused:nonsense", "sim:delay:-1", "sim:offline:x"} {
+		body := `{"capability":"door","command":"open","args":{"reason":"` + reason + `"}}`
+		q := request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", key: fmt.Sprint("sim", i), body: body}
+		r := h.want(400, "invalid_field", q)
+		if list, _ := r.details()["valid"].([]any); r.details()["field"] != "args.reason" || len(list) < 5 {
+			t.Errorf("%s: details %v, want the valid ones", reason, r.details())
+		}
+	}
+	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_d", key: "4",
+		body: `{"capability":"door","command":"open","args":{"reason":"sim:bogus"}}`})
 }
 
 func BenchmarkCommand(b *testing.B) {
-	docs, err := loadDocuments()
+	docs, err := openapi.Load()
 	if err != nil {
 		b.Fatal(err)
 	}
-	var op *operation
+	var op *openapi.Operation
 	for _, d := range docs {
-		for _, o := range d.ops {
-			if o.id == "commandDevice" {
+		for _, o := range d.Ops {
+			if o.ID == "commandDevice" {
 				op = o
 			}
 		}
 	}
 	a := &API{cfg: Config{Log: quietLog}}
 	run := a.serve(op, func(c *call) (any, error) {
-		return renderAnswer(device.Result{CommandID: "cmd_1", DoorID: "dor_1", Outcome: device.Reported, RequestedAt: epoch, ReportedAt: epoch}), nil
+		return renderAnswer(command.Result{CommandID: "cmd_1", DoorID: "dor_1", Outcome: command.Reported, RequestedAt: epoch, ReportedAt: epoch}), nil
 	})
-	op.scope, op.resource = "none", ""
+	op.Scope, op.Resource = "none", ""
 	b.ReportAllocs()
 	for b.Loop() {
 		r := httptest.NewRequest(http.MethodPost, "/device/v1/devices/dor_1/commands", strings.NewReader(openBody))

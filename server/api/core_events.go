@@ -9,17 +9,12 @@ import (
 // listEvents shows a place's activity.
 func listEvents(c *call) (any, error) {
 	q := record.EventQuery{
-		Results: c.query.texts("result"), Kinds: c.query.texts("kind"),
-		DoorIDs: c.query.texts("doorId"), PermitIDs: c.query.texts("permitId"),
-		Limit: c.query.num("limit"), Offset: c.query.num("offset"),
+		Results: c.query.Strs("result"), Kinds: c.query.Strs("kind"),
+		DoorIDs: c.query.Strs("doorId"), PermitIDs: c.query.Strs("permitId"),
+		Limit: c.query.Num("limit"), Offset: c.query.Num("offset"),
+		From: c.query.At("from"), To: c.query.At("to"),
 	}
-	if t := c.query.at("from"); t != nil {
-		q.From = *t
-	}
-	if t := c.query.at("to"); t != nil {
-		q.To = *t
-	}
-	events, total, err := c.api.cfg.Entry.Events(c.r.Context(), c.who.PlaceID, q)
+	events, total, err := c.api.cfg.Entry.Events(c.who.PlaceID, q)
 	if err != nil {
 		return nil, err
 	}

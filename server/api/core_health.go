@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 
 	gen "github.com/doorlab/doorlab/server/api/gen/core"
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // livez: the process runs.
@@ -16,7 +16,7 @@ func livez(*call) (any, error) { return gen.Health{Status: "ok"}, nil }
 func readyz(c *call) (any, error) {
 	if ready := c.api.cfg.Ready; ready != nil {
 		if err := ready(); err != nil {
-			return nil, rule.New(rule.StorageUnavailable, "not ready")
+			return nil, fail.New(fail.StorageUnavailable, "not ready")
 		}
 	}
 	return gen.Health{Status: "ok"}, nil

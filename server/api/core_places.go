@@ -10,29 +10,24 @@ import (
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 // updatePlace replaces the given days [HRS-1].
-func updatePlace(c *call) (any, error) {
-	p, err := c.api.cfg.Places.SetHours(c.who.PlaceID, week(c.body.obj("hours").obj("week")))
+func updatePlace(c *call, b gen.UpdatePlaceBody) (any, error) {
+	p, err := c.api.cfg.Places.SetHours(c.who.PlaceID, week(b.Hours.Week))
 	if err != nil {
 		return nil, err
 	}
 	return gen.Place{PlaceID: p.ID, Name: p.Name, Timezone: p.Timezone, Hours: gen.Hours{Week: wholeWeek(p.Week)}}, nil
 }
 
-// week reads a checked week; nil for none.
-func week(o object) place.Week {
-	if o == nil {
+// week is a week as the rules take it; nil for none.
+func week(in access.Week) place.Week {
+	if in == nil {
 		return nil
 	}
-	w := place.Week{}
-	for day, v := range o {
-		pairs := [][]string{}
-		l, _ := v.([]any)
-		for _, p := range l {
-			pairs = append(pairs, object{"p": p}.texts("p"))
-		}
-		w[day] = pairs
+	out := place.Week{}
+	for day, pairs := range in {
+		out[day] = each(pairs, func(p [2]string) []string { return p[:] })
 	}
-	return w
+	return out
 }
 
 // wholeWeek names every day: a day without hours is closed.
@@ -46,7 +41,7 @@ func wholeWeek(w access.Week) access.Week {
 
 // getSchedule shows when the place really opens [HRS-2].
 func getSchedule(c *call) (any, error) {
-	s, err := c.api.cfg.Places.Schedule(c.path("placeId"), c.query.num("days"))
+	s, err := c.api.cfg.Places.Schedule(c.path("placeId"), c.query.Num("days"))
 	if err != nil {
 		return nil, err
 	}

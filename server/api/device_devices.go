@@ -3,10 +3,10 @@ package api
 import (
 	"time"
 
-	"github.com/doorlab/doorlab/internal/wire"
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -24,25 +24,24 @@ func listDevices(c *call) (any, error) {
 // getDevice shows one door, with its standing.
 func getDevice(c *call) (any, error) {
 	s := c.api.cfg.Boards.Status(c.door.BoardID)
-	v := deviceView(c.door, s)
-	d := gen.DeviceDetail{ID: v.ID, Name: v.Name, Kind: v.Kind, Health: v.Health, Capabilities: v.Capabilities}
+	d := gen.DeviceDetail{Device: deviceView(c.door, s)}
 	if w, ok := s.Standings[c.door.Channel]; ok {
-		d.Standing = standingView(&w, s.LastSeenAt, s.State == device.StateOnline)
+		d.Standing = standingView(&w, s.LastSeenAt, s.State == board.Online)
 	}
 	return d, nil
 }
 
-func deviceView(d place.Door, s device.BoardStatus) gen.Device {
+func deviceView(d place.Door, s board.Status) gen.Device {
 	h := gen.Health{State: s.State, Since: stamp.Time(s.Since), LastSeenAt: stamp.Time(s.LastSeenAt)}
 	if h.State == "" {
-		h.State = device.StateUnknown
+		h.State = board.Unknown
 	}
 	return gen.Device{ID: d.ID, Name: d.Name, Kind: "door", Health: h,
-		Capabilities: gen.Capabilities{Door: []string{wire.CmdOpen, wire.CmdHold, wire.CmdClose}}}
+		Capabilities: gen.Capabilities{Door: []string{command.Open, command.Hold, command.Close}}}
 }
 
 // standingView is nil for a board that said nothing about the door.
-func standingView(w *wire.Standing, at time.Time, fresh bool) *gen.Standing {
+func standingView(w *board.Standing, at time.Time, fresh bool) *gen.Standing {
 	if w == nil {
 		return nil
 	}

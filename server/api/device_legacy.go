@@ -1,9 +1,11 @@
 package api
 
 import (
+	"fmt"
+
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -19,13 +21,13 @@ func listDoors(c *call) (any, error) {
 		if state == "" {
 			state = "locked" // how a door rests that nobody has heard of yet
 		}
-		return gen.LegacyDoor{ID: d.ID, Name: d.Name, BoardID: d.BoardID, DoorState: state, Online: s.State == device.StateOnline}
+		return gen.LegacyDoor{ID: d.ID, Name: d.Name, BoardID: d.BoardID, DoorState: state, Online: s.State == board.Online}
 	}), len(doors)}, nil
 }
 
 // legacyCommand is a command by path [LEG-1].
-func legacyCommand(command string) handler {
-	return func(c *call) (any, error) { return c.command(command, c.body.num("minutes"), "") }
+func legacyCommand(name string) handler {
+	return taking(func(c *call, b gen.HoldDoorBody) (any, error) { return c.command(name, b.Minutes, "") })
 }
 
 // listPolicies lists a door's time-window policies.
@@ -38,21 +40,24 @@ func listPolicies(c *call) (any, error) {
 }
 
 // setPolicy stores one; a repeat of a ref replaces.
-func setPolicy(c *call) (any, error) {
-	w := c.body.obj("window")
+func setPolicy(c *call, b gen.SetPolicyBody) (any, error) {
+	w := b.Window
 	p, err := c.api.cfg.Places.SetPolicy(c.who.PlaceID, c.door.ID, place.PolicyRequest{
-		Ref: w.text("ref"), Mode: c.body.text("mode"), Week: week(w.obj("week")), StartsAt: w.at("startsAt"), EndsAt: w.at("endsAt"),
+		Ref: &w.Ref, Mode: &b.Mode, Week: week(w.Week), StartsAt: w.StartsAt.Ptr(), EndsAt: w.EndsAt.Ptr(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return policyView(p), nil
+	return policyView(p), c.changed(c.door.ID, "policy "+p.Ref+" "+p.Mode)
 }
 
 // deletePolicies removes by ref, by id, or all.
 func deletePolicies(c *call) (any, error) {
 	n, err := c.api.cfg.Places.DeletePolicies(c.who.PlaceID, c.door.ID,
-		place.PolicyQuery{Ref: c.query.str("ref"), PolicyID: c.query.str("policyId")})
+		place.PolicyQuery{Ref: c.query.Str("ref"), PolicyID: c.query.Str("policyId")})
+	if err == nil {
+		err = c.changed(c.door.ID, fmt.Sprintf("%d policies deleted", n))
+	}
 	return gen.Deleted{Deleted: n}, err
 }
 

@@ -10,8 +10,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/doorlab/doorlab/server/api/openapi"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // serveDocument serves a document with the address it is asked at.
@@ -23,15 +27,15 @@ func serveDocument(name string) handler {
 			base = c.self()
 		}
 		quoted, _ := json.Marshal(strings.TrimSuffix(base, "/"))
-		body := bytes.Replace(d.json, []byte(`"`+serverURL+`"`), quoted, 1)
+		body := bytes.Replace(d.JSON, []byte(`"`+openapi.ServerURL+`"`), quoted, 1)
 		c.w.Header().Set("Cache-Control", "no-cache")
 		c.w.Header().Set("Access-Control-Allow-Origin", "*")
 		return answer{status: http.StatusOK, kind: typeJSON, body: body}, nil
 	}
 }
 
-func (a *API) document(name string) *document {
-	return a.docs[slices.Index(documentNames, name)]
+func (a *API) document(name string) *openapi.Document {
+	return a.docs[slices.Index(openapi.Names, name)]
 }
 
 // The reference is drawn by Scalar, vendored: see pages/scalar/README.md.
@@ -42,14 +46,22 @@ const (
 
 var (
 	scalarGzip = []byte(mustFile("pages/scalar/standalone.js.gz"))
-	docsJS     = mustFile("pages/docs.js")
+	// scalarPlain is unpacked once, when the first client without gzip asks.
+	scalarPlain = sync.OnceValues(func() ([]byte, error) {
+		z, err := gzip.NewReader(bytes.NewReader(scalarGzip))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(z)
+	})
+	docsJS = mustFile("pages/docs.js")
 )
 
 // serveDocs serves a document as a page: drawn by Scalar, or plain where
 // JavaScript is off.
 func serveDocs(name string) handler {
 	return func(c *call) (any, error) {
-		v := c.api.document(name).view()
+		v := viewOf(c.api.document(name))
 		v.JS, v.Script = template.JS(docsJS), scalarPath
 		a := c.show("docs.html", http.StatusOK, v)
 		c.w.Header().Set("Content-Security-Policy", docsWith)
@@ -72,13 +84,11 @@ func serveScalar(c *call) (any, error) {
 	if takesGzip(c.r) {
 		h.Set("Content-Encoding", "gzip")
 	} else {
-		z, err := gzip.NewReader(bytes.NewReader(scalarGzip))
+		plain, err := scalarPlain()
 		if err != nil {
 			return nil, err
 		}
-		if body, err = io.ReadAll(z); err != nil {
-			return nil, err
-		}
+		body = plain // shared: a reader that doesn't read holds no copy
 	}
 	return answer{status: http.StatusOK, kind: "text/javascript; charset=utf-8", body: body}, nil
 }
@@ -120,11 +130,11 @@ type docsFailure struct {
 	Codes  []string
 }
 
-func (d *document) view() docsView {
-	v := docsView{CSS: template.CSS(docsCSS), Name: d.name, Title: d.doc.Info.Title, Description: d.doc.Info.Description}
-	for _, op := range d.ops {
-		o := d.doc.Paths.Value(op.path).GetOperation(op.method)
-		x := docsOperation{ID: op.id, Method: op.method, Path: op.path, Summary: o.Summary, Description: o.Description, Scope: op.scope, Deprecated: o.Deprecated}
+func viewOf(d *openapi.Document) docsView {
+	v := docsView{CSS: template.CSS(docsCSS), Name: d.Name, Title: d.Doc.Info.Title, Description: d.Doc.Info.Description}
+	for _, op := range d.Ops {
+		o := d.Doc.Paths.Value(op.Path).GetOperation(op.Method)
+		x := docsOperation{ID: op.ID, Method: op.Method, Path: op.Path, Summary: o.Summary, Description: o.Description, Scope: op.Scope, Deprecated: o.Deprecated}
 		for _, p := range o.Parameters {
 			x.Parameters = append(x.Parameters, docsField{Name: p.Value.Name, In: p.Value.In, Type: typeOf(p.Value.Schema), Description: p.Value.Description, Required: p.Value.Required})
 		}
@@ -134,8 +144,8 @@ func (d *document) view() docsView {
 		}
 		x.Response = example(o.Responses.Value("200").Value.Content[typeJSON])
 		byStatus := map[int][]string{}
-		for _, c := range op.codes {
-			byStatus[statuses[c]] = append(byStatus[statuses[c]], c)
+		for _, c := range op.Codes {
+			byStatus[fail.Status(c)] = append(byStatus[fail.Status(c)], c)
 		}
 		for status, codes := range byStatus {
 			x.Failures = append(x.Failures, docsFailure{status, codes})

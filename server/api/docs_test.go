@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -48,4 +50,25 @@ func TestScalar(t *testing.T) {
 		}
 	}
 	h.want(405, "method_not_allowed", request{method: "POST", path: scalarPath})
+}
+
+// TestScriptIsShared: a reader of the script holds no copy of its own, with gzip or without.
+func TestScriptIsShared(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"", "gzip"} {
+		var first *byte
+		for range 2 {
+			r := httptest.NewRequest(http.MethodGet, scalarPath, nil)
+			r.Header.Set("Accept-Encoding", encoding)
+			v, err := serveScalar(&call{w: httptest.NewRecorder(), r: r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &v.(answer).body[0]
+			if first != nil && p != first {
+				t.Errorf("encoding %q: every reader gets a copy", encoding)
+			}
+			first = p
+		}
+	}
 }

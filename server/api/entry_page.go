@@ -12,8 +12,9 @@ import (
 	"strings"
 
 	gen "github.com/doorlab/doorlab/server/api/gen/space"
+	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/entry"
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 //go:embed pages
@@ -47,9 +48,9 @@ func policyFor(css, js string) string {
 }
 
 // wantsPage: who opens /entry gets a page, unless only JSON will do.
-func wantsPage(r *http.Request, op *operation) bool {
+func wantsPage(r *http.Request, op *openapi.Operation) bool {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
-	if op.method == http.MethodGet {
+	if op.Method == http.MethodGet {
 		return strings.Contains(accept, "text/html") || !strings.Contains(accept, typeJSON)
 	}
 	return strings.Contains(accept, "text/html")
@@ -74,7 +75,7 @@ type entryView struct {
 
 // entryPage shows the doors of a link, a button each. It opens nothing [PERM-4].
 func entryPage(c *call) (any, error) {
-	t := c.query.str("t")
+	t := c.query.Str("t")
 	v, err := c.api.cfg.Entry.Link(t)
 	if err != nil {
 		return nil, err
@@ -86,30 +87,34 @@ func entryPage(c *call) (any, error) {
 
 // entryOpen presses a button: only this opens, and only by POST [ENT-3].
 func entryOpen(c *call) (any, error) {
-	t, door := c.body.str("t"), c.body.str("doorId")
-	r, err := c.api.cfg.Entry.Open(context.WithoutCancel(c.r.Context()), t, door)
-	if err == nil {
-		err = r.Err()
+	var b gen.EntryOpen
+	err := c.readBody(&b)
+	if c.token = b.T; err != nil { // the page of a failure leads back to the link
+		return nil, err
 	}
+	r, err := c.api.cfg.Entry.Open(context.WithoutCancel(c.r.Context()), b.T, b.DoorID)
 	if err != nil {
 		return nil, err
+	}
+	if e := r.Failure(); e != nil {
+		return nil, e
 	}
 	if c.html {
 		lang, w := speak(c.r)
 		return c.show("result.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: r.DoorName,
-			Token: t, Message: w.Opened, OK: true}), nil
+			Token: b.T, Message: w.Opened, OK: true}), nil
 	}
 	return gen.Opened{Result: r.Result, DoorID: r.DoorID, DoorName: r.DoorName}, nil
 }
 
 // failPage says a failure to a person.
-func (c *call) failPage(e *rule.Error) {
+func (c *call) failPage(e *fail.Error) {
 	lang, w := speak(c.r)
 	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: w.Failed, Message: w.failure(e), Code: e.Code}
-	if e.Code != rule.LinkInvalid {
-		v.Token = c.body.str("t")
+	if e.Code != fail.LinkInvalid {
+		v.Token = c.token
 	}
-	a := c.show("result.html", statuses[e.Code], v)
+	a := c.show("result.html", e.Status(), v)
 	c.send(a.status, a.kind, a.body)
 }
 

@@ -16,7 +16,7 @@ const quiet = 4 // modules of white around a code
 
 // entryQR is the code of a living link.
 func entryQR(c *call) (*qr.Code, error) {
-	t := c.query.str("t")
+	t := c.query.Str("t")
 	if _, err := c.api.cfg.Entry.Link(t); err != nil {
 		return nil, err
 	}

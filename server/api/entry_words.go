@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // words are the sentences of the entry pages in one language.
@@ -24,7 +24,7 @@ var english = words{
 	Dead: "This entry link is not valid.", Denied: "You may not open this door now.",
 	Offline: "The store cannot be reached at the moment. The door was not opened. Please try again.",
 	Refused: "The door refused to open. Please try again.", Silent: "The door did not answer. It may have opened.",
-	Often: "Too many tries. Please wait a minute.", NoDoor: "There is no such door.", Trouble: "Something went wrong. Please try again.",
+	Often: "Too many tries. Please wait a minute.", NoDoor: "Door not found.", Trouble: "Something went wrong. Please try again.",
 }
 
 var korean = words{
@@ -76,21 +76,21 @@ func (w words) state(s string) string {
 	return ""
 }
 
-func (w words) failure(e *rule.Error) string {
+func (w words) failure(e *fail.Error) string {
 	switch e.Code {
-	case rule.LinkInvalid:
+	case fail.LinkInvalid:
 		return w.Dead
-	case rule.EntryDenied:
+	case fail.EntryDenied:
 		return w.Denied
-	case rule.StoreOffline:
+	case fail.StoreOffline:
 		return w.Offline
-	case rule.DeviceRefused:
+	case fail.DeviceRefused:
 		return w.Refused
-	case rule.DeviceNoResponse:
+	case fail.DeviceNoResponse:
 		return w.Silent
-	case rule.RateLimited:
+	case fail.RateLimited:
 		return w.Often
-	case rule.DeviceNotFound:
+	case fail.DeviceNotFound:
 		return w.NoDoor
 	}
 	return w.Trouble

@@ -19,20 +19,20 @@ func TestExamples(t *testing.T) {
 	h.tick(time.Minute)
 	ran := 0
 	for _, d := range h.api.docs {
-		for _, op := range d.ops {
-			o := d.doc.Paths.Value(op.path).GetOperation(op.method)
-			row := matrix[op.id]
-			q := request{method: op.method, path: real.Replace(row.path)}
-			if op.scope != "none" {
+		for _, op := range d.Ops {
+			o := d.Doc.Paths.Value(op.Path).GetOperation(op.Method)
+			row := matrix[op.ID]
+			q := request{method: op.Method, path: real.Replace(row.path)}
+			if op.Scope != "none" {
 				q.token = "key_a"
 			}
 			if row.key {
-				q.key = "example-" + op.id
+				q.key = "example-" + op.ID
 			}
 			if o.RequestBody != nil {
 				m := o.RequestBody.Value.Content[typeJSON]
 				if m.Example == nil {
-					t.Errorf("%s: no example of a request", op.id)
+					t.Errorf("%s: no example of a request", op.ID)
 					continue
 				}
 				b, err := json.Marshal(m.Example)
@@ -40,7 +40,7 @@ func TestExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 				q.body = ids.Replace(string(b))
-				if op.id == "entryOpen" {
+				if op.ID == "entryOpen" {
 					q.body = real.Replace(row.body) // a token cannot be an example
 				}
 			}
@@ -50,15 +50,15 @@ func TestExamples(t *testing.T) {
 			r := h.want(200, "", q)
 			ran++
 			m := o.Responses.Value("200").Value.Content[typeJSON]
-			if m == nil || strings.HasSuffix(op.path, "/openapi.json") {
+			if m == nil || strings.HasSuffix(op.Path, "/openapi.json") {
 				continue
 			}
 			if m.Example == nil {
-				t.Errorf("%s: no example of an answer", op.id)
+				t.Errorf("%s: no example of an answer", op.ID)
 				continue
 			}
-			if missing := lacks("", m.Example, r.json); missing != nil && !slices.Contains([]string{"listRecords", "listEvents"}, op.id) {
-				t.Errorf("%s: the example shows %v, the answer was %s", op.id, missing, r.Body)
+			if missing := lacks("", m.Example, r.json); missing != nil && !slices.Contains([]string{"listRecords", "listEvents"}, op.ID) {
+				t.Errorf("%s: the example shows %v, the answer was %s", op.ID, missing, r.Body)
 			}
 		}
 	}

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -161,8 +163,8 @@ func TestNetloss(t *testing.T) {
 		status int
 		code   string
 	}{
-		{device.ErrOffline, 503, "store_offline"}, {device.ErrLost, 502, "store_unreachable"}, {device.ErrNoAnswer, 504, "device_no_response"},
-		{&device.RefusedError{Code: "busy"}, 502, "device_refused"},
+		{board.ErrOffline, 503, "store_offline"}, {board.ErrLost, 502, "store_unreachable"}, {board.ErrNoAnswer, 504, "device_no_response"},
+		{board.Refused("busy"), 502, "device_refused"},
 	} {
 		h.boards.setError = tt.err
 		if r := h.want(tt.status, tt.code, put); tt.status == 503 && r.Header().Get("Retry-After") == "" {
@@ -228,7 +230,7 @@ func TestEntry(t *testing.T) {
 		checkPage(t, r)
 	}
 	h.tick(10 * time.Second)
-	for behave, want := range map[string]string{device.Offline: "503 store_offline offline", "busy": "502 device_refused refused", "silent": "504 device_no_response noResponse"} { // [ENT-3]
+	for behave, want := range map[string]string{command.Offline: "503 store_offline offline", "busy": "502 device_refused refused", "silent": "504 device_no_response noResponse"} { // [ENT-3]
 		h.boards.set(behave)
 		f := strings.Fields(want)
 		r := h.do(open)
@@ -396,7 +398,7 @@ func TestStorageGone(t *testing.T) {
 func TestDocsPages(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	for _, name := range documentNames {
+	for _, name := range openapi.Names {
 		r := h.want(200, "", request{method: "GET", path: "/" + name + "/v1/docs"})
 		for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(r.Body.String(), -1) {
 			if !strings.HasPrefix(m[1], "/") && !strings.HasPrefix(m[1], "#") {

@@ -22,9 +22,12 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/store"
@@ -64,7 +67,7 @@ type house struct {
 	t      *testing.T
 	clk    *clock.Virtual
 	store  *store.Store
-	device *device.Service
+	device *command.Service
 	boards *fakeBoards
 	api    *API
 	http   http.Handler
@@ -91,10 +94,10 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// fakeBoards answers commands as it is told to.
+// fakeBoards answers commands as configured.
 type fakeBoards struct {
 	mu       sync.Mutex
-	device   *device.Service
+	device   *command.Service
 	clk      clock.Clock
 	behave   string // "" = report ok; offline silent, or a refusal's code
 	held     chan struct{}
@@ -107,8 +110,8 @@ type fakeBoards struct {
 func (f *fakeBoards) Send(_ context.Context, boardID string, c wire.Command) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.behave == device.Offline {
-		return device.ErrOffline
+	if f.behave == command.Offline {
+		return board.ErrOffline
 	}
 	f.sent = append(f.sent, c)
 	r := wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: wire.ResultOK, At: f.clk.Now().UnixMilli(),
@@ -142,19 +145,19 @@ func (f *fakeBoards) count() int {
 	return len(f.sent)
 }
 
-func (f *fakeBoards) Status(boardID string) device.BoardStatus {
+func (f *fakeBoards) Status(boardID string) board.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if boardID == "brd_b" {
-		return device.BoardStatus{BoardID: boardID, PlaceID: "plc_b", State: device.StateUnknown,
-			Netloss: device.DefaultNetloss([]device.BoardDoor{{DoorID: "dor_b", Channel: 1}})}
+		return board.Status{BoardID: boardID, PlaceID: "plc_b", State: board.Unknown,
+			Policy: board.DefaultPolicy([]board.Door{{DoorID: "dor_b", Channel: 1}})}
 	}
-	s := device.BoardStatus{BoardID: boardID, PlaceID: "plc_a", State: device.StateOnline, Since: epoch, LastSeenAt: f.clk.Now(),
-		Netloss:          device.DefaultNetloss([]device.BoardDoor{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}),
-		NetlossAppliedAt: f.applied[boardID],
-		Standings:        map[int]wire.Standing{1: {Channel: 1, State: "locked", Leaf: "closed", Since: epoch.UnixMilli()}}}
+	s := board.Status{BoardID: boardID, PlaceID: "plc_a", State: board.Online, Since: epoch, LastSeenAt: f.clk.Now(),
+		Policy:          board.DefaultPolicy([]board.Door{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}),
+		PolicyAppliedAt: f.applied[boardID],
+		Standings:       map[int]wire.Standing{1: {Channel: 1, State: "locked", Leaf: "closed", Since: epoch.UnixMilli()}}}
 	if n, ok := f.netloss[boardID]; ok {
-		s.Netloss = n
+		s.Policy = n
 	}
 	return s
 }
@@ -183,13 +186,14 @@ func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.DeriveSecrets(nil)
 	h := &house{t: t, wait: wait, clk: clock.NewVirtual(epoch, nil), keys: map[string]string{}, tokens: map[string]string{}, log: &syncBuffer{}}
 	h.clk.Freeze()
 	if h.store, err = store.Open(t.TempDir(), store.Options{Clock: h.clk}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.store.Close() })
-	if err := h.store.Seed(w); err != nil {
+	if _, err := h.store.Seed(w, []byte("api keys")); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range w.Places {
@@ -213,17 +217,17 @@ func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) 
 }
 
 func (h *house) config(st *store.Store) Config {
-	keys, err := auth.New(auth.Config{Clock: h.clk, Store: st, Pepper: st.Secret("api keys"), SigningKey: st.Secret("tokens")})
+	keys, err := auth.New(auth.Config{Clock: h.clk, Store: st, Pepper: []byte("api keys"), SigningKey: []byte("tokens")})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.boards = &fakeBoards{clk: h.clk, netloss: map[string]wire.Netloss{}, applied: map[string]time.Time{}}
-	h.device = device.New(device.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, Wait: h.wait})
+	h.device = command.New(command.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, Wait: h.wait})
 	h.boards.device = h.device
 	h.t.Cleanup(h.device.Stop)
 	return Config{
 		Keys: keys, Directory: st, Places: place.New(place.Config{Clock: h.clk, Store: st}),
-		Grants: grant.New(grant.Config{Clock: h.clk, Store: st, Secret: st.Secret("entry links"), LinkURL: "https://entry.example"}),
+		Grants: grant.New(grant.Config{Clock: h.clk, Store: st, Secret: []byte("entry links"), LinkURL: "https://entry.example"}),
 		Entry:  entry.New(entry.Config{Clock: h.clk, Store: st, Device: h.device}), Commands: h.device, Boards: h.boards,
 		Audit: st.AddAudit, Ready: st.Ping, Unavailable: func(err error) bool { return errors.Is(err, store.ErrUnavailable) },
 		LinkURL: "https://entry.example", Log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -316,19 +320,19 @@ func (h *house) exchange(keyID string) string {
 var brace = regexp.MustCompile(`\\\{[^}]*\\\}`)
 
 // operationOf finds the operation of a request in the documents.
-func (a *API) operationOf(method, path string) (*operation, *openapi3.Operation) {
+func (a *API) operationOf(method, path string) (*openapi.Operation, *openapi3.Operation) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	path, _, _ = strings.Cut(path, "?")
 	for _, d := range a.docs {
-		for _, op := range d.ops {
-			re := regexp.MustCompile("^" + brace.ReplaceAllString(regexp.QuoteMeta(op.path), "[^/]+") + "$")
-			if op.method == method && re.MatchString(path) && (strings.Contains(op.path, "{") || op.path == path) {
-				if op.path != path && a.literal(method, path) {
+		for _, op := range d.Ops {
+			re := regexp.MustCompile("^" + brace.ReplaceAllString(regexp.QuoteMeta(op.Path), "[^/]+") + "$")
+			if op.Method == method && re.MatchString(path) && (strings.Contains(op.Path, "{") || op.Path == path) {
+				if op.Path != path && a.literal(method, path) {
 					continue
 				}
-				return op, d.doc.Paths.Value(op.path).GetOperation(op.method)
+				return op, d.Doc.Paths.Value(op.Path).GetOperation(op.Method)
 			}
 		}
 	}
@@ -337,7 +341,7 @@ func (a *API) operationOf(method, path string) (*operation, *openapi3.Operation)
 
 func (a *API) literal(method, path string) bool {
 	for _, d := range a.docs {
-		if p := d.doc.Paths.Value(path); p != nil && p.GetOperation(method) != nil {
+		if p := d.Doc.Paths.Value(path); p != nil && p.GetOperation(method) != nil {
 			return true
 		}
 	}
@@ -352,7 +356,7 @@ func (h *house) conforms(q request, r response) {
 		h.t.Errorf("%s: no X-Request-Id", at)
 	}
 	if r.Code >= 400 && r.json != nil {
-		if _, ok := r.json["message"].(string); !ok || r.json["statusCode"] != float64(r.Code) || statuses[r.code()] != r.Code {
+		if _, ok := r.json["message"].(string); !ok || r.json["statusCode"] != float64(r.Code) || fail.Status(r.code()) != r.Code {
 			h.t.Errorf("%s: envelope %s", at, r.Body)
 		}
 		if m, _ := r.json["message"].(string); strings.Contains(m, "\n") || m == "" {
@@ -368,7 +372,7 @@ func (h *house) conforms(q request, r response) {
 		h.t.Errorf("%s: %d is not in the document: %s", at, r.Code, r.Body)
 		return
 	}
-	if r.code() != "" && !slices.Contains(op.codes, r.code()) {
+	if r.code() != "" && !slices.Contains(op.Codes, r.code()) {
 		h.t.Errorf("%s: %s is not in the document", at, r.code())
 	}
 	kind, _, _ := strings.Cut(r.Header().Get("Content-Type"), ";")

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
 // judge is a tool of tools/openapi: outside opinions on the documents.
@@ -34,7 +36,7 @@ func judge(t *testing.T, name string) string {
 func (h *house) served() map[string]string {
 	h.t.Helper()
 	dir, out := h.t.TempDir(), map[string]string{}
-	for _, name := range documentNames {
+	for _, name := range openapi.Names {
 		r := h.want(200, "", request{method: "GET", path: "/" + name + "/v1/openapi.json"})
 		body := strings.Replace(r.Body.String(), "http://example.com", "https://doors.test", 1)
 		out[name] = filepath.Join(dir, name+".json")
@@ -148,22 +150,22 @@ func TestPrism(t *testing.T) {
 		}
 	}
 	for _, d := range h.api.docs {
-		for _, op := range d.ops {
-			row := matrix[op.id]
-			q := request{method: op.method, path: row.path, body: row.body}
-			if op.scope != "none" {
+		for _, op := range d.Ops {
+			row := matrix[op.ID]
+			q := request{method: op.Method, path: row.path, body: row.body}
+			if op.Scope != "none" {
 				q.token = "key_a"
 			}
 			if row.key {
-				q.key = "prism-" + op.id
+				q.key = "prism-" + op.ID
 			}
-			silent(d.name, 200, q)
+			silent(d.Name, 200, q)
 			if row.key {
-				silent(d.name, 200, q) // the replay
+				silent(d.Name, 200, q) // the replay
 			}
 			if row.unknown != "" {
 				q.path = row.unknown
-				silent(d.name, map[bool]int{true: 403, false: 404}[op.resource == "place"], q)
+				silent(d.Name, map[bool]int{true: 403, false: 404}[op.Resource == "place"], q)
 			}
 		}
 	}

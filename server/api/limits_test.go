@@ -115,3 +115,21 @@ func TestOrderOfChecks(t *testing.T) {
 	p.body = strings.Replace(p.body, `[]`, `["dor_1"]`, 1)
 	h.want(409, "permit_period_too_long", p)
 }
+
+// TestRefusalsOfNobody: commands without a valid token fill no table.
+func TestRefusalsOfNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	path := "/device/v1/devices/dor_1/commands"
+	for range 100 {
+		h.want(401, "token_missing", request{method: "POST", path: path, key: "k", body: openBody})
+		h.want(401, "token_invalid", request{method: "POST", path: path, key: "k", auth: "Bearer x.y.z", body: openBody})
+	}
+	if _, n, err := h.store.Audits("", 1, 0); err != nil || n != 0 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	h.want(404, "device_not_found", request{method: "POST", path: "/device/v1/devices/dor_x/commands", token: "key_d", key: "k", body: openBody})
+	if list, n, err := h.store.Audits("", 1, 0); err != nil || n != 1 || list[0].KeyID != "key_d" {
+		t.Errorf("%d rows, %+v, %v", n, list, err)
+	}
+}

@@ -27,7 +27,7 @@ func TestMalformed(t *testing.T) {
 	h := newPatientHouse(t, time.Minute, func(c *Config) {
 		c.Log = quietLog
 		c.Observe = func(o Observation) {
-			known := o.Code == "" || o.Code == "method_not_allowed" || o.Code == "endpoint_removed" || o.Route == "" && o.Code == "not_found" ||
+			known := o.Code == "" || o.Code == "method_not_allowed" || o.Code == "endpoint_removed" || o.Route == Other && o.Code == "not_found" ||
 				slices.Contains(codes[o.Route], o.Code)
 			if (o.Status >= 500 || !known) && bad.Add(1) < 20 {
 				t.Errorf("%s %s: %d %s", o.Method, o.Route, o.Status, o.Code)
@@ -35,13 +35,13 @@ func TestMalformed(t *testing.T) {
 		}
 	})
 	for _, d := range h.api.docs {
-		for _, op := range d.ops {
-			codes[op.path] = append(codes[op.path], op.codes...)
+		for _, op := range d.Ops {
+			codes[op.Path] = append(codes[op.Path], op.Codes...)
 		}
 	}
 	m := &bender{fill: h.fixtures(), h: h}
 	for _, d := range h.api.docs {
-		m.ops = append(m.ops, d.ops...)
+		m.ops = append(m.ops, d.Ops...)
 	}
 	seen := &tally{status: map[int]int{}}
 	const batch = 1000

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
 // row is a good request of an operation: what the matrix bends.
@@ -79,10 +81,10 @@ func TestMatrix(t *testing.T) {
 	fill := h.fixtures()
 	n := 0
 	for _, d := range h.api.docs {
-		for _, op := range d.ops {
-			r, ok := matrix[op.id]
+		for _, op := range d.Ops {
+			r, ok := matrix[op.ID]
 			if !ok {
-				t.Errorf("%s has no row", op.id)
+				t.Errorf("%s has no row", op.ID)
 				continue
 			}
 			n++
@@ -109,21 +111,21 @@ func (h *house) fixtures() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-func bend(h *house, op *operation, r row, old string) {
-	q := request{method: op.method, path: r.path, body: r.body}
+func bend(h *house, op *openapi.Operation, r row, old string) {
+	q := request{method: op.Method, path: r.path, body: r.body}
 	if r.key {
-		q.key = "key-" + op.id
+		q.key = "key-" + op.ID
 	}
 	bodies(h, op, q)
-	if op.scope == "none" {
+	if op.Scope == "none" {
 		bendPublic(h, op, r, q)
 	} else {
 		bendTokens(h, op, r, q, old)
 		q.token = "key_a"
 	}
 	h.want(405, "method_not_allowed", request{method: other(h.api, op), path: r.path, auth: "Bearer x", body: "{"})
-	if got := h.do(request{method: other(h.api, op), path: r.path}).Header().Get("Allow"); !strings.Contains(got, op.method) {
-		h.t.Errorf("%s: Allow %q", op.id, got)
+	if got := h.do(request{method: other(h.api, op), path: r.path}).Header().Get("Allow"); !strings.Contains(got, op.Method) {
+		h.t.Errorf("%s: Allow %q", op.ID, got)
 	}
 	if r.key {
 		none := q
@@ -136,44 +138,44 @@ func bend(h *house, op *operation, r row, old string) {
 	}
 	queries(h, op, q)
 	res := h.want(max(r.status, 200), "", q)
-	if op.legacy && (res.Header().Get("Deprecation") == "" || !strings.Contains(res.Header().Get("Link"), "successor-version")) {
-		h.t.Errorf("%s: %v", op.id, res.Header())
+	if op.Legacy && (res.Header().Get("Deprecation") == "" || !strings.Contains(res.Header().Get("Link"), "successor-version")) {
+		h.t.Errorf("%s: %v", op.ID, res.Header())
 	}
-	if op.method == "GET" {
+	if op.Method == "GET" {
 		q.method = "HEAD"
 		if res := h.do(q); res.Code != 200 || res.Body.Len() > 0 {
-			h.t.Errorf("HEAD %s: %d, %d bytes", op.id, res.Code, res.Body.Len())
+			h.t.Errorf("HEAD %s: %d, %d bytes", op.ID, res.Code, res.Body.Len())
 		}
 	}
 }
 
-func bendPublic(h *house, op *operation, r row, q request) {
+func bendPublic(h *house, op *openapi.Operation, r row, q request) {
 	if r.unknown != "" {
 		q.path = r.unknown
-		h.want(404, resourceCodes[op.resource], q)
+		h.want(404, openapi.Absent[op.Resource], q)
 	}
 }
 
-func bendTokens(h *house, op *operation, r row, q request, old string) {
+func bendTokens(h *house, op *openapi.Operation, r row, q request, old string) {
 	none := q
 	none.path, none.body, none.key = orElse(r.unknown, r.path), "{", "" // the token comes before everything else
 	if res := h.want(401, "token_missing", none); res.Header().Get("WWW-Authenticate") != `Bearer realm="store-access"` {
-		h.t.Errorf("%s: %v", op.id, res.Header())
+		h.t.Errorf("%s: %v", op.ID, res.Header())
 	}
 	for auth, code := range map[string]string{"Basic eDp5": "token_missing", "Bearer": "token_invalid", "Bearer a.b.c": "token_invalid",
 		"Bearer " + old: "token_expired", "bearer " + h.tokens["key_a"] + "x": "token_invalid", "Bearer " + forge(h.tokens["key_a"]): "token_invalid"} {
 		none.auth = auth
 		if res := h.want(401, code, none); code != "token_missing" && !strings.Contains(res.Header().Get("WWW-Authenticate"), `error="invalid_token"`) {
-			h.t.Errorf("%s: %v", op.id, res.Header())
+			h.t.Errorf("%s: %v", op.ID, res.Header())
 		}
 	}
 	none.auth = ""
-	if wrong := map[string]string{"space:partner": "key_d", "device:door": "key_p"}[op.scope]; wrong != "" {
+	if wrong := map[string]string{"space:partner": "key_d", "device:door": "key_p"}[op.Scope]; wrong != "" {
 		none.token = wrong
 		h.want(403, "scope_missing", none)
 	}
-	status, code := 404, resourceCodes[op.resource]
-	if op.resource == "place" {
+	status, code := 404, openapi.Absent[op.Resource]
+	if op.Resource == "place" {
 		status = 403
 	}
 	if r.unknown == "" {
@@ -183,7 +185,7 @@ func bendTokens(h *house, op *operation, r row, q request, old string) {
 	for _, path := range []string{r.unknown, r.foreign} { // the resource comes before the body
 		none.path = path
 		if res := h.want(status, code, none); res.Header().Get("X-Place-Kind") != "test" {
-			h.t.Errorf("%s: %v", op.id, res.Header())
+			h.t.Errorf("%s: %v", op.ID, res.Header())
 		}
 	}
 	none.path, none.token = r.path, "key_b"
@@ -191,41 +193,41 @@ func bendTokens(h *house, op *operation, r row, q request, old string) {
 }
 
 // bodies sends what is no body.
-func bodies(h *house, op *operation, q request) {
-	if op.body == nil {
+func bodies(h *house, op *openapi.Operation, q request) {
+	if op.Body == nil {
 		return
 	}
-	if op.scope != "none" {
+	if op.Scope != "none" {
 		q.token = "key_a"
 	}
 	bad := []string{"{", "[]", "null", `"x"`, "5", `{"a":1}x`, "{}{}", "\xff", "{\"a\":\"\xff\"}"}
-	if op.body.required {
+	if op.Body.Required {
 		bad = append(bad, "", " ")
 	}
 	for _, b := range bad {
 		q.body = b
 		h.want(400, "invalid_body", q)
 	}
-	q.body = `{"x":"` + strings.Repeat("a", int(op.body.max)) + `"}`
+	q.body = `{"x":"` + strings.Repeat("a", int(op.Body.Max)) + `"}`
 	h.want(400, "body_too_large", q)
 	q.body, q.header = "a=b", map[string]string{"Content-Type": "text/plain"}
 	h.want(400, "invalid_body", q)
 	q.body, q.header = "{}", map[string]string{"Content-Type": "application/json; charset=euc-kr"}
 	h.want(400, "invalid_body", q)
-	if op.body.required && op.id != "updatePlace" {
+	if op.Body.Required && op.ID != "updatePlace" {
 		q.body, q.header = "{}", nil
 		h.want(400, "missing_field", q)
 	}
 }
 
-func queries(h *house, op *operation, q request) {
-	for _, p := range op.params {
-		if p.in != "query" || p.shape.kind != "integer" {
+func queries(h *house, op *openapi.Operation, q request) {
+	for _, p := range op.Params {
+		if p.In != "query" || !p.Integer() {
 			continue
 		}
 		path := q.path
-		for _, v := range []string{"", "x", "1.5", "+1", "-1", "99999999999999999999", "1%zz", "1&" + p.name + "=1"} {
-			q.path = path + "?" + p.name + "=" + v
+		for _, v := range []string{"", "x", "1.5", "+1", "-1", "99999999999999999999", "1%zz", "1&" + p.Name + "=1"} {
+			q.path = path + "?" + p.Name + "=" + v
 			h.want(400, "invalid_query", q)
 		}
 		q.path = path
@@ -233,12 +235,12 @@ func queries(h *house, op *operation, q request) {
 }
 
 // other is a method the path does not take.
-func other(a *API, op *operation) string {
+func other(a *API, op *openapi.Operation) string {
 	var have []string
 	for _, d := range a.docs {
-		for _, o := range d.ops {
-			if o.path == op.path {
-				have = append(have, o.method)
+		for _, o := range d.Ops {
+			if o.Path == op.Path {
+				have = append(have, o.Method)
 			}
 		}
 	}

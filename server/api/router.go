@@ -1,13 +1,16 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/api/openapi"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // handler does one operation. It returns the data of a success, a list or an
@@ -26,16 +29,16 @@ func (a *API) router() (http.Handler, error) {
 	mux := chi.NewRouter()
 	used := map[string]bool{}
 	for _, d := range a.docs {
-		for _, op := range d.ops {
-			h := a.handlers[op.id]
+		for _, op := range d.Ops {
+			h := a.handlers[op.ID]
 			if h == nil {
-				return nil, fmt.Errorf("no handler for %s", op.id)
+				return nil, fmt.Errorf("no handler for %s", op.ID)
 			}
-			used[op.id] = true
+			used[op.ID] = true
 			run := a.serve(op, h)
-			mux.Method(op.method, op.path, run)
-			if op.method == http.MethodGet {
-				mux.Method(http.MethodHead, op.path, run)
+			mux.Method(op.Method, op.Path, run)
+			if op.Method == http.MethodGet {
+				mux.Method(http.MethodHead, op.Path, run)
 			}
 		}
 	}
@@ -45,20 +48,26 @@ func (a *API) router() (http.Handler, error) {
 		}
 	}
 	for _, path := range removed {
-		mux.Handle(path, a.fail(path, rule.New(rule.EndpointRemoved, "this endpoint was removed on 2026-09-24")))
+		mux.Handle(path, a.fail(path, fail.New(fail.EndpointRemoved, "this endpoint was removed on 2026-09-24")))
 	}
-	asset := a.serve(&operation{path: scalarPath, method: http.MethodGet, scope: "none"}, serveScalar)
+	asset := a.serve(&openapi.Operation{Path: scalarPath, Method: http.MethodGet, Scope: "none"}, serveScalar)
 	mux.Method(http.MethodGet, scalarPath, asset)
 	mux.Method(http.MethodHead, scalarPath, asset)
-	mux.NotFound(a.fail("", rule.New(rule.NotFound, "there is no such path")))
+	mux.NotFound(a.fail("", fail.New(fail.NotFound, "no such path")))
 	mux.MethodNotAllowed(a.notAllowed(mux))
 	return mux, nil
 }
 
+// verbs are the methods that an operation can have.
+var verbs = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
 // fail answers a path that is no operation.
-func (a *API) fail(route string, e *rule.Error) http.HandlerFunc {
+func (a *API) fail(route string, e *fail.Error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		op := &operation{path: route, method: r.Method, scope: "none", legacy: legacyPath(r.URL.Path)}
+		op := &openapi.Operation{Path: cmp.Or(route, Other), Method: Other, Scope: "none", Legacy: legacyPath(r.URL.Path)}
+		if slices.Contains(verbs, r.Method) {
+			op.Method = r.Method
+		}
 		a.serve(op, func(*call) (any, error) { return nil, e })(w, r)
 	}
 }
@@ -67,7 +76,6 @@ func (a *API) fail(route string, e *rule.Error) http.HandlerFunc {
 // take the path (.../revoke is also a {permitId}): Allow names the methods of
 // all of them, in one order.
 func (a *API) notAllowed(mux *chi.Mux) http.HandlerFunc {
-	verbs := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.RawPath // as the router looks at it
 		if path == "" {
@@ -86,7 +94,7 @@ func (a *API) notAllowed(mux *chi.Mux) http.HandlerFunc {
 			}
 		}
 		w.Header().Set("Allow", strings.Join(allow, ", "))
-		a.fail(pattern, rule.New(rule.MethodNotAllowed, "this path takes "+strings.Join(allow, ", ")))(w, r)
+		a.fail(pattern, fail.New(fail.MethodNotAllowed, "this path takes "+strings.Join(allow, ", ")))(w, r)
 	}
 }
 

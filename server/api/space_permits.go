@@ -6,22 +6,22 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// createPermit registers a permit, or changes the one of that reference [PERM-2] [PERM-3].
-func createPermit(c *call) (any, error) {
-	g, err := c.api.cfg.Grants.Register(c.r.Context(), c.by(), grant.RegisterRequest{
-		ExternalRef: c.body.text("externalRef"), Phone: c.body.text("phone"), Name: c.body.text("name"),
-		StartsAt: c.body.at("startsAt"), EndsAt: c.body.at("endsAt"), DoorIDs: c.body.texts("doorIds"),
+// createPermit registers a permit, or changes the one of that reference.
+func createPermit(c *call, b gen.CreatePermitBody) (any, error) {
+	p, err := c.api.cfg.Grants.Register(c.by(), grant.RegisterRequest{
+		ExternalRef: &b.ExternalRef, Phone: &b.Phone, Name: &b.Name,
+		StartsAt: b.StartsAt.Ptr(), EndsAt: b.EndsAt.Ptr(), DoorIDs: b.DoorIDs,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return gen.Registered{PermitID: g.Permit.ID, EntryToken: g.Token, URL: g.Permit.URL}, nil
+	return gen.Registered{PermitID: p.ID, EntryToken: p.Token, URL: p.URL}, nil
 }
 
-// revokePermit revokes by externalRef or permitId [PERM-4].
-func revokePermit(c *call) (any, error) {
-	p, err := c.api.cfg.Grants.Revoke(c.r.Context(), c.by(), grant.RevokeRequest{
-		ExternalRef: c.body.text("externalRef"), PermitID: c.body.text("permitId"), Reason: c.body.text("reason"),
+// revokePermit revokes by externalRef or permitId.
+func revokePermit(c *call, b gen.RevokePermitBody) (any, error) {
+	p, err := c.api.cfg.Grants.Revoke(c.by(), grant.RevokeRequest{
+		ExternalRef: orNull(b.ExternalRef), PermitID: orNull(b.PermitID), Reason: orNull(b.Reason),
 	})
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func revokePermit(c *call) (any, error) {
 
 // listPermits lists the partner's permits.
 func listPermits(c *call) (any, error) {
-	permits, total, err := c.api.cfg.Grants.List(c.r.Context(), c.who.PlaceID, c.page())
+	permits, total, err := c.api.cfg.Grants.List(c.who.PlaceID, c.page())
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +40,11 @@ func listPermits(c *call) (any, error) {
 
 // getPermit shows one permit, with how far it has been synchronized.
 func getPermit(c *call) (any, error) {
-	p, err := c.api.cfg.Grants.Get(c.r.Context(), c.who.PlaceID, c.path("permitId"))
+	p, err := c.api.cfg.Grants.Get(c.who.PlaceID, c.path("permitId"))
 	if err != nil {
 		return nil, err
 	}
-	v := permitView(p.Permit)
-	return gen.PermitDetail{PermitID: v.PermitID, ExternalRef: v.ExternalRef, Name: v.Name, PhoneTail: v.PhoneTail, State: v.State,
-		StartsAt: v.StartsAt, EndsAt: v.EndsAt, UseCount: v.UseCount, FirstUsedAt: v.FirstUsedAt, URL: v.URL, DoorIDs: append([]string{}, p.Doors...),
+	return gen.PermitDetail{Permit: permitView(p), DoorIDs: append([]string{}, p.Doors...),
 		CreatedAt: stamp.Time(p.CreatedAt), UpdatedAt: stamp.Time(p.UpdatedAt), RevokedAt: stamp.Time(p.RevokedAt), RevokeReason: orNull(p.RevokeReason),
 		Sync: gen.Sync{State: p.Sync.State, Boards: p.Sync.Boards, SyncedBoards: p.Sync.SyncedBoards, LastSyncedAt: stamp.Time(p.Sync.LastSyncedAt)},
 	}, nil

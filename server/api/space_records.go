@@ -9,20 +9,29 @@ import (
 
 // listRecords lists entry records; the read itself is logged [ENT-4].
 func listRecords(c *call) (any, error) {
-	by := entry.Reader{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id}
-	records, total, err := c.api.cfg.Entry.Records(c.r.Context(), by, entry.LogQuery{
-		SinceDays: c.query.num("sinceDays"), Limit: c.query.num("limit"), Offset: c.query.num("offset")})
+	records, total, err := c.api.cfg.Entry.Records(c.reader(), entry.LogQuery{
+		SinceDays: c.query.Num("sinceDays"), Limit: c.query.Num("limit"), Offset: c.query.Num("offset")})
 	if err != nil {
 		return nil, err
 	}
 	return list{each(records, recordView), total}, nil
 }
 
+func (c *call) reader() entry.Reader {
+	return entry.Reader{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id}
+}
+
 func recordView(r record.Record) gen.Record {
 	return gen.Record{RecordID: r.ID, DoorID: orNull(r.DoorID), DoorName: orNull(r.DoorName), Result: r.Result, Reason: r.Reason,
 		Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: orNull(r.CommandID),
 		RequestedAt: stamp.Time(r.RequestedAt), OccurredAt: stamp.Time(r.OccurredAt), RecordedAt: stamp.Time(r.RecordedAt),
-		Source: r.Source, SettledAs: orNull(r.SettledAs), SettledAt: stamp.Time(r.SettledAt), Replays: int(r.Replays)}
+		Source: r.Source, SettledAs: orNull(r.SettledAs), SettledAt: stamp.Time(r.SettledAt), Replays: int(r.Replays), Note: orNull(r.Note)}
+}
+
+// changed keeps the record of a policy operation, see CMD-8. The door is "" for
+// a board's outage policy.
+func (c *call) changed(doorID, note string) error {
+	return c.api.cfg.Entry.Changed(c.reader(), c.who.KeyName, doorID, note)
 }
 
 // getGateConfig shows the access configuration.

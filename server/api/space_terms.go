@@ -20,7 +20,7 @@ func reservationView(t grant.Term) gen.Reservation {
 
 // listMemberships lists memberships.
 func listMemberships(c *call) (any, error) {
-	terms, total, err := c.api.cfg.Grants.ListMemberships(c.r.Context(), c.who.PlaceID, c.page())
+	terms, total, err := c.api.cfg.Grants.ListTerms(c.who.PlaceID, grant.Membership, c.page())
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func listMemberships(c *call) (any, error) {
 
 // listReservations lists reservations.
 func listReservations(c *call) (any, error) {
-	terms, total, err := c.api.cfg.Grants.ListReservations(c.r.Context(), c.who.PlaceID, c.page())
+	terms, total, err := c.api.cfg.Grants.ListTerms(c.who.PlaceID, grant.Reservation, c.page())
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func listReservations(c *call) (any, error) {
 }
 
 // createReservation makes a reservation.
-func createReservation(c *call) (any, error) {
-	t, err := c.api.cfg.Grants.CreateReservation(c.r.Context(), c.by(), grant.TermRequest{
-		ExternalRef: c.body.text("externalRef"), Phone: c.body.text("phone"), Name: c.body.text("name"),
-		StartsAt: c.body.at("startsAt"), EndsAt: c.body.at("endsAt"), DoorIDs: c.body.texts("doorIds"),
+func createReservation(c *call, b gen.CreateReservationBody) (any, error) {
+	t, err := c.api.cfg.Grants.CreateTerm(c.by(), grant.Reservation, grant.TermRequest{
+		ExternalRef: orNull(b.ExternalRef), Phone: &b.Phone, Name: &b.Name,
+		StartsAt: b.StartsAt.Ptr(), EndsAt: b.EndsAt.Ptr(), DoorIDs: b.DoorIDs,
 	})
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func createReservation(c *call) (any, error) {
 
 // cancelReservation ends a reservation.
 func cancelReservation(c *call) (any, error) {
-	t, err := c.api.cfg.Grants.CancelReservation(c.r.Context(), c.by(), c.path("reservationId"))
+	t, err := c.api.cfg.Grants.CancelTerm(c.by(), grant.Reservation, c.path("reservationId"))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func cancelReservation(c *call) (any, error) {
 
 // listCustomers lists customers.
 func listCustomers(c *call) (any, error) {
-	customers, total, err := c.api.cfg.Grants.ListCustomers(c.r.Context(), c.who.PlaceID, c.page())
+	customers, total, err := c.api.cfg.Grants.ListCustomers(c.who.PlaceID, c.page())
 	if err != nil {
 		return nil, err
 	}

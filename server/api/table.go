@@ -5,23 +5,23 @@ import "github.com/doorlab/doorlab/server/grant"
 // table is every handler by operationId.
 func (a *API) table() map[string]handler {
 	return map[string]handler{
-		"exchangeKey": exchangeKey,
-		"updatePlace": updatePlace,
+		"exchangeKey": taking(exchangeKey),
+		"updatePlace": taking(updatePlace),
 		"getSchedule": getSchedule,
 		"listEvents":  listEvents,
 
-		"createPermit":      createPermit,
+		"createPermit":      taking(createPermit),
 		"listPermits":       listPermits,
-		"revokePermit":      revokePermit,
+		"revokePermit":      taking(revokePermit),
 		"getPermit":         getPermit,
 		"listRecords":       listRecords,
 		"getGateConfig":     getGateConfig,
-		"importCustomers":   importCustomers,
-		"importMemberships": importMemberships,
+		"importCustomers":   taking(importCustomers),
+		"importMemberships": taking(importMemberships),
 		"listMemberships":   listMemberships,
 		"listCustomers":     listCustomers,
 		"listReservations":  listReservations,
-		"createReservation": createReservation,
+		"createReservation": taking(createReservation),
 		"cancelReservation": cancelReservation,
 
 		"entryPage":  entryPage,
@@ -31,17 +31,17 @@ func (a *API) table() map[string]handler {
 
 		"listDevices":    listDevices,
 		"getDevice":      getDevice,
-		"commandDevice":  commandDevice,
+		"commandDevice":  taking(commandDevice),
 		"listDoors":      listDoors,
 		"openDoor":       legacyCommand("open"),
 		"closeDoor":      legacyCommand("close"),
 		"holdDoor":       legacyCommand("hold"),
 		"listPolicies":   listPolicies,
-		"setPolicy":      setPolicy,
+		"setPolicy":      taking(setPolicy),
 		"deletePolicies": deletePolicies,
 		"listBoards":     listBoards,
 		"getNetloss":     getNetloss,
-		"setNetloss":     setNetloss,
+		"setNetloss":     taking(setNetloss),
 
 		"livez":   livez,
 		"readyz":  readyz,
@@ -84,5 +84,5 @@ func each[T, U any](in []T, f func(T) U) []U {
 func (c *call) by() grant.By { return grant.By{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID} }
 
 func (c *call) page() grant.ListQuery {
-	return grant.ListQuery{ExternalRef: c.query.str("externalRef"), Limit: c.query.num("limit"), Offset: c.query.num("offset")}
+	return grant.ListQuery{ExternalRef: c.query.Str("externalRef"), Limit: c.query.Num("limit"), Offset: c.query.Num("offset")}
 }

@@ -2,8 +2,6 @@ package auth
 
 import (
 	"errors"
-	"fmt"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -13,28 +11,19 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/limit"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // Errors of the service.
 var (
-	// ErrInvalidKey: malformed, unknown or revoked, nobody learns which.
-	ErrInvalidKey = errors.New("auth: invalid API key")
-	// ErrTokenInvalid: bad form, bad signature, or the token's key was revoked.
-	ErrTokenInvalid = errors.New("auth: invalid token")
-	// ErrTokenExpired: a good token, 900 s old or older.
-	ErrTokenExpired = errors.New("auth: token expired")
+	// ErrInvalidKey: malformed, unknown or revoked; callers don't learn which.
+	ErrInvalidKey = fail.New(fail.InvalidAPIKey, "the API key is not valid")
+	// ErrTokenInvalid: malformed, wrongly signed, or the token's key was revoked.
+	ErrTokenInvalid = fail.New(fail.TokenInvalid, "the access token is not valid")
+	// ErrTokenExpired: a genuine token, 900 s old or older.
+	ErrTokenExpired = fail.New(fail.TokenExpired, "the access token has expired; exchange the key again")
 )
-
-// RateLimited is an address with too many exchanges [AUTH-3]. RetryAfter is
-// exactly the time until the next one is admitted.
-type RateLimited struct{ RetryAfter time.Duration }
-
-// Error implements error.
-func (e *RateLimited) Error() string {
-	return fmt.Sprintf("auth: too many token exchanges, again in %s", e.RetryAfter)
-}
 
 // Limits of the exchange: 30 within any 60 s, per address.
 const (
@@ -42,7 +31,7 @@ const (
 	exchangeWindow = time.Minute
 )
 
-// Store is what auth needs to remember. Rows that are not there: rule.ErrNotFound.
+// Store is what auth needs to remember. Rows that are not there: fail.ErrNotFound.
 type Store interface {
 	Place(id string) (place.Place, error)
 	InsertKey(k Key, hash string) error
@@ -57,8 +46,8 @@ type Store interface {
 type Config struct {
 	Clock      clock.Clock
 	Store      Store
-	Pepper     []byte // of the key hashes: store.Secret("api keys")
-	SigningKey []byte // of the tokens: store.Secret("tokens")
+	Pepper     []byte // of the key hashes, as the store was seeded with
+	SigningKey []byte // of the tokens
 	TestPrefix string // of new keys of a test place; "" = sact_
 	LivePrefix string // ... of a live place; "" = sacl_
 }
@@ -86,52 +75,24 @@ func New(cfg Config) (*Service, error) {
 	return s, s.look()
 }
 
-// Exchange gives a token for an API key [AUTH-1]. addr is the caller's address,
-// with or without a port. It is Admit followed by Issue. Errors: *RateLimited,
-// ErrInvalidKey, the store's.
-func (s *Service) Exchange(addr, key string) (Token, error) {
-	if err := s.Admit(addr); err != nil {
-		return Token{}, err
-	}
-	return s.Issue(key)
-}
-
-// Admit counts an exchange of an address, before its body is looked at.
-// *RateLimited when there were too many; a refused one does not count [AUTH-3].
+// Admit counts a token exchange of an address (with or without a port), before
+// its body is read. Errors (*fail.Error): rate_limited with RetryAfter, exactly
+// the time until the next one is admitted; a refused one doesn't count.
 func (s *Service) Admit(addr string) error {
-	if ok, retry := s.window.Allow(network(addr), s.cfg.Clock.Now()); !ok {
-		return &RateLimited{RetryAfter: retry}
+	if ok, retry := s.window.Allow(limit.Network(addr), s.cfg.Clock.Now()); !ok { // [AUTH-3]
+		return &fail.Error{Code: fail.RateLimited, Message: "too many token exchanges from this address", RetryAfter: retry}
 	}
 	return nil
 }
 
-// network is what counts as one address: an IPv4 address or an IPv6 /64.
-func network(addr string) string {
-	ip, err := netip.ParseAddr(addr)
-	if err != nil {
-		ap, err := netip.ParseAddrPort(addr)
-		if err != nil {
-			return addr
-		}
-		ip = ap.Addr()
-	}
-	ip = ip.Unmap().WithZone("")
-	if ip.Is4() {
-		return ip.String()
-	}
-	p, _ := ip.Prefix(64) // never fails for IPv6
-	return p.String()
-}
-
-// Issue gives a token for an API key, without counting. Errors: ErrInvalidKey,
-// the store's.
+// Issue gives a token for an API key [AUTH-1]. Errors: ErrInvalidKey, the store's.
 func (s *Service) Issue(key string) (Token, error) {
 	if !apikey.WellFormed(key) {
 		return Token{}, ErrInvalidKey
 	}
 	// The hash is keyed with the pepper: finding it in an index leaks nothing of the key.
 	k, err := s.cfg.Store.KeyByHash(HashKey(s.cfg.Pepper, key))
-	if errors.Is(err, rule.ErrNotFound) || err == nil && !k.RevokedAt.IsZero() {
+	if errors.Is(err, fail.ErrNotFound) || err == nil && !k.RevokedAt.IsZero() {
 		return Token{}, ErrInvalidKey
 	}
 	if err != nil {
@@ -145,22 +106,25 @@ func (s *Service) Issue(key string) (Token, error) {
 }
 
 // Create issues a key for a place; the secret is shown this once. Errors:
-// *rule.Error place_not_found, invalid_field (scopes, name); the store's.
+// *fail.Error place_not_found, invalid_field (scopes, name); the store's.
 func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, string, error) {
 	if len(scopes) == 0 {
-		return Key{}, "", rule.Missing("scopes")
+		return Key{}, "", fail.Missing("scopes")
 	}
 	for _, sc := range scopes {
 		if sc != ScopePartner && sc != ScopeDoor {
-			return Key{}, "", rule.Invalid("scopes", "must be of "+ScopePartner+" and "+ScopeDoor)
+			return Key{}, "", fail.Invalid("scopes", "must be of "+ScopePartner+" and "+ScopeDoor)
 		}
 	}
 	if utf8.RuneCountInString(name) > 100 {
-		return Key{}, "", rule.Invalid("name", "must have at most 100 characters")
+		return Key{}, "", fail.Invalid("name", "must have at most 100 characters")
+	}
+	if fail.Deceptive(name) {
+		return Key{}, "", fail.Invalid("name", "must not contain control or bidirectional override characters")
 	}
 	p, err := s.cfg.Store.Place(placeID)
-	if errors.Is(err, rule.ErrNotFound) {
-		return Key{}, "", rule.New(rule.PlaceNotFound, "no such place")
+	if errors.Is(err, fail.ErrNotFound) {
+		return Key{}, "", fail.New(fail.PlaceNotFound, "place not found")
 	}
 	if err != nil {
 		return Key{}, "", err
@@ -170,18 +134,18 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 		prefix = s.cfg.TestPrefix
 	}
 	secret := apikey.New(prefix)
-	now := rule.Milli(s.cfg.Clock.Now())
+	now := fail.Milli(s.cfg.Clock.Now())
 	scopes = slices.Compact(slices.Sorted(slices.Values(scopes)))
 	k := Key{ID: id.New(id.Key, now), PlaceID: placeID, Name: name, Scopes: scopes, Sim: sim, CreatedAt: now}
 	return k, secret, s.cfg.Store.InsertKey(k, HashKey(s.cfg.Pepper, secret))
 }
 
 // Revoke ends a key and, in this process at once, its tokens [AUTH-5]. A repeat
-// changes nothing. Errors: *rule.Error not_found; the store's.
+// changes nothing. Errors: *fail.Error not_found; the store's.
 func (s *Service) Revoke(keyID string) error {
 	err := s.cfg.Store.RevokeKey(keyID, s.cfg.Clock.Now())
-	if errors.Is(err, rule.ErrNotFound) {
-		return rule.New(rule.NotFound, "no such key")
+	if errors.Is(err, fail.ErrNotFound) {
+		return fail.New(fail.NotFound, "key not found")
 	}
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/auth"
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/store"
 )
 
@@ -40,10 +40,10 @@ func newHouse(t *testing.T) *house {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	key := apikey.Derive(auth.TestPrefix, "1", "k")
-	if err := s.Seed(&world.World{Places: []world.Place{
+	if _, err := s.Seed(&world.World{Places: []world.Place{
 		{ID: "plc_t", Name: "T", Kind: world.Test, Keys: []world.Key{{ID: "key_t", Name: "partner", Scopes: []string{auth.ScopePartner}, Sim: true, Secret: key}}},
 		{ID: "plc_l", Name: "L", Kind: world.Live},
-	}}); err != nil {
+	}}, []byte("api keys")); err != nil {
 		t.Fatal(err)
 	}
 	h := &house{t: t, clk: clk, store: s, key: key}
@@ -53,7 +53,7 @@ func newHouse(t *testing.T) *house {
 
 // service is another life of the server on the same data.
 func (h *house) service() *auth.Service {
-	s, err := auth.New(auth.Config{Clock: h.clk, Store: h.store, Pepper: h.store.Secret("api keys"), SigningKey: h.store.Secret("tokens")})
+	s, err := auth.New(auth.Config{Clock: h.clk, Store: h.store, Pepper: []byte("api keys"), SigningKey: []byte("tokens")})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -75,10 +75,18 @@ func (h *house) token() string {
 	return tk.AccessToken
 }
 
+// exchange is what the API does: count, then issue.
+func (h *house) exchange(addr, key string) (auth.Token, error) {
+	if err := h.Admit(addr); err != nil {
+		return auth.Token{}, err
+	}
+	return h.Issue(key)
+}
+
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	tk, err := h.Exchange("192.0.2.1:1000", h.key)
+	tk, err := h.exchange("192.0.2.1:1000", h.key)
 	if err != nil || tk.ExpiresIn != 900 || tk.PlaceID != "plc_t" || len(tk.Scopes) != 1 {
 		t.Fatalf("%+v, %v", tk, err)
 	}
@@ -101,7 +109,7 @@ func TestExchange(t *testing.T) {
 	}
 	for name, key := range map[string]string{"empty": "", "malformed": "sact_nope", "typo": h.key[:20] + "x" + h.key[21:],
 		"unknown": apikey.New(auth.TestPrefix), "revoked": revoked} {
-		if _, err := h.Exchange("192.0.2.1", key); !errors.Is(err, auth.ErrInvalidKey) {
+		if _, err := h.exchange("192.0.2.1", key); !errors.Is(err, auth.ErrInvalidKey) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -149,10 +157,10 @@ func TestForgedTokens(t *testing.T) {
 		"other payload":   parts[0] + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"key_t","place":"plc_l"}`)) + "." + parts[2],
 		"no signature":    parts[0] + "." + parts[1] + ".",
 		"other secret":    sign(jwt.SigningMethodHS256, []byte("guess"), kid),
-		"other algorithm": sign(jwt.SigningMethodHS512, h.store.Secret("tokens"), kid),
+		"other algorithm": sign(jwt.SigningMethodHS512, []byte("tokens"), kid),
 		"none":            sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, kid),
-		"other kid":       sign(jwt.SigningMethodHS256, h.store.Secret("tokens"), map[string]any{"kid": "x"}),
-		"no kid":          sign(jwt.SigningMethodHS256, h.store.Secret("tokens"), nil),
+		"other kid":       sign(jwt.SigningMethodHS256, []byte("tokens"), map[string]any{"kid": "x"}),
+		"no kid":          sign(jwt.SigningMethodHS256, []byte("tokens"), nil),
 	}
 	for _, later := range []time.Duration{0, time.Hour} { // forged and expired is forged
 		h.pass(later)
@@ -172,15 +180,15 @@ func TestExchangeLimit(t *testing.T) {
 		if i%2 == 1 {
 			key = "failed ones count"
 		}
-		if _, err := h.Exchange("192.0.2.7:1", key); err != nil && !errors.Is(err, auth.ErrInvalidKey) {
+		if _, err := h.exchange("192.0.2.7:1", key); err != nil && !errors.Is(err, auth.ErrInvalidKey) {
 			t.Fatalf("exchange %d: %v", i+1, err)
 		}
 		h.pass(time.Second)
 	}
 	limited := func(addr string) time.Duration {
 		t.Helper()
-		var r *auth.RateLimited
-		if _, err := h.Exchange(addr, h.key); errors.As(err, &r) {
+		var r *fail.Error
+		if _, err := h.exchange(addr, h.key); errors.As(err, &r) && r.Code == fail.RateLimited {
 			return r.RetryAfter
 		} else if err != nil {
 			t.Fatal(err)
@@ -237,7 +245,7 @@ func TestRevoke(t *testing.T) {
 	if k, _ := h.store.Key("key_t"); !k.RevokedAt.Equal(first.RevokedAt) || !k.RevokedAt.Equal(epoch) {
 		t.Errorf("revoked at %s", k.RevokedAt)
 	}
-	if err := h.Revoke("key_x"); rule.CodeOf(err) != rule.NotFound {
+	if err := h.Revoke("key_x"); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("unknown: %v", err)
 	}
 }
@@ -255,11 +263,11 @@ func TestCreate(t *testing.T) {
 		}
 	}
 	for code, f := range map[string]func() error{
-		rule.PlaceNotFound: func() error { _, _, err := h.Create("plc_x", "n", []string{auth.ScopeDoor}, false); return err },
-		rule.MissingField:  func() error { _, _, err := h.Create("plc_t", "n", nil, false); return err },
-		rule.InvalidField:  func() error { _, _, err := h.Create("plc_t", "n", []string{"root"}, false); return err },
+		fail.PlaceNotFound: func() error { _, _, err := h.Create("plc_x", "n", []string{auth.ScopeDoor}, false); return err },
+		fail.MissingField:  func() error { _, _, err := h.Create("plc_t", "n", nil, false); return err },
+		fail.InvalidField:  func() error { _, _, err := h.Create("plc_t", "n", []string{"root"}, false); return err },
 	} {
-		if err := f(); rule.CodeOf(err) != code {
+		if err := f(); fail.CodeOf(err) != code {
 			t.Errorf("want %s, got %v", code, err)
 		}
 	}

@@ -1,6 +1,5 @@
-// Package auth knows who is calling: API keys, the tokens they are exchanged
-// for, revocation, and the limit of exchanges. It imports internal/clock, no
-// HTTP, SQL or MQTT; it declares the Store it needs.
+// Package auth knows who is calling: API keys, the tokens they are exchanged for,
+// revocation, and the limit of exchanges. It declares the Store it needs.
 package auth
 
 import (

@@ -2,12 +2,14 @@
 // change moves the place's desired revision, connected boards get the delta
 // from what they have applied, acknowledge after they have persisted it, and
 // are sent it again, or the whole, until they agree. Nothing relies on a
-// broker's queue. It imports no SQL and no MQTT: composition (server) binds the
-// store's content and the gateway's lines to it.
+// broker's queue. The composition (server) connects it to the store's content and
+// the gateway's lines.
 package boardsync
 
 import (
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 // Content is what there is to synchronize. server/store implements it.
@@ -30,10 +32,13 @@ type Content interface {
 type Line interface {
 	// Push sends to the connection of an epoch without waiting; false when it is not live.
 	Push(boardID string, epoch int64, payload []byte) bool
-	// Applied notes what a board has applied.
+	// Applied notes which revision a board has; 0 when its content isn't the server's.
 	Applied(boardID string, revision int64, digest string, at time.Time)
-	Status(boardID string) device.BoardStatus
+	Status(boardID string) board.Status
 }
+
+// SweepEvery is how often ended grants are taken out of the content; domain time.
+const SweepEvery = time.Hour
 
 // Defaults of Config. Coalesce is wall time, the others are domain time.
 const (
@@ -50,28 +55,39 @@ type Config struct {
 	Flight  *clock.Flight       // nil = nothing is counted
 	History func(history.Event) // nil = none
 	// Observe gets how long an applied change took: since its commit, or since
-	// the board's hello when that was later [SYNC-1] [SYNC-2].
+	// the board's hello when that was later, see SYNC-1 and SYNC-2.
 	Observe   func(sinceHello bool, took time.Duration)
 	Coalesce  time.Duration // changes of a place within it go out together; 0 = the default
 	Resend    time.Duration // first wait for an acknowledgement, doubled each time
 	ResendMax time.Duration
-	Log       *slog.Logger // nil = discard
+	// Leave takes grants that ended long ago out of the content, at most limit at a
+	// time; n is how many. nil = nobody does.
+	Leave func(limit int) (n int, err error)
+	Log   *slog.Logger // nil = discard
 }
 
 // Service synchronizes boards. It implements gateway.Sync; Moved belongs to the store's commits.
 type Service struct {
 	cfg    Config
 	tick   clock.Timer
+	sweeps clock.Timer
+	runs   sync.WaitGroup
+	busy   atomic.Bool // sweeping
 	count  Counts
 	closed atomic.Bool
 
 	mu     sync.Mutex
-	places map[string]*place
+	places map[string]*target
 	boards map[string]*peer // connected ones
+	paces  map[string]*pace // of boards that have ever been connected
 }
 
-// Counts are what has been sent, for metrics.
-type Counts struct{ Deltas, Snapshots, Resends, Repairs atomic.Int64 }
+// Counts are for metrics: what has been sent; and look-ups of content that failed,
+// look-ups tried again, acknowledgements of what was never sent, repeats put off.
+type Counts struct {
+	Deltas, Snapshots, Resends, Repairs        atomic.Int64
+	ReadFailures, Retries, Impossible, Delayed atomic.Int64
+}
 
 // New returns a service that is at work.
 func New(cfg Config) *Service {
@@ -95,19 +111,89 @@ func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{cfg: cfg, places: map[string]*place{}, boards: map[string]*peer{}}
+	s := &Service{cfg: cfg, places: map[string]*target{}, boards: map[string]*peer{}, paces: map[string]*pace{}}
 	s.tick = cfg.Clock.Every(cfg.Resend, s.resend)
+	s.sweeps = cfg.Clock.Every(SweepEvery, s.sweep)
 	return s
 }
 
 // Counts are the service's counters; read only.
 func (s *Service) Counts() *Counts { return &s.count }
 
-// Stop ends it; what is under way goes nowhere.
-func (s *Service) Stop() {
-	s.closed.Store(true)
-	s.tick.Stop()
+// Lag is how long the connected board furthest behind has been missing a change
+// (domain time, 0 when none is), and how many are behind.
+func (s *Service) Lag() (longest time.Duration, behind int) {
+	now := s.cfg.Clock.Now()
+	for _, b := range s.connected() {
+		b.place.mu.Lock()
+		rev := b.place.revision()
+		if b.applied != rev || !b.agreed {
+			behind++
+		}
+		if b.applied != rev {
+			since, _ := b.place.missing(b)
+			longest = max(longest, now.Sub(since))
+		}
+		b.place.mu.Unlock()
+	}
+	return longest, behind
 }
+
+// Cached is how many bytes of encoded changes are kept for boards that wait.
+func (s *Service) Cached() (n int) {
+	for _, p := range s.everyPlace() {
+		p.mu.Lock()
+		n += p.bytes + p.snap.bytes
+		p.mu.Unlock()
+	}
+	return n
+}
+
+func (s *Service) everyPlace() []*target {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.places))
+}
+
+func (s *Service) connected() []*peer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.boards))
+}
+
+// Stop stops the service; pending pushes are dropped.
+func (s *Service) Stop() {
+	s.mu.Lock()
+	s.closed.Store(true)
+	s.mu.Unlock()
+	s.tick.Stop()
+	s.sweeps.Stop()
+	s.runs.Wait()
+}
+
+// sweep takes what ended long ago out of the content. Housekeeping: over a jump it
+// runs once.
+func (s *Service) sweep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cfg.Leave == nil || s.closed.Load() || !s.busy.CompareAndSwap(false, true) {
+		return
+	}
+	s.runs.Go(func() {
+		defer s.busy.Store(false)
+		for !s.closed.Load() {
+			n, err := s.cfg.Leave(sweepBatch) // small: commands commit in between
+			if err != nil {
+				s.cfg.Log.Warn("synchronization: ended grants stay in the content", "error", err)
+			}
+			if err != nil || n < sweepBatch {
+				return
+			}
+		}
+	})
+}
+
+const sweepBatch = 200
 
 // Moved says that a place's revision was committed. It does not block.
 func (s *Service) Moved(placeID string, rev int64) {
@@ -124,18 +210,18 @@ func (s *Service) Moved(placeID string, rev int64) {
 		defer p.mu.Unlock()
 		for b := range p.peers {
 			if !b.waiting {
-				s.push(b)
+				s.push(b) // [SYNC-1] [SYNC-2] to every connected board
 			}
 		}
 	})
 }
 
-func (s *Service) place(id string) *place {
+func (s *Service) place(id string) *target {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.places[id]
 	if p == nil {
-		p = &place{id: id, peers: map[*peer]bool{}}
+		p = &target{id: id, peers: map[*peer]bool{}}
 		s.places[id] = p
 	}
 	return p
@@ -152,29 +238,27 @@ func (s *Service) peer(boardID string, epoch int64) *peer {
 	return b
 }
 
-// Connected takes up a board that has said hello [OFF-4].
-func (s *Service) Connected(c device.BoardConn) {
+// Connected begins to synchronize a board that has said hello, see OFF-4.
+func (s *Service) Connected(c board.Hello) {
 	p := s.place(c.PlaceID)
-	if rev, err := s.cfg.Content.Revision(c.PlaceID); err == nil {
-		p.atLeast(rev)
-	} else {
-		s.cfg.Log.Warn("revision", "place", c.PlaceID, "error", err)
-	}
-	b := &peer{id: c.BoardID, place: p, epoch: c.Epoch, applied: c.Revision, digest: c.Digest, hello: s.cfg.Clock.Now()}
+	now := s.cfg.Clock.Now()
+	b := &peer{id: c.BoardID, place: p, epoch: c.Epoch, applied: c.Revision, digest: c.Digest, partial: c.Partial, hello: now, unread: true}
 	s.mu.Lock()
 	old := s.boards[c.BoardID]
 	s.boards[c.BoardID] = b
+	if b.pace = s.paces[c.BoardID]; b.pace == nil {
+		b.pace = &pace{}
+		s.paces[c.BoardID] = b.pace
+	}
 	s.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if old != nil {
 		p.leave(old)
 	}
-	p.join(b)
-	if s.cfg.Line.Status(b.id).AppliedRevision != c.Revision { // a wiped flash, or an acknowledgement that was lost
-		s.cfg.Line.Applied(b.id, c.Revision, c.Digest, s.cfg.Clock.Now())
-	}
+	p.join(b) // [OFF-4]
 	s.push(b)
+	s.note(b, now, false) // a wiped flash, or an acknowledgement that was lost
 }
 
 // Gone lets a connection go.

@@ -10,7 +10,8 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 const someBoard = "brd_a"
@@ -39,7 +40,7 @@ func newLab() *lab {
 }
 
 func (l *lab) connect() {
-	l.s.Connected(device.BoardConn{BoardID: someBoard, PlaceID: somePlace, Epoch: l.line.epoch, Revision: l.board.rev, Digest: l.board.digest()})
+	l.s.Connected(board.Hello{BoardID: someBoard, PlaceID: somePlace, Epoch: l.line.epoch, Revision: l.board.rev, Digest: l.board.digest(), Partial: l.board.partial()})
 }
 
 func (l *lab) change() { l.s.Moved(somePlace, l.content.add()) }
@@ -52,10 +53,18 @@ func (l *lab) deliver() (n int) {
 			return n
 		}
 		n++
-		if l.board.apply(y) {
-			l.s.Acked(someBoard, l.line.epoch, l.board.rev, l.board.digest())
-			continue
-		}
+		l.hand(y)
+	}
+}
+
+// hand gives the board a message, and the service its answer.
+func (l *lab) hand(y wire.Sync) {
+	switch acked, pages := l.board.apply(y); {
+	case acked:
+		l.s.Acked(someBoard, l.line.epoch, l.board.rev, l.board.digest())
+	case pages > 0 || y.Pages > 1 && y.Snapshot:
+		l.s.Paged(someBoard, l.line.epoch, y.To, pages)
+	default:
 		l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
 	}
 }
@@ -102,6 +111,36 @@ func TestSnapshotThenDeltas(t *testing.T) {
 		if n := l.deliver(); n != 0 {
 			t.Errorf("%d pushes more", n)
 		}
+	})
+}
+
+// TestLag: how far the board is behind, counted from the commit of the oldest
+// change it lacks, or from its hello when that was later.
+func TestLag(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		want := func(when string, lag time.Duration, behind int) {
+			t.Helper()
+			if got, n := l.s.Lag(); got != lag || n != behind {
+				t.Errorf("%s: lag %s of %d boards, want %s of %d", when, got, n, lag, behind)
+			}
+		}
+		want("nobody is connected", 0, 0)
+		l.connect()
+		l.advance(t, 2*time.Second)
+		want("2 s after hello, the snapshot under way", 2*time.Second, 1)
+		l.deliver()
+		want("applied", 0, 0)
+		l.change()
+		l.advance(t, 7*time.Second)
+		want("7 s after a commit", 7*time.Second, 1)
+		l.change()
+		l.advance(t, 294*time.Second)
+		want("the oldest change counts", 301*time.Second, 1)
+		l.deliver()
+		want("all applied", 0, 0)
 	})
 }
 
@@ -208,7 +247,7 @@ func TestABoardThatNamesNoDigest(t *testing.T) {
 	t.Parallel()
 	l := newLab()
 	defer l.s.Stop()
-	l.s.Connected(device.BoardConn{BoardID: someBoard, PlaceID: somePlace, Epoch: 1, Revision: 1})
+	l.s.Connected(board.Hello{BoardID: someBoard, PlaceID: somePlace, Epoch: 1, Revision: 1})
 	if l.line.pushes != 0 || !l.s.Digest(someBoard, 1, 1, "") {
 		t.Error("only the revision counts for a simple board")
 	}
@@ -253,7 +292,7 @@ func TestBoardsOfAPlaceShareOneEncoding(t *testing.T) {
 	l := newLab()
 	defer l.s.Stop()
 	for _, b := range []string{"brd_1", "brd_2", "brd_3", "brd_4"} {
-		l.s.Connected(device.BoardConn{BoardID: b, PlaceID: somePlace, Epoch: 1})
+		l.s.Connected(board.Hello{BoardID: b, PlaceID: somePlace, Epoch: 1})
 	}
 	if l.content.reads != 1 || l.line.pushes != 4 {
 		t.Errorf("%d reads for %d pushes", l.content.reads, l.line.pushes)

@@ -2,13 +2,14 @@ package boardsync
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 const somePlace = "plc_a"
@@ -20,12 +21,17 @@ type fakeContent struct {
 	grants []access.Grant
 	revs   []int64
 	err    error
+	lost   int // so many calls of Revision fail
 	reads  int
 }
 
 func (c *fakeContent) Revision(string) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.lost > 0 {
+		c.lost--
+		return 0, errors.New("away")
+	}
 	return c.rev, nil
 }
 
@@ -66,7 +72,8 @@ type fakeLine struct {
 	epoch  int64
 	queue  []wire.Sync
 	pushes int
-	status device.BoardStatus
+	bytes  int
+	status board.Status
 }
 
 func (l *fakeLine) Push(_ string, epoch int64, payload []byte) bool {
@@ -81,6 +88,7 @@ func (l *fakeLine) Push(_ string, epoch int64, payload []byte) bool {
 	}
 	l.queue = append(l.queue, y)
 	l.pushes++
+	l.bytes += len(payload)
 	return true
 }
 
@@ -90,7 +98,7 @@ func (l *fakeLine) Applied(_ string, rev int64, digest string, at time.Time) {
 	l.status.AppliedRevision, l.status.Digest, l.status.AppliedAt = rev, digest, at
 }
 
-func (l *fakeLine) Status(string) device.BoardStatus {
+func (l *fakeLine) Status(string) board.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status
@@ -110,18 +118,44 @@ func (l *fakeLine) take() (y wire.Sync, ok bool) {
 type fakeBoard struct {
 	rev    int64
 	grants []access.Grant
+	pages  []wire.Sync
 }
 
-// apply returns an acknowledgement, or a digest when the delta does not fit.
-func (b *fakeBoard) apply(y wire.Sync) (acked bool) {
-	switch {
-	case y.Snapshot:
-		b.grants = nil
-	case y.From != b.rev:
-		return false
+// apply returns an acknowledgement, or a digest when the delta does not fit; or how
+// many pages there are.
+func (b *fakeBoard) apply(y wire.Sync) (acked bool, pages int) {
+	if !y.Snapshot && y.From != b.rev {
+		return false, 0
 	}
-	b.grants, b.rev = append(b.grants, y.Upsert...), y.To
-	return true
+	if len(b.pages) > 0 && (b.pages[0].To != y.To || b.pages[0].Digest != y.Digest) {
+		b.pages = nil
+	}
+	if y.Pages > 1 {
+		if y.Page == len(b.pages)+1 {
+			b.pages = append(b.pages, y)
+		}
+		if len(b.pages) < y.Pages {
+			return false, len(b.pages)
+		}
+	} else {
+		b.pages = []wire.Sync{y}
+	}
+	if y.Snapshot {
+		b.grants = nil
+	}
+	for _, p := range b.pages {
+		b.grants = append(b.grants, p.Upsert...)
+	}
+	b.rev, b.pages = y.To, nil
+	return true, 0
+}
+
+// partial is what a hello says of pages.
+func (b *fakeBoard) partial() *wire.Partial {
+	if len(b.pages) == 0 || !b.pages[0].Snapshot {
+		return nil
+	}
+	return &wire.Partial{To: b.pages[0].To, Digest: b.pages[0].Digest, Page: len(b.pages)}
 }
 
 func (b *fakeBoard) digest() string { return digestOf(b.grants) }

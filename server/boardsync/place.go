@@ -1,19 +1,16 @@
 package boardsync
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/internal/plant"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// place is a place's desired revision and its connected boards.
-type place struct {
+// target is a place's desired revision and its connected boards.
+type target struct {
 	id        string
 	planned   atomic.Bool // the next push is planned
 	connected atomic.Int64
@@ -22,10 +19,16 @@ type place struct {
 	desired int64
 	commits []commit // the latest, oldest first
 
-	mu    sync.Mutex // orders what goes out
-	peers map[*peer]bool
-	made  map[int64]made // encoded once for all boards that have the same revision
-	to    int64          // the revision that made goes to
+	mu     sync.Mutex // orders what goes out
+	peers  map[*peer]bool
+	made   map[int64]made // deltas, encoded once for all boards that have the same revision
+	to     int64          // the revision that made goes to
+	bytes  int            // in made
+	waits  int            // peers that wait for the acknowledgement of a delta; made is kept for them
+	snap   made           // the latest snapshot
+	snaps  int            // peers that wait for the acknowledgement of one
+	snapAt time.Time      // when snap was last used
+	sum    made           // digest of the revision sum.to
 }
 
 // commit is when a revision was committed.
@@ -34,9 +37,10 @@ type commit struct {
 	at  time.Time
 }
 
-// made is an encoded change.
+// made is an encoded change: one message, or one per page.
 type made struct {
-	payload  []byte
+	pages    [][]byte
+	bytes    int
 	to       int64
 	digest   string
 	snapshot bool
@@ -45,26 +49,70 @@ type made struct {
 // peer is a connected board.
 type peer struct {
 	id    string
-	place *place
+	place *target
 	epoch int64
 	hello time.Time
 
 	// place.mu
 	applied int64
 	digest  string // of what is applied, "" = the board does not say
-	waiting bool   // for the acknowledgement of sent
+	unread  bool   // the place's revision has not been looked up since hello
+	agreed  bool   // the digest at applied was compared and is the place's
+	whole   bool   // the next one must be a snapshot: the content differs
+	fails   int    // look-ups in a row that failed
+	retryAt time.Time
+	waiting bool // for the acknowledgement of sent
 	sent    made
+	sentTo  int64 // highest revision sent on this connection
 	from    int64
 	sentAt  time.Time
 	tries   int
-	whole   bool // the next one must be a snapshot: the content differs
+	out     int           // pages of sent that went out
+	got     int           // pages of sent that came, from the first
+	partial *wire.Partial // pages of an earlier connection
+	again   bool          // the push is a resend
+	pace    *pace
+}
+
+// maxBehind: a board further behind gets a snapshot. maxMade bounds the encoded
+// changes that a place keeps; a larger one is kept alone.
+const (
+	maxBehind = 1024
+	maxMade   = 8 << 20
+)
+
+// wait: m is under way, and the board holds so many pages of it.
+func (b *peer) wait(m made, from int64, got int, now time.Time) {
+	if m.snapshot { // before done: what m is of is kept
+		b.place.snaps++
+	} else {
+		b.place.waits++
+	}
+	b.done()
+	b.waiting, b.sent, b.from, b.sentAt, b.got, b.out = true, m, from, now, got, got
+}
+
+// done: nothing is under way any more. What was encoded goes with the last that waited.
+func (b *peer) done() {
+	if !b.waiting {
+		return
+	}
+	p := b.place
+	if b.sent.snapshot {
+		if p.snaps--; p.snaps == 0 && p.snap.to == b.sent.to && b.got == 0 {
+			p.snap = made{}
+		}
+	} else if p.waits--; p.waits == 0 {
+		p.drop()
+	}
+	b.waiting, b.sent, b.got, b.out = false, made{}, 0, 0
 }
 
 // maxCommits bounds what is remembered for the latency; a board that is further
 // behind is measured from the oldest.
 const maxCommits = 1024
 
-func (p *place) moved(rev int64, at time.Time) {
+func (p *target) moved(rev int64, at time.Time) {
 	p.rmu.Lock()
 	defer p.rmu.Unlock()
 	p.desired = max(p.desired, rev)
@@ -74,20 +122,20 @@ func (p *place) moved(rev int64, at time.Time) {
 	p.commits = append(p.commits, commit{rev, at})
 }
 
-func (p *place) atLeast(rev int64) {
+func (p *target) atLeast(rev int64) {
 	p.rmu.Lock()
 	defer p.rmu.Unlock()
 	p.desired = max(p.desired, rev)
 }
 
-func (p *place) revision() int64 {
+func (p *target) revision() int64 {
 	p.rmu.Lock()
 	defer p.rmu.Unlock()
 	return p.desired
 }
 
 // committed is when the first revision after from was committed.
-func (p *place) committed(from int64) (time.Time, bool) {
+func (p *target) committed(from int64) (time.Time, bool) {
 	p.rmu.Lock()
 	defer p.rmu.Unlock()
 	i, _ := slices.BinarySearchFunc(p.commits, from+1, func(c commit, rev int64) int { return int(c.rev - rev) })
@@ -97,23 +145,38 @@ func (p *place) committed(from int64) (time.Time, bool) {
 	return p.commits[i].at, true
 }
 
+// missing is since when the board could have had the oldest change that it lacks:
+// the change's commit, or its hello when that was later. Called with mu held.
+func (p *target) missing(b *peer) (since time.Time, hello bool) {
+	at, ok := p.committed(b.applied)
+	if !ok || at.Before(b.hello) {
+		return b.hello, true
+	}
+	return at, false
+}
+
 // join and leave: with mu held.
-func (p *place) join(b *peer) {
+func (p *target) join(b *peer) {
 	p.peers[b] = true
 	p.connected.Store(int64(len(p.peers)))
 }
 
-func (p *place) leave(b *peer) {
+func (p *target) leave(b *peer) {
+	b.done()
 	delete(p.peers, b)
 	p.connected.Store(int64(len(p.peers)))
-	if len(p.peers) == 0 {
-		p.made = nil
-	}
 }
 
-// change encodes what takes a board from a revision to the current one. Called with mu held.
-func (p *place) change(c Content, from int64) (made, error) {
+func (p *target) drop() { p.made, p.bytes = nil, 0 }
+
+// change encodes what takes a board from a revision to the current one; from 0 is a
+// snapshot. Called with mu held.
+func (p *target) change(c Content, from int64, now time.Time) (made, error) {
+	if from == 0 {
+		return p.snapshot(c, now)
+	}
 	if rev := p.revision(); p.made == nil || p.to != rev {
+		p.drop()
 		p.made, p.to = map[int64]made{}, rev
 	}
 	if m, ok := p.made[from]; ok {
@@ -123,17 +186,30 @@ func (p *place) change(c Content, from int64) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	if plant.Is("revocation-lost") {
-		y.Upsert = slices.DeleteFunc(y.Upsert, func(g access.Grant) bool { return g.Revoked })
-	}
 	m, err := encode(y)
-	if err == nil && y.To == p.to {
-		p.made[from] = m
+	if err != nil {
+		return made{}, err
 	}
-	return m, err
+	p.sum = made{to: m.to, digest: m.digest}
+	if y.To == p.to {
+		if p.bytes+m.bytes > maxMade {
+			p.drop()
+			p.made = map[int64]made{}
+		}
+		p.made[from] = m
+		p.bytes += m.bytes
+	}
+	return m, nil
 }
 
-func encode(y wire.Sync) (made, error) {
-	raw, err := json.Marshal(y)
-	return made{payload: raw, to: y.To, digest: y.Digest, snapshot: y.Snapshot}, err
+// digest of the place's current content, and its revision. Called with mu held.
+func (p *target) digest(c Content) (rev int64, digest string, err error) {
+	if at := p.revision(); p.sum.to != at {
+		y, err := c.SyncContent(p.id, at)
+		if err != nil {
+			return 0, "", err
+		}
+		p.sum = made{to: y.To, digest: y.Digest}
+	}
+	return p.sum.to, p.sum.digest, nil
 }

@@ -4,28 +4,37 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/plant"
 )
 
-// push sends what a board lacks, if anything. Called with the place's mu held.
+// push sends what a board lacks, if anything; what could not be looked up or sent is
+// tried again by resend. Called with the place's mu held.
 func (s *Service) push(b *peer) {
 	p := b.place
-	if s.closed.Load() || !p.peers[b] || p.revision() == 0 {
+	if s.closed.Load() || !p.peers[b] || !s.known(b) {
 		return
 	}
-	from := b.applied
-	if b.whole || from > p.revision() { // it has what we never had
+	from, rev := b.applied, p.revision()
+	if from == rev && !b.whole && !b.agreed && !s.compare(b) {
+		return
+	}
+	if from == rev && b.agreed {
+		return
+	}
+	if b.whole || from > rev || rev-from > maxBehind { // it has what we never had, or lacks too much
 		from = 0
 	}
-	if from > 0 && from == p.revision() && (b.digest == "" || s.agrees(b)) {
+	if !s.patient(b, from) {
 		return
 	}
-	m, err := p.change(s.cfg.Content, from)
+	now := s.cfg.Clock.Now()
+	m, err := p.change(s.cfg.Content, from, now)
 	if err != nil {
-		s.cfg.Log.Warn("sync content", "place", p.id, "error", err) // the next tick tries again
+		s.failed(b, err)
 		return
 	}
-	if !s.cfg.Line.Push(b.id, b.epoch, m.payload) {
+	b.fails = 0
+	if b.wait(m, from, b.resumed(m), now); !s.more(b) {
+		b.done()
 		return
 	}
 	if m.snapshot {
@@ -33,22 +42,78 @@ func (s *Service) push(b *peer) {
 	} else {
 		s.count.Deltas.Add(1)
 	}
-	b.waiting, b.sent, b.from, b.sentAt = true, m, from, s.cfg.Clock.Now()
+	s.paced(b, m)
 }
 
-// agrees reports whether the digest that a board names at the current revision
-// is the content's; a snapshot comes next when it is not.
-func (s *Service) agrees(b *peer) bool {
-	m, err := b.place.change(s.cfg.Content, b.applied)
-	if err != nil || m.to != b.applied || m.digest == b.digest {
-		return true // what cannot be compared now is compared at the next digest
+// known makes sure that the place's revision is known: a board is never taken for
+// equal to what could not be looked up.
+func (s *Service) known(b *peer) bool {
+	if s.cfg.Clock.Now().Before(b.retryAt) {
+		return false
 	}
-	if plant.Is("revocation-lost") {
+	if b.fails > 0 {
+		s.count.Retries.Add(1)
+	}
+	if b.unread {
+		rev, err := s.cfg.Content.Revision(b.place.id)
+		if err != nil {
+			s.failed(b, err)
+			return false
+		}
+		b.place.atLeast(rev)
+		b.unread = false
+	}
+	return b.place.revision() > 0
+}
+
+// compare finds out whether the digest that a board names at the current revision is
+// the content's; a snapshot comes next when it isn't. ok is false when it can't be
+// found out now.
+func (s *Service) compare(b *peer) (ok bool) {
+	if b.digest == "" { // a simple board: only the revision counts
+		b.agreed = true
 		return true
 	}
-	s.count.Repairs.Add(1)
-	b.whole = true
-	return false
+	rev, digest, err := b.place.digest(s.cfg.Content)
+	if err != nil {
+		s.failed(b, err)
+		return false
+	}
+	b.fails = 0
+	if rev != b.applied { // it has just moved: a delta comes
+		return true
+	}
+	if b.agreed = digest == b.digest; !b.agreed {
+		s.count.Repairs.Add(1)
+		b.whole = true
+	}
+	return true
+}
+
+// failed puts the next look-up off.
+func (s *Service) failed(b *peer, err error) {
+	s.count.ReadFailures.Add(1)
+	b.retryAt = s.cfg.Clock.Now().Add(min(s.cfg.Resend<<min(b.fails, 10), s.cfg.ResendMax))
+	b.fails++
+	s.cfg.Log.Warn("synchronization: content could not be read", "board", b.id, "place", b.place.id, "error", err)
+}
+
+// equal reports whether the board is known to have the place's content.
+func (s *Service) equal(b *peer) bool {
+	p := b.place
+	return !s.closed.Load() && p.peers[b] && !b.unread && !b.waiting && !b.whole && b.agreed && b.applied == p.revision()
+}
+
+// note tells the line which revision the board is known to have: 0 when its content
+// isn't what the server has at that revision, or nobody could look.
+func (s *Service) note(b *peer, now time.Time, applied bool) {
+	rev, digest := b.applied, b.digest
+	if b.unread || b.whole || !b.agreed && rev >= b.place.revision() {
+		rev, digest = 0, ""
+	}
+	if applied || s.cfg.Line.Status(b.id).AppliedRevision != rev {
+		s.cfg.Line.Applied(b.id, rev, digest, now)
+	}
 }
 
 // Acked takes a board's word that it has applied and persisted a revision.
@@ -61,45 +126,45 @@ func (s *Service) Acked(boardID string, epoch, revision int64, digest string) {
 	p := b.place
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s.cfg.History(history.Event{Kind: history.Applied, At: now.UnixMilli(), BoardID: boardID, PlaceID: p.id, Revision: revision, Digest: digest})
-	s.applied(b, revision, digest, now)
-}
-
-// applied notes a revision and sends what is still missing. Called with the place's mu held.
-func (s *Service) applied(b *peer, revision int64, digest string, now time.Time) {
-	if b.waiting && revision >= b.sent.to {
-		b.waiting, b.tries = false, 0
-		b.whole = b.whole && !b.sent.snapshot
-		if revision == b.sent.to && digest != "" && digest != b.sent.digest && !plant.Is("revocation-lost") {
-			s.count.Repairs.Add(1)
-			if b.sent.snapshot { // it cannot hold the content: not at once, or it would go round for ever
-				b.waiting, b.tries = true, b.tries+1
-			}
-			b.whole = true
-		}
+	if revision > max(b.applied, b.sentTo) { // it was never sent: whatever the board has, it isn't ours
+		s.count.Impossible.Add(1)
+		b.whole, b.agreed = true, false
+	} else {
+		s.cfg.History(history.Event{Kind: history.Applied, At: now.UnixMilli(), BoardID: boardID, PlaceID: p.id, Revision: revision, Digest: digest})
+		s.applied(b, revision, digest, now)
 	}
-	if revision > b.applied {
-		s.measure(b, now)
-	}
-	b.applied, b.digest = revision, digest
-	s.cfg.Line.Applied(b.id, revision, digest, now)
 	if !b.waiting {
 		s.push(b)
 	}
+	s.note(b, now, b.agreed)
 }
 
-// measure observes how long the oldest change that was missing took.
-func (s *Service) measure(b *peer, now time.Time) {
-	at, ok := b.place.committed(b.applied)
+// applied notes a revision. Called with the place's mu held.
+func (s *Service) applied(b *peer, revision int64, digest string, now time.Time) {
 	switch {
-	case !ok || at.Before(b.hello):
-		s.cfg.Observe(true, now.Sub(b.hello))
+	case b.waiting && revision == b.sent.to:
+		b.agreed = digest == "" || digest == b.sent.digest
+		b.whole = !b.agreed
+		if b.whole {
+			s.count.Repairs.Add(1)
+		}
+		b.got = 0 // nobody comes back for it
+		b.done()
+		b.partial, b.tries = nil, 0
+	case b.waiting && revision < b.applied: // an old one, repeated
+		return
 	default:
-		s.cfg.Observe(false, now.Sub(at))
+		b.agreed = false
 	}
+	if revision > b.applied {
+		since, hello := b.place.missing(b)
+		s.cfg.Observe(hello, now.Sub(since))
+	}
+	b.applied, b.digest = revision, digest
 }
 
-// Digest compares a board's content with the place's; what differs is repaired.
+// Digest compares a board's content with the place's; what differs is repaired. It is
+// equal only if revision and digest were looked up and are the place's.
 func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (equal bool) {
 	b := s.peer(boardID, epoch)
 	if b == nil {
@@ -109,45 +174,54 @@ func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (
 	p := b.place
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b.waiting {
-		switch {
-		case revision == b.sent.to: // its acknowledgement was lost
-			s.applied(b, revision, digest, now)
-			return !b.waiting && !b.whole
-		case revision == b.from && now.Sub(b.sentAt) < s.cfg.Resend: // under way
-			return false
-		}
-		b.waiting = false // it could not be applied to what the board has
+	switch {
+	case b.waiting && revision == b.sent.to: // its acknowledgement was lost
+		s.applied(b, revision, digest, now)
+	case b.waiting && (b.sent.snapshot || revision == b.from) && now.Sub(b.sentAt) < s.patience(b): // still on its way
+		return false
+	default: // what was sent could not be applied to what the board has
+		b.done()
+		b.tries = 0
+		b.applied, b.digest, b.agreed, b.whole = revision, digest, false, false
 	}
-	if revision != b.applied {
-		s.cfg.Line.Applied(b.id, revision, digest, now)
-	}
-	b.applied, b.digest = revision, digest
 	s.push(b)
-	return !b.waiting
+	s.note(b, now, false)
+	return s.equal(b)
+}
+
+// patience is how long an acknowledgement is waited for.
+func (s *Service) patience(b *peer) time.Duration {
+	return min(s.cfg.Resend<<min(b.tries, 10), s.cfg.ResendMax)
 }
 
 // resend sends again what was not acknowledged in time, with back-off, and what
-// could not be sent before. Housekeeping: over a jump it runs once.
+// could not be looked up or sent before. Housekeeping: over a jump it runs once.
 func (s *Service) resend() {
 	now := s.cfg.Clock.Now()
-	s.mu.Lock()
-	due := make([]*peer, 0, 16)
-	for _, b := range s.boards {
-		due = append(due, b)
+	for _, p := range s.everyPlace() {
+		p.mu.Lock()
+		p.expire(now)
+		p.mu.Unlock()
 	}
-	s.mu.Unlock()
-	for _, b := range due {
+	for _, b := range s.connected() {
 		b.place.mu.Lock()
 		switch {
 		case !b.waiting:
-			if b.applied != b.place.revision() && !b.place.planned.Load() {
+			if !s.equal(b) && !b.place.planned.Load() {
 				s.push(b)
+				s.note(b, now, false)
 			}
-		case now.Sub(b.sentAt) >= min(s.cfg.Resend<<min(b.tries, 10), s.cfg.ResendMax):
+		case now.Sub(b.sentAt) >= s.patience(b):
 			b.tries++
 			s.count.Resends.Add(1)
-			s.push(b)
+			if len(b.sent.pages) > 1 { // what is missing of the same
+				b.out, b.sentAt = b.got, now
+				s.more(b)
+				break
+			}
+			b.again = true
+			s.push(b) // [SYNC-1] [SYNC-2] until it is acknowledged
+			b.again = false
 		}
 		b.place.mu.Unlock()
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // TestServerBoardReferenceAgree draws places (grants of any kind and state,
@@ -170,6 +170,8 @@ func (c *agreeCase) windows() {
 	}
 }
 
+const agreeKey access.PhoneKey = "0123456789abcdef"
+
 // synchronized is a board that is online and has the place's content.
 func (c *agreeCase) synchronized() firmware.State {
 	var doors []firmware.Door
@@ -184,7 +186,7 @@ func (c *agreeCase) synchronized() firmware.State {
 	}
 	y := wire.Sync{To: 1, Snapshot: true, Timezone: hours.Timezone, Hours: &hours, Windows: &windows, Doors: &configs}
 	for _, g := range c.mem.grants {
-		y.Upsert = append(y.Upsert, g.Content())
+		y.Upsert = append(y.Upsert, g.Content(agreeKey))
 	}
 	s := firmware.New("brd", "plc", doors, 0, agreeMono)
 	for _, ev := range []firmware.Event{{Kind: firmware.Connected}, {Kind: firmware.Ack, Ack: wire.Ack{Type: wire.AckHello, Epoch: 1, SessionMs: 1}},
@@ -267,7 +269,7 @@ func (c *agreeCase) present(phone, token, door string, now, outage int64) decisi
 	case outage > 0:
 		s.Outage = firmware.Outage{Contact: agreeMono - outage, Rested: true}
 	}
-	ev := firmware.Event{Kind: firmware.Present, DoorID: door, Wall: now, Mono: agreeMono, PhoneHash: access.HashPhone("plc", phone)}
+	ev := firmware.Event{Kind: firmware.Present, DoorID: door, Wall: now, Mono: agreeMono, PhoneHash: agreeKey.Hash(phone)}
 	if token != "" {
 		ev.PhoneHash, ev.TokenHash = "", access.HashToken("plc", token)
 	}
@@ -287,7 +289,7 @@ type memStore struct {
 	doors   []place.Door
 	windows []place.Policy
 	grants  []grant.Grant
-	sent    *device.Request
+	sent    *command.Request
 	denied  *record.Record
 }
 
@@ -311,10 +313,10 @@ func (m *memStore) service() *entry.Service {
 }
 
 func (m *memStore) decided(err error) decision {
-	switch code := rule.CodeOf(err); {
+	switch code := fail.CodeOf(err); {
 	case m.sent != nil:
 		return decision{true, m.sent.EntryReason, m.sent.GrantID}
-	case code == rule.LinkInvalid:
+	case code == fail.LinkInvalid:
 		return decision{reason: access.LinkInvalid}
 	case m.denied != nil:
 		return decision{reason: m.denied.Reason}
@@ -322,31 +324,43 @@ func (m *memStore) decided(err error) decision {
 	return decision{reason: fmt.Sprint("neither sent nor denied: ", err)}
 }
 
-func (m *memStore) Execute(_ context.Context, r device.Request) (device.Answer, error) {
+func (m *memStore) Execute(_ context.Context, r command.Request) (command.Answer, error) {
 	m.sent = &r
-	return device.Answer{Result: device.Result{Outcome: device.Reported}}, nil
+	return command.Answer{Result: command.Result{Outcome: command.Reported}}, nil
 }
 
-func (m *memStore) Visit(string) func()                          { return func() {} }
 func (m *memStore) Place(string) (place.Place, error)            { return m.place, nil }
 func (m *memStore) PlaceByPhone(string) (place.Place, error)     { return m.place, nil }
 func (m *memStore) Doors(string) ([]place.Door, error)           { return m.doors, nil }
-func (m *memStore) AddRecord(r record.Record) error              { m.denied = &r; return nil }
 func (m *memStore) AddAudit(record.Audit) error                  { return errors.New("not asked for") }
 func (m *memStore) Policies(_, _ string) ([]place.Policy, error) { return m.windows, nil }
+
+// memRecords notes the denial that is written.
+type memRecords struct {
+	record.Tx
+	m *memStore
+}
+
+func (t memRecords) DoorName(string) (string, error)            { return "", nil }
+func (t memRecords) InsertRecord(r record.Record) (bool, error) { t.m.denied = &r; return true, nil }
+func (t memRecords) InsertEvent(record.Event) error             { return nil }
+
+func (m *memStore) KeepRecords(fn func(record.Tx, time.Time) error) error {
+	return fn(memRecords{m: m}, ms(m.now))
+}
 
 func (m *memStore) Door(id string) (place.Door, error) {
 	if i := slices.IndexFunc(m.doors, func(d place.Door) bool { return d.ID == id }); i >= 0 {
 		return m.doors[i], nil
 	}
-	return place.Door{}, rule.ErrNotFound
+	return place.Door{}, fail.ErrNotFound
 }
 
 func (m *memStore) GrantByLink(hash string) (grant.Grant, error) {
 	if i := slices.IndexFunc(m.grants, func(g grant.Grant) bool { return g.LinkHash == hash }); i >= 0 {
 		return m.grants[i], nil
 	}
-	return grant.Grant{}, rule.ErrNotFound
+	return grant.Grant{}, fail.ErrNotFound
 }
 
 func (m *memStore) GrantsOf(_, phone string) (out []grant.Grant, err error) {

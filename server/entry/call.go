@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // Call is a phone call from a caller id to a number. The number names the
 // place, the caller id the person; the first entry door in the scope of the credited
-// grant opens, else the first whose window is free [ENT-1] [ENT-2]. Errors: the
-// Executor's and the store's only; a refusal is a result.
+// grant opens, else the first whose window is free [ENT-1] [ENT-2]. Calls of one
+// number for one door within 3 s are one opening, and a number opens six times per
+// minute. Errors: the Executor's and the store's only; a refusal is a result.
 func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error) {
 	p, err := s.cfg.Store.PlaceByPhone(national(to))
-	if errors.Is(err, rule.ErrNotFound) || err == nil && !p.PhoneEnabled {
+	if errors.Is(err, fail.ErrNotFound) || err == nil && !p.PhoneEnabled {
 		return CallResult{}, nil
 	}
 	if err != nil {
@@ -35,12 +36,32 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	}
 	door := v.choose(doors)
 	a := v.decide(door)
+	who := "call " + p.ID + " " + v.phone
 	if !a.Allow {
-		err := s.deny(p.ID, door, v.method, a.Reason, v.phone, v.now)
-		return CallResult{Answered: true, Result: record.Denied, Reason: a.Reason, DoorID: door}, err
+		return s.refuseCall(who, door, v, a)
 	}
-	d, err := s.open(ctx, v, door, a)
-	return CallResult{Answered: true, Result: result(d), Reason: a.Reason, DoorID: door}, err
+	res, err := s.press(ctx, press{who, door}, v, func() (OpenResult, error) {
+		d, err := s.open(ctx, v, door, a)
+		return OpenResult{Result: result(d), DoorID: door, Device: d}, err
+	})
+	var f *fail.Error
+	if errors.As(err, &f) && f.Code == fail.RateLimited { // silence
+		return CallResult{}, nil
+	}
+	return CallResult{Answered: true, Result: res.Result, Reason: a.Reason, DoorID: door}, err
+}
+
+// refuseCall answers 60 refused calls per minute, number and place, and records six
+// of them; beyond that it is silent.
+func (s *Service) refuseCall(who, door string, v visit, a access.Answer) (CallResult, error) {
+	if ok, _ := s.denials.Allow(who, v.now); !ok {
+		return CallResult{}, nil
+	}
+	res := CallResult{Answered: true, Result: record.Denied, Reason: a.Reason, DoorID: door}
+	if ok, _ := s.refused.Allow(who, v.now); !ok {
+		return res, nil
+	}
+	return res, s.deny(v.place.ID, door, v.method, a.Reason, v.phone, v.now) // [ENT-4]
 }
 
 // choose picks the door a caller gets: of the grants that are valid now, in the

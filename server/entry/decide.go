@@ -2,16 +2,15 @@ package entry
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // visit is one attempt of a person at a place: everything a decision needs,
@@ -29,7 +28,7 @@ type visit struct {
 // visit begins an attempt and reads what decisions about a person at a place
 // need. Unless it fails, the attempt has to be ended.
 func (s *Service) visit(method, placeID, phone string) (v visit, err error) {
-	v = visit{now: s.cfg.Clock.Now(), method: method, phone: phone, end: s.cfg.Store.Visit(placeID)} // before anything is read
+	v = visit{now: s.cfg.Clock.Now(), method: method, phone: phone, end: s.cfg.Openings.Begin(placeID)} // before anything is read
 	defer func() {
 		if err != nil {
 			v.end()
@@ -42,20 +41,10 @@ func (s *Service) visit(method, placeID, phone string) (v visit, err error) {
 	if err != nil {
 		return v, err
 	}
-	for _, x := range ps {
-		v.windows = append(v.windows, x.Window)
-	}
+	v.windows = place.Windows(ps)
 	gs, err := s.cfg.Store.GrantsOf(placeID, phone)
-	v.grants = contents(gs)
+	v.grants = grant.Contents(gs, "") // all of one person: nobody compares phones
 	return v, err
-}
-
-func contents(gs []grant.Grant) []access.Grant {
-	out := make([]access.Grant, 0, len(gs))
-	for _, g := range gs {
-		out = append(out, g.Content())
-	}
-	return out
 }
 
 func (v visit) mode(doorID string) string {
@@ -69,29 +58,24 @@ func (v visit) decide(doorID string) access.Answer {
 }
 
 // open sends the command of an allowed visit; the record is written by the
-// device path, as for a command of an API key [ENT-3] [ENT-4].
-func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Answer) (device.Result, error) {
+// device path, as for a command of an API key, see ENT-3 and ENT-4.
+func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Answer) (command.Result, error) {
 	defer v.end()
 	actor, label := access.MaskPhone(v.phone)
-	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), device.Request{
+	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), command.Request{
 		PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
 		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason, Sent: v.end,
 	})
-	switch {
-	case errors.Is(err, device.ErrTooMany):
-		return device.Result{}, &rule.Error{Code: rule.TooManyInFlight, Message: "too many commands are in flight", RetryAfter: time.Second}
-	case errors.Is(err, device.ErrNoDoor):
-		return device.Result{}, rule.New(rule.DeviceNotFound, "no such door")
-	}
 	return ans.Result, err
 }
 
-// deny records a refusal [ENT-4]. The door is "" when none could be chosen.
+// deny records a refusal. The door is "" when none could be chosen.
 func (s *Service) deny(placeID, doorID, method, reason, phone string, at time.Time) error {
 	actor, label := access.MaskPhone(phone)
-	return s.cfg.Store.AddRecord(record.Record{PlaceID: placeID, DoorID: doorID, Result: record.Denied, Reason: reason,
-		Method: method, Actor: actor, ActorLabel: label, RequestedAt: rule.Milli(at)})
+	return record.Keeper{Store: s.cfg.Store}.Add(record.Record{ // [ENT-4]
+		PlaceID: placeID, DoorID: doorID, Result: record.Denied, Reason: reason,
+		Method: method, Actor: actor, ActorLabel: label, RequestedAt: fail.Milli(at)})
 }
 
 // result names an outcome as a record does.
-func result(d device.Result) string { return device.RecordResult(wire.CmdOpen, d.Outcome) }
+func result(d command.Result) string { return command.RecordResult(wire.CmdOpen, d.Outcome) }

@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/id"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
-	"github.com/doorlab/doorlab/server/rule"
 	"github.com/doorlab/doorlab/server/store"
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
@@ -35,7 +35,7 @@ const (
 	kim    = "01012345678"
 )
 
-// door plays server/device: it answers with outcome and writes the record.
+// door plays server/command: it answers with outcome and writes the record.
 type door struct {
 	h       *house
 	outcome string
@@ -44,10 +44,10 @@ type door struct {
 	begun   chan struct{} // told when one begins; nil = nobody
 
 	mu   sync.Mutex
-	asks []device.Request
+	asks []command.Request
 }
 
-func (d *door) Execute(_ context.Context, r device.Request) (device.Answer, error) {
+func (d *door) Execute(_ context.Context, r command.Request) (command.Answer, error) {
 	d.mu.Lock()
 	d.asks = append(d.asks, r)
 	d.mu.Unlock()
@@ -59,29 +59,30 @@ func (d *door) Execute(_ context.Context, r device.Request) (device.Answer, erro
 		<-d.gate
 	}
 	if d.err != nil {
-		return device.Answer{}, d.err
+		return command.Answer{}, d.err
 	}
 	now := d.h.Clock.Now()
-	res := device.Result{CommandID: id.New(id.Command, now), DoorID: r.DoorID, Command: r.Command, Outcome: d.outcome, RequestedAt: now}
-	return device.Answer{Result: res}, d.h.AddRecord(record.Record{PlaceID: r.PlaceID, DoorID: r.DoorID, Result: device.RecordResult(r.Command, d.outcome),
+	res := command.Result{CommandID: id.New(id.Command, now), DoorID: r.DoorID, Command: r.Command, Outcome: d.outcome, RequestedAt: now}
+	return command.Answer{Result: res}, record.Keeper{Store: d.h}.Add(record.Record{PlaceID: r.PlaceID, DoorID: r.DoorID, Result: command.RecordResult(r.Command, d.outcome),
 		Reason: r.EntryReason, Method: r.Method, Actor: r.ActorID, ActorLabel: r.ActorLabel, CommandID: res.CommandID, GrantID: r.GrantID})
 }
 
 type house struct {
 	*storetest.House
 	*entry.Service
-	grants *grant.Service
-	places *place.Service
-	door   *door
-	t      testing.TB
+	grants   *grant.Service
+	places   *place.Service
+	door     *door
+	openings place.Openings
+	t        testing.TB
 }
 
 func newHouse(t testing.TB) *house {
 	h := &house{House: storetest.New(t), t: t}
-	h.door = &door{h: h, outcome: device.Reported}
-	h.grants = grant.New(grant.Config{Clock: h.Clock, Store: h.Store, Secret: []byte("s")})
-	h.places = place.New(place.Config{Clock: h.Clock, Store: h.Store})
-	h.Service = entry.New(entry.Config{Clock: h.Clock, Store: h.Store, Device: h.door})
+	h.door = &door{h: h, outcome: command.Reported}
+	h.grants = grant.New(grant.Config{Clock: h.Clock, Store: h.Store, Secret: []byte("s"), Openings: &h.openings})
+	h.places = place.New(place.Config{Clock: h.Clock, Store: h.Store, Openings: &h.openings})
+	h.Service = entry.New(entry.Config{Clock: h.Clock, Store: h.Store, Device: h.door, Openings: &h.openings})
 	return h
 }
 
@@ -95,9 +96,9 @@ func (h *house) ok(err error) {
 }
 
 // permit registers one for Kim from epoch on.
-func (h *house) permit(ref string, hours int, doors ...string) grant.Registered {
+func (h *house) permit(ref string, hours int, doors ...string) grant.Permit {
 	h.t.Helper()
-	p, err := h.grants.Register(ctx, byA, grant.RegisterRequest{ExternalRef: &ref, Phone: ptr(kim), StartsAt: &epoch,
+	p, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: ptr(kim), StartsAt: &epoch,
 		EndsAt: ptr(epoch.Add(time.Duration(hours) * time.Hour)), DoorIDs: doors})
 	h.ok(err)
 	return p
@@ -105,13 +106,13 @@ func (h *house) permit(ref string, hours int, doors ...string) grant.Registered 
 
 func (h *house) revoke(ref string) {
 	h.t.Helper()
-	_, err := h.grants.Revoke(ctx, byA, grant.RevokeRequest{ExternalRef: &ref})
+	_, err := h.grants.Revoke(byA, grant.RevokeRequest{ExternalRef: &ref})
 	h.ok(err)
 }
 
 func (h *house) membership(doors ...string) grant.Term {
 	h.t.Helper()
-	m, err := h.grants.CreateMembership(ctx, byA, grant.TermRequest{Phone: ptr(kim), StartsAt: &epoch, DoorIDs: doors})
+	m, err := h.grants.CreateTerm(byA, grant.Membership, grant.TermRequest{Phone: ptr(kim), StartsAt: &epoch, DoorIDs: doors})
 	h.ok(err)
 	return m
 }
@@ -169,7 +170,7 @@ func TestCall(t *testing.T) {
 			_, err := h.places.PatchPlace("plc_a", place.PlacePatch{PhoneEnabled: ptr(false)})
 			h.ok(err)
 		}, number, kim, entry.CallResult{}, "", false},
-		"line down": {func(h *house) { h.permit("r", 1); h.door.outcome = device.Offline }, number, kim, answered("offline", "phone", "dor_1"), "guest:*5678", true},
+		"line down": {func(h *house) { h.permit("r", 1); h.door.outcome = command.Offline }, number, kim, answered("offline", "phone", "dor_1"), "guest:*5678", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -198,23 +199,25 @@ func TestCredit(t *testing.T) {
 		h.ok(err)
 		return fmt.Sprint(g.UseCount, !g.FirstUsedAt.IsZero())
 	}
-	if got := call(); got != sooner.Permit.ID || used(got) != "1 true" {
+	if got := call(); got != sooner.ID || used(got) != "1 true" {
 		t.Errorf("credited %s", got)
 	}
 	h.Pass(time.Minute)
 	if got := call(); used(got) != "2 true" {
 		t.Errorf("the second use: %s", used(got))
 	}
-	if g, err := h.Grant(sooner.Permit.ID); err != nil || !g.FirstUsedAt.Equal(epoch) {
+	if g, err := h.Grant(sooner.ID); err != nil || !g.FirstUsedAt.Equal(epoch) {
 		t.Errorf("first used at %s, %v", g.FirstUsedAt, err)
 	}
 	h.revoke("sooner")
-	h.door.outcome = device.NoResponse
-	if got := call(); got != later.Permit.ID || used(got) != "0 false" {
+	h.Pass(3 * time.Second) // or the call joins the one before
+	h.door.outcome = command.NoResponse
+	if got := call(); got != later.ID || used(got) != "0 false" {
 		t.Errorf("credited %s, used %s: only a reported opening counts", got, used(got))
 	}
 	h.revoke("later")
-	h.door.outcome = device.Reported
+	h.Pass(3 * time.Second)
+	h.door.outcome = command.Reported
 	if got := call(); got != m.ID || used(got) != "0 false" {
 		t.Errorf("credited %s", got)
 	}
@@ -231,7 +234,7 @@ func TestLinkPage(t *testing.T) {
 	}
 	h.revoke("r")
 	for _, token := range []string{p.Token, "", "x"} {
-		if _, err := h.Link(token); rule.CodeOf(err) != rule.LinkInvalid {
+		if _, err := h.Link(token); fail.CodeOf(err) != fail.LinkInvalid {
 			t.Errorf("dead link: %v", err)
 		}
 	}
@@ -252,14 +255,14 @@ func TestOpenDecides(t *testing.T) {
 	}{
 		"permit":               {func(h *house) {}, "dor_1", "", "", "link", "guest:*5678"},
 		"inner door in scope":  {func(h *house) {}, "dor_in", "", "", "link", "guest:*5678"},
-		"out of scope":         {func(h *house) {}, "dor_2", rule.EntryDenied, "door_out_of_scope", "door_out_of_scope", "guest:*5678"},
-		"another place's door": {func(h *house) {}, "dor_b", rule.DeviceNotFound, "", "", ""},
-		"no door":              {func(h *house) {}, "dor_x", rule.DeviceNotFound, "", "", ""},
-		"expired":              {func(h *house) { h.Pass(time.Hour) }, "dor_1", rule.EntryDenied, "expired", "expired", "guest:*5678"},
+		"out of scope":         {func(h *house) {}, "dor_2", fail.EntryDenied, "door_out_of_scope", "door_out_of_scope", "guest:*5678"},
+		"another place's door": {func(h *house) {}, "dor_b", fail.DeviceNotFound, "", "", ""},
+		"no door":              {func(h *house) {}, "dor_x", fail.DeviceNotFound, "", "", ""},
+		"expired":              {func(h *house) { h.Pass(time.Hour) }, "dor_1", fail.EntryDenied, "expired", "expired", "guest:*5678"},
 		"expired, a member":    {func(h *house) { h.membership(); h.Pass(time.Hour) }, "dor_1", "", "", "link", "guest:*5678"},
-		"revoked, a member":    {func(h *house) { h.membership(); h.revoke("r") }, "dor_1", rule.LinkInvalid, "", "link_invalid", "guest:*5678"},
-		"revoked and renewed":  {func(h *house) { h.revoke("r"); h.permit("r", 1) }, "dor_1", rule.LinkInvalid, "", "link_invalid", "guest:*----"},
-		"closed":               {func(h *house) { h.window("dor_1", "closed") }, "dor_1", rule.EntryDenied, "closed_window", "closed_window", "guest:*5678"},
+		"revoked, a member":    {func(h *house) { h.membership(); h.revoke("r") }, "dor_1", fail.LinkInvalid, "", "link_invalid", "guest:*5678"},
+		"revoked and renewed":  {func(h *house) { h.revoke("r"); h.permit("r", 1) }, "dor_1", fail.LinkInvalid, "", "link_invalid", "guest:*----"},
+		"closed":               {func(h *house) { h.window("dor_1", "closed") }, "dor_1", fail.EntryDenied, "closed_window", "closed_window", "guest:*5678"},
 		"free":                 {func(h *house) { h.window("dor_2", "free") }, "dor_2", "", "", "free_window", "guest:*5678"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,10 +271,10 @@ func TestOpenDecides(t *testing.T) {
 			p := h.permit("r", 1, "dor_1", "dor_in")
 			tt.set(h)
 			got, err := h.Open(ctx, p.Token, tt.door)
-			if rule.CodeOf(err) != tt.code || tt.code == "" && (err != nil || got.Result != "opened" || got.DoorID != tt.door || got.DoorName == "" || got.Err() != nil) {
+			if fail.CodeOf(err) != tt.code || tt.code == "" && (err != nil || got.Result != "opened" || got.DoorID != tt.door || got.DoorName == "" || got.Failure() != nil) {
 				t.Fatalf("%+v, %v", got, err)
 			}
-			var e *rule.Error
+			var e *fail.Error
 			if errors.As(err, &e) && tt.rule != "" && e.Details["rule"] != tt.rule {
 				t.Errorf("%+v", e)
 			}
@@ -284,17 +287,17 @@ func TestOpenDecides(t *testing.T) {
 
 func TestOpenOutcomes(t *testing.T) {
 	t.Parallel()
-	for outcome, code := range map[string]string{device.Offline: rule.StoreOffline, device.Refused: rule.DeviceRefused, device.NoResponse: rule.DeviceNoResponse} {
+	for outcome, code := range map[string]string{command.Offline: fail.StoreOffline, command.Refused: fail.DeviceRefused, command.NoResponse: fail.DeviceNoResponse} {
 		h := newHouse(t)
 		h.door.outcome = outcome
 		got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1")
-		if err != nil || got.Result != outcome || rule.CodeOf(got.Err()) != code || got.Err().(*rule.Error).Details["reason"] != outcome {
-			t.Errorf("%s: %+v %v %v", outcome, got, err, got.Err())
+		if err != nil || got.Result != outcome || fail.CodeOf(got.Failure()) != code || got.Failure().Details["reason"] != outcome {
+			t.Errorf("%s: %+v %v %v", outcome, got, err, got.Failure())
 		}
 	}
 	h := newHouse(t)
-	h.door.err = device.ErrTooMany
-	if _, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); rule.CodeOf(err) != rule.TooManyInFlight {
+	h.door.err = command.ErrTooMany
+	if _, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); fail.CodeOf(err) != fail.TooManyInFlight {
 		t.Errorf("%v", err)
 	}
 	h.door.err = nil
@@ -327,7 +330,7 @@ func TestOnePress(t *testing.T) {
 		t.Errorf("at 3 s: %d commands", n)
 	}
 	h.revoke("r")
-	if _, err := h.Open(ctx, p.Token, "dor_1"); rule.CodeOf(err) != rule.LinkInvalid {
+	if _, err := h.Open(ctx, p.Token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
 		t.Errorf("after the revocation: %v", err)
 	}
 }
@@ -389,8 +392,8 @@ func TestOpenLimit(t *testing.T) {
 		h.ok(err)
 		h.Pass(3 * time.Second)
 	}
-	var e *rule.Error
-	if _, err := h.Open(ctx, p.Token, "dor_2"); !errors.As(err, &e) || e.Code != rule.RateLimited || e.RetryAfter != 42*time.Second {
+	var e *fail.Error
+	if _, err := h.Open(ctx, p.Token, "dor_2"); !errors.As(err, &e) || e.Code != fail.RateLimited || e.RetryAfter != 42*time.Second {
 		t.Errorf("the 7th: %+v", e)
 	}
 	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
@@ -402,7 +405,7 @@ func TestOpenLimit(t *testing.T) {
 	}
 }
 
-// TestFloodOfDeadLinks: whoever tries dead links hears the same every time, but
+// TestFloodOfDeadLinks: trying dead links gives the same answer every time, but
 // cannot fill the records of a place, nor hide those of others.
 func TestFloodOfDeadLinks(t *testing.T) {
 	t.Parallel()
@@ -411,7 +414,7 @@ func TestFloodOfDeadLinks(t *testing.T) {
 	h.revoke("r")
 	flood := func(token string) {
 		for range 100 {
-			if _, err := h.Open(ctx, token, "dor_1"); rule.CodeOf(err) != rule.LinkInvalid {
+			if _, err := h.Open(ctx, token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
 				t.Fatalf("%v", err)
 			}
 		}

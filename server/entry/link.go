@@ -6,19 +6,19 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 func linkInvalid() error {
-	return rule.New(rule.LinkInvalid, "the link is not valid or has been revoked")
+	return fail.New(fail.LinkInvalid, "the link is not valid or has been revoked")
 }
 
-// Link is the page of an entry link; it opens nothing. Errors (*rule.Error):
+// Link is the page of an entry link; it opens nothing. Errors (*fail.Error):
 // link_invalid; the store's.
 func (s *Service) Link(token string) (LinkView, error) {
 	g, err := s.cfg.Store.GrantByLink(grant.HashLink(token))
-	if errors.Is(err, rule.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
+	if errors.Is(err, fail.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
 		return LinkView{}, linkInvalid()
 	}
 	if err != nil {
@@ -43,22 +43,22 @@ func (s *Service) Link(token string) (LinkView, error) {
 
 // Open presses the button of a door [PERM-1] [ENT-3]. The same link and door
 // within 3 s is one opening, the second call gets the first's answer, also
-// while the first runs. Denials and limits are errors (*rule.Error):
+// while the first runs. Denials and limits are errors (*fail.Error):
 // link_invalid, device_not_found, entry_denied with details.rule, rate_limited
 // with RetryAfter; the outcome of a sent command is a result, see
-// OpenResult.Err. Else the Executor's and the store's errors.
+// OpenResult.Failure. Else the Executor's and the store's errors.
 func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, error) {
 	link := grant.HashLink(token)
 	g, err := s.cfg.Store.GrantByLink(link)
-	if errors.Is(err, rule.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
+	if errors.Is(err, fail.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
 		return OpenResult{}, s.deadLink(g, link, doorID)
 	}
 	if err != nil {
 		return OpenResult{}, err
 	}
 	d, err := s.cfg.Store.Door(doorID)
-	if errors.Is(err, rule.ErrNotFound) || err == nil && d.PlaceID != g.PlaceID {
-		return OpenResult{}, rule.New(rule.DeviceNotFound, "no such door")
+	if errors.Is(err, fail.ErrNotFound) || err == nil && d.PlaceID != g.PlaceID {
+		return OpenResult{}, fail.New(fail.DeviceNotFound, "door not found")
 	}
 	if err != nil {
 		return OpenResult{}, err
@@ -74,10 +74,13 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 	}
 	a := v.decide(d.ID) // before anything remembered: a revocation is felt at once
 	if !a.Allow {
+		if ok, retry := s.denials.Allow(link, v.now); !ok {
+			return OpenResult{}, &fail.Error{Code: fail.RateLimited, Message: "too many refused attempts with this link", RetryAfter: retry}
+		}
 		if err := s.deny(g.PlaceID, d.ID, v.method, a.Reason, v.phone, v.now); err != nil {
 			return OpenResult{}, err
 		}
-		return OpenResult{}, rule.New(rule.EntryDenied, "entry is denied: "+a.Reason, "rule", a.Reason)
+		return OpenResult{}, fail.New(fail.EntryDenied, "entry is denied: "+a.Reason, "rule", a.Reason)
 	}
 	return s.press(ctx, press{link, d.ID}, v, func() (OpenResult, error) {
 		res, err := s.open(ctx, v, d.ID, a)
@@ -97,7 +100,7 @@ func (v visit) holds(g grant.Grant) bool {
 // the same, but no longer recorded.
 func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
 	d, err := s.cfg.Store.Door(doorID)
-	if err != nil && !errors.Is(err, rule.ErrNotFound) {
+	if err != nil && !errors.Is(err, fail.ErrNotFound) {
 		return err
 	}
 	who := link
@@ -111,7 +114,7 @@ func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
 		return linkInvalid()
 	}
 	now := s.cfg.Clock.Now()
-	if ok, _ := s.dead.Allow(who, now); !ok {
+	if ok, _ := s.denials.Allow(who, now); !ok {
 		return linkInvalid()
 	}
 	if err := s.deny(g.PlaceID, d.ID, access.MethodLink, access.LinkInvalid, g.Phone, now); err != nil {

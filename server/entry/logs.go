@@ -1,16 +1,15 @@
 package entry
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/record"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
-// Reader is who reads the records: it goes into the audit log.
+// Reader is who reads the records or changes a policy: it goes into the audit log.
 type Reader struct{ PlaceID, KeyID, RequestID string }
 
 // LogQuery asks for entry records.
@@ -34,7 +33,7 @@ const (
 )
 
 func invalidQuery(field, why string) error {
-	return rule.New(rule.InvalidQuery, field+" "+why, "field", field)
+	return fail.New(fail.InvalidQuery, field+" "+why, "field", field)
 }
 
 func paging(limit, offset *int) error {
@@ -50,10 +49,23 @@ func paging(limit, offset *int) error {
 	return nil
 }
 
+// Changed keeps the record of a policy operation of an API key, and its line in
+// the audit log. label is the key's name; the door is "" for a board's outage
+// policy. Errors: the store's.
+func (s *Service) Changed(by Reader, label, doorID, note string) error {
+	now := fail.Milli(s.cfg.Clock.Now())
+	err := record.Keeper{Store: s.cfg.Store}.Add(record.Record{PlaceID: by.PlaceID, DoorID: doorID, Result: record.Changed, // [CMD-8]
+		Reason: "api", Method: "api", Actor: "api:" + by.KeyID, ActorLabel: label, RequestedAt: now, Note: note})
+	if err != nil {
+		return err
+	}
+	return s.cfg.Store.AddAudit(record.Audit{At: now, PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID, Action: "policy.changed", Detail: note})
+}
+
 // Records lists entry records, newest first, and writes who read them to the
-// audit log, apart from the list itself [ENT-4]. Errors (*rule.Error):
+// audit log, separate from the list itself [ENT-4]. Errors (*fail.Error):
 // invalid_query; the store's.
-func (s *Service) Records(ctx context.Context, by Reader, q LogQuery) (list []record.Record, total int, err error) {
+func (s *Service) Records(by Reader, q LogQuery) (list []record.Record, total int, err error) {
 	if q.SinceDays == 0 {
 		q.SinceDays = defaultSince
 	}
@@ -73,9 +85,9 @@ func (s *Service) Records(ctx context.Context, by Reader, q LogQuery) (list []re
 	return list, total, err // unread unless audited
 }
 
-// Events lists a place's events, newest first. Errors (*rule.Error):
+// Events lists a place's events, newest first. Errors (*fail.Error):
 // invalid_query (period over 30 days or reversed, unknown result or kind); the store's.
-func (s *Service) Events(ctx context.Context, placeID string, q record.EventQuery) (list []record.Event, total int, err error) {
+func (s *Service) Events(placeID string, q record.EventQuery) (list []record.Event, total int, err error) {
 	if err := paging(&q.Limit, &q.Offset); err != nil {
 		return nil, 0, err
 	}

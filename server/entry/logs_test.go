@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/record"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 func TestRecords(t *testing.T) {
@@ -21,7 +21,7 @@ func TestRecords(t *testing.T) {
 		h.ok(err)
 	}
 	by := entry.Reader{PlaceID: "plc_a", KeyID: "key_a", RequestID: "req_1"}
-	rs, total, err := h.Service.Records(ctx, by, entry.LogQuery{})
+	rs, total, err := h.Service.Records(by, entry.LogQuery{})
 	if err != nil || total != 2 || rs[0].Result != record.Denied || rs[1].ActorLabel != "010-****-5678" {
 		t.Errorf("%+v, %v", rs, err)
 	}
@@ -31,14 +31,14 @@ func TestRecords(t *testing.T) {
 		t.Errorf("%+v, %v", as, err)
 	}
 	h.Pass(7*24*time.Hour + time.Millisecond)
-	if _, total, _ := h.Service.Records(ctx, by, entry.LogQuery{}); total != 0 {
+	if _, total, _ := h.Service.Records(by, entry.LogQuery{}); total != 0 {
 		t.Errorf("%d records over 7 days", total)
 	}
-	if _, total, _ := h.Service.Records(ctx, by, entry.LogQuery{SinceDays: 8}); total != 2 {
+	if _, total, _ := h.Service.Records(by, entry.LogQuery{SinceDays: 8}); total != 2 {
 		t.Errorf("%d records of 8 days", total)
 	}
 	for _, q := range []entry.LogQuery{{SinceDays: -1}, {SinceDays: 31}, {Limit: 501}, {Limit: -1}, {Offset: -1}} {
-		if _, _, err := h.Service.Records(ctx, by, q); rule.CodeOf(err) != rule.InvalidQuery {
+		if _, _, err := h.Service.Records(by, q); fail.CodeOf(err) != fail.InvalidQuery {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
@@ -63,12 +63,12 @@ func TestEvents(t *testing.T) {
 	call("01099990000") // denied
 	h.window("dor_2", "free")
 	call("01099990000") // opened, no permit
-	h.door.outcome = device.Offline
+	h.door.outcome = command.Offline
 	call(kim) // no event
 	show := func(q record.EventQuery) string {
-		es, total, err := h.Service.Events(ctx, "plc_a", q)
+		es, total, err := h.Service.Events("plc_a", q)
 		if err != nil {
-			return rule.CodeOf(err)
+			return fail.CodeOf(err)
 		}
 		out := fmt.Sprint(total)
 		for _, e := range es {
@@ -85,28 +85,28 @@ func TestEvents(t *testing.T) {
 		"both":             {record.EventQuery{Results: []string{"opened", "denied"}}, "4 opened denied permit.used opened"},
 		"kinds":            {record.EventQuery{Kinds: []string{"entry.denied", "entry.permit.used"}}, "2 denied permit.used"},
 		"door":             {record.EventQuery{DoorIDs: []string{"dor_2"}}, "1 opened"},
-		"permit":           {record.EventQuery{PermitIDs: []string{p.Permit.ID}}, "2 permit.used opened"},
-		"all filters":      {record.EventQuery{PermitIDs: []string{p.Permit.ID}, DoorIDs: []string{"dor_1"}, Kinds: []string{"entry.opened"}, Results: []string{"opened"}}, "1 opened"},
+		"permit":           {record.EventQuery{PermitIDs: []string{p.ID}}, "2 permit.used opened"},
+		"all filters":      {record.EventQuery{PermitIDs: []string{p.ID}, DoorIDs: []string{"dor_1"}, Kinds: []string{"entry.opened"}, Results: []string{"opened"}}, "1 opened"},
 		"page":             {record.EventQuery{Limit: 2, Offset: 1}, "4 denied permit.used"},
 		"to is exclusive":  {record.EventQuery{To: epoch.Add(time.Hour)}, "2 permit.used opened"},
 		"from is included": {record.EventQuery{From: epoch.Add(time.Hour)}, "2 opened denied"},
 		"30 days":          {record.EventQuery{From: epoch.Add(time.Hour - 30*24*time.Hour)}, "4 opened denied permit.used opened"},
 		"30 days to a to":  {record.EventQuery{From: epoch.Add(2*time.Hour - 30*24*time.Hour), To: epoch.Add(2 * time.Hour)}, "4 opened denied permit.used opened"},
-		"over 30 days":     {record.EventQuery{From: epoch.Add(2*time.Hour - time.Millisecond - 30*24*time.Hour), To: epoch.Add(2 * time.Hour)}, rule.InvalidQuery},
+		"over 30 days":     {record.EventQuery{From: epoch.Add(2*time.Hour - time.Millisecond - 30*24*time.Hour), To: epoch.Add(2 * time.Hour)}, fail.InvalidQuery},
 		"30 days on a way": {record.EventQuery{From: epoch.Add(time.Hour - time.Minute - 30*24*time.Hour)}, "4 opened denied permit.used opened"},
-		"over it":          {record.EventQuery{From: epoch.Add(time.Hour - time.Minute - time.Millisecond - 30*24*time.Hour)}, rule.InvalidQuery},
-		"reversed":         {record.EventQuery{From: epoch, To: epoch.Add(-time.Hour)}, rule.InvalidQuery},
-		"result":           {record.EventQuery{Results: []string{"offline"}}, rule.InvalidQuery},
-		"kind":             {record.EventQuery{Kinds: []string{"entry"}}, rule.InvalidQuery},
+		"over it":          {record.EventQuery{From: epoch.Add(time.Hour - time.Minute - time.Millisecond - 30*24*time.Hour)}, fail.InvalidQuery},
+		"reversed":         {record.EventQuery{From: epoch, To: epoch.Add(-time.Hour)}, fail.InvalidQuery},
+		"result":           {record.EventQuery{Results: []string{"offline"}}, fail.InvalidQuery},
+		"kind":             {record.EventQuery{Kinds: []string{"entry"}}, fail.InvalidQuery},
 		"one value twice":  {record.EventQuery{DoorIDs: []string{"dor_2", "dor_2"}}, "1 opened"},
-		"too many values":  {record.EventQuery{DoorIDs: strings.Fields(many(201))}, rule.InvalidQuery},
-		"limit":            {record.EventQuery{Limit: 501}, rule.InvalidQuery},
+		"too many values":  {record.EventQuery{DoorIDs: strings.Fields(many(201))}, fail.InvalidQuery},
+		"limit":            {record.EventQuery{Limit: 501}, fail.InvalidQuery},
 	} {
 		if got := show(tt.q); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
-	es, _, _ := h.Service.Events(ctx, "plc_a", record.EventQuery{Kinds: []string{"entry.permit.used"}})
+	es, _, _ := h.Service.Events("plc_a", record.EventQuery{Kinds: []string{"entry.permit.used"}})
 	if e := es[0]; e.ExternalRef != "r" || e.DoorName != "Front" || e.Actor != "guest:*5678" || e.RecordID == "" || !e.OccurredAt.Equal(epoch) || e.Late {
 		t.Errorf("%+v", e)
 	}

@@ -5,11 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
-// press is one button of one link.
-type press struct{ link, door string }
+// press is one button of one link, or one door of one calling number.
+type press struct{ who, door string }
 
 // opening is what a press led to. done is closed once res and err stand.
 type opening struct {
@@ -38,7 +38,7 @@ type presses struct {
 
 const manyPresses = 1024
 
-// join finds the opening under way or just done, or begins one.
+// join finds the opening in progress or just done, or begins one.
 func (p *presses) join(k press, now time.Time, admit func() error) (o *opening, mine bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,14 +61,14 @@ func (p *presses) join(k press, now time.Time, admit func() error) (o *opening, 
 	return o, true, nil
 }
 
-// press opens once for the same link and door within 3 s, at most 6 times a
-// minute and link. open runs to its end even when the caller has gone; one who
+// press opens once for the same person and door within 3 s, and at most 6 times per
+// minute per link or number. open runs to its end even when the caller has gone; one who
 // joins sends nothing, so the visit ends there.
 func (s *Service) press(ctx context.Context, k press, v visit, open func() (OpenResult, error)) (OpenResult, error) {
 	now := v.now
 	o, mine, err := s.presses.join(k, now, func() error {
-		if ok, retry := s.links.Allow(k.link, now); !ok {
-			return &rule.Error{Code: rule.RateLimited, Message: "too many openings with this link", RetryAfter: retry}
+		if ok, retry := s.openings.Allow(k.who, now); !ok {
+			return &fail.Error{Code: fail.RateLimited, Message: "too many openings within a minute", RetryAfter: retry}
 		}
 		return nil
 	})

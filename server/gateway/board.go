@@ -1,36 +1,40 @@
 package gateway
 
 import (
-	"maps"
+	"errors"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
 )
 
-// board is one known board: what is known of it, its live connection, and the
+// peer is one known board: what is known of it, its live connection, and the
 // queue of its uplinks, which are handled one at a time in order.
-type board struct {
+type peer struct {
 	g       *Gateway
 	id      string
 	placeID string
 	seen    atomic.Int64 // domain ms of the last packet
 	helpers atomic.Int64 // connections that only publish
+	drops   drops
 
 	mu       sync.Mutex
-	st       device.BoardState
+	st       board.State
 	main     *link // the latest connection, hello or not
 	cur      *link // the connection that said hello last [presence]
 	buffered int
+	contact  time.Time // domain time of the last contact before this connection
+	quota    bucket    // of records
 	pending  *pendingConfig
 
-	qmu   sync.Mutex
-	room  *sync.Cond
-	queue []item
-	busy  bool
+	qmu     sync.Mutex
+	room    *sync.Cond
+	queue   []item
+	busy    bool
+	uplinks bucket
 
 	config chan struct{} // one configuration at a time
 }
@@ -45,8 +49,9 @@ type item struct {
 // maxQueue bounds a board's waiting uplinks; its connection is not read meanwhile.
 const maxQueue = 256
 
-func newBoard(g *Gateway, st device.BoardState) *board {
-	b := &board{g: g, id: st.BoardID, placeID: st.PlaceID, st: st, config: make(chan struct{}, 1)}
+func newPeer(g *Gateway, st board.State) *peer {
+	b := &peer{g: g, id: st.BoardID, placeID: st.PlaceID, st: st, config: make(chan struct{}, 1), contact: st.LastSeenAt,
+		uplinks: bucket{size: uplinkBurst, perSecond: uplinkRate}, quota: bucket{size: recordBurst, perSecond: recordRate}}
 	b.room = sync.NewCond(&b.qmu)
 	if st.Online { // the server died before it could write better
 		b.st.Online, b.st.Since = false, st.LastSeenAt
@@ -58,74 +63,33 @@ func newBoard(g *Gateway, st device.BoardState) *board {
 }
 
 // live is the connection that commands go to. Called with mu held.
-func (b *board) live() *link {
+func (b *peer) live() *link {
 	if b.cur == nil || b.cur.closed.Load() {
 		return nil
 	}
 	return b.cur
 }
 
-func (b *board) status() BoardStatus {
+func (b *peer) status() board.Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := BoardStatus{BoardID: b.id, PlaceID: b.placeID, State: device.StateUnknown, AppliedRevision: b.st.AppliedRevision, Digest: b.st.Digest,
-		AppliedAt: b.st.AppliedAt, Netloss: b.netloss(), NetlossAppliedAt: b.st.NetlossAppliedAt, Standings: b.st.Standings,
-		Buffered: b.buffered, Dropped: b.st.Dropped}
-	if b.st.FirstSeenAt.IsZero() {
-		return s
-	}
-	s.State, s.Since, s.LastSeenAt = device.StateOffline, b.st.Since, time.UnixMilli(b.seen.Load()).UTC()
+	c := board.Connection{Drops: b.drops.all(), LastSeenAt: time.UnixMilli(b.seen.Load()).UTC(), Buffered: b.buffered}
 	switch l := b.live(); {
 	case l != nil:
-		s.State, s.Epoch, s.LastSeenAt = device.StateOnline, l.epoch, b.lastSeen()
+		c.Epoch, c.LastSeenAt = l.epoch, b.lastSeen()
 	case b.cur != nil: // ended; its end is still in the queue
-		s.Since = time.UnixMilli(b.cur.closedAt.Load()).UTC()
+		c.EndedAt = time.UnixMilli(b.cur.closedAt.Load()).UTC()
 	}
-	return s
+	return b.st.Status(c)
 }
 
 // lastSeen of a live connection: a jump of virtual time counts as contact.
-func (b *board) lastSeen() time.Time {
+func (b *peer) lastSeen() time.Time {
 	return time.UnixMilli(max(b.seen.Load(), b.g.jumped.Load())).UTC()
 }
 
-// netloss is what the board confirmed last, or the default. Called with mu held.
-func (b *board) netloss() wire.Netloss {
-	if b.st.Netloss == nil {
-		return device.DefaultNetloss(b.st.Doors)
-	}
-	n := *b.st.Netloss
-	n.Channels = maps.Clone(n.Channels)
-	return n
-}
-
-// hasDoor reports whether a standing's or record's door is the board's.
-func (b *board) hasDoor(doorID string) bool {
-	for _, d := range b.st.Doors {
-		if d.DoorID == doorID {
-			return true
-		}
-	}
-	return false
-}
-
-// stand takes over standings of the board's own channels. Called with mu held.
-func (b *board) stand(list []wire.Standing) {
-	next := make(map[int]wire.Standing, len(b.st.Doors))
-	maps.Copy(next, b.st.Standings)
-	for _, s := range list {
-		for _, d := range b.st.Doors {
-			if d.Channel == s.Channel {
-				s.DoorID = d.DoorID
-				next[s.Channel] = s
-			}
-		}
-	}
-	b.st.Standings = next // never changed in place: Status shares it
-}
-
 // enqueue hands an uplink to the board's worker; it waits while the queue is full.
-func (b *board) enqueue(it item) {
+func (b *peer) enqueue(it item) {
 	b.qmu.Lock()
 	defer b.qmu.Unlock()
 	for it.channel != "" && len(b.queue) >= maxQueue {
@@ -140,7 +104,7 @@ func (b *board) enqueue(it item) {
 }
 
 // work handles the queue until it is empty.
-func (b *board) work() {
+func (b *peer) work() {
 	defer b.g.workers.Done()
 	for {
 		b.qmu.Lock()
@@ -158,15 +122,29 @@ func (b *board) work() {
 				b.ended(it.l)
 				continue
 			}
-			b.handle(it)
+			b.safely(it)
 			it.l.got()
 		}
 	}
 }
 
+// safely handles an uplink; a panic ends the connection that it came over, nothing else.
+func (b *peer) safely(it item) {
+	defer func() {
+		if v := recover(); v != nil {
+			b.g.count.panics.Add(1)
+			b.g.cfg.Log.Error("uplink", "board", b.id, "channel", it.channel, "panic", v, "stack", string(debug.Stack()))
+			it.l.close(errPanic)
+		}
+	}()
+	b.handle(it)
+}
+
+var errPanic = errors.New("gateway: an uplink could not be handled")
+
 // ended takes note of a connection's end. A connection that was taken over
 // changes nothing: presence belongs to the connection that said hello last.
-func (b *board) ended(l *link) {
+func (b *peer) ended(l *link) {
 	g := b.g
 	b.mu.Lock()
 	latest := b.main == l
@@ -180,7 +158,7 @@ func (b *board) ended(l *link) {
 		b.st.LastSeenAt = time.UnixMilli(b.seen.Load()).UTC()
 	}
 	if p := b.pending; p != nil && p.l == l {
-		p.finish(ErrLost)
+		p.finish(board.ErrLost)
 		b.pending = nil
 	}
 	b.mu.Unlock()

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"container/list"
 	"errors"
 	"io"
 	"net"
@@ -21,6 +22,10 @@ type guard struct {
 	writeBy atomic.Int64
 	shut    atomic.Bool
 	link    atomic.Pointer[link] // once the board is known
+
+	network string        // the address as it is counted; these three belong to greeting
+	since   time.Duration // Mono of the accept
+	place   *list.Element // nil once the board is known
 }
 
 // slack is how late a deadline may be: it saves setting one for every packet.
@@ -35,8 +40,25 @@ func (g *guard) Read(p []byte) (int, error) {
 	return g.Conn.Read(p)
 }
 
-// Write implements net.Conn with a deadline per write.
-func (g *guard) Write(p []byte) (int, error) {
+// chunk is how much has to be written within one deadline: on a slow line a large
+// packet takes as long as it makes progress.
+const chunk = 4 << 10
+
+// Write implements net.Conn with a deadline per chunk.
+func (g *guard) Write(p []byte) (n int, err error) {
+	for len(p) > chunk && err == nil {
+		var part int
+		part, err = g.write(p[:chunk])
+		n, p = n+part, p[part:]
+	}
+	if err != nil {
+		return n, err
+	}
+	last, err := g.write(p)
+	return n + last, err
+}
+
+func (g *guard) write(p []byte) (int, error) {
 	now := clock.WallNow()
 	if by := g.writeBy.Load(); now.Add(g.timeout).UnixNano() > by {
 		next := now.Add(g.timeout + slack)

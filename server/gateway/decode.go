@@ -2,19 +2,16 @@ package gateway
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
-	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 // Decoders of uplinks: JSON into wire types, with everything checked that the
 // server relies on. Unknown fields are ignored.
-
-var errRange = errors.New("gateway: value out of range")
 
 func decode[T any](payload []byte) (v T, err error) {
 	if err = json.Unmarshal(payload, &v); err != nil {
@@ -25,26 +22,51 @@ func decode[T any](payload []byte) (v T, err error) {
 
 func decodeHello(payload []byte) (wire.Hello, error) {
 	h, err := decode[wire.Hello](payload)
-	if err == nil && (h.Revision < 0 || h.Boot < 0 || h.Buffered < 0 || h.Dropped < 0 || h.OutageAgeMs < -1 || len(h.Digest) > 64) {
-		err = errRange
+	if err == nil {
+		p := wire.Partial{}
+		if h.Partial != nil {
+			p = *h.Partial
+		}
+		err = ranges(map[string]bool{"revision": !whole(h.Revision), "boot": h.Boot < 0, "buffered": h.Buffered < 0, "dropped": h.Dropped < 0,
+			"outageAgeMs": h.OutageAgeMs != -1 && !whole(h.OutageAgeMs), "digest": len(h.Digest) > 64,
+			"partial": !whole(p.To) || p.Page < 0 || len(p.Digest) > 64})
 	}
 	if err == nil && h.Netloss != nil {
-		err = checkNetloss(*h.Netloss)
+		err = board.CheckPolicy(*h.Netloss)
 	}
 	h.Doors = standings(h.Doors)
 	return h, err
 }
 
-func checkNetloss(n wire.Netloss) error {
-	if n.GraceSec < 0 || n.GraceSec > 604800 || n.Version < 0 {
-		return errRange
-	}
-	for _, rest := range n.Channels {
-		if !slices.Contains([]string{wire.RestOpen, wire.RestClose, wire.RestHold, wire.RestOff}, rest) {
-			return errRange
+// ranges returns an error that names the first field out of range, in order of names.
+func ranges(wrong map[string]bool) error {
+	for _, field := range slices.Sorted(maps.Keys(wrong)) {
+		if wrong[field] {
+			return rangeError{field}
 		}
 	}
 	return nil
+}
+
+// whole reports whether a number is one that every JSON reader keeps: 0 to 2^53 - 1.
+func whole(n int64) bool { return n >= 0 && n < 1<<53 }
+
+// lastSeq is the highest sequence number that can be made out in a batch that
+// doesn't decode, 0 = none.
+func lastSeq(payload []byte) (last int64) {
+	var batch struct {
+		Records []json.RawMessage `json:"records"`
+	}
+	_ = json.Unmarshal(payload, &batch)
+	for _, raw := range batch.Records {
+		var r struct {
+			Seq int64 `json:"seq"`
+		}
+		if json.Unmarshal(raw, &r) == nil && whole(r.Seq) {
+			last = max(last, r.Seq)
+		}
+	}
+	return last
 }
 
 // maxTime is the last millisecond that RFC 3339 can say.
@@ -62,8 +84,8 @@ func standings(list []wire.Standing) []wire.Standing {
 
 func decodeReport(payload []byte) (wire.Report, error) {
 	r, err := decode[wire.Report](payload)
-	if err == nil && (r.CommandID == "" || len(r.CommandID) > 64) {
-		err = errRange
+	if err == nil {
+		err = ranges(map[string]bool{"commandId": r.CommandID == "" || len(r.CommandID) > 64, "result": len(r.Result) > 64, "code": len(r.Code) > 64})
 	}
 	if r.Standing != nil && len(standings([]wire.Standing{*r.Standing})) == 0 {
 		r.Standing = nil
@@ -73,11 +95,12 @@ func decodeReport(payload []byte) (wire.Report, error) {
 
 func decodeAck(payload []byte) (wire.SyncAck, error) {
 	a, err := decode[wire.SyncAck](payload)
-	if err == nil && (a.Revision < 0 || len(a.Digest) > 64 || (a.Type != "sync" && a.Type != "cfg")) {
-		err = errRange
+	if err == nil {
+		err = ranges(map[string]bool{"revision": !whole(a.Revision), "digest": len(a.Digest) > 64, "page": a.Page < 0,
+			"type": a.Type != "sync" && a.Type != "page" && a.Type != "cfg"})
 	}
 	if err == nil && a.Netloss != nil {
-		err = checkNetloss(*a.Netloss)
+		err = board.CheckPolicy(*a.Netloss)
 	}
 	return a, err
 }
@@ -87,37 +110,8 @@ const maxRecords = 100
 
 func decodeRecords(payload []byte) (wire.Records, error) {
 	r, err := decode[wire.Records](payload)
-	if err == nil && (len(r.Records) > maxRecords || r.Dropped < 0) {
-		err = errRange
+	if err == nil {
+		err = ranges(map[string]bool{"dropped": r.Dropped < 0})
 	}
 	return r, err
-}
-
-// goodRecord reports whether a record can be kept: of the board's own door,
-// with a known result and reason. It masks what it must.
-func (b *board) goodRecord(r *wire.Record) bool {
-	if r.Seq <= 0 || r.At <= 0 || !isTime(r.At) || !b.hasDoor(r.DoorID) || len(r.GrantID) > 64 {
-		return false
-	}
-	r.PhoneTail = tail(r.PhoneTail)
-	if len(r.PhoneHead) != 3 || strings.Trim(r.PhoneHead, "0123456789") != "" {
-		r.PhoneHead = ""
-	}
-	switch r.Result {
-	case "opened":
-		return r.Reason == access.MethodOnsite || r.Reason == access.FreeWindow
-	case "denied":
-		return slices.Contains([]string{access.NoValidGrant, access.NotStarted, access.Expired, access.Revoked, access.DoorOutOfScope,
-			access.ClosedWindow, access.LinkInvalid, access.OutageLimit}, r.Reason)
-	}
-	return false
-}
-
-// tail is at most the last four digits: no board gets a whole phone into the records.
-func tail(s string) string {
-	s = s[max(0, len(s)-4):]
-	if len(s) != 4 || strings.Trim(s, "0123456789") != "" {
-		return ""
-	}
-	return s
 }

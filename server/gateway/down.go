@@ -8,22 +8,23 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 var errProto = errors.New("gateway: hello refused")
 
 // Send sends a command to the board's live connection, at most once, without
-// waiting for the board. ErrOffline: nothing was sent [CMD-2].
+// waiting for the board. board.ErrOffline: nothing was sent [CMD-2].
 func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error {
 	b := g.boards[boardID]
 	if b == nil {
-		return ErrOffline
+		return board.ErrOffline
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.live()
 	if l == nil {
-		return ErrOffline
+		return board.ErrOffline
 	}
 	l.seq++
 	c.Epoch, c.Seq = l.epoch, l.seq
@@ -33,7 +34,7 @@ func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error 
 	}
 	if !l.push(wire.DownCmd, encode(c), tell) {
 		g.count.commandsUnsent.Add(1)
-		return ErrOffline
+		return board.ErrOffline
 	}
 	return nil
 }

@@ -3,22 +3,24 @@ package gateway
 import (
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // memStore keeps boards in memory.
 type memStore struct {
 	mu      sync.Mutex
-	states  map[string]device.BoardState
-	records []wire.Record
+	states  map[string]board.State
+	records []record.Record
 	saves   int
 	life    int64
 	fail    error
 }
 
-func (s *memStore) BoardStates() (out []device.BoardState, err error) {
+func (s *memStore) BoardStates() (out []board.State, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, st := range s.states {
@@ -27,7 +29,7 @@ func (s *memStore) BoardStates() (out []device.BoardState, err error) {
 	return out, s.fail
 }
 
-func (s *memStore) SaveBoardStates(list []device.BoardState) error {
+func (s *memStore) SaveBoardStates(list []board.State) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
@@ -47,14 +49,26 @@ func (s *memStore) NextLife() (int64, error) {
 	return s.life, nil
 }
 
-func (s *memStore) InsertBoardRecords(_ device.BoardState, recs []wire.Record) (int, error) {
+// memRecords keeps what record.Keeper writes to it.
+type memRecords struct {
+	record.Tx
+	s *memStore
+}
+
+func (t memRecords) DoorName(string) (string, error) { return "", nil }
+func (t memRecords) InsertEvent(record.Event) error  { return nil }
+func (t memRecords) InsertRecord(r record.Record) (bool, error) {
+	t.s.records = append(t.s.records, r)
+	return true, nil
+}
+
+func (s *memStore) KeepRecords(fn func(record.Tx, time.Time) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
-		return 0, s.fail
+		return s.fail
 	}
-	s.records = append(s.records, recs...)
-	return len(recs), nil
+	return fn(memRecords{s: s}, time.UnixMilli(1793502000000).Add(time.Minute))
 }
 
 func (s *memStore) broken(err error) {
@@ -63,13 +77,13 @@ func (s *memStore) broken(err error) {
 	s.fail = err
 }
 
-func (s *memStore) state(id string) device.BoardState {
+func (s *memStore) state(id string) board.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.states[id]
 }
 
-// backs is device and boardsync in one: it notes what it is told.
+// backs is command and boardsync in one: it records its calls.
 type backs struct {
 	mu     sync.Mutex
 	told   []string
@@ -104,9 +118,15 @@ func (b *backs) Report(boardID string, r wire.Report, ack func(bool)) bool {
 	return first
 }
 
-func (b *backs) Connected(c device.BoardConn) {
+func (b *backs) Running(id string) bool { return id != "cmd_unknown" }
+
+func (b *backs) Connected(c board.Hello) {
 	b.note("connected %s %d rev %d", c.BoardID, c.Epoch&0xffff, c.Revision)
 }
+func (b *backs) Paged(id string, epoch, rev int64, page int) {
+	b.note("paged %s %d rev %d page %d", id, epoch&0xffff, rev, page)
+}
+
 func (b *backs) Acked(id string, epoch, rev int64, digest string) {
 	b.note("acked %s %d rev %d %s", id, epoch&0xffff, rev, digest)
 }

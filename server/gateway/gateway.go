@@ -1,10 +1,9 @@
-// Package gateway is the boards' side of the server: an embedded MQTT 3.1.1
-// broker, the boards' connections and presence, commands out, reports in, sync
-// and configuration both ways. Only it knows the MQTT library; any 3.1.1 broker
-// could replace it. It declares the Store it needs and hands uplinks to the
-// Reports (server/device) and Sync (server/boardsync) that composition binds.
-// Only the composition (server) imports it. docs/board-protocol.md is what it
-// speaks.
+// Package gateway is the boards' side of the server: an embedded MQTT 3.1.1 broker,
+// the boards' connections and presence, commands out, reports in, synchronization
+// and configuration both ways. It alone knows the MQTT library; any 3.1.1 broker
+// could replace it. It declares the Store it needs and hands uplinks to the Reports
+// (server/command) and Sync (server/boardsync) that the composition connects. It
+// speaks docs/board-protocol.md.
 package gateway
 
 import (
@@ -20,82 +19,82 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
-)
-
-// BoardStatus is what the server knows of a board now.
-type BoardStatus = device.BoardStatus
-
-// Refused is the board's refusal of a configuration.
-type Refused = device.RefusedError
-
-// Errors of Send and SetNetloss.
-var (
-	ErrOffline  = device.ErrOffline
-	ErrLost     = device.ErrLost
-	ErrNoAnswer = device.ErrNoAnswer
-	ErrNoBoard  = device.ErrNoBoard
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/command"
 )
 
 // Store keeps what is known of boards. server/store implements it.
 type Store interface {
-	BoardStates() ([]device.BoardState, error)
-	SaveBoardStates([]device.BoardState) error
+	BoardStates() ([]board.State, error)
+	SaveBoardStates([]board.State) error
 	NextLife() (int64, error)
-	InsertBoardRecords(b device.BoardState, recs []wire.Record) (fresh int, err error)
 }
 
-// Reports takes the boards' reports. server/device implements it.
+// Records keeps what boards recorded on site. record.Keeper is one.
+type Records interface {
+	Upload(b board.State, list []wire.Record) (fresh, bad int, err error)
+}
+
+// Reports takes the boards' reports. server/command implements it.
 type Reports interface {
 	Report(boardID string, r wire.Report, ack func(accepted bool)) (first bool)
+	Running(commandID string) bool
 }
 
-// Sync is told about connections and what boards have applied, in order for
+// Sync is notified of connections and of what boards have applied, in order for
 // each board. server/boardsync implements it.
 type Sync interface {
-	Connected(c device.BoardConn)
+	Connected(c board.Hello)
 	Acked(boardID string, epoch, revision int64, digest string)
+	// Paged: so many pages of the change to a revision are there, from the first.
+	Paged(boardID string, epoch, revision int64, page int)
 	Digest(boardID string, epoch, revision int64, digest string) (equal bool)
 	Gone(boardID string, epoch int64)
 }
 
-// Config of a Gateway. Store is required, the rest has defaults.
+// Config of a Gateway. Store and Records are required, the rest has defaults.
 type Config struct {
 	Store   Store
+	Records Records
 	Clock   clock.Clock         // nil = clock.Real
 	Flight  *clock.Flight       // nil = nothing is counted
 	History func(history.Event) // nil = none
-	// Counted tells whether the other end of a board's line counts messages in
+	// Counted reports whether the other end of a board's line counts messages in
 	// the same Flight: false for a real board or one of another process. nil = all do.
 	Counted func(boardID string) bool
 	Log     *slog.Logger // nil = discard
+	Pepper  []byte       // of the password hashes, as the store was seeded with
 
-	Wait         time.Duration // for the answer to a configuration; 0 = device.DefaultWait
-	NotAfter     time.Duration // 0 = device.DefaultNotAfter
+	Wait         time.Duration // for the answer to a configuration; 0 = command.DefaultWait
+	NotAfter     time.Duration // 0 = command.DefaultNotAfter
 	Handshake    time.Duration // until CONNECT must be there; 0 = 5 s
 	WriteTimeout time.Duration // of one write to a board; 0 = 5 s
 	SaveEvery    time.Duration // lazy writes are grouped for this long; 0 = 1 s
+	Greet        int           // network connections that may be before their CONNECT at one time; 0 = 2048
+	Penalty      time.Duration // before a wrong password is refused; 0 = 1 s
 }
 
 // Gateway is the broker with everything around it.
 type Gateway struct {
 	cfg     Config
 	mq      *mqtt.Server
-	boards  map[string]*board // never changes
+	boards  map[string]*peer // never changes
 	reports Reports
 	sync    Sync
 	life    int64
 	epochs  atomic.Int64
 	jumped  atomic.Int64 // domain ms of the last jump: contact for every live connection
 	count   counters
+	drops   drops
 	tick    clock.Timer
 
 	mu        sync.Mutex
 	stopping  bool
 	listeners map[net.Listener]bool
 	conns     map[*guard]bool
-	dirty     map[*board]bool
+	dirty     map[*peer]bool
 	saving    bool
+	greeting  *greeting
 	stop      chan struct{}
 	handlers  sync.WaitGroup // connections
 	workers   sync.WaitGroup // uplink workers, outboxes, the saver
@@ -108,10 +107,10 @@ func New(cfg Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	g := &Gateway{cfg: cfg, boards: make(map[string]*board, len(states)), stop: make(chan struct{}),
-		listeners: map[net.Listener]bool{}, conns: map[*guard]bool{}, dirty: map[*board]bool{}}
+	g := &Gateway{cfg: cfg, boards: make(map[string]*peer, len(states)), greeting: newGreeting(cfg.Greet), stop: make(chan struct{}),
+		listeners: map[net.Listener]bool{}, conns: map[*guard]bool{}, dirty: map[*peer]bool{}}
 	for _, st := range states {
-		g.boards[st.BoardID] = newBoard(g, st)
+		g.boards[st.BoardID] = newPeer(g, st)
 	}
 	if g.life, err = cfg.Store.NextLife(); err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
@@ -134,11 +133,12 @@ func (c *Config) defaults() {
 			*d = v
 		}
 	}
-	def(&c.Wait, device.DefaultWait)
-	def(&c.NotAfter, device.DefaultNotAfter)
+	def(&c.Wait, command.DefaultWait)
+	def(&c.NotAfter, command.DefaultNotAfter)
 	def(&c.Handshake, 5*time.Second)
 	def(&c.WriteTimeout, 5*time.Second)
 	def(&c.SaveEvery, time.Second)
+	def(&c.Penalty, time.Second)
 	if c.Clock == nil {
 		c.Clock = clock.Real{}
 	}
@@ -156,12 +156,12 @@ func (c *Config) defaults() {
 // Bind names who takes reports and acknowledgements. Before Serve.
 func (g *Gateway) Bind(r Reports, s Sync) { g.reports, g.sync = r, s }
 
-// Status is what is known of a board; the zero BoardStatus for an unknown one.
+// Status is what is known of a board; the zero board.Status for an unknown one.
 // Its maps are shared: read only.
-func (g *Gateway) Status(boardID string) BoardStatus {
+func (g *Gateway) Status(boardID string) board.Status {
 	b := g.boards[boardID]
 	if b == nil {
-		return BoardStatus{}
+		return board.Status{}
 	}
 	return b.status()
 }
@@ -169,7 +169,7 @@ func (g *Gateway) Status(boardID string) BoardStatus {
 func (g *Gateway) now() time.Time { return g.cfg.Clock.Now().Truncate(time.Millisecond) }
 
 // tell appends to the history.
-func (g *Gateway) tell(b *board, e history.Event) {
+func (g *Gateway) tell(b *peer, e history.Event) {
 	e.At, e.WallNs, e.BoardID, e.PlaceID = g.cfg.Clock.Now().UnixMilli(), clock.WallNow().UnixNano(), b.id, b.placeID
 	g.cfg.History(e)
 }

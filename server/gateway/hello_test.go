@@ -9,9 +9,9 @@ import (
 
 func TestHelloIsRefused(t *testing.T) {
 	t.Parallel()
-	for name, payload := range map[string]string{"another protocol": `{"proto":2}`, "none": `{}`, "not JSON": `hello`, "a list": `[1]`,
-		"negative revision": `{"proto":1,"revision":-1}`, "age": `{"proto":1,"outageAgeMs":-2}`, "policy": `{"proto":1,"netloss":{"graceSec":700000}}`,
-		"a long digest": `{"proto":1,"digest":"` + sprintf("%065d", 0) + `"}`} {
+	for name, payload := range map[string]string{"another protocol": `{"proto":1}`, "none": `{}`, "not JSON": `hello`, "a list": `[1]`,
+		"negative revision": `{"proto":2,"revision":-1}`, "age": `{"proto":2,"outageAgeMs":-2}`, "policy": `{"proto":2,"netloss":{"graceSec":700000}}`,
+		"a long digest": `{"proto":2,"digest":"` + sprintf("%065d", 0) + `"}`} {
 		bubble(t, name, func(t *testing.T) {
 			r := newRig(t)
 			b := r.connect("brd_1")
@@ -26,7 +26,7 @@ func TestHelloIsRefused(t *testing.T) {
 		r := newRig(t)
 		r.store.broken(errors.New("disk full"))
 		b := r.connect("brd_1")
-		b.say(wire.UpHello, wire.Hello{Proto: 1})
+		b.say(wire.UpHello, wire.Hello{Proto: 2})
 		if !b.ended() || r.Status("brd_1").State != "unknown" {
 			t.Error("shown, but not stored")
 		}

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"crypto/subtle"
 	"log/slog"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 // Bounds of the keep-alive a board may ask for, in seconds.
@@ -30,7 +30,7 @@ const (
 	maxHelpers    = 8 // of a board at one time
 )
 
-// isHelper tells whether a client id is one of the user's helpers.
+// isHelper reports whether a client id is one of the user's helpers.
 func isHelper(clientID, user string) bool {
 	tail, ok := strings.CutPrefix(clientID, user+helperSuffix)
 	return ok && len(tail) <= maxHelperTail && strings.Trim(tail, helperTail) == ""
@@ -53,7 +53,7 @@ func (g *Gateway) broker() error {
 	return g.mq.AddHook(&hook{g: g}, nil)
 }
 
-// hook is what the broker asks and tells us.
+// hook receives the broker's questions and notifications.
 type hook struct {
 	mqtt.HookBase
 	g *Gateway
@@ -83,19 +83,31 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	case !pk.Connect.Clean, pk.Connect.WillFlag, pk.ProtocolVersion != 4,
 		pk.Connect.Keepalive < minKeepAlive, pk.Connect.Keepalive > maxKeepAlive:
 		code = packets.ErrBadUsernameOrPassword // "not authorized" in 3.1.1
-	case !passes(b, pk.Connect.Password):
+	case !g.passes(b, user, pk.Connect.Password):
 		code = packets.ErrBadUsernameOrPassword
 	case helper && b.helpers.Add(1) > maxHelpers:
 		b.helpers.Add(-1)
 		code = packets.ErrServerUnavailable
 	}
 	c, _ := cl.Net.Conn.(*guard)
+	if code == packets.ErrBadUsernameOrPassword { // guessing takes time; a board that knows its password doesn't wait
+		g.sleep(g.cfg.Penalty)
+	}
 	if code != packets.CodeSuccess || c == nil { // c is never nil: Serve makes it
 		_ = g.mq.SendConnack(cl, code, false, nil)
 		return code
 	}
 	l := &link{b: b, cl: cl, conn: c, helper: helper}
-	c.link.Store(l)
+	b.mu.Lock()
+	rotated := b.st.PasswordHash != board.HashPassword(g.cfg.Pepper, user, string(pk.Connect.Password))
+	if !rotated { // from here on Rotated finds the connection
+		c.link.Store(l)
+	}
+	b.mu.Unlock()
+	if rotated {
+		return packets.ErrBadUsernameOrPassword
+	}
+	g.greeting.done(c)
 	if c.shut.Load() { // ended before it knew its link
 		l.shut()
 	}
@@ -104,13 +116,14 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 }
 
 // passes compares a password in constant time, known board or not.
-func passes(b *board, password []byte) bool {
-	want := "no such board"
+func (g *Gateway) passes(b *peer, user string, password []byte) bool {
+	got, want := board.HashPassword(g.cfg.Pepper, user, string(password)), "no such board"
 	if b != nil {
-		want = b.st.Password
+		b.mu.Lock()
+		want = b.st.PasswordHash
+		b.mu.Unlock()
 	}
-	x, y := sha256.Sum256([]byte(want)), sha256.Sum256(password)
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1 && b != nil && want != ""
+	return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
 }
 
 // OnConnectAuthenticate implements mqtt.Hook: OnConnect has decided already.
@@ -149,6 +162,7 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	}
 	if !ok || boardID != l.b.id || !slices.Contains(allowed, channel) || (l.helper && !write) || strings.ContainsAny(topic, "+#") {
 		h.g.count.forbidden.Add(1)
+		l.b.drop(dropForbidden, "", "topic", 1)
 		return false
 	}
 	return true
@@ -181,9 +195,11 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	}
 	if pk.FixedHeader.Retain {
 		h.g.count.forbidden.Add(1)
+		l.b.drop(dropRetained, channel, "", 1)
 		return pk, packets.CodeSuccessIgnore
 	}
 	h.g.count.uplinks.Add(1)
+	l.b.pace()
 	if l.helper { // speaks for the board's own connection
 		b := l.b
 		b.mu.Lock()
@@ -191,6 +207,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 		b.mu.Unlock()
 		if l == nil {
 			h.g.count.early.Add(1)
+			b.drop(dropEarly, channel, "", 1)
 			return pk, packets.CodeSuccessIgnore
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // link is one connection of a board. What goes out waits in its outbox, so
 // that no caller ever waits for a board that has stopped reading.
 type link struct {
-	b        *board
+	b        *peer
 	cl       *mqtt.Client
 	conn     *guard
 	helper   bool // publishes only, see docs/board-protocol.md
@@ -26,6 +26,7 @@ type link struct {
 
 	mu    sync.Mutex
 	out   []outgoing
+	bulk  []outgoing // synchronization: everything else overtakes it
 	busy  bool
 	ended bool
 }
@@ -36,14 +37,22 @@ type outgoing struct {
 }
 
 // maxOut bounds what waits for a board that reads slowly; as much may be on its way.
-const maxOut = 128
+// maxBulk is the same for synchronization, which sends a few pages at a time.
+const (
+	maxOut  = 128
+	maxBulk = 8
+)
 
 // push sends a message as QoS 0; false when it was not accepted (nothing is
 // sent then). first, if not nil, runs once it is accepted and before it is sent.
 func (l *link) push(channel string, payload []byte, first func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed.Load() || l.ended || len(l.out) >= maxOut {
+	queue, most := &l.out, maxOut
+	if channel == wire.DownSync {
+		queue, most = &l.bulk, maxBulk
+	}
+	if l.closed.Load() || l.ended || len(*queue) >= most {
 		l.b.g.count.downDropped.Add(1)
 		return false
 	}
@@ -54,7 +63,7 @@ func (l *link) push(channel string, payload []byte, first func()) bool {
 		l.b.g.cfg.Flight.Sent(l.b.id)
 	}
 	l.b.g.count.down.Add(1)
-	l.out = append(l.out, outgoing{wire.Topic(l.b.id, channel), payload})
+	*queue = append(*queue, outgoing{wire.Topic(l.b.id, channel), payload})
 	if !l.busy {
 		l.busy = true
 		l.b.g.workers.Add(1)
@@ -69,6 +78,9 @@ func (l *link) drain() {
 		l.mu.Lock()
 		batch := l.out
 		l.out = nil
+		if len(batch) == 0 && len(l.bulk) > 0 {
+			batch, l.bulk = l.bulk[:1:1], l.bulk[1:]
+		}
 		if len(batch) == 0 {
 			l.busy = false
 			l.mu.Unlock()
@@ -96,7 +108,7 @@ func (l *link) shut() {
 // close ends the connection; its end is noticed by the connection's handler.
 func (l *link) close(err error) {
 	l.mu.Lock()
-	l.ended, l.out = true, nil
+	l.ended, l.out, l.bulk = true, nil, nil
 	l.mu.Unlock()
 	l.cl.Stop(err)
 }
@@ -105,7 +117,7 @@ func (l *link) close(err error) {
 func (l *link) counted() bool { return !l.helper && !l.gone.Load() && l.b.g.cfg.Counted(l.b.id) }
 
 // replaced forgets what is in flight on a connection that has ended. On a
-// takeover the new one has not been answered yet: nothing of it is under way.
+// takeover the new one has not been answered yet: none of its messages is in flight.
 func (l *link) replaced() {
 	l.mu.Lock() // not while a push counts
 	defer l.mu.Unlock()

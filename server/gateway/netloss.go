@@ -3,22 +3,21 @@ package gateway
 import (
 	"context"
 	"maps"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 // pendingConfig waits for a board's answer to a configuration.
 type pendingConfig struct {
 	id   string
 	l    *link
-	sent wire.Netloss
+	sent board.Policy
 	done chan struct{}
 	over bool
-	got  wire.Netloss
+	got  board.Policy
 	err  error
 }
 
@@ -31,13 +30,13 @@ func (p *pendingConfig) finish(err error) {
 }
 
 // SetNetloss sets a board's outage policy, every channel named, and returns
-// what the board confirmed, with its new version. Nothing is stored but what
-// the board confirms. Errors: ErrNoBoard, ErrOffline (nothing was sent),
-// ErrLost, ErrNoAnswer, *Refused, the context's, the store's.
-func (g *Gateway) SetNetloss(ctx context.Context, boardID string, n wire.Netloss) (wire.Netloss, error) {
+// what the board confirmed, with its new version. Only what the board confirms
+// is stored. Errors: board.ErrNotFound, board.ErrOffline (nothing was sent),
+// board.ErrLost, board.ErrNoAnswer, board.Refused, the context's, the store's.
+func (g *Gateway) SetNetloss(ctx context.Context, boardID string, n board.Policy) (board.Policy, error) {
 	b := g.boards[boardID]
 	if b == nil {
-		return wire.Netloss{}, ErrNoBoard
+		return board.Policy{}, board.ErrNotFound
 	}
 	over := make(chan struct{}) // bounds the wait for another's turn too
 	defer clock.WallAfter(g.cfg.Wait, func() { close(over) }).Stop()
@@ -45,15 +44,15 @@ func (g *Gateway) SetNetloss(ctx context.Context, boardID string, n wire.Netloss
 	case b.config <- struct{}{}:
 		defer func() { <-b.config }()
 	case <-over:
-		return wire.Netloss{}, ErrNoAnswer
+		return board.Policy{}, board.ErrNoAnswer
 	case <-ctx.Done():
-		return wire.Netloss{}, ctx.Err()
+		return board.Policy{}, ctx.Err()
 	}
 	p, err := b.configure(n)
 	if err != nil {
-		return wire.Netloss{}, err
+		return board.Policy{}, err
 	}
-	err = ErrNoAnswer
+	err = board.ErrNoAnswer
 	select {
 	case <-p.done:
 	case <-over:
@@ -71,33 +70,33 @@ func (g *Gateway) SetNetloss(ctx context.Context, boardID string, n wire.Netloss
 }
 
 // configure sends the policy.
-func (b *board) configure(n wire.Netloss) (*pendingConfig, error) {
+func (b *peer) configure(n board.Policy) (*pendingConfig, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.live()
 	if l == nil {
-		return nil, ErrOffline
+		return nil, board.ErrOffline
 	}
 	n.Channels = maps.Clone(n.Channels)
-	n.Version = b.netloss().Version + 1
+	n.Version = b.st.Confirmed().Version + 1
 	p := &pendingConfig{id: id.New("cfg_", b.g.now()), l: l, sent: n, done: make(chan struct{})}
 	b.pending = p
 	if !l.push(wire.DownCfg, encode(wire.Config{ID: p.id, Netloss: n, NotAfterMs: (clock.Mono() + b.g.cfg.NotAfter).Milliseconds()}), nil) {
 		b.pending = nil
-		return nil, ErrOffline
+		return nil, board.ErrOffline
 	}
 	return p, nil
 }
 
-// configured takes a board's answer: what it confirms is stored, then told. A
+// configured takes a board's answer: what it confirms is stored, then passed on. A
 // late confirmation is stored all the same.
-func (b *board) configured(a wire.SyncAck) {
+func (b *peer) configured(a wire.SyncAck) {
 	b.mu.Lock()
 	p := b.pending
 	mine := p != nil && p.id == a.ID
 	if a.Result == wire.ResultRefused {
 		if mine {
-			p.finish(&Refused{Code: a.Code})
+			p.finish(board.Refused(a.Code))
 		}
 		b.mu.Unlock()
 		return
@@ -110,10 +109,10 @@ func (b *board) configured(a wire.SyncAck) {
 		b.mu.Unlock()
 		return
 	}
-	b.confirm(*n, b.g.now())
-	st, got := b.keep(), b.netloss()
+	b.st.Confirm(*n, b.g.now())
+	st, got := b.keep(), b.st.Confirmed()
 	b.mu.Unlock()
-	err := b.g.cfg.Store.SaveBoardStates([]device.BoardState{st})
+	err := b.g.cfg.Store.SaveBoardStates([]board.State{st})
 	if err != nil {
 		b.g.save(b) // later then
 	}
@@ -122,24 +121,5 @@ func (b *board) configured(a wire.SyncAck) {
 		p.got = got
 		p.finish(err)
 		b.mu.Unlock()
-	}
-}
-
-// confirm takes over what the board says it has stored. Version 0 = never
-// configured. Called with mu held.
-func (b *board) confirm(n wire.Netloss, now time.Time) {
-	if n.Version == 0 {
-		b.st.Netloss, b.st.NetlossAppliedAt = nil, time.Time{}
-		return
-	}
-	full := device.DefaultNetloss(b.st.Doors)
-	for ch := range full.Channels {
-		if rest, ok := n.Channels[ch]; ok {
-			full.Channels[ch] = rest
-		}
-	}
-	full.GraceSec, full.Version = n.GraceSec, n.Version
-	if old := b.st.Netloss; old == nil || old.Version != full.Version || old.GraceSec != full.GraceSec || !maps.Equal(old.Channels, full.Channels) {
-		b.st.Netloss, b.st.NetlossAppliedAt = &full, now
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 type setting struct {
@@ -41,18 +43,18 @@ func TestNetloss(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 			time.Sleep(3 * time.Second)
-			if r.Status("brd_1").Netloss.Version != version {
+			if r.Status("brd_1").Policy.Version != version {
 				t.Error("shown before the board confirmed it")
 			}
 			b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
 			if x := <-res; x.err != nil || x.got.Version != version+1 || x.got.GraceSec != 60 || x.got.Channels[2] != "off" || x.took != 3*time.Second {
 				t.Errorf("%+v", x)
 			}
-			if n := r.store.state("brd_1").Netloss; n == nil || n.Version != version+1 {
+			if n := r.store.state("brd_1").Policy; n == nil || n.Version != version+1 {
 				t.Errorf("stored: %+v", n)
 			}
 		}
-		if s := r.Status("brd_1"); s.Netloss.Version != 2 || !s.NetlossAppliedAt.Equal(time.Now()) {
+		if s := r.Status("brd_1"); s.Policy.Version != 2 || !s.PolicyAppliedAt.Equal(time.Now()) {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -71,21 +73,21 @@ func TestNetloss(t *testing.T) {
 		res := r.set(t.Context(), "brd_1", want)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: "cfg_other", Result: "refused", Code: "x"})
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: next[wire.Config](b, wire.DownCfg).ID, Result: "refused", Code: "unsupported"})
-		var no *Refused
-		if x := <-res; !errors.As(x.err, &no) || no.Code != "unsupported" {
+		var no *fail.Error
+		if x := <-res; !errors.As(x.err, &no) || no.Code != fail.DeviceRefused || no.Details["deviceCode"] != "unsupported" {
 			t.Errorf("%+v", x)
 		}
-		if r.Status("brd_1").Netloss.Version != 0 {
+		if r.Status("brd_1").Policy.Version != 0 {
 			t.Error("stored all the same")
 		}
 	})
 	bubble(t, "offline", func(t *testing.T) {
 		r := newRig(t)
 		r.connect("brd_1") // no hello
-		if x := <-r.set(t.Context(), "brd_1", want); !errors.Is(x.err, ErrOffline) || x.took > 0 {
+		if x := <-r.set(t.Context(), "brd_1", want); !errors.Is(x.err, board.ErrOffline) || x.took > 0 {
 			t.Errorf("%+v", x)
 		}
-		if x := <-r.set(t.Context(), "brd_9", want); !errors.Is(x.err, ErrNoBoard) {
+		if x := <-r.set(t.Context(), "brd_9", want); !errors.Is(x.err, board.ErrNotFound) {
 			t.Errorf("%+v", x)
 		}
 	})
@@ -94,7 +96,7 @@ func TestNetloss(t *testing.T) {
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", want)
 		b.line.Cut()
-		if x := <-res; !errors.Is(x.err, ErrLost) || x.took > time.Second {
+		if x := <-res; !errors.Is(x.err, board.ErrLost) || x.took > time.Second {
 			t.Errorf("%+v", x)
 		}
 	})
@@ -102,13 +104,13 @@ func TestNetloss(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", want)
-		if x := <-res; !errors.Is(x.err, ErrNoAnswer) || x.took != 8*time.Second {
+		if x := <-res; !errors.Is(x.err, board.ErrNoAnswer) || x.took != 8*time.Second {
 			t.Errorf("%+v", x)
 		}
 		c := next[wire.Config](b, wire.DownCfg)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
-		if s := r.Status("brd_1"); s.Netloss.Version != 1 {
-			t.Errorf("what the board has is not shown: %+v", s.Netloss)
+		if s := r.Status("brd_1"); s.Policy.Version != 1 {
+			t.Errorf("what the board has is not shown: %+v", s.Policy)
 		}
 	})
 	bubble(t, "the caller gives up", func(t *testing.T) {
@@ -134,7 +136,7 @@ func TestNetloss(t *testing.T) {
 		}
 		r.store.broken(nil)
 		time.Sleep(time.Minute)
-		if n := r.store.state("brd_1").Netloss; n == nil || n.Version != 1 {
+		if n := r.store.state("brd_1").Policy; n == nil || n.Version != 1 {
 			t.Errorf("not tried again: %+v", n)
 		}
 	})
@@ -161,21 +163,21 @@ func TestNetloss(t *testing.T) {
 		if x := <-three; !errors.Is(x.err, context.Canceled) || x.took > 0 {
 			t.Errorf("%+v", x)
 		}
-		if x, y := <-one, <-two; !errors.Is(x.err, ErrNoAnswer) || !errors.Is(y.err, ErrNoAnswer) || y.took != 8*time.Second {
+		if x, y := <-one, <-two; !errors.Is(x.err, board.ErrNoAnswer) || !errors.Is(y.err, board.ErrNoAnswer) || y.took != 8*time.Second {
 			t.Errorf("%+v %+v", x, y)
 		}
 	})
 	bubble(t, "what hello says", func(t *testing.T) {
 		r := newRig(t)
 		b := r.connect("brd_1")
-		b.say(wire.UpHello, wire.Hello{Proto: 1, Netloss: &wire.Netloss{GraceSec: 9, Version: 4, Channels: map[int]string{1: "hold", 7: "off"}}})
+		b.say(wire.UpHello, wire.Hello{Proto: 2, Netloss: &wire.Netloss{GraceSec: 9, Version: 4, Channels: map[int]string{1: "hold", 7: "off"}}})
 		s := r.Status("brd_1")
-		if s.Netloss.Version != 4 || s.Netloss.GraceSec != 9 || s.Netloss.Channels[1] != "hold" || s.Netloss.Channels[2] != "close" || len(s.Netloss.Channels) != 2 {
-			t.Errorf("%+v", s.Netloss)
+		if s.Policy.Version != 4 || s.Policy.GraceSec != 9 || s.Policy.Channels[1] != "hold" || s.Policy.Channels[2] != "close" || len(s.Policy.Channels) != 2 {
+			t.Errorf("%+v", s.Policy)
 		}
-		b.say(wire.UpHello, wire.Hello{Proto: 1, Netloss: &wire.Netloss{}}) // flash was wiped
-		if s := r.Status("brd_1"); s.Netloss.Version != 0 || s.Netloss.GraceSec != 129600 || !s.NetlossAppliedAt.IsZero() {
-			t.Errorf("%+v", s.Netloss)
+		b.say(wire.UpHello, wire.Hello{Proto: 2, Netloss: &wire.Netloss{}}) // flash was wiped
+		if s := r.Status("brd_1"); s.Policy.Version != 0 || s.Policy.GraceSec != 129600 || !s.PolicyAppliedAt.IsZero() {
+			t.Errorf("%+v", s.Policy)
 		}
 	})
 }

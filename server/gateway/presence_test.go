@@ -6,9 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	memory "github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 func TestPresence(t *testing.T) {
@@ -16,11 +17,11 @@ func TestPresence(t *testing.T) {
 	bubble(t, "unknown, online, offline, online", func(t *testing.T) {
 		r := newRig(t)
 		b := r.connect("brd_1")
-		if s := r.Status("brd_1"); s.State != "unknown" || !s.LastSeenAt.IsZero() || s.Netloss.GraceSec != 129600 || s.Netloss.Channels[2] != "close" {
+		if s := r.Status("brd_1"); s.State != "unknown" || !s.LastSeenAt.IsZero() || s.Policy.GraceSec != 129600 || s.Policy.Channels[2] != "close" {
 			t.Errorf("connected only: %+v", s)
 		}
 		start := time.Now()
-		b.say(wire.UpHello, wire.Hello{Proto: 1, Revision: 7, Buffered: 2, Dropped: 1, Doors: []wire.Standing{{Channel: 2, State: "unlocked", Leaf: "closed"}, {Channel: 9, State: "open", Leaf: "open"}}})
+		b.say(wire.UpHello, wire.Hello{Proto: 2, Revision: 7, Buffered: 2, Dropped: 1, Doors: []wire.Standing{{Channel: 2, State: "unlocked", Leaf: "closed"}, {Channel: 9, State: "open", Leaf: "open"}}})
 		a := b.ack()
 		s := r.Status("brd_1")
 		if a.Type != wire.AckHello || !a.Accepted || a.Epoch == 0 || a.Epoch != s.Epoch || a.Time != start.UnixMilli() {
@@ -54,7 +55,7 @@ func TestPresence(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
 		was := r.Status("brd_1").Epoch
-		b.say(wire.UpHello, wire.Hello{Proto: 1, Revision: 3})
+		b.say(wire.UpHello, wire.Hello{Proto: 2, Revision: 3})
 		if a := b.ack(); a.Epoch != was || r.Snapshot().Online != 1 {
 			t.Errorf("%+v", a)
 		}
@@ -63,7 +64,8 @@ func TestPresence(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
 		start := time.Now()
-		b.line.Set(memory.State{HalfOpen: true})
+		b.line.up.Store(true)
+		b.line.down.Store(true)
 		time.Sleep(44 * time.Second)
 		if r.Status("brd_1").State != "online" {
 			t.Error("offline before 1.5 times the keep-alive")
@@ -88,7 +90,7 @@ func TestPresence(t *testing.T) {
 		st.Online, st.LastSeenAt = true, st.LastSeenAt.Add(time.Hour) // as after a kill
 		r.store.states["brd_1"] = st
 		r.store.mu.Unlock()
-		r.lis = memory.NewListener("again")
+		r.lis = pipe.NewListener("again")
 		r.start()
 		if s := r.Status("brd_1"); s.State != "offline" || !s.Since.Equal(st.LastSeenAt) || !s.LastSeenAt.Equal(st.LastSeenAt) {
 			t.Errorf("%+v", s)
@@ -126,7 +128,7 @@ func TestTakeover(t *testing.T) {
 		}
 		epoch := r.Status("brd_1").Epoch
 		r.boards["brd_1"].enqueue(item{l: old, channel: wire.UpRpt, payload: encode(wire.Report{CommandID: "cmd_1", Result: "ok"})})
-		r.boards["brd_1"].enqueue(item{l: old, channel: wire.UpHello, payload: encode(wire.Hello{Proto: 1})})
+		r.boards["brd_1"].enqueue(item{l: old, channel: wire.UpHello, payload: encode(wire.Hello{Proto: 2})})
 		r.boards["brd_1"].enqueue(item{l: old}) // its end, once more
 		synctest.Wait()
 		if s := r.Status("brd_1"); s.State != "online" || s.Epoch != epoch {
@@ -150,14 +152,14 @@ func TestTakeover(t *testing.T) {
 		if s := r.Status("brd_1"); s.State != "offline" {
 			t.Errorf("%+v", s)
 		}
-		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, ErrOffline) {
+		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, board.ErrOffline) {
 			t.Error(err)
 		}
 	})
 	bubble(t, "of a board that has stopped reading", func(t *testing.T) {
 		r := newRig(t)
 		a := r.online("brd_1")
-		a.line.Set(memory.State{OnewayDown: true})
+		a.line.down.Store(true)
 		for range 100 {
 			_ = r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_1"})
 		}

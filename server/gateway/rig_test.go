@@ -17,11 +17,12 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
-	memory "github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // rig is a gateway on a memory listener: boards brd_1 (doors dor_1, dor_2) and brd_2 (dor_3).
@@ -30,16 +31,16 @@ type rig struct {
 	t      *testing.T
 	store  *memStore
 	backs  *backs
-	lis    *memory.Listener
+	lis    *pipe.Listener
 	flight *clock.Flight
 	mu     sync.Mutex
 	events []history.Event
 }
 
-func seed() map[string]device.BoardState {
-	return map[string]device.BoardState{
-		"brd_1": {BoardID: "brd_1", PlaceID: "plc_a", Password: "one", Doors: []device.BoardDoor{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}},
-		"brd_2": {BoardID: "brd_2", PlaceID: "plc_b", Password: "two", Doors: []device.BoardDoor{{DoorID: "dor_3", Channel: 1}}},
+func seed() map[string]board.State {
+	return map[string]board.State{
+		"brd_1": {BoardID: "brd_1", PlaceID: "plc_a", PasswordHash: board.HashPassword(nil, "brd_1", "one"), Doors: []board.Door{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}},
+		"brd_2": {BoardID: "brd_2", PlaceID: "plc_b", PasswordHash: board.HashPassword(nil, "brd_2", "two"), Doors: []board.Door{{DoorID: "dor_3", Channel: 1}}},
 	}
 }
 
@@ -52,7 +53,7 @@ func newRig(t *testing.T, change ...func(*Config)) *rig {
 
 func (r *rig) start(change ...func(*Config)) {
 	r.t.Helper()
-	cfg := Config{Store: r.store, Flight: r.flight, History: func(e history.Event) {
+	cfg := Config{Store: r.store, Records: record.Keeper{Store: r.store}, Flight: r.flight, History: func(e history.Event) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.events = append(r.events, e)
@@ -71,7 +72,7 @@ func (r *rig) start(change ...func(*Config)) {
 
 func (r *rig) listen() {
 	if r.lis == nil {
-		r.lis = memory.NewListener("t")
+		r.lis = pipe.NewListener("t")
 	}
 	served := make(chan error, 1)
 	g, lis := r.Gateway, r.lis
@@ -102,7 +103,7 @@ type tester struct {
 	paho.Client
 	t    *testing.T
 	id   string
-	line *memory.Line
+	line *line
 	down chan paho.Message
 	lost chan error
 }
@@ -119,7 +120,7 @@ func (r *rig) dial() net.Conn {
 // connect connects a board with the right password and subscribes.
 func (r *rig) connect(id string, change ...func(*paho.ClientOptions)) *tester {
 	r.t.Helper()
-	b := &tester{t: r.t, id: id, line: memory.Wrap(r.dial(), memory.Config{BoardID: id}), down: make(chan paho.Message, 1024), lost: make(chan error, 1)}
+	b := &tester{t: r.t, id: id, line: &line{Conn: r.dial()}, down: make(chan paho.Message, 1024), lost: make(chan error, 1)}
 	user, _, _ := strings.Cut(id, "/")
 	o := paho.NewClientOptions().AddBroker("tcp://memory").SetProtocolVersion(4).SetClientID(id).SetUsername(user).
 		SetPassword(map[string]string{"brd_1": "one", "brd_2": "two"}[user]).SetKeepAlive(30 * time.Second).SetPingTimeout(5 * time.Second).

@@ -3,12 +3,12 @@ package gateway
 import (
 	"time"
 
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 // Lazy writes: what changes often and can be learned again from the board is
 // written in groups. First hellos and outage policies are not: they are
-// written before anybody is told.
+// written before anyone learns of them.
 
 const (
 	saveBatch = 200
@@ -17,7 +17,7 @@ const (
 )
 
 // save writes the board's state soon.
-func (g *Gateway) save(b *board) {
+func (g *Gateway) save(b *peer) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.dirty[b] = true
@@ -38,7 +38,7 @@ func (g *Gateway) save(b *board) {
 // saveSome writes up to n dirty boards; false ends the saver.
 func (g *Gateway) saveSome(n int) (more bool) {
 	g.mu.Lock()
-	var batch []*board
+	var batch []*peer
 	for b := range g.dirty {
 		if len(batch) == n {
 			break
@@ -67,8 +67,8 @@ func (g *Gateway) saveSome(n int) (more bool) {
 	return true
 }
 
-func (g *Gateway) write(batch []*board) error {
-	list := make([]device.BoardState, 0, len(batch))
+func (g *Gateway) write(batch []*peer) error {
+	list := make([]board.State, 0, len(batch))
 	for _, b := range batch {
 		b.mu.Lock()
 		if st := b.keep(); !st.FirstSeenAt.IsZero() {
@@ -83,7 +83,7 @@ func (g *Gateway) write(batch []*board) error {
 }
 
 // keep is what is to be stored now. Called with mu held.
-func (b *board) keep() device.BoardState {
+func (b *peer) keep() board.State {
 	st := b.st
 	if !st.FirstSeenAt.IsZero() {
 		st.LastSeenAt = time.UnixMilli(b.seen.Load()).UTC()
@@ -109,7 +109,7 @@ func (g *Gateway) saveSeen() {
 // flush writes everything that is still dirty, at the end.
 func (g *Gateway) flush() {
 	g.mu.Lock()
-	var batch []*board
+	var batch []*peer
 	for b := range g.dirty {
 		batch = append(batch, b)
 		delete(g.dirty, b)

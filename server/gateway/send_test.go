@@ -1,12 +1,14 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 func TestSend(t *testing.T) {
@@ -15,7 +17,7 @@ func TestSend(t *testing.T) {
 		r := newRig(t)
 		b := r.connect("brd_1")
 		for _, id := range []string{"brd_1", "brd_2", "brd_9"} { // no hello, never connected, no such board
-			if err := r.Send(t.Context(), id, wire.Command{ID: "cmd_1"}); !errors.Is(err, ErrOffline) {
+			if err := r.Send(t.Context(), id, wire.Command{ID: "cmd_1"}); !errors.Is(err, board.ErrOffline) {
 				t.Errorf("%s: %v", id, err)
 			}
 			if r.Push(id, 1, []byte("{}")) {
@@ -50,7 +52,7 @@ func TestSend(t *testing.T) {
 		}
 		b.Disconnect(0)
 		synctest.Wait()
-		if err := r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_9"}); !errors.Is(err, ErrOffline) {
+		if err := r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_9"}); !errors.Is(err, board.ErrOffline) {
 			t.Error(err)
 		}
 	})
@@ -58,24 +60,85 @@ func TestSend(t *testing.T) {
 		r := newRig(t)
 		conn := r.dial()
 		_, _ = conn.Write(good("brd_1").bytes())
-		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":1}`))
+		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":2}`))
 		synctest.Wait()
 		// A batch may be on its way while the next one waits.
 		big := make([]byte, 1<<20)
-		start, sent := time.Now(), 0
+		start, sent, commands := time.Now(), 0, 0
 		for r.Push("brd_1", r.Status("brd_1").Epoch, big) {
 			sent++
 		}
-		if sent > 2*maxOut || time.Since(start) > 0 {
-			t.Errorf("%d sent in %s", sent, time.Since(start))
+		synctest.Wait()
+		for r.Send(t.Context(), "brd_1", wire.Command{}) == nil {
+			commands++
 		}
-		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, ErrOffline) || r.Snapshot().CommandsUnsent != 1 {
+		if sent > maxBulk+1 || commands > 2*maxOut || time.Since(start) > 0 {
+			t.Errorf("%d pushes and %d commands sent in %s", sent, commands, time.Since(start))
+		}
+		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, board.ErrOffline) || r.Snapshot().CommandsUnsent != 2 {
 			t.Error(err, r.Snapshot().CommandsUnsent)
 		}
 		time.Sleep(7 * time.Second)
 		synctest.Wait()
 		if s := r.Status("brd_1"); s.State != "offline" || s.Since.Sub(start) > 6*time.Second {
 			t.Errorf("%s, %s", s.State, s.Since.Sub(start))
+		}
+		_ = conn.Close()
+	})
+}
+
+// A command doesn't wait for content that is queued, and a slow line that makes
+// progress isn't cut.
+func TestSlowLine(t *testing.T) {
+	t.Parallel()
+	bubble(t, "a command overtakes content", func(t *testing.T) {
+		r := newRig(t)
+		conn := r.dial()
+		_, _ = conn.Write(good("brd_1").bytes())
+		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":2}`))
+		synctest.Wait()
+		page := bytes.Repeat([]byte("p"), 256<<10) // more than the line holds
+		for range maxBulk {
+			if !r.Push("brd_1", r.Status("brd_1").Epoch, page) {
+				t.Fatal("not accepted")
+			}
+		}
+		synctest.Wait()
+		if err := r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_9"}); err != nil {
+			t.Fatal(err)
+		}
+		var read []byte
+		for buf := make([]byte, 4<<10); !bytes.Contains(read, []byte("cmd_9")); {
+			n, err := conn.Read(buf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read = append(read, buf[:n]...)
+		}
+		if before := bytes.Count(read, []byte("p")) / len(page); before > 1 {
+			t.Errorf("the command came after %d pages, want at most the one under way", before)
+		}
+		_ = conn.Close()
+	})
+	bubble(t, "progress", func(t *testing.T) {
+		r := newRig(t)
+		conn := r.dial()
+		_, _ = conn.Write(good("brd_1").bytes())
+		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":2}`))
+		synctest.Wait()
+		page := bytes.Repeat([]byte("p"), 192<<10)
+		r.Push("brd_1", r.Status("brd_1").Epoch, page)
+		got, start := 0, time.Now()
+		for buf := make([]byte, 8<<10); got < len(page); {
+			time.Sleep(time.Second) // all within the keep-alive
+			n, err := conn.Read(buf)
+			if err != nil {
+				t.Fatalf("after %d bytes and %s: %v", got, time.Since(start), err)
+			}
+			got += bytes.Count(buf[:n], []byte("p"))
+		}
+		if time.Since(start) < 20*time.Second {
+			t.Errorf("the line wasn't slow: %s", time.Since(start))
 		}
 		_ = conn.Close()
 	})

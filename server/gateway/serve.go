@@ -8,6 +8,8 @@ import (
 	"runtime/pprof"
 	"time"
 
+	"github.com/mochi-mqtt/server/v2/packets"
+
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
@@ -63,9 +65,11 @@ func (g *Gateway) sleep(d time.Duration) {
 
 func (g *Gateway) open(c net.Conn) {
 	gc := &guard{Conn: c, timeout: g.cfg.WriteTimeout}
+	g.room(gc)
 	g.mu.Lock()
 	if g.stopping {
 		g.mu.Unlock()
+		g.greeting.done(gc)
 		_ = c.Close()
 		return
 	}
@@ -85,6 +89,7 @@ func (g *Gateway) attend(c *guard) {
 			g.cfg.Log.Error("connection", "panic", v)
 		}
 		_ = c.Close()
+		g.greeting.done(c)
 		g.mu.Lock()
 		delete(g.conns, c)
 		g.mu.Unlock()
@@ -105,8 +110,10 @@ func (g *Gateway) attend(c *guard) {
 		return
 	}
 	err := g.mq.EstablishConnection("boards", c)
-	if c.link.Load() == nil {
+	if l := c.link.Load(); l == nil {
 		g.count.refused.Add(1)
+	} else if errors.Is(err, packets.ErrPacketTooLarge) {
+		l.b.drop(dropOversized, "", "", 1)
 	}
 	g.cfg.Log.Debug("connection ended", "error", err)
 }

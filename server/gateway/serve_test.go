@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	memory "github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 // TestStop: nothing is left (the bubble would see it), everything is written.
@@ -29,20 +30,20 @@ func TestStop(t *testing.T) {
 		synctest.Wait()
 		r.Stop()
 		r.Stop()
-		if err := <-waits; !errors.Is(err, ErrLost) && !errors.Is(err, ErrNoAnswer) {
+		if err := <-waits; !errors.Is(err, board.ErrLost) && !errors.Is(err, board.ErrNoAnswer) {
 			t.Error(err)
 		}
 		if st := r.store.state("brd_1"); st.Online || st.FirstSeenAt.IsZero() || st.Since.IsZero() {
 			t.Errorf("%+v", st)
 		}
-		l := memory.NewListener("late")
+		l := pipe.NewListener("late")
 		if err := r.Serve(l); err != nil {
 			t.Error(err)
 		}
 		if _, err := l.Dial(t.Context()); err == nil {
 			t.Error("a listener that is served late stays open")
 		}
-		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, ErrOffline) {
+		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, board.ErrOffline) {
 			t.Error(err)
 		}
 		_ = half.Close()
@@ -51,7 +52,7 @@ func TestStop(t *testing.T) {
 
 // flaky accepts nothing for a while.
 type flaky struct {
-	*memory.Listener
+	*pipe.Listener
 	left int
 }
 
@@ -67,7 +68,7 @@ func TestServe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		f := &flaky{memory.NewListener("flaky"), 6}
+		f := &flaky{pipe.NewListener("flaky"), 6}
 		done := make(chan error, 1)
 		go func() { done <- r.Serve(f) }()
 		start := time.Now()

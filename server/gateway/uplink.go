@@ -2,21 +2,25 @@ package gateway
 
 import (
 	"encoding/json"
+	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 // handle carries out one uplink, on the board's worker.
-func (b *board) handle(it item) {
+func (b *peer) handle(it item) {
 	g := b.g
 	b.mu.Lock()
 	greeted := b.cur == it.l
 	b.mu.Unlock()
 	if !greeted && it.channel != wire.UpHello { // before hello, or of a connection that was taken over
 		g.count.early.Add(1)
+		b.drop(dropEarly, it.channel, "", 1)
 		return
 	}
 	var err error
@@ -38,12 +42,12 @@ func (b *board) handle(it item) {
 	}
 	if err != nil {
 		g.count.garbage.Add(1)
-		g.cfg.Log.Debug("uplink", "board", b.id, "channel", it.channel, "error", err)
+		b.drop(dropGarbage, it.channel, fieldOf(err), 1)
 	}
 }
 
 // ack sends an acknowledgement; every one carries epoch and both times.
-func (b *board) ack(l *link, a wire.Ack) {
+func (b *peer) ack(l *link, a wire.Ack) {
 	a.Epoch, a.SessionMs, a.Time = l.epoch, clock.Mono().Milliseconds(), b.g.cfg.Clock.Now().UnixMilli()
 	l.push(wire.DownAck, encode(a), nil)
 }
@@ -59,7 +63,7 @@ func encode(v any) []byte {
 
 // hello opens an epoch: acknowledged, then online, then synchronized. A second
 // hello on a connection keeps its epoch.
-func (b *board) hello(l *link, payload []byte) error {
+func (b *peer) hello(l *link, payload []byte) error {
 	g := b.g
 	h, err := decodeHello(payload)
 	if err != nil || h.Proto != wire.Version {
@@ -67,7 +71,7 @@ func (b *board) hello(l *link, payload []byte) error {
 		l.close(errProto)
 		return err
 	}
-	if !b.meet() {
+	if !b.remember() {
 		l.close(errProto) // not remembered: the board tries again
 		return nil
 	}
@@ -82,14 +86,20 @@ func (b *board) hello(l *link, payload []byte) error {
 	if fresh {
 		l.epoch = g.life<<32 | g.epochs.Add(1)
 	}
+	if fresh && b.buffered == 0 { // what it still had then may be older
+		b.contact = b.st.LastSeenAt
+	}
+	if b.contact.IsZero() {
+		b.contact = now
+	}
 	b.cur, b.buffered = l, h.Buffered
 	b.st.LastSeenAt, b.st.Dropped = now, h.Dropped
 	if !b.st.Online {
 		b.st.Online, b.st.Since = true, now
 	}
-	b.stand(h.Doors)
+	b.st.Stand(h.Doors)
 	if h.Netloss != nil {
-		b.confirm(*h.Netloss, now)
+		b.st.Confirm(*h.Netloss, now)
 	}
 	if old == nil {
 		g.count.online.Add(1)
@@ -100,7 +110,7 @@ func (b *board) hello(l *link, payload []byte) error {
 		g.tell(b, history.Event{Kind: history.Online, Epoch: l.epoch, Revision: h.Revision, OutageAgeMs: h.OutageAgeMs})
 	}
 	b.ack(l, wire.Ack{Type: wire.AckHello, Accepted: true}) // in the outbox before any command can be
-	conn := device.BoardConn{BoardID: b.id, PlaceID: b.placeID, Epoch: l.epoch, Revision: h.Revision, Digest: h.Digest}
+	conn := board.Hello{BoardID: b.id, PlaceID: b.placeID, Epoch: l.epoch, Revision: h.Revision, Digest: h.Digest, Partial: h.Partial}
 	b.mu.Unlock()
 	g.count.hellos.Add(1)
 	g.sync.Connected(conn)
@@ -108,9 +118,9 @@ func (b *board) hello(l *link, payload []byte) error {
 	return nil
 }
 
-// meet makes sure that a board's first hello is remembered before the board is
+// remember makes sure that a board's first hello is remembered before the board is
 // shown online: it is never unknown again.
-func (b *board) meet() bool {
+func (b *peer) remember() bool {
 	b.mu.Lock()
 	st := b.st
 	b.mu.Unlock()
@@ -119,7 +129,7 @@ func (b *board) meet() bool {
 	}
 	now := b.g.now()
 	st.FirstSeenAt, st.Since, st.LastSeenAt = now, now, now
-	if err := b.g.cfg.Store.SaveBoardStates([]device.BoardState{st}); err != nil {
+	if err := b.g.cfg.Store.SaveBoardStates([]board.State{st}); err != nil {
 		b.g.cfg.Log.Warn("first hello", "board", b.id, "error", err)
 		return false
 	}
@@ -129,76 +139,117 @@ func (b *board) meet() bool {
 	return true
 }
 
-func (b *board) report(l *link, payload []byte) error {
+func (b *peer) report(l *link, payload []byte) error {
 	g := b.g
 	r, err := decodeReport(payload)
 	if err != nil {
 		return err
 	}
-	g.tell(b, history.Event{Kind: history.Received, Epoch: l.epoch, CommandID: r.CommandID, Result: r.Result, Reason: r.Code})
+	received := history.Event{Kind: history.Received, Epoch: l.epoch, CommandID: r.CommandID, Result: r.Result, Reason: r.Code}
+	running := g.reports.Running(r.CommandID)
+	if running { // before anything follows from it
+		g.tell(b, received)
+	}
 	g.count.reports.Add(1)
+	var refused atomic.Bool
 	first := g.reports.Report(b.id, r, func(accepted bool) { // after the commit
+		if !accepted {
+			refused.Store(true)
+			b.refusedReport(r)
+		}
 		b.ack(l, wire.Ack{Type: wire.AckRpt, CommandID: r.CommandID, Accepted: accepted})
 	})
+	if !running && !refused.Load() { // who invents reports fills no history
+		g.tell(b, received)
+	}
 	if first && r.Standing != nil { // a repeated one may be old
 		b.mu.Lock()
-		b.stand([]wire.Standing{*r.Standing})
+		b.st.Stand([]wire.Standing{*r.Standing})
 		b.mu.Unlock()
 		g.save(b)
 	}
 	return nil
 }
 
-func (b *board) acked(l *link, payload []byte) error {
+func (b *peer) acked(l *link, payload []byte) error {
 	a, err := decodeAck(payload)
 	if err != nil {
 		return err
 	}
-	if a.Type == "cfg" {
+	switch a.Type {
+	case "cfg":
 		b.configured(a)
+		return nil
+	case "page":
+		b.g.sync.Paged(b.id, l.epoch, a.Revision, a.Page)
 		return nil
 	}
 	b.g.sync.Acked(b.id, l.epoch, a.Revision, a.Digest)
 	return nil
 }
 
-func (b *board) state(payload []byte) error {
+func (b *peer) state(payload []byte) error {
 	s, err := decode[wire.State](payload)
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
-	b.stand(standings(s.Doors))
+	b.st.Stand(standings(s.Doors))
 	b.mu.Unlock()
 	b.g.save(b)
 	return nil
 }
 
-// records keeps a batch and acknowledges it after the commit [OFF-4]. What can
-// never be kept is counted and acknowledged too, or the board would send it for ever.
-func (b *board) records(l *link, payload []byte) error {
+func (b *peer) refusedReport(r wire.Report) {
+	switch {
+	case r.Result != wire.ResultOK && r.Result != wire.ResultRefused:
+		b.drop(dropMisfit, wire.UpRpt, "result", 1)
+	case r.Result == wire.ResultRefused && !slices.Contains(wire.RefusalCodes, r.Code):
+		b.drop(dropMisfit, wire.UpRpt, "code", 1)
+	default:
+		b.drop(dropUnknown, wire.UpRpt, "commandId", 1)
+	}
+}
+
+// records keeps a batch and acknowledges it after the commit, see OFF-4. What
+// can never be kept is counted and acknowledged too, or the board would send it
+// for ever.
+func (b *peer) records(l *link, payload []byte) error {
 	g := b.g
 	batch, err := decodeRecords(payload)
-	if err != nil || len(batch.Records) == 0 {
+	if err != nil {
+		// The board must not be stuck with it: it is told how far the batch reaches, or that it can't be read.
+		upTo := lastSeq(payload)
+		b.ack(l, wire.Ack{Type: wire.AckRec, Seq: upTo, Accepted: upTo > 0})
 		return err
 	}
-	upTo := batch.Records[len(batch.Records)-1].Seq
-	good := batch.Records[:0:0]
-	for _, r := range batch.Records {
-		if b.goodRecord(&r) {
-			good = append(good, r)
-		}
+	if len(batch.Records) == 0 {
+		b.ack(l, wire.Ack{Type: wire.AckRec, Accepted: true})
+		return nil
 	}
-	g.count.badRecords.Add(int64(len(batch.Records) - len(good)))
-	if len(good) > 0 {
-		fresh, err := g.cfg.Store.InsertBoardRecords(device.BoardState{BoardID: b.id, PlaceID: b.placeID}, good)
-		if err != nil {
-			g.cfg.Log.Warn("records", "board", b.id, "error", err)
-			return nil // not acknowledged: they come again
-		}
-		g.count.records.Add(int64(fresh))
+	batch.Records = batch.Records[:min(len(batch.Records), maxRecords)] // the rest comes again
+	upTo := batch.Records[len(batch.Records)-1].Seq
+	b.mu.Lock()
+	st := b.st
+	st.LastSeenAt = b.contact
+	room := b.quota.fill(time.Duration(g.now().UnixNano()))
+	b.mu.Unlock()
+	if room < float64(len(batch.Records)) {
+		b.drop(dropQuota, wire.UpRec, "records", len(batch.Records))
+		return nil // not acknowledged: they may come again later
+	}
+	fresh, bad, err := g.cfg.Records.Upload(st, batch.Records)
+	if err != nil {
+		g.cfg.Log.Warn("records", "board", b.id, "error", err)
+		return nil // not acknowledged: they come again
+	}
+	g.count.badRecords.Add(int64(bad))
+	g.count.records.Add(int64(fresh))
+	if bad > 0 {
+		b.drop(dropRecord, wire.UpRec, "records", bad)
 	}
 	b.mu.Lock()
+	b.quota.left -= float64(fresh)
 	b.st.Dropped = max(b.st.Dropped, batch.Dropped)
 	b.buffered = max(0, b.buffered-len(batch.Records))
 	b.mu.Unlock()
@@ -206,7 +257,7 @@ func (b *board) records(l *link, payload []byte) error {
 	return nil
 }
 
-func (b *board) digest(l *link, payload []byte) error {
+func (b *peer) digest(l *link, payload []byte) error {
 	d, err := decode[wire.Digest](payload)
 	if err != nil {
 		return err

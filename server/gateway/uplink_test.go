@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
 
@@ -43,7 +44,7 @@ func TestReports(t *testing.T) {
 		if b.ack(); r.backs.reps[3].Standing != nil {
 			t.Error("a standing that means nothing went on")
 		}
-		if got := r.kinds("received"); got != "received 1; received 1; received 1; received 1" {
+		if got := r.kinds("received"); got != "received 1; received 1; received 1" {
 			t.Error(got)
 		}
 	})
@@ -55,21 +56,21 @@ func TestWithDeviceAndStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := storetest.New(t)
 		r := &rig{t: t, backs: &backs{}}
-		g, err := New(Config{Store: h.Store, Clock: h.Clock})
+		g, err := New(Config{Store: h.Store, Records: record.Keeper{Store: h.Store}, Clock: h.Clock, Pepper: []byte("pepper")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		dev := device.New(device.Config{Ledger: h.Commands(), Sender: g, Clock: h.Clock})
+		dev := command.New(command.Config{Ledger: h.Commands(), Sender: g, Clock: h.Clock})
 		t.Cleanup(dev.Stop)
 		g.Bind(dev, r.backs)
 		r.Gateway = g
 		r.listen()
 		b := r.connect("brd_1", password("pw"))
-		b.say(wire.UpHello, wire.Hello{Proto: 1})
+		b.say(wire.UpHello, wire.Hello{Proto: 2})
 		b.ack()
-		answers := make(chan device.Answer, 1)
+		answers := make(chan command.Answer, 1)
 		go func() {
-			a, err := dev.Execute(t.Context(), device.Request{PlaceID: "plc_a", DoorID: "dor_1", Command: "open", Key: "k", Method: "api"})
+			a, err := dev.Execute(t.Context(), command.Request{PlaceID: "plc_a", DoorID: "dor_1", Command: "open", Key: "k", Method: "api"})
 			if err != nil {
 				t.Error(err)
 			}
@@ -81,7 +82,7 @@ func TestWithDeviceAndStore(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		b.say(wire.UpRpt, wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: "ok"})
-		if a := <-answers; a.Result.Outcome != device.Reported || a.Result.CommandID != c.ID {
+		if a := <-answers; a.Result.Outcome != command.Reported || a.Result.CommandID != c.ID {
 			t.Errorf("%+v", a)
 		}
 		if a := b.ack(); a.CommandID != c.ID || !a.Accepted {
@@ -90,15 +91,15 @@ func TestWithDeviceAndStore(t *testing.T) {
 		if n := dev.Snapshot(); n.UnknownReports != 1 || n.Reported != 1 {
 			t.Errorf("%+v", n)
 		}
-		b.say(wire.UpRec, wire.Records{Records: []wire.Record{record(1), record(2)}})
-		b.say(wire.UpRec, wire.Records{Records: []wire.Record{record(1), record(2), record(3)}}) // again, and one more
+		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2)}})
+		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2), onsite(3)}}) // again, and one more
 		if x, y := b.ack(), b.ack(); x.Seq != 2 || y.Seq != 3 || r.Snapshot().Records != 3 {
 			t.Errorf("%+v %+v %+v", x, y, r.Snapshot())
 		}
 	})
 }
 
-func record(seq int64) wire.Record {
+func onsite(seq int64) wire.Record {
 	return wire.Record{Seq: seq, DoorID: "dor_1", At: 1793502000000 + seq, Result: "opened", Reason: "onsite", PhoneTail: "1234"}
 }
 
@@ -109,31 +110,49 @@ func TestRecords(t *testing.T) {
 		b := r.online("brd_1")
 		say := func(list ...wire.Record) { t.Helper(); b.say(wire.UpRec, wire.Records{Records: list, Dropped: 2}) }
 		r.store.broken(errors.New("disk full"))
-		say(record(1))
+		say(onsite(1))
 		b.quiet() // not acknowledged before the commit
 		r.store.broken(nil)
-		whole := record(2)
+		whole := onsite(2)
 		whole.PhoneTail = "01012341234"
-		odd := record(3)
+		odd := onsite(3)
 		odd.PhoneHead, odd.PhoneTail = "01012345678", "12-4"
-		say(record(1), whole, odd)
+		say(onsite(1), whole, odd)
 		if a := b.ack(); a.Type != wire.AckRec || a.Seq != 3 || len(r.store.records) != 3 {
 			t.Errorf("%+v", a)
 		}
-		if x, y := r.store.records[1].PhoneTail, r.store.records[2].PhoneHead+r.store.records[2].PhoneTail; x != "1234" || y != "" {
-			t.Errorf("a phone went through: %q %q", x, y)
+		if x, y := r.store.records[1].ActorLabel, r.store.records[2].ActorLabel; x != "1234" || y != "----" {
+			t.Errorf("labels %q and %q, want 1234 and ----", x, y)
 		}
-		bad := func(change func(*wire.Record)) wire.Record { x := record(9); change(&x); return x }
+		bad := func(change func(*wire.Record)) wire.Record { x := onsite(9); change(&x); return x }
 		say(bad(func(r *wire.Record) { r.DoorID = "dor_3" }), bad(func(r *wire.Record) { r.At = 0 }), bad(func(r *wire.Record) { r.At = 1 << 60 }),
 			bad(func(r *wire.Record) { r.Result = "maybe" }), bad(func(r *wire.Record) { r.Reason = "expired" }),
 			bad(func(r *wire.Record) { r.Result = "denied" }), bad(func(r *wire.Record) { r.GrantID = strings.Repeat("x", 65) }), bad(func(r *wire.Record) { r.Seq = 10 }))
 		if a := b.ack(); a.Seq != 10 || r.Snapshot().BadRecords != 7 || r.Snapshot().Records != 4 {
 			t.Errorf("%+v %+v", a, r.Snapshot())
 		}
-		say(make([]wire.Record, maxRecords+1)...)
+		many := make([]wire.Record, maxRecords+1)
+		for i := range many {
+			many[i] = onsite(int64(100 + i))
+		}
+		say(many...) // too many: the first 100 count, the rest comes again
+		if a := b.ack(); a.Seq != 199 || r.Snapshot().Records != 104 {
+			t.Errorf("%+v %+v", a, r.Snapshot())
+		}
 		say()
+		if a := b.ack(); a.Seq != 0 || !a.Accepted {
+			t.Errorf("an empty batch: %+v", a)
+		}
+		b.say(wire.UpRec, `{"records":[{"seq":300,"doorId":5},{"seq":301}]}`) // never decodes: the board must not be stuck
+		if a := b.ack(); a.Seq != 301 || !a.Accepted {
+			t.Errorf("a batch that doesn't decode: %+v", a)
+		}
+		b.say(wire.UpRec, `nonsense`)
+		if a := b.ack(); a.Type != wire.AckRec || a.Accepted {
+			t.Errorf("nonsense: %+v", a)
+		}
 		b.quiet()
-		if n := r.Snapshot(); n.Garbage != 1 || r.Status("brd_1").Dropped != 2 {
+		if n := r.Snapshot(); n.Garbage != 2 || r.Status("brd_1").Dropped != 2 {
 			t.Errorf("%+v", n)
 		}
 	})

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // Limits of fields.
@@ -20,10 +20,14 @@ const (
 	maxItems  = 5000
 )
 
-// text checks a string of 1..limit characters (0.. when empty is allowed).
+// text checks a string of 1..limit characters (0.. when empty is allowed),
+// none of them invisible: what a person reads must be what is stored.
 func text(field, s string, least, limit int) error {
+	if fail.Deceptive(s) {
+		return fail.Invalid(field, "must not contain control or bidirectional override characters")
+	}
 	if n := utf8.RuneCountInString(s); n < least || n > limit {
-		return rule.Invalid(field, fmt.Sprintf("must have %d to %d characters", least, limit))
+		return fail.Invalid(field, fmt.Sprintf("must have %d to %d characters", least, limit))
 	}
 	return nil
 }
@@ -31,7 +35,7 @@ func text(field, s string, least, limit int) error {
 // required checks a string that must be there.
 func required(field string, s *string, limit int) error {
 	if s == nil {
-		return rule.Missing(field)
+		return fail.Missing(field)
 	}
 	return text(field, *s, 1, limit)
 }
@@ -47,10 +51,10 @@ func optional(field string, s *string, least, limit int) error {
 // phone checks 8..15 digits and nothing else.
 func phone(s *string) error {
 	if s == nil {
-		return rule.Missing("phone")
+		return fail.Missing("phone")
 	}
 	if !IsPhone(*s) {
-		return rule.New(rule.InvalidPhone, "phone must be 8 to 15 digits and nothing else", "field", "phone")
+		return fail.New(fail.InvalidPhone, "phone must be 8 to 15 digits and nothing else", "field", "phone")
 	}
 	return nil
 }
@@ -71,7 +75,7 @@ func IsPhone(s string) bool {
 // period checks [starts, ends).
 func period(starts, ends time.Time) error {
 	if !ends.After(starts) {
-		return rule.New(rule.InvalidPeriod, "endsAt must be after startsAt", "field", "endsAt")
+		return fail.New(fail.InvalidPeriod, "endsAt must be after startsAt", "field", "endsAt")
 	}
 	return nil
 }
@@ -83,11 +87,11 @@ func named(ids []string, doors []place.Door) ([]string, error) {
 		return nil, nil
 	}
 	if len(ids) == 0 {
-		return nil, rule.New(rule.EmptyDoorIDs, "doorIds must not be empty; leave it out for the default scope", "field", "doorIds")
+		return nil, fail.New(fail.EmptyDoorIDs, "doorIds must not be empty; leave it out for the default scope", "field", "doorIds")
 	}
 	out := slices.Compact(slices.Sorted(slices.Values(ids)))
 	if len(out) > maxDoors {
-		return nil, rule.New(rule.InvalidDoorIDs, fmt.Sprintf("doorIds must name at most %d doors", maxDoors), "field", "doorIds", "invalid", []string{})
+		return nil, fail.New(fail.InvalidDoorIDs, fmt.Sprintf("doorIds must name at most %d doors", maxDoors), "field", "doorIds", "invalid", []string{})
 	}
 	invalid := []string{}
 	for _, d := range out {
@@ -96,7 +100,7 @@ func named(ids []string, doors []place.Door) ([]string, error) {
 		}
 	}
 	if len(invalid) > 0 {
-		return nil, rule.New(rule.InvalidDoorIDs, "doorIds must be doors of this place", "field", "doorIds", "invalid", invalid)
+		return nil, fail.New(fail.InvalidDoorIDs, "doorIds must be doors of this place", "field", "doorIds", "invalid", invalid)
 	}
 	return out, nil
 }
@@ -115,7 +119,7 @@ func scope(ids, stored []string, doors []place.Door) ([]string, error) {
 		out = place.EntryDoors(doors)
 	}
 	if len(out) == 0 {
-		return nil, rule.New(rule.RuleViolated, "the place has no entry door; name doors in doorIds")
+		return nil, fail.New(fail.RuleViolated, "the place has no entry door; name doors in doorIds")
 	}
 	return out, nil
 }
@@ -137,7 +141,7 @@ func notTooLong(p place.Place, doors []place.Door, ids []string, starts, ends ti
 	if door != "" {
 		named = door
 	}
-	return rule.New(rule.PermitPeriodTooLong, fmt.Sprintf("a permit for these doors lasts at most %d hours", most),
+	return fail.New(fail.PermitPeriodTooLong, fmt.Sprintf("a permit for these doors lasts at most %d hours", most),
 		"maxHours", most, "requestedHours", hours(starts, ends), "doorId", named)
 }
 

@@ -1,8 +1,6 @@
-// Package grant holds the entitlements: entry permits, memberships,
-// reservations, and the rules of registering and revoking them. Pure rules
-// over the Store interface it declares; the API edge calls it. It imports
-// internal/access, internal/clock, internal/id, server/place and server/rule, no
-// HTTP, SQL or MQTT.
+// Package grant holds the entitlements: entry permits, memberships, reservations,
+// and the rules of registering and revoking them. Pure rules over the Store
+// interface it declares.
 package grant
 
 import (
@@ -18,6 +16,12 @@ const (
 	Pending = "pending"
 	Expired = "expired"
 	Revoked = "revoked"
+)
+
+// Kinds of terms.
+const (
+	Membership  = access.KindMembership
+	Reservation = access.KindReservation
 )
 
 // Grant is a permit, a membership or a reservation.
@@ -43,6 +47,7 @@ type Grant struct {
 	UseCount     int64
 	FirstUsedAt  time.Time
 	Rev          int64 // place revision of the last change
+	LeftRev      int64 // place revision at which it left the boards' content; 0 = it is in it
 }
 
 // State is the grant's state at now.
@@ -58,10 +63,48 @@ func (g Grant) State(now time.Time) string {
 	return Active
 }
 
-// Content is what boards know of the grant: no name, no phone.
-func (g Grant) Content() access.Grant {
+// How long boards know of a grant that opens nothing any more, so that the reader can
+// say why: Stay after its end, and of one revoked long before its end Remembered more
+// after the revocation at the most.
+const (
+	Stay       = 7 * 24 * time.Hour
+	Remembered = 30 * 24 * time.Hour
+)
+
+// LeavesAt is when the grant leaves the boards' content; zero = never.
+func (g Grant) LeavesAt() time.Time {
+	end := g.EndsAt
+	if !g.RevokedAt.IsZero() {
+		if last := g.RevokedAt.Add(Remembered); end.IsZero() || end.After(last) {
+			end = last
+		}
+	}
+	if end.IsZero() {
+		return end
+	}
+	return end.Add(Stay)
+}
+
+// Left reports whether boards need no longer know of the grant at now.
+func (g Grant) Left(now time.Time) bool {
+	at := g.LeavesAt()
+	return !at.IsZero() && !now.Before(at)
+}
+
+// Contents are the grants as access.Decide and the boards know them.
+func Contents(gs []Grant, key access.PhoneKey) []access.Grant {
+	out := make([]access.Grant, 0, len(gs))
+	for _, g := range gs {
+		out = append(out, g.Content(key))
+	}
+	return out
+}
+
+// Content is what boards know of the grant: no name, and of the phone a hash under the
+// place's key.
+func (g Grant) Content(key access.PhoneKey) access.Grant {
 	c := access.Grant{
-		ID: g.ID, Kind: g.Kind, PhoneHash: access.HashPhone(g.PlaceID, g.Phone), TokenHash: g.TokenHash,
+		ID: g.ID, Kind: g.Kind, PhoneHash: key.Hash(g.Phone), TokenHash: g.TokenHash,
 		Doors: slices.Clone(g.Doors), StartsAt: g.StartsAt.UnixMilli(), Revoked: !g.RevokedAt.IsZero(),
 	}
 	if !g.EndsAt.IsZero() {

@@ -8,15 +8,15 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // importBatch is how many rows share a transaction: few enough that door
 // commands never wait long behind a large file.
-const importBatch = 250
+const importBatch = 50
 
-// importing is one import under way.
+// importing is one import in progress.
 type importing struct {
 	by     By
 	source string
@@ -25,23 +25,45 @@ type importing struct {
 
 type rowFunc func(tx Tx, im importing, row fields) (RowResult, error)
 
+// ImportCustomers imports 1..5000 rows {externalRef, phone, name?}. Each row
+// stands alone and they apply in order; the same file again changes nothing
+// [IMP-1]. Errors (*fail.Error), of the envelope only: missing_field,
+// invalid_field; the store's.
+func (s *Service) ImportCustomers(by By, r ImportRequest) (ImportResult, error) {
+	return s.importRows(by, r, customerRow)
+}
+
+// ImportMemberships imports rows {externalRef, phone, name?, startsAt, endsAt?,
+// doorIds?}; a new phone makes its customer too. Errors: as ImportCustomers.
+func (s *Service) ImportMemberships(by By, r ImportRequest) (ImportResult, error) {
+	return s.importRows(by, r, membershipRow)
+}
+
 // importRows runs f over every row. A rule broken in a row fails that row;
 // any other error ends the import, and the file can be sent again [IMP-1].
 func (s *Service) importRows(by By, r ImportRequest, f rowFunc) (ImportResult, error) {
 	if err := required("source", r.Source, maxSource); err != nil {
 		return ImportResult{}, err
 	}
+	if *r.Source == "api" || *r.Source == "world" {
+		return ImportResult{}, fail.Invalid("source", `must not be "api" or "world": what an operator made is kept under them`)
+	}
 	if r.Items == nil {
-		return ImportResult{}, rule.Missing("items")
+		return ImportResult{}, fail.Missing("items")
 	}
 	if n := len(r.Items); n < 1 || n > maxItems {
-		return ImportResult{}, rule.Invalid("items", fmt.Sprintf("must have 1 to %d rows", maxItems))
+		return ImportResult{}, fail.Invalid("items", fmt.Sprintf("must have 1 to %d rows", maxItems))
 	}
+	end, err := s.imports.begin(by.PlaceID)
+	if err != nil {
+		return ImportResult{}, err
+	}
+	defer end()
 	out := ImportResult{Source: *r.Source, Received: len(r.Items), Results: make([]RowResult, 0, len(r.Items))}
 	for at := 0; at < len(r.Items); at += importBatch {
 		rows := r.Items[at:min(at+importBatch, len(r.Items))]
 		var results []RowResult
-		err := s.cfg.Store.Change(func(tx Tx) (err error) {
+		err := s.changeBy(s.cfg.Store.ChangeBehind, func(tx Tx) (err error) {
 			im := importing{by: by, source: *r.Source}
 			if im.doors, err = tx.Doors(by.PlaceID); err != nil {
 				return err
@@ -71,7 +93,7 @@ func importRow(tx Tx, im importing, raw json.RawMessage, f rowFunc) (RowResult, 
 		res, err = f(tx, im, row)
 	}
 	res.ExternalRef = value(row.ref)
-	var broken *rule.Error
+	var broken *fail.Error
 	if errors.As(err, &broken) {
 		return RowResult{ExternalRef: res.ExternalRef, Status: Failed, Error: broken.Code, Message: broken.Message}, nil
 	}
@@ -94,7 +116,7 @@ func (r *ImportResult) add(rows []RowResult) {
 	r.Results = append(r.Results, rows...)
 }
 
-func (s *Service) customerRow(tx Tx, im importing, row fields) (RowResult, error) {
+func customerRow(tx Tx, im importing, row fields) (RowResult, error) {
 	phone, name, err := row.person()
 	if err != nil {
 		return RowResult{}, err
@@ -125,7 +147,7 @@ func newCustomer(im importing, ref, phone, name string, now time.Time) Customer 
 		Phone: phone, Name: name, CreatedAt: now, UpdatedAt: now}
 }
 
-func (s *Service) membershipRow(tx Tx, im importing, row fields) (RowResult, error) {
+func membershipRow(tx Tx, im importing, row fields) (RowResult, error) {
 	r, err := row.term()
 	if err != nil {
 		return RowResult{}, err

@@ -2,6 +2,7 @@ package grant_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 func file(source string, rows ...string) grant.ImportRequest {
@@ -45,14 +46,16 @@ func TestImportEnvelope(t *testing.T) {
 		r    grant.ImportRequest
 		want string
 	}{
-		"no source":   {grant.ImportRequest{Items: []json.RawMessage{[]byte(row)}}, rule.MissingField},
-		"empty":       {file("", row), rule.InvalidField},
-		"long source": {file(strings.Repeat("x", 65), row), rule.InvalidField},
-		"no items":    {grant.ImportRequest{Source: ptr("s")}, rule.MissingField},
-		"empty items": {file("s"), rule.InvalidField},
-		"too many":    {file("s", strings.Split(strings.Repeat(row+"\n", 5001)[:5001*(len(row)+1)-1], "\n")...), rule.InvalidField},
+		"no source":     {grant.ImportRequest{Items: []json.RawMessage{[]byte(row)}}, fail.MissingField},
+		"empty":         {file("", row), fail.InvalidField},
+		"long source":   {file(strings.Repeat("x", 65), row), fail.InvalidField},
+		"no items":      {grant.ImportRequest{Source: ptr("s")}, fail.MissingField},
+		"empty items":   {file("s"), fail.InvalidField},
+		"operators own": {file("api", row), fail.InvalidField},
+		"world file":    {file("world", row), fail.InvalidField},
+		"too many":      {file("s", strings.Split(strings.Repeat(row+"\n", 5001)[:5001*(len(row)+1)-1], "\n")...), fail.InvalidField},
 	} {
-		if _, err := h.ImportCustomers(ctx, byA, tt.r); rule.CodeOf(err) != tt.want {
+		if _, err := h.ImportCustomers(byA, tt.r); fail.CodeOf(err) != tt.want {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
@@ -69,18 +72,18 @@ func TestImportCustomers(t *testing.T) {
 		`{"phone":"01011110002","name":null}`,
 	}
 	const bad = "invalid_field invalid_field missing_field invalid_field invalid_phone invalid_field invalid_field"
-	got, err := h.ImportCustomers(ctx, byA, file("crm", rows...))
+	got, err := h.ImportCustomers(byA, file("crm", rows...))
 	if want := "2/1/1/7: created created " + bad + " updated unchanged"; err != nil || line(got) != want || got.Received != 11 || got.Results[9].ExternalRef != "1" {
 		t.Errorf("%s, %v", line(got), err)
 	}
-	got, _ = h.ImportCustomers(ctx, byA, file("crm", rows[9], rows[10]))
+	got, _ = h.ImportCustomers(byA, file("crm", rows[9], rows[10]))
 	if want := "0/0/2/0: unchanged unchanged"; line(got) != want {
 		t.Errorf("the same again: %s", line(got))
 	}
-	if got, _ := h.ImportCustomers(ctx, byA, file("other", rows[0])); line(got) != "1/0/0/0: created" {
+	if got, _ := h.ImportCustomers(byA, file("other", rows[0])); line(got) != "1/0/0/0: created" {
 		t.Errorf("another source: %s", line(got))
 	}
-	list, total, err := h.Service.ListCustomers(ctx, "plc_a", grant.ListQuery{Phone: "01011110001"})
+	list, total, err := h.Service.ListCustomers("plc_a", grant.ListQuery{Phone: "01011110001"})
 	if err != nil || total != 2 || list[0].Source != "other" || list[1].Name != "B" {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -101,21 +104,21 @@ func TestImportMemberships(t *testing.T) {
 		`{"phone":"01011110003","startsAt":"2026-11-01T00:00:00Z","doorIds":[null]}`,
 		`{"phone":"01011110003","startsAt":"2026-11-01T00:00:00Z","doorIds":"dor_1"}`,
 	}
-	got, err := h.ImportMemberships(ctx, byA, file("crm", rows...))
+	got, err := h.ImportMemberships(byA, file("crm", rows...))
 	if want := "2/0/0/8: created created missing_field invalid_timestamp invalid_timestamp invalid_period empty_door_ids invalid_door_ids invalid_door_ids invalid_door_ids"; err != nil || line(got) != want {
 		t.Errorf("%s, %v", line(got), err)
 	}
 	rev := h.Digest("plc_a")
-	if got, _ := h.ImportMemberships(ctx, byA, file("crm", rows[:2]...)); line(got) != "0/0/2/0: unchanged unchanged" || h.Digest("plc_a") != rev {
+	if got, _ := h.ImportMemberships(byA, file("crm", rows[:2]...)); line(got) != "0/0/2/0: unchanged unchanged" || h.Digest("plc_a") != rev {
 		t.Errorf("the same again: %s", line(got))
 	}
-	if got, _ := h.ImportMemberships(ctx, byA, file("crm", strings.Replace(rows[0], "01011110001", "01011110009", 1))); line(got) != "0/1/0/0: updated" {
+	if got, _ := h.ImportMemberships(byA, file("crm", strings.Replace(rows[0], "01011110001", "01011110009", 1))); line(got) != "0/1/0/0: updated" {
 		t.Errorf("a new phone: %s", line(got))
 	}
-	if _, total, _ := h.Service.ListCustomers(ctx, "plc_a", grant.ListQuery{}); total != 3 {
+	if _, total, _ := h.Service.ListCustomers("plc_a", grant.ListQuery{}); total != 3 {
 		t.Errorf("%d customers, want one a phone", total)
 	}
-	ms, total, err := h.ListMemberships(ctx, "plc_a", grant.ListQuery{})
+	ms, total, err := h.ListTerms("plc_a", grant.Membership, grant.ListQuery{})
 	if err != nil || total != 2 {
 		t.Fatalf("%d, %v", total, err)
 	}
@@ -136,7 +139,7 @@ func TestImportLarge(t *testing.T) {
 		rows = append(rows, fmt.Sprintf(`{"externalRef":"%d","phone":"010%08d","startsAt":"2026-11-01T00:00:00Z"}`, i, i))
 	}
 	rows[77] = `{}`
-	got, err := h.ImportMemberships(ctx, byA, file("crm", rows...))
+	got, err := h.ImportMemberships(byA, file("crm", rows...))
 	if err != nil || got.Created != 4999 || got.Failed != 1 || len(got.Results) != 5000 || got.Results[77].Status != grant.Failed {
 		t.Errorf("%d created, %d failed, %v", got.Created, got.Failed, err)
 	}
@@ -147,50 +150,65 @@ func TestTerms(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	r := grant.TermRequest{ExternalRef: ptr("r"), Phone: ptr("01012345678"), StartsAt: ptr(epoch.Add(time.Hour)), EndsAt: ptr(epoch.Add(9000 * time.Hour))}
-	a, err := h.CreateReservation(ctx, byA, r)
+	a, err := h.CreateTerm(byA, grant.Reservation, r)
 	if err != nil || a.Kind != access.KindReservation || a.State != grant.Pending || len(a.Doors) != 2 || a.TokenHash != "" {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	if again, err := h.CreateReservation(ctx, byA, r); err != nil || again.ID != a.ID {
+	if again, err := h.CreateTerm(byA, grant.Reservation, r); err != nil || again.ID != a.ID {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if m, err := h.CreateMembership(ctx, byA, r); err != nil || m.ID == a.ID {
+	if m, err := h.CreateTerm(byA, grant.Membership, r); err != nil || m.ID == a.ID {
 		t.Errorf("a membership is another grant: %+v, %v", m, err)
 	}
 	r.ExternalRef = nil
-	if b, err := h.CreateReservation(ctx, byA, r); err != nil || b.ID == a.ID {
+	if b, err := h.CreateTerm(byA, grant.Reservation, r); err != nil || b.ID == a.ID {
 		t.Errorf("without a reference: %+v, %v", b, err)
 	}
-	c, err := h.CancelReservation(ctx, byA, a.ID)
+	c, err := h.CancelTerm(byA, grant.Reservation, a.ID)
 	if err != nil || c.State != grant.Cancelled || !c.RevokedAt.Equal(epoch) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	h.Pass(time.Hour)
-	if again, err := h.CancelReservation(ctx, byA, a.ID); err != nil || !again.RevokedAt.Equal(epoch) {
+	if again, err := h.CancelTerm(byA, grant.Reservation, a.ID); err != nil || !again.RevokedAt.Equal(epoch) {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if _, err := h.CancelMembership(ctx, byA, a.ID); rule.CodeOf(err) != rule.NotFound {
+	if _, err := h.CancelTerm(byA, grant.Membership, a.ID); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("of another kind: %v", err)
 	}
-	if _, err := h.CancelReservation(ctx, grant.By{PlaceID: "plc_b"}, a.ID); rule.CodeOf(err) != rule.NotFound {
+	if _, err := h.CancelTerm(grant.By{PlaceID: "plc_b"}, grant.Reservation, a.ID); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("of another place: %v", err)
 	}
 	r.ExternalRef = ptr("r")
-	if back, err := h.CreateReservation(ctx, byA, r); err != nil || back.ID != a.ID || back.State != grant.Active || !back.RevokedAt.IsZero() {
+	if back, err := h.CreateTerm(byA, grant.Reservation, r); err != nil || back.ID != a.ID || back.State != grant.Active || !back.RevokedAt.IsZero() {
 		t.Errorf("made again: %+v, %v", back, err)
 	}
-	if list, total, err := h.ListReservations(ctx, "plc_a", grant.ListQuery{}); err != nil || total != 2 || list[1].ID != a.ID {
+	if list, total, err := h.ListTerms("plc_a", grant.Reservation, grant.ListQuery{}); err != nil || total != 2 || list[1].ID != a.ID {
 		t.Errorf("%+v, %v", list, err)
 	}
 	for want, r := range map[string]grant.TermRequest{
-		rule.MissingField:   {Phone: ptr("01012345678")},
-		rule.InvalidPhone:   {Phone: ptr("x"), StartsAt: &epoch},
-		rule.InvalidPeriod:  {Phone: ptr("01012345678"), StartsAt: &epoch, EndsAt: &epoch},
-		rule.InvalidField:   {Phone: ptr("01012345678"), StartsAt: &epoch, ExternalRef: ptr("")},
-		rule.InvalidDoorIDs: {Phone: ptr("01012345678"), StartsAt: &epoch, DoorIDs: []string{"dor_b"}},
+		fail.MissingField:   {Phone: ptr("01012345678")},
+		fail.InvalidPhone:   {Phone: ptr("x"), StartsAt: &epoch},
+		fail.InvalidPeriod:  {Phone: ptr("01012345678"), StartsAt: &epoch, EndsAt: &epoch},
+		fail.InvalidField:   {Phone: ptr("01012345678"), StartsAt: &epoch, ExternalRef: ptr("")},
+		fail.InvalidDoorIDs: {Phone: ptr("01012345678"), StartsAt: &epoch, DoorIDs: []string{"dor_b"}},
 	} {
-		if _, err := h.CreateReservation(ctx, byA, r); rule.CodeOf(err) != want {
+		if _, err := h.CreateTerm(byA, grant.Reservation, r); fail.CodeOf(err) != want {
 			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// TestNamesShowWhatTheyAre: no control characters, nothing that turns a name around.
+func TestNamesShowWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	for field, r := range map[string]grant.RegisterRequest{
+		"name":        {ExternalRef: ptr("r"), Phone: ptr("01012345678"), Name: ptr("Kim \u202egnp.exe")},
+		"externalRef": {ExternalRef: ptr("r\r\nX: y"), Phone: ptr("01012345678")},
+	} {
+		_, err := newHouse(t).Register(byA, r)
+		var f *fail.Error
+		if !errors.As(err, &f) || f.Code != fail.InvalidField || f.Details["field"] != field {
+			t.Errorf("%s: %v, want invalid_field", field, err)
 		}
 	}
 }

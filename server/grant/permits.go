@@ -7,8 +7,8 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 func (r RegisterRequest) check() error {
@@ -22,25 +22,30 @@ func (r RegisterRequest) check() error {
 		return err
 	}
 	if r.StartsAt == nil {
-		return rule.Missing("startsAt")
+		return fail.Missing("startsAt")
 	}
 	if r.EndsAt == nil {
-		return rule.Missing("endsAt")
+		return fail.Missing("endsAt")
 	}
-	return period(rule.Milli(*r.StartsAt), rule.Milli(*r.EndsAt))
+	return period(fail.Milli(*r.StartsAt), fail.Milli(*r.EndsAt))
 }
 
-func (s *Service) register(by By, r RegisterRequest) (Registered, error) {
+// Register creates a permit or, under a known externalRef, replaces its period,
+// phone and name and clears its revocation. Errors (*fail.Error):
+// missing_field, invalid_field, invalid_phone, invalid_period, invalid_door_ids,
+// empty_door_ids, permit_period_too_long, rule_violated (no entry door); the
+// store's.
+func (s *Service) Register(by By, r RegisterRequest) (Permit, error) {
 	if err := r.check(); err != nil {
-		return Registered{}, err
+		return Permit{}, err
 	}
-	var out Registered
-	err := s.cfg.Store.Change(func(tx Tx) error { // read and write in one: concurrent creates end in one permit [PERM-2]
+	var out Permit
+	err := s.change(func(tx Tx) error { // read and write in one: concurrent creates end in one permit [PERM-2]
 		g, err := s.put(tx, by, r)
 		if err != nil {
 			return err
 		}
-		out = Registered{Permit: s.view(g, tx.Now()), Token: s.token(g.ID, g.Generation)}
+		out = s.view(g, tx.Now())
 		return nil
 	})
 	return out, err
@@ -65,8 +70,8 @@ func (s *Service) put(tx Tx, by By, r RegisterRequest) (Grant, error) {
 		g = *old
 	}
 	g.Phone, g.Name = *r.Phone, value(r.Name)
-	g.StartsAt, g.EndsAt = rule.Milli(*r.StartsAt), rule.Milli(*r.EndsAt)
-	g.RevokedAt, g.RevokeReason, g.UpdatedAt = time.Time{}, "", now
+	g.StartsAt, g.EndsAt = fail.Milli(*r.StartsAt), fail.Milli(*r.EndsAt)
+	g.RevokedAt, g.RevokeReason, g.UpdatedAt = time.Time{}, "", now // [PERM-3]
 	if g.Doors, err = scope(r.DoorIDs, g.Doors, doors); err != nil {
 		return Grant{}, err
 	}
@@ -89,7 +94,7 @@ func same(g, old Grant) bool {
 
 // find turns "not there" into nil.
 func find[T any](v T, err error) (*T, error) {
-	if errors.Is(err, rule.ErrNotFound) {
+	if errors.Is(err, fail.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -107,7 +112,7 @@ func value(s *string) string {
 
 func (r RevokeRequest) check() error {
 	if r.ExternalRef == nil && r.PermitID == nil {
-		return rule.New(rule.MissingField, "externalRef or permitId is required", "field", "externalRef")
+		return fail.New(fail.MissingField, "externalRef or permitId is required", "field", "externalRef")
 	}
 	if err := optional("externalRef", r.ExternalRef, 1, maxRef); err != nil {
 		return err
@@ -118,12 +123,15 @@ func (r RevokeRequest) check() error {
 	return optional("reason", r.Reason, 0, maxReason)
 }
 
-func (s *Service) revoke(by By, r RevokeRequest) (Permit, error) {
+// Revoke revokes a permit; its link is dead at once. A repeat keeps the first
+// time and reason. Errors (*fail.Error): missing_field, invalid_field,
+// permit_not_found; the store's.
+func (s *Service) Revoke(by By, r RevokeRequest) (Permit, error) {
 	if err := r.check(); err != nil {
 		return Permit{}, err
 	}
 	var out Permit
-	err := s.cfg.Store.Change(func(tx Tx) error {
+	err := s.change(func(tx Tx) error {
 		old, err := r.permit(tx, by.PlaceID)
 		if err != nil {
 			return err
@@ -162,13 +170,13 @@ func (r RevokeRequest) permit(tx Tx, placeID string) (*Grant, error) {
 	}
 	switch {
 	case byRef == nil && byID == nil:
-		return nil, rule.New(rule.PermitNotFound, "no such permit")
+		return nil, fail.New(fail.PermitNotFound, "permit not found")
 	case r.ExternalRef == nil:
 		return byID, nil
 	case r.PermitID == nil:
 		return byRef, nil
 	case byRef == nil || byID == nil || byRef.ID != byID.ID:
-		return nil, rule.Invalid("permitId", "and externalRef must name the same permit")
+		return nil, fail.Invalid("permitId", "and externalRef must name the same permit")
 	}
 	return byRef, nil
 }
@@ -187,32 +195,36 @@ func paged(q ListQuery) ListQuery {
 	return q
 }
 
-func (s *Service) listPermits(placeID string, q ListQuery) ([]Permit, int, error) {
+// List lists the permits of a place, newest first; total counts the matches.
+func (s *Service) List(placeID string, q ListQuery) (list []Permit, total int, err error) {
 	gs, total, err := s.cfg.Store.ListGrants(placeID, access.KindPermit, paged(q))
 	if err != nil {
 		return nil, 0, err
 	}
 	now := s.cfg.Clock.Now()
-	out := make([]Permit, 0, len(gs))
+	list = make([]Permit, 0, len(gs))
 	for _, g := range gs {
-		out = append(out, s.view(g, now))
+		list = append(list, s.view(g, now))
 	}
-	return out, total, nil
+	return list, total, nil
 }
 
-func (s *Service) get(placeID, permitID string) (PermitDetail, error) {
+// Get reads one permit, with Sync. Errors (*fail.Error): permit_not_found; the store's.
+func (s *Service) Get(placeID, permitID string) (Permit, error) {
 	g, err := s.cfg.Store.Grant(permitID)
-	if errors.Is(err, rule.ErrNotFound) || err == nil && !isPermit(g, placeID) {
-		return PermitDetail{}, rule.New(rule.PermitNotFound, "no such permit")
+	if errors.Is(err, fail.ErrNotFound) || err == nil && !isPermit(g, placeID) {
+		return Permit{}, fail.New(fail.PermitNotFound, "permit not found")
 	}
 	if err != nil {
-		return PermitDetail{}, err
+		return Permit{}, err
 	}
 	boards, err := s.cfg.Store.Boards(placeID)
 	if err != nil {
-		return PermitDetail{}, err
+		return Permit{}, err
 	}
-	return PermitDetail{Permit: s.view(g, s.cfg.Clock.Now()), Sync: s.sync(g, boards)}, nil
+	p := s.view(g, s.cfg.Clock.Now())
+	p.Sync = s.sync(g, boards)
+	return p, nil
 }
 
 // sync compares the revision of the permit's last change with what every board

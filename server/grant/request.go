@@ -49,23 +49,13 @@ type ImportRequest struct {
 	Items  []json.RawMessage
 }
 
-// Registered is the result of a create.
-type Registered struct {
-	Permit Permit
-	Token  string // the entry token; part of the URL
-}
-
 // Permit is a permit as the partner sees it.
 type Permit struct {
 	Grant
 	State string
-	URL   string // entry link; of a revoked permit the dead one
-}
-
-// PermitDetail is the single read.
-type PermitDetail struct {
-	Permit
-	Sync Sync
+	Token string // the entry token; of a revoked permit the dead one
+	URL   string // the entry link with that token
+	Sync  Sync   // of the single read only
 }
 
 // States of the synchronization.

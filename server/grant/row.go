@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // fields are one row of an import: an object whose fields are read one by one,
@@ -18,7 +18,7 @@ type fields struct {
 func parseRow(raw json.RawMessage) (fields, error) {
 	var f fields
 	if err := json.Unmarshal(raw, &f.raw); err != nil || f.raw == nil {
-		return fields{}, rule.New(rule.InvalidField, "the row must be an object")
+		return fields{}, fail.New(fail.InvalidField, "the row must be an object")
 	}
 	ref, err := f.text("externalRef")
 	if err != nil {
@@ -35,7 +35,7 @@ func parseRow(raw json.RawMessage) (fields, error) {
 func (f fields) text(name string) (*string, error) {
 	var s *string
 	if raw, ok := f.raw[name]; ok && json.Unmarshal(raw, &s) != nil {
-		return nil, rule.Invalid(name, "must be a string")
+		return nil, fail.Invalid(name, "must be a string")
 	}
 	return s, nil
 }
@@ -44,12 +44,12 @@ func (f fields) text(name string) (*string, error) {
 func (f fields) time(name string) (*time.Time, error) {
 	var s *string
 	if raw, ok := f.raw[name]; ok && json.Unmarshal(raw, &s) != nil {
-		return nil, rule.New(rule.InvalidTimestamp, name+" must be an RFC 3339 time with a zone", "field", name)
+		return nil, fail.New(fail.InvalidTimestamp, name+" must be an RFC 3339 time with a zone", "field", name)
 	}
 	if s == nil {
 		return nil, nil
 	}
-	t, err := rule.ParseTime(name, *s)
+	t, err := fail.ParseTime(name, *s)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +67,13 @@ func (f fields) doors() ([]string, error) {
 	err := json.Unmarshal(raw, &items)
 	for _, d := range items {
 		if d == nil {
-			err = rule.ErrNotFound
+			err = fail.ErrNotFound
 			break
 		}
 		ids = append(ids, *d)
 	}
 	if err != nil {
-		return nil, rule.New(rule.InvalidDoorIDs, "doorIds must be an array of strings", "field", "doorIds", "invalid", []string{})
+		return nil, fail.New(fail.InvalidDoorIDs, "doorIds must be an array of strings", "field", "doorIds", "invalid", []string{})
 	}
 	if items != nil && ids == nil {
 		return []string{}, nil

@@ -1,7 +1,6 @@
 package grant
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,10 +12,11 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// Store is what grants need. Rows that are not there: rule.ErrNotFound.
+// Store is what grants need. Rows that are not there: fail.ErrNotFound.
 type Store interface {
 	// Change runs fn in one durable transaction; an error of fn undoes it.
 	Change(fn func(tx Tx) error) error
+	ChangeBehind(fn func(tx Tx) error) error // overtaken by every other write
 	Grant(id string) (Grant, error)
 	// ListGrants: newest first, of one kind; total counts the matches.
 	ListGrants(placeID, kind string, q ListQuery) (list []Grant, total int, err error)
@@ -48,21 +48,64 @@ type Tx interface {
 type Config struct {
 	Clock   clock.Clock
 	Store   Store
-	Secret  []byte // entry tokens derive from it: store.Secret("entry links")
+	Secret  []byte // entry tokens derive from it
 	LinkURL string // base of entry links, without a slash at its end
+	// Openings are waited for by every change; the same as server/entry begins. nil = none.
+	Openings *place.Openings
 	// Applied is the revision a board has applied and when; nil = never any.
 	Applied func(boardID string) (rev int64, at time.Time)
 }
 
 // Service registers, revokes and lists grants.
-type Service struct{ cfg Config }
+type Service struct {
+	cfg     Config
+	imports imports
+}
 
 // New returns a service.
 func New(cfg Config) *Service {
 	if cfg.Applied == nil {
 		cfg.Applied = func(string) (int64, time.Time) { return 0, time.Time{} }
 	}
-	return &Service{cfg: cfg}
+	return &Service{cfg: cfg, imports: imports{of: map[string]*lane{}}}
+}
+
+// change runs fn in one durable transaction. When it returns, openings that may
+// have read the grants of the place as they were have sent their command.
+func (s *Service) change(fn func(tx Tx) error) error { return s.changeBy(s.cfg.Store.Change, fn) }
+
+func (s *Service) changeBy(write func(func(tx Tx) error) error, fn func(tx Tx) error) error {
+	var placeID string
+	err := write(func(tx Tx) error { return fn(noting{tx, &placeID}) })
+	if err == nil {
+		s.cfg.Openings.Wait(placeID) // [PERM-4]
+	}
+	return err
+}
+
+// noting is a Tx that notes the place of a grant that is found: only what is
+// there can lose rights, and a repeat, which changes nothing, waits as the
+// first call does.
+type noting struct {
+	Tx
+	placeID *string
+}
+
+func (n noting) Grant(id string) (Grant, error) { return n.found(n.Tx.Grant(id)) }
+
+func (n noting) GrantByRef(placeID, kind, source, ref string) (Grant, error) {
+	return n.found(n.Tx.GrantByRef(placeID, kind, source, ref))
+}
+
+func (n noting) GrantByPhone(placeID, kind, source, phone string) (Grant, error) {
+	return n.found(n.Tx.GrantByPhone(placeID, kind, source, phone))
+}
+
+func (n noting) found(g Grant, err error) (Grant, error) {
+	if err == nil {
+		*n.placeID = g.PlaceID
+	}
+	return g, err
 }
 
 // token is a permit's entry token: 256 bit, never stored. The generation makes
@@ -79,91 +122,12 @@ func HashLink(token string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// URL is the entry link of a token.
-func (s *Service) URL(token string) string { return s.cfg.LinkURL + "/entry?t=" + token }
-
 // view is a permit as the partner sees it at now.
 func (s *Service) view(g Grant, now time.Time) Permit {
 	gen := g.Generation
 	if !g.RevokedAt.IsZero() {
-		gen-- // the link that was; the next one is nobody's business yet
+		gen-- // the link that was; the next one isn't anybody's yet
 	}
-	return Permit{Grant: g, State: g.State(now), URL: s.URL(s.token(g.ID, gen))}
-}
-
-// Register creates a permit or, under a known externalRef, replaces its period,
-// phone and name and clears its revocation [PERM-2] [PERM-3]. Errors
-// (*rule.Error): missing_field, invalid_field, invalid_phone, invalid_period,
-// invalid_door_ids, empty_door_ids, permit_period_too_long, rule_violated (no
-// entry door); the store's.
-func (s *Service) Register(ctx context.Context, by By, r RegisterRequest) (Registered, error) {
-	return s.register(by, r)
-}
-
-// Revoke revokes a permit; its link is dead at once [PERM-4]. A repeat keeps
-// the first time and reason. Errors: missing_field, invalid_field,
-// permit_not_found; the store's.
-func (s *Service) Revoke(ctx context.Context, by By, r RevokeRequest) (Permit, error) {
-	return s.revoke(by, r)
-}
-
-// List lists the permits of a place, newest first.
-func (s *Service) List(ctx context.Context, placeID string, q ListQuery) (list []Permit, total int, err error) {
-	return s.listPermits(placeID, q)
-}
-
-// Get reads one permit. Errors: permit_not_found; the store's.
-func (s *Service) Get(ctx context.Context, placeID, permitID string) (PermitDetail, error) {
-	return s.get(placeID, permitID)
-}
-
-// CreateMembership and CreateReservation make a grant with no limit of length;
-// under a known externalRef they replace it. Errors: as Register, without
-// permit_period_too_long.
-func (s *Service) CreateMembership(ctx context.Context, by By, r TermRequest) (Term, error) {
-	return s.createTerm(by, "membership", r)
-}
-
-// CreateReservation is CreateMembership for a reservation.
-func (s *Service) CreateReservation(ctx context.Context, by By, r TermRequest) (Term, error) {
-	return s.createTerm(by, "reservation", r)
-}
-
-// CancelReservation ends a reservation; a repeat changes nothing. Errors:
-// not_found; the store's.
-func (s *Service) CancelReservation(ctx context.Context, by By, id string) (Term, error) {
-	return s.cancel(by, "reservation", id)
-}
-
-// CancelMembership is CancelReservation for a membership.
-func (s *Service) CancelMembership(ctx context.Context, by By, id string) (Term, error) {
-	return s.cancel(by, "membership", id)
-}
-
-// ListMemberships, ListReservations and ListCustomers: newest first.
-func (s *Service) ListMemberships(ctx context.Context, placeID string, q ListQuery) (list []Term, total int, err error) {
-	return s.listTerms(placeID, "membership", q)
-}
-
-// ListReservations lists reservations.
-func (s *Service) ListReservations(ctx context.Context, placeID string, q ListQuery) (list []Term, total int, err error) {
-	return s.listTerms(placeID, "reservation", q)
-}
-
-// ListCustomers lists customers.
-func (s *Service) ListCustomers(ctx context.Context, placeID string, q ListQuery) (list []Customer, total int, err error) {
-	return s.cfg.Store.ListCustomers(placeID, paged(q))
-}
-
-// ImportCustomers imports 1..5000 rows {externalRef, phone, name?}; each stands
-// alone, they apply in order, the same file again changes nothing [IMP-1].
-// Errors, of the envelope only: missing_field, invalid_field; the store's.
-func (s *Service) ImportCustomers(ctx context.Context, by By, r ImportRequest) (ImportResult, error) {
-	return s.importRows(by, r, s.customerRow)
-}
-
-// ImportMemberships imports rows {externalRef, phone, name?, startsAt, endsAt?,
-// doorIds?}; a customer is made when the phone is new.
-func (s *Service) ImportMemberships(ctx context.Context, by By, r ImportRequest) (ImportResult, error) {
-	return s.importRows(by, r, s.membershipRow)
+	token := s.token(g.ID, gen)
+	return Permit{Grant: g, State: g.State(now), Token: token, URL: s.cfg.LinkURL + "/entry?t=" + token}
 }

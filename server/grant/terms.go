@@ -6,12 +6,12 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
-	"github.com/doorlab/doorlab/server/rule"
 )
 
 // apiSource is the source of memberships and reservations that were made one
-// by one, apart from those of imports.
+// by one, not by an import.
 const apiSource = "api"
 
 func (r TermRequest) check() error {
@@ -25,12 +25,12 @@ func (r TermRequest) check() error {
 		return err
 	}
 	if r.StartsAt == nil {
-		return rule.Missing("startsAt")
+		return fail.Missing("startsAt")
 	}
 	if r.EndsAt == nil {
 		return nil
 	}
-	return period(rule.Milli(*r.StartsAt), rule.Milli(*r.EndsAt))
+	return period(fail.Milli(*r.StartsAt), fail.Milli(*r.EndsAt))
 }
 
 func term(g Grant, now time.Time) Term {
@@ -41,12 +41,15 @@ func term(g Grant, now time.Time) Term {
 	return t
 }
 
-func (s *Service) createTerm(by By, kind string, r TermRequest) (Term, error) {
+// CreateTerm makes a membership or a reservation, with no limit of length; under
+// a known externalRef it replaces the one of that reference. Errors: as
+// Register, without permit_period_too_long.
+func (s *Service) CreateTerm(by By, kind string, r TermRequest) (Term, error) {
 	if err := r.check(); err != nil {
 		return Term{}, err
 	}
 	var out Term
-	err := s.cfg.Store.Change(func(tx Tx) error {
+	err := s.change(func(tx Tx) error {
 		doors, err := tx.Doors(by.PlaceID)
 		if err != nil {
 			return err
@@ -76,9 +79,9 @@ func putTerm(tx Tx, by By, kind, source string, r TermRequest, old *Grant, doors
 	if old != nil {
 		g = *old
 	}
-	g.Phone, g.Name, g.StartsAt, g.EndsAt = *r.Phone, value(r.Name), rule.Milli(*r.StartsAt), time.Time{}
+	g.Phone, g.Name, g.StartsAt, g.EndsAt = *r.Phone, value(r.Name), fail.Milli(*r.StartsAt), time.Time{}
 	if r.EndsAt != nil {
-		g.EndsAt = rule.Milli(*r.EndsAt)
+		g.EndsAt = fail.Milli(*r.EndsAt)
 	}
 	g.RevokedAt, g.RevokeReason, g.UpdatedAt = time.Time{}, "", now
 	var err error
@@ -94,12 +97,14 @@ func putTerm(tx Tx, by By, kind, source string, r TermRequest, old *Grant, doors
 	return g, Updated, tx.PutGrant(kind, &g, old)
 }
 
-func (s *Service) cancel(by By, kind, grantID string) (Term, error) {
+// CancelTerm ends a membership or a reservation; a repeat changes nothing.
+// Errors (*fail.Error): not_found; the store's.
+func (s *Service) CancelTerm(by By, kind, grantID string) (Term, error) {
 	var out Term
-	err := s.cfg.Store.Change(func(tx Tx) error {
+	err := s.change(func(tx Tx) error {
 		old, err := tx.Grant(grantID)
-		if errors.Is(err, rule.ErrNotFound) || err == nil && (old.PlaceID != by.PlaceID || old.Kind != kind) {
-			return rule.New(rule.NotFound, "no such "+kind)
+		if errors.Is(err, fail.ErrNotFound) || err == nil && (old.PlaceID != by.PlaceID || old.Kind != kind) {
+			return fail.New(fail.NotFound, kind+" not found")
 		}
 		if err != nil {
 			return err
@@ -117,15 +122,21 @@ func (s *Service) cancel(by By, kind, grantID string) (Term, error) {
 	return out, err
 }
 
-func (s *Service) listTerms(placeID, kind string, q ListQuery) ([]Term, int, error) {
+// ListTerms lists memberships or reservations, newest first; total counts the matches.
+func (s *Service) ListTerms(placeID, kind string, q ListQuery) (list []Term, total int, err error) {
 	gs, total, err := s.cfg.Store.ListGrants(placeID, kind, paged(q))
 	if err != nil {
 		return nil, 0, err
 	}
 	now := s.cfg.Clock.Now()
-	out := make([]Term, 0, len(gs))
+	list = make([]Term, 0, len(gs))
 	for _, g := range gs {
-		out = append(out, term(g, now))
+		list = append(list, term(g, now))
 	}
-	return out, total, nil
+	return list, total, nil
+}
+
+// ListCustomers lists customers, newest first; total counts the matches.
+func (s *Service) ListCustomers(placeID string, q ListQuery) (list []Customer, total int, err error) {
+	return s.cfg.Store.ListCustomers(placeID, paged(q))
 }

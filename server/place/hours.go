@@ -6,7 +6,7 @@ import (
 	"maps"
 
 	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // check turns a week that came in into one of ours. Errors: invalid_field,
@@ -16,20 +16,20 @@ func (w Week) check(field string) (access.Week, error) {
 	for day, pairs := range w {
 		at := field + "." + day
 		if !access.IsWeekday(day) {
-			return nil, rule.Invalid(at, "is not a day (mon..sun)")
+			return nil, fail.Invalid(at, "is not a day (mon..sun)")
 		}
 		if pairs == nil {
-			return nil, rule.Invalid(at, "must be an array of [start, end] pairs")
+			return nil, fail.Invalid(at, "must be an array of [start, end] pairs")
 		}
 		ours := make([][2]string, 0, len(pairs))
 		for _, p := range pairs {
 			if len(p) != 2 {
-				return nil, rule.Invalid(at, "must be an array of [start, end] pairs")
+				return nil, fail.Invalid(at, "must be an array of [start, end] pairs")
 			}
 			ours = append(ours, [2]string{p[0], p[1]})
 		}
 		if err := access.CheckDay(ours); err != nil {
-			return nil, rule.Invalid(at, "is wrong: "+err.Error())
+			return nil, fail.Invalid(at, "is wrong: "+err.Error())
 		}
 		out[day] = ours
 	}
@@ -37,18 +37,18 @@ func (w Week) check(field string) (access.Week, error) {
 }
 
 // SetHours replaces the given days of the week; what follows opening hours
-// follows at once [HRS-1]. week nil = absent. Errors (*rule.Error):
+// follows at once [HRS-1]. week nil = absent. Errors (*fail.Error):
 // place_not_found, missing_field, invalid_field; the store's.
 func (s *Service) SetHours(placeID string, week Week) (Place, error) {
 	if week == nil {
-		return Place{}, rule.Missing("hours.week")
+		return Place{}, fail.Missing("hours.week")
 	}
 	days, err := week.check("hours.week")
 	if err != nil {
 		return Place{}, err
 	}
 	var out Place
-	err = s.cfg.Store.ChangePlace(func(tx Tx) error {
+	err = s.change(placeID, func(tx Tx) error {
 		old, err := found(tx.Place(placeID))
 		if err != nil {
 			return err
@@ -64,8 +64,8 @@ func (s *Service) SetHours(placeID string, week Week) (Place, error) {
 
 // found turns the read of a place that is not there into place_not_found.
 func found(p Place, err error) (Place, error) {
-	if errors.Is(err, rule.ErrNotFound) {
-		return Place{}, rule.New(rule.PlaceNotFound, "no such place")
+	if errors.Is(err, fail.ErrNotFound) {
+		return Place{}, fail.New(fail.PlaceNotFound, "no such place")
 	}
 	return p, err
 }
@@ -87,7 +87,7 @@ func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
 		days = DefaultDays
 	}
 	if days < 1 || days > MaxDays {
-		return Schedule{}, rule.New(rule.InvalidQuery, fmt.Sprintf("days must be 1 to %d", MaxDays), "field", "days")
+		return Schedule{}, fail.New(fail.InvalidQuery, fmt.Sprintf("days must be 1 to %d", MaxDays), "field", "days")
 	}
 	h := p.Hours()
 	return Schedule{PlaceID: p.ID, Timezone: p.Timezone, Days: h.Schedule(h.Today(s.cfg.Clock.Now()), days)}, nil

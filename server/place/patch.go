@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
-// PatchPlace is the operator's change of a place. Errors (*rule.Error):
+// PatchPlace is the operator's change of a place. Errors (*fail.Error):
 // place_not_found, invalid_field, invalid_phone, rule_violated (the number is
 // another place's); the store's.
 func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) {
@@ -18,7 +18,7 @@ func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) {
 		return Place{}, err
 	}
 	var out Place
-	err := s.cfg.Store.ChangePlace(func(tx Tx) error {
+	err := s.change(placeID, func(tx Tx) error {
 		old, err := found(tx.Place(placeID))
 		if err != nil {
 			return err
@@ -28,7 +28,7 @@ func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) {
 			if taken, err := tx.PhoneTaken(out.EntryPhone, placeID); err != nil {
 				return err
 			} else if taken {
-				return rule.New(rule.RuleViolated, "the number is another place's")
+				return fail.New(fail.RuleViolated, "the number belongs to another place")
 			}
 		}
 		return tx.SavePlace("place", out, old)
@@ -57,11 +57,11 @@ func (p PlacePatch) apply(to Place) Place {
 
 func (p PlacePatch) check() error {
 	if n := p.EntryPhone; n != nil && *n != "" && (len(*n) < 8 || len(*n) > 15 || strings.Trim(*n, "0123456789") != "") {
-		return rule.New(rule.InvalidPhone, "entryPhone must be 8 to 15 digits and nothing else", "field", "entryPhone")
+		return fail.New(fail.InvalidPhone, "entryPhone must be 8 to 15 digits and nothing else", "field", "entryPhone")
 	}
 	if z := p.Timezone; z != nil {
 		if _, err := time.LoadLocation(*z); err != nil || *z == "" || *z == "Local" {
-			return rule.Invalid("timezone", "must be the name of a time zone, such as Asia/Seoul")
+			return fail.Invalid("timezone", "must be the name of a time zone, such as Asia/Seoul")
 		}
 	}
 	if p.Closures != nil {
@@ -78,7 +78,7 @@ func (p PlacePatch) check() error {
 func checkClosures(cs []access.Closure) error {
 	for i, c := range cs {
 		if !access.IsDate(c.From) || !access.IsDate(c.To) || c.To < c.From {
-			return rule.Invalid(fmt.Sprintf("closures[%d]", i), "must have dates from and to (YYYY-MM-DD), in order")
+			return fail.Invalid(fmt.Sprintf("closures[%d]", i), "must have dates from and to (YYYY-MM-DD), in order")
 		}
 	}
 	return nil
@@ -89,11 +89,11 @@ func checkHolidays(hs []access.Holiday) error {
 	for i, h := range hs {
 		at := fmt.Sprintf("holidays[%d]", i)
 		if !access.IsDate(h.Date) || seen[h.Date] {
-			return rule.Invalid(at+".date", "must be a date (YYYY-MM-DD), once")
+			return fail.Invalid(at+".date", "must be a date (YYYY-MM-DD) and appear only once")
 		}
 		seen[h.Date] = true
 		if err := access.CheckDay(h.Intervals); err != nil {
-			return rule.Invalid(at+".intervals", "is wrong: "+err.Error())
+			return fail.Invalid(at+".intervals", "is wrong: "+err.Error())
 		}
 	}
 	return nil
@@ -103,12 +103,12 @@ func checkHolidays(hs []access.Holiday) error {
 // invalid_field; the store's.
 func (s *Service) PatchDoor(doorID string, p DoorPatch) (Door, error) {
 	if h := p.EntryPermitMaxHours; h != nil && (*h < 1 || *h > MaxPermitHours) {
-		return Door{}, rule.Invalid("entryPermitMaxHours", fmt.Sprintf("must be 1 to %d", MaxPermitHours))
+		return Door{}, fail.Invalid("entryPermitMaxHours", fmt.Sprintf("must be 1 to %d", MaxPermitHours))
 	}
 	var out Door
 	err := s.cfg.Store.ChangePlace(func(tx Tx) (err error) {
-		if out, err = tx.Door(doorID); errors.Is(err, rule.ErrNotFound) {
-			return rule.New(rule.DeviceNotFound, "no such door")
+		if out, err = tx.Door(doorID); errors.Is(err, fail.ErrNotFound) {
+			return fail.New(fail.DeviceNotFound, "no such door")
 		}
 		if err != nil {
 			return err

@@ -50,18 +50,26 @@ type Door struct {
 	PermitMaxHours int
 }
 
-// Board is one controller. Password is what it logs in with.
+// Board is one controller.
 type Board struct {
-	ID       string
-	PlaceID  string
-	Name     string
-	Password string
+	ID      string
+	PlaceID string
+	Name    string
 }
 
 // Policy is a window policy of a door as it is stored.
 type Policy struct {
 	access.Window
 	PlaceID string
+}
+
+// Windows are the policies as access.Mode and the boards know them.
+func Windows(ps []Policy) []access.Window {
+	out := make([]access.Window, 0, len(ps))
+	for _, p := range ps {
+		out = append(out, p.Window)
+	}
+	return out
 }
 
 // Created is the time the policy was stored.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
-	"github.com/doorlab/doorlab/server/rule"
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
 
@@ -127,16 +127,16 @@ func TestPolicyRefuses(t *testing.T) {
 		r    place.PolicyRequest
 		want string
 	}{
-		"no ref":       {place.PolicyRequest{Mode: ptr("free")}, rule.MissingField},
-		"no mode":      {place.PolicyRequest{Ref: ptr("always")}, rule.MissingField},
-		"unknown ref":  {policy("never", "free"), rule.InvalidField},
-		"unknown mode": {policy("always", "open"), rule.InvalidField},
-		"empty custom": {policy("custom", "free"), rule.MissingField},
-		"unknown day":  {custom(func(r *place.PolicyRequest) { r.Week = place.Week{"day": {}} }), rule.InvalidField},
-		"no interval":  {custom(func(r *place.PolicyRequest) { r.Week = place.Week{"mon": {}} }), rule.InvalidField},
-		"reversed":     {custom(func(r *place.PolicyRequest) { r.StartsAt, r.EndsAt = &epoch, &epoch }), rule.InvalidPeriod},
+		"no ref":       {place.PolicyRequest{Mode: ptr("free")}, fail.MissingField},
+		"no mode":      {place.PolicyRequest{Ref: ptr("always")}, fail.MissingField},
+		"unknown ref":  {policy("never", "free"), fail.InvalidField},
+		"unknown mode": {policy("always", "open"), fail.InvalidField},
+		"empty custom": {policy("custom", "free"), fail.MissingField},
+		"unknown day":  {custom(func(r *place.PolicyRequest) { r.Week = place.Week{"day": {}} }), fail.InvalidField},
+		"no interval":  {custom(func(r *place.PolicyRequest) { r.Week = place.Week{"mon": {}} }), fail.InvalidField},
+		"reversed":     {custom(func(r *place.PolicyRequest) { r.StartsAt, r.EndsAt = &epoch, &epoch }), fail.InvalidPeriod},
 	} {
-		if _, err := h.SetPolicy("plc_a", "dor_1", tt.r); rule.CodeOf(err) != tt.want {
+		if _, err := h.SetPolicy("plc_a", "dor_1", tt.r); fail.CodeOf(err) != tt.want {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
@@ -145,17 +145,17 @@ func TestPolicyRefuses(t *testing.T) {
 		_, err2 := h.Service.Policies("plc_a", door)
 		_, err3 := h.DeletePolicies("plc_a", door, place.PolicyQuery{})
 		for _, err := range []error{err1, err2, err3} {
-			if rule.CodeOf(err) != rule.DeviceNotFound {
+			if fail.CodeOf(err) != fail.DeviceNotFound {
 				t.Errorf("%s: %v", door, err)
 			}
 		}
 	}
-	if _, err := h.DeletePolicies("plc_a", "dor_1", place.PolicyQuery{Ref: "x"}); rule.CodeOf(err) != rule.InvalidQuery {
+	if _, err := h.DeletePolicies("plc_a", "dor_1", place.PolicyQuery{Ref: "x"}); fail.CodeOf(err) != fail.InvalidQuery {
 		t.Errorf("delete: %v", err)
 	}
 	for i := range 21 {
 		_, err := h.SetPolicy("plc_a", "dor_1", custom(func(r *place.PolicyRequest) { r.StartsAt = ptr(epoch.Add(time.Duration(i) * time.Hour)) }))
-		if want := map[bool]string{true: rule.RuleViolated}[i == 20]; rule.CodeOf(err) != want {
+		if want := map[bool]string{true: fail.RuleViolated}[i == 20]; fail.CodeOf(err) != want {
 			t.Errorf("custom policy %d: %v", i+1, err)
 		}
 	}
@@ -165,26 +165,26 @@ func TestSetHours(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	p, err := h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}, {"09:00", "24:00"}}})
-	if rule.CodeOf(err) != rule.InvalidField || err.(*rule.Error).Details["field"] != "hours.week.mon" {
+	if fail.CodeOf(err) != fail.InvalidField || err.(*fail.Error).Details["field"] != "hours.week.mon" {
 		t.Errorf("overlap: %+v, %v", p, err)
 	}
 	for name, tt := range map[string]struct {
 		w    place.Week
 		want string
 	}{
-		"absent":  {nil, rule.MissingField},
-		"null":    {place.Week{"mon": nil}, rule.InvalidField},
-		"day":     {place.Week{"monday": {}}, rule.InvalidField},
-		"single":  {place.Week{"mon": {{"09:00"}}}, rule.InvalidField},
-		"triple":  {place.Week{"mon": {{"09:00", "10:00", "11:00"}}}, rule.InvalidField},
-		"equal":   {place.Week{"mon": {{"09:00", "09:00"}}}, rule.InvalidField},
-		"no time": {place.Week{"mon": {{"9:00", "10:00"}}}, rule.InvalidField},
+		"absent":  {nil, fail.MissingField},
+		"null":    {place.Week{"mon": nil}, fail.InvalidField},
+		"day":     {place.Week{"monday": {}}, fail.InvalidField},
+		"single":  {place.Week{"mon": {{"09:00"}}}, fail.InvalidField},
+		"triple":  {place.Week{"mon": {{"09:00", "10:00", "11:00"}}}, fail.InvalidField},
+		"equal":   {place.Week{"mon": {{"09:00", "09:00"}}}, fail.InvalidField},
+		"no time": {place.Week{"mon": {{"9:00", "10:00"}}}, fail.InvalidField},
 	} {
-		if _, err := h.SetHours("plc_a", tt.w); rule.CodeOf(err) != tt.want {
+		if _, err := h.SetHours("plc_a", tt.w); fail.CodeOf(err) != tt.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := h.SetHours("plc_x", place.Week{}); rule.CodeOf(err) != rule.PlaceNotFound {
+	if _, err := h.SetHours("plc_x", place.Week{}); fail.CodeOf(err) != fail.PlaceNotFound {
 		t.Errorf("unknown place: %v", err)
 	}
 	rev := h.Digest("plc_a")
@@ -215,7 +215,7 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, n := range []int{-1, 61} {
-		if _, err := h.Service.Schedule("plc_a", n); rule.CodeOf(err) != rule.InvalidQuery {
+		if _, err := h.Service.Schedule("plc_a", n); fail.CodeOf(err) != fail.InvalidQuery {
 			t.Errorf("%d days: %v", n, err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestSchedule(t *testing.T) {
 	if s, err := h.Service.Schedule("plc_a", 1); err != nil || s.Days[0].Date != "2026-11-02" {
 		t.Errorf("today is the place's: %+v, %v", s, err)
 	}
-	if _, err := h.Service.Schedule("plc_x", 1); rule.CodeOf(err) != rule.PlaceNotFound {
+	if _, err := h.Service.Schedule("plc_x", 1); fail.CodeOf(err) != fail.PlaceNotFound {
 		t.Errorf("unknown place: %v", err)
 	}
 }
@@ -252,17 +252,17 @@ func TestPatch(t *testing.T) {
 		p    place.PlacePatch
 		want string
 	}{
-		"taken":     {place.PlacePatch{EntryPhone: ptr("05011112222")}, rule.RuleViolated},
-		"no phone":  {place.PlacePatch{EntryPhone: ptr("050-1111-2222")}, rule.InvalidPhone},
-		"zone":      {place.PlacePatch{Timezone: ptr("Asia/Nowhere")}, rule.InvalidField},
-		"local":     {place.PlacePatch{Timezone: ptr("Local")}, rule.InvalidField},
-		"closure":   {place.PlacePatch{Closures: &[]access.Closure{{From: "2026-12-25", To: "2026-12-24"}}}, rule.InvalidField},
-		"no date":   {place.PlacePatch{Closures: &[]access.Closure{{From: "2026-02-30", To: "2026-12-24"}}}, rule.InvalidField},
-		"holiday":   {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "x"}}}, rule.InvalidField},
-		"twice":     {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "2026-11-01"}, {Date: "2026-11-01"}}}, rule.InvalidField},
-		"intervals": {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "2026-11-01", Intervals: [][2]string{{"1", "2"}}}}}, rule.InvalidField},
+		"taken":     {place.PlacePatch{EntryPhone: ptr("05011112222")}, fail.RuleViolated},
+		"no phone":  {place.PlacePatch{EntryPhone: ptr("050-1111-2222")}, fail.InvalidPhone},
+		"zone":      {place.PlacePatch{Timezone: ptr("Asia/Nowhere")}, fail.InvalidField},
+		"local":     {place.PlacePatch{Timezone: ptr("Local")}, fail.InvalidField},
+		"closure":   {place.PlacePatch{Closures: &[]access.Closure{{From: "2026-12-25", To: "2026-12-24"}}}, fail.InvalidField},
+		"no date":   {place.PlacePatch{Closures: &[]access.Closure{{From: "2026-02-30", To: "2026-12-24"}}}, fail.InvalidField},
+		"holiday":   {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "x"}}}, fail.InvalidField},
+		"twice":     {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "2026-11-01"}, {Date: "2026-11-01"}}}, fail.InvalidField},
+		"intervals": {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "2026-11-01", Intervals: [][2]string{{"1", "2"}}}}}, fail.InvalidField},
 	} {
-		if _, err := h.PatchPlace("plc_a", tt.p); rule.CodeOf(err) != tt.want {
+		if _, err := h.PatchPlace("plc_a", tt.p); fail.CodeOf(err) != tt.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -273,14 +273,14 @@ func TestPatch(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for _, n := range []int{0, 721} {
-		if _, err := h.PatchDoor("dor_1", place.DoorPatch{EntryPermitMaxHours: &n}); rule.CodeOf(err) != rule.InvalidField {
+		if _, err := h.PatchDoor("dor_1", place.DoorPatch{EntryPermitMaxHours: &n}); fail.CodeOf(err) != fail.InvalidField {
 			t.Errorf("%d h: %v", n, err)
 		}
 	}
-	if _, err := h.PatchDoor("dor_x", place.DoorPatch{}); rule.CodeOf(err) != rule.DeviceNotFound {
+	if _, err := h.PatchDoor("dor_x", place.DoorPatch{}); fail.CodeOf(err) != fail.DeviceNotFound {
 		t.Errorf("unknown door: %v", err)
 	}
-	if _, err := h.PatchPlace("plc_x", place.PlacePatch{}); rule.CodeOf(err) != rule.PlaceNotFound {
+	if _, err := h.PatchPlace("plc_x", place.PlacePatch{}); fail.CodeOf(err) != fail.PlaceNotFound {
 		t.Errorf("unknown place: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // maxCustom is how many custom policies a door may have.
@@ -20,7 +20,7 @@ var (
 )
 
 // Policies lists the window policies of a door of the place, oldest first.
-// Errors (*rule.Error): device_not_found; the store's.
+// Errors (*fail.Error): device_not_found; the store's.
 func (s *Service) Policies(placeID, doorID string) ([]PolicyView, error) {
 	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (s *Service) SetPolicy(placeID, doorID string, r PolicyRequest) (PolicyView
 	}
 	w.DoorID = doorID
 	var out PolicyView
-	err = s.cfg.Store.ChangePlace(func(tx Tx) error {
+	err = s.change(placeID, func(tx Tx) error {
 		p, err := tx.Place(placeID)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func setWindow(tx Tx, placeID string, w access.Window) (Policy, error) {
 		w.ID, drop = x.ID, []Policy{x}
 	}
 	if w.Ref == access.RefCustom && w.ID == "" && custom >= maxCustom {
-		return Policy{}, rule.New(rule.RuleViolated, fmt.Sprintf("a door has at most %d custom policies", maxCustom))
+		return Policy{}, fail.New(fail.RuleViolated, fmt.Sprintf("a door has at most %d custom policies", maxCustom))
 	}
 	now := tx.Now()
 	w.CreatedAt = now.UnixMilli()
@@ -139,9 +139,9 @@ func (s *Service) DeletePolicies(placeID, doorID string, q PolicyQuery) (deleted
 		return 0, err
 	}
 	if q.Ref != "" && !slices.Contains(refs, q.Ref) {
-		return 0, rule.New(rule.InvalidQuery, "ref must be always, business_hours, after_hours or custom", "field", "ref")
+		return 0, fail.New(fail.InvalidQuery, "ref must be always, business_hours, after_hours or custom", "field", "ref")
 	}
-	err = s.cfg.Store.ChangePlace(func(tx Tx) error {
+	err = s.change(placeID, func(tx Tx) error {
 		have, err := tx.Policies(placeID, doorID)
 		if err != nil {
 			return err
@@ -163,16 +163,16 @@ func (s *Service) DeletePolicies(placeID, doorID string, q PolicyQuery) (deleted
 // window checks the request. Errors: missing_field, invalid_field, invalid_period.
 func (r PolicyRequest) window() (access.Window, error) {
 	if r.Ref == nil {
-		return access.Window{}, rule.Missing("window.ref")
+		return access.Window{}, fail.Missing("window.ref")
 	}
 	if !slices.Contains(refs, *r.Ref) {
-		return access.Window{}, rule.Invalid("window.ref", "must be always, business_hours, after_hours or custom")
+		return access.Window{}, fail.Invalid("window.ref", "must be always, business_hours, after_hours or custom")
 	}
 	if r.Mode == nil {
-		return access.Window{}, rule.Missing("mode")
+		return access.Window{}, fail.Missing("mode")
 	}
 	if !slices.Contains(modes, *r.Mode) {
-		return access.Window{}, rule.Invalid("mode", "must be free, auth or closed")
+		return access.Window{}, fail.Invalid("mode", "must be free, auth or closed")
 	}
 	w := access.Window{Ref: *r.Ref, Mode: *r.Mode}
 	if w.Ref != access.RefCustom {
@@ -183,7 +183,7 @@ func (r PolicyRequest) window() (access.Window, error) {
 
 func (r PolicyRequest) custom(w access.Window) (access.Window, error) {
 	if r.Week == nil && r.StartsAt == nil && r.EndsAt == nil {
-		return w, rule.New(rule.MissingField, "a custom window needs week, startsAt or endsAt", "field", "window.week")
+		return w, fail.New(fail.MissingField, "a custom window needs week, startsAt or endsAt", "field", "window.week")
 	}
 	if r.Week != nil {
 		week, err := r.Week.check("window.week")
@@ -191,13 +191,13 @@ func (r PolicyRequest) custom(w access.Window) (access.Window, error) {
 			return w, err
 		}
 		if !anyHours(week) {
-			return w, rule.Invalid("window.week", "must have an interval")
+			return w, fail.Invalid("window.week", "must have an interval")
 		}
 		w.Week = week
 	}
 	w.StartsAt, w.EndsAt = millis(r.StartsAt), millis(r.EndsAt)
 	if r.StartsAt != nil && r.EndsAt != nil && w.EndsAt <= w.StartsAt {
-		return w, rule.New(rule.InvalidPeriod, "window.endsAt must be after window.startsAt", "field", "window.endsAt")
+		return w, fail.New(fail.InvalidPeriod, "window.endsAt must be after window.startsAt", "field", "window.endsAt")
 	}
 	return w, nil
 }
@@ -224,8 +224,8 @@ func millis(t *time.Time) int64 {
 // belongs turns the read of a door into an error unless it is the place's.
 func belongs(placeID string) func(Door, error) error {
 	return func(d Door, err error) error {
-		if errors.Is(err, rule.ErrNotFound) || err == nil && d.PlaceID != placeID {
-			return rule.New(rule.DeviceNotFound, "no such door")
+		if errors.Is(err, fail.ErrNotFound) || err == nil && d.PlaceID != placeID {
+			return fail.New(fail.DeviceNotFound, "no such door")
 		}
 		return err
 	}

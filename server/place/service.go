@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Store is what places need. Rows that are not there: rule.ErrNotFound.
+// Store is what places need. Rows that are not there: fail.ErrNotFound.
 type Store interface {
 	// ChangePlace runs fn in one durable transaction; an error of fn undoes it.
 	ChangePlace(fn func(tx Tx) error) error
@@ -31,10 +31,11 @@ type Tx interface {
 	SavePolicies(op, placeID string, put []Policy, drop []Policy) error
 }
 
-// Config of a Service. Both fields are required.
+// Config of a Service. Clock and Store are required.
 type Config struct {
-	Clock clock.Clock
-	Store Store
+	Clock    clock.Clock
+	Store    Store
+	Openings *Openings // waited for by every change; nil = none
 }
 
 // Service changes and shows places, doors and window policies.
@@ -42,6 +43,16 @@ type Service struct{ cfg Config }
 
 // New returns a service.
 func New(cfg Config) *Service { return &Service{cfg: cfg} }
+
+// change changes a place in one durable transaction. When it returns, openings
+// that may have read the place as it was have sent their command.
+func (s *Service) change(placeID string, fn func(tx Tx) error) error {
+	err := s.cfg.Store.ChangePlace(fn)
+	if err == nil {
+		s.cfg.Openings.Wait(placeID) // [ENT-2] [HRS-1]
+	}
+	return err
+}
 
 // PolicyView is a window policy as it is listed.
 type PolicyView struct {

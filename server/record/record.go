@@ -1,7 +1,9 @@
-// Package record is what happened at the doors, as data: entry records, the
-// events that follow from them, audit rows, and what can be asked of them.
-// Types only: server/entry and server/device make records, server/store keeps
-// them, the API edge shows them. It imports nothing of ours.
+// Package record is what happened at the doors, and the rules about it: what a
+// record fills in, which events and permit uses follow from it, late settlement,
+// which of a board's records is acceptable and whom it shows; events, audit rows,
+// and what can be asked of them. server/entry and server/command make records,
+// boards upload them through server/gateway, server/store stores them in the Tx
+// declared here, the API edge shows them. No HTTP, SQL or MQTT.
 package record
 
 import "time"
@@ -15,6 +17,7 @@ const (
 	Offline    = "offline"
 	Refused    = "refused"
 	NoResponse = "noResponse"
+	Changed    = "changed" // a time-window policy or an outage policy
 )
 
 // Where a record was made.
@@ -23,14 +26,14 @@ const (
 	FromBoard  = "board"
 )
 
-// Record is one entry record: a door command or somebody's attempt [ENT-4].
+// Record is one entry record: a door command or an attempt to enter, see ENT-4.
 // Actor and ActorLabel are masked already (access.MaskPhone).
 type Record struct {
 	ID          string // "" = a new one
 	PlaceID     string
 	DoorID      string // "" = no door could be chosen
 	DoorName    string // "" = looked up
-	Result      string // opened held locked denied offline refused noResponse
+	Result      string // opened held locked denied offline refused noResponse changed
 	Reason      string // api phone link onsite free_window, or a reason of a denial
 	Method      string // api phone link onsite
 	Actor       string
@@ -44,6 +47,7 @@ type Record struct {
 	RequestedAt time.Time
 	OccurredAt  time.Time // zero = RequestedAt
 	RecordedAt  time.Time // zero = now
+	Note        string    // args.reason of a command, or what was changed; "" = none
 
 	SettledAs string // a 504 that was settled later (read only)
 	SettledAt time.Time
@@ -88,7 +92,7 @@ type EventQuery struct {
 	Offset    int
 }
 
-// Audit is one line of the audit log: who did or tried what, apart from the
+// Audit is one line of the audit log: who did or tried what, separate from the
 // records themselves. Never a phone, a key or a token.
 type Audit struct {
 	At        time.Time // zero = now

@@ -1,22 +1,26 @@
 // Package sip takes phone calls over SIP: an INVITE to a place's entry phone
 // from a customer's number is decided like any other attempt, the door opens,
-// and the call is rejected unanswered, so that nobody pays [PERM-1]. Off unless
-// an address is given. It declares the Caller that server/entry implements;
-// only the composition (server) imports it.
+// and the call is rejected unanswered, so that it costs nothing [PERM-1]. Off unless
+// an address is given. A caller id is a credential here, so only peers are believed:
+// the trunks that vouch for it. It declares the Caller that server/entry implements.
 package sip
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"strings"
+	"net/netip"
+	"time"
 
 	"github.com/emiago/sipgo"
 	msg "github.com/emiago/sipgo/sip"
-	"github.com/nyaruka/phonenumbers"
 
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/limit"
+	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/server/entry"
 )
 
@@ -27,11 +31,24 @@ type Caller interface {
 
 // Config of a Server.
 type Config struct {
-	Addr   string // host:port, UDP and TCP
-	Region string // of national numbers; "" = KR
+	Addr   string         // host:port, UDP and TCP
+	Region string         // of national numbers; "" = KR
+	Peers  []netip.Prefix // who may call; nil = this machine only
 	Caller Caller
+	Failed func(error) // told when listening ends by itself; nil = only logged
 	Log    *slog.Logger
 }
+
+// peerCalls is how many calls a peer may make per minute; more are turned away.
+const peerCalls = 600
+
+// loopback is where peers are by default.
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+
+func init() { msg.SetDefaultLogger(silent) }
+
+// silent takes the library's own log: it prints malformed packets whole, phone numbers and all.
+var silent = slog.New(slog.DiscardHandler)
 
 // Server listens for calls.
 type Server struct {
@@ -42,6 +59,8 @@ type Server struct {
 	tcp  net.Listener
 	done context.CancelFunc
 	ctx  context.Context
+	seen *seen
+	rate *limit.Window // by peer
 }
 
 // Start listens on UDP and TCP. The error says which address is taken.
@@ -49,30 +68,59 @@ func Start(cfg Config) (*Server, error) {
 	if cfg.Region == "" {
 		cfg.Region = "KR"
 	}
-	ua, err := sipgo.NewUA(sipgo.WithUserAgent("doorlab"))
+	if cfg.Peers == nil {
+		cfg.Peers = loopback
+	}
+	if cfg.Failed == nil {
+		cfg.Failed = func(error) {}
+	}
+	ua, err := sipgo.NewUA(sipgo.WithUserAgent("doorlab"), sipgo.WithUserAgentTransportLayerOptions(msg.WithTransportLayerLogger(silent)),
+		sipgo.WithUserAgentTransactionLayerOptions(msg.WithTransactionLayerLogger(silent)))
 	if err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
-	srv, err := sipgo.NewServer(ua)
+	srv, err := sipgo.NewServer(ua, sipgo.WithServerLogger(silent))
 	if err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
-	udp, tcp, err := listen(cfg.Addr)
+	udp, tcp, err := bind(cfg.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
-	s := &Server{cfg: cfg, ua: ua, srv: srv, udp: udp, tcp: tcp}
+	s := &Server{cfg: cfg, ua: ua, srv: srv, udp: udp, tcp: tcp, seen: newSeen(), rate: limit.New(peerCalls, time.Minute)}
 	s.ctx, s.done = context.WithCancel(context.Background())
 	srv.OnInvite(s.invite)
-	srv.OnOptions(func(req *msg.Request, tx msg.ServerTransaction) { s.respond(req, tx, 200, "OK") })
+	srv.OnOptions(func(req *msg.Request, tx msg.ServerTransaction) {
+		if s.known(req) {
+			s.respond(req, tx, 200, "OK")
+			return
+		}
+		s.respond(req, tx, 403, "Forbidden")
+	})
 	srv.OnAck(func(*msg.Request, msg.ServerTransaction) {})
-	go func() { _ = srv.ServeUDP(udp) }()
-	go func() { _ = srv.ServeTCP(tcp) }()
+	go s.serve("UDP", func() error { return srv.ServeUDP(&fromPeers{PacketConn: udp, peers: cfg.Peers}) })
+	go s.serve("TCP", func() error { return srv.ServeTCP(patient{listen.NewCap(maxConns, maxPerPeer).On(tcp)}) })
 	return s, nil
 }
 
-// listen takes one port on UDP and TCP; port 0 tries until one is free on both.
-func listen(addr string) (udp net.PacketConn, tcp net.Listener, err error) {
+// serve runs a listener's loop; its end before Stop is a failure that somebody must hear of.
+func (s *Server) serve(what string, f func() error) {
+	err := f()
+	if s.ctx.Err() == nil {
+		err = fmt.Errorf("sip: listening on %s ended: %w", what, cmp.Or(err, net.ErrClosed))
+		s.cfg.Log.Error(err.Error())
+		s.cfg.Failed(err)
+	}
+}
+
+// known reports whether a request comes from a peer.
+func (s *Server) known(req *msg.Request) bool {
+	from, err := netip.ParseAddrPort(req.Source())
+	return err == nil && isPeer(from.Addr(), s.cfg.Peers)
+}
+
+// bind takes one port on UDP and TCP; port 0 tries until one is free on both.
+func bind(addr string) (udp net.PacketConn, tcp net.Listener, err error) {
 	_, port, _ := net.SplitHostPort(addr)
 	for range 20 {
 		if udp, err = net.ListenPacket("udp", addr); err != nil {
@@ -92,7 +140,7 @@ func listen(addr string) (udp net.PacketConn, tcp net.Listener, err error) {
 // Addr is where it listens.
 func (s *Server) Addr() string { return s.udp.LocalAddr().String() }
 
-// Stop ends listening; a door command under way is carried to its end.
+// Stop ends listening; a door command in progress is completed.
 func (s *Server) Stop() error {
 	s.done()
 	return errors.Join(s.srv.Close(), s.udp.Close(), ignoreClosed(s.tcp.Close()), s.ua.Close())
@@ -106,6 +154,19 @@ func ignoreClosed(err error) error {
 }
 
 func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
+	if !s.known(req) { // tells nothing: not which numbers are places, nor who is a customer
+		s.respond(req, tx, 403, "Forbidden")
+		return
+	}
+	if !s.seen.first(idOf(req), clock.Mono()) { // RFC 3261, 8.2.2.2
+		s.respond(req, tx, 482, "Loop Detected")
+		return
+	}
+	peer, _, _ := net.SplitHostPort(req.Source())
+	if ok, _ := s.rate.Allow(peer, time.Unix(0, int64(clock.Mono()))); !ok {
+		s.respond(req, tx, 503, "Service Unavailable")
+		return
+	}
 	to := s.national(req.Recipient.User)
 	from := s.national(callerID(req))
 	if from == "" {
@@ -122,7 +183,7 @@ func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
 	s.respond(req, tx, status, reason)
 }
 
-// Status tells a caller's telephone what became of the call. No answer is a
+// Status is the result of the call for the caller's telephone. No answer is a
 // success: the call must never connect. Busy is the door opening.
 func Status(r entry.CallResult) (status int, reason string) {
 	switch {
@@ -140,51 +201,4 @@ func (s *Server) respond(req *msg.Request, tx msg.ServerTransaction, status int,
 	if err := tx.Respond(msg.NewResponseFromRequest(req, status, reason, nil)); err != nil {
 		s.cfg.Log.Warn("sip: answer not sent", "status", status, "err", err)
 	}
-}
-
-// callerID is the number the network vouches for, else the one of From; "" for an anonymous caller.
-func callerID(req *msg.Request) string {
-	if h := req.GetHeader("P-Asserted-Identity"); h != nil {
-		if user := userOf(h.Value()); user != "" {
-			return user
-		}
-	}
-	from := req.From()
-	if from == nil || strings.EqualFold(from.Address.User, "anonymous") || strings.EqualFold(from.Address.Host, "anonymous.invalid") {
-		return ""
-	}
-	return from.Address.User
-}
-
-// userOf is the user part of the first sip: or tel: URI in a header value.
-func userOf(v string) string {
-	for _, scheme := range []string{"sips:", "sip:", "tel:"} {
-		if _, rest, ok := strings.Cut(v, scheme); ok {
-			return rest[:len(rest)-len(strings.TrimLeft(rest, "+0123456789-."))]
-		}
-	}
-	return ""
-}
-
-// national is a number as permits hold it: digits only, national format. "" for anything that is no number.
-func (s *Server) national(user string) string {
-	user, _, _ = strings.Cut(user, ";")
-	if strings.HasPrefix(user, "+") {
-		n, err := phonenumbers.Parse(user, s.cfg.Region)
-		if err != nil {
-			return ""
-		}
-		user = phonenumbers.Format(n, phonenumbers.NATIONAL)
-	}
-	var b strings.Builder
-	for _, c := range user {
-		switch {
-		case c >= '0' && c <= '9':
-			b.WriteRune(c)
-		case strings.ContainsRune("-. ()", c):
-		default:
-			return ""
-		}
-	}
-	return b.String()
 }

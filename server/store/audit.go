@@ -1,19 +1,17 @@
 package store
 
 import (
-	"database/sql"
-
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // AddAudit writes one line of the audit log.
 func (s *Store) AddAudit(a record.Audit) error {
-	return s.Write(func(tx *sql.Tx) error {
+	return s.write(func(tx *Tx) error {
 		if a.At.IsZero() {
-			a.At = Now(tx)
+			a.At = tx.Now
 		}
-		return wrap(db.New(tx).InsertAudit(ctx, db.InsertAuditParams{At: a.At.UnixMilli(), PlaceID: a.PlaceID, KeyID: a.KeyID,
+		return wrap(tx.q.InsertAudit(ctx, db.InsertAuditParams{At: a.At.UnixMilli(), PlaceID: a.PlaceID, KeyID: a.KeyID,
 			RequestID: a.RequestID, Action: a.Action, Detail: a.Detail, Count: int64(a.Count)}))
 	})
 }
@@ -23,10 +21,11 @@ func auditOf(r db.Audit, err error) (record.Audit, error) {
 		Action: r.Action, Detail: r.Detail, Count: int(r.Count)}, wrap(err)
 }
 
-// Audits lists a place's audit log, newest first, and how many lines it has.
+// Audits lists the audit log of a place ("" = all places), newest first, and how
+// many lines it has.
 func (s *Store) Audits(placeID string, limit, offset int) (list []record.Audit, total int, err error) {
-	err = s.moment(func(tx *sql.Tx) error {
-		q := db.New(tx)
+	err = s.moment(func(tx *Tx) error {
+		q := tx.q
 		n, err := q.CountAudits(ctx, placeID)
 		if err != nil {
 			return err

@@ -4,18 +4,14 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
-	"time"
 
-	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/internal/wire"
-	"github.com/doorlab/doorlab/server/device"
+	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // BoardStates lists every board with its doors and what was kept of it.
-func (s *Store) BoardStates() ([]device.BoardState, error) {
+func (s *Store) BoardStates() ([]board.State, error) {
 	rows, err := s.q.BoardStates(ctx)
 	list, err := each(boardStateOf, rows, err)
 	if err != nil {
@@ -31,19 +27,19 @@ func (s *Store) BoardStates() ([]device.BoardState, error) {
 	}
 	for _, d := range doors {
 		b := &list[at[d.BoardID]]
-		b.Doors = append(b.Doors, device.BoardDoor{DoorID: d.ID, Channel: int(d.Channel)})
+		b.Doors = append(b.Doors, board.Door{DoorID: d.ID, Channel: int(d.Channel)})
 	}
 	return list, nil
 }
 
-func boardStateOf(r db.BoardStatesRow, err error) (device.BoardState, error) {
-	b := device.BoardState{BoardID: r.ID, PlaceID: r.PlaceID, Password: r.Password,
+func boardStateOf(r db.BoardStatesRow, err error) (board.State, error) {
+	b := board.State{BoardID: r.ID, PlaceID: r.PlaceID, PasswordHash: r.Hash,
 		FirstSeenAt: fromNull(r.FirstSeenAt), Since: fromNull(r.Since), LastSeenAt: fromNull(r.LastSeenAt), Online: r.Online,
 		AppliedRevision: r.AppliedRevision.Int64, Digest: r.Digest.String, AppliedAt: fromNull(r.AppliedAt),
-		NetlossAppliedAt: fromNull(r.NetlossAppliedAt), Dropped: int(r.Dropped.Int64)}
+		PolicyAppliedAt: fromNull(r.NetlossAppliedAt), Dropped: int(r.Dropped.Int64)}
 	if r.Netloss.Valid {
-		b.Netloss = &wire.Netloss{}
-		err = json.Unmarshal([]byte(r.Netloss.String), b.Netloss)
+		b.Policy = &board.Policy{}
+		err = json.Unmarshal([]byte(r.Netloss.String), b.Policy)
 	}
 	if r.Standings.String != "" {
 		err = errors.Join(err, json.Unmarshal([]byte(r.Standings.String), &b.Standings))
@@ -52,17 +48,17 @@ func boardStateOf(r db.BoardStatesRow, err error) (device.BoardState, error) {
 }
 
 // SaveBoardStates keeps what is known of boards that have said hello, all in one transaction.
-func (s *Store) SaveBoardStates(list []device.BoardState) error {
-	return s.Write(func(tx *sql.Tx) error {
-		q := db.New(tx)
+func (s *Store) SaveBoardStates(list []board.State) error {
+	return s.write(func(tx *Tx) error {
+		q := tx.q
 		for _, b := range list {
 			var netloss sql.NullString
-			if b.Netloss != nil {
-				netloss = text(jsonText(b.Netloss))
+			if b.Policy != nil {
+				netloss = text(jsonText(b.Policy))
 			}
 			if err := q.PutBoardState(ctx, db.PutBoardStateParams{BoardID: b.BoardID, FirstSeenAt: b.FirstSeenAt.UnixMilli(),
 				Since: b.Since.UnixMilli(), LastSeenAt: b.LastSeenAt.UnixMilli(), Online: b.Online, AppliedRevision: b.AppliedRevision,
-				Digest: b.Digest, AppliedAt: toNull(b.AppliedAt), Netloss: netloss, NetlossAppliedAt: toNull(b.NetlossAppliedAt),
+				Digest: b.Digest, AppliedAt: toNull(b.AppliedAt), Netloss: netloss, NetlossAppliedAt: toNull(b.PolicyAppliedAt),
 				Standings: jsonText(b.Standings), Dropped: int64(b.Dropped)}); err != nil {
 				return err
 			}
@@ -71,10 +67,32 @@ func (s *Store) SaveBoardStates(list []device.BoardState) error {
 	})
 }
 
-// NextLife counts the starts of the server on this data: no two lives share an epoch.
+// RotateBoard gives a board its next password: make derives it from the
+// generation, hash is what is stored of it. ErrNotFound for an unknown board.
+func (s *Store) RotateBoard(id string, next func(generation int64) (hash string)) error {
+	return s.write(func(tx *Tx) error {
+		row, err := tx.q.Board(ctx, id)
+		if err != nil {
+			return err
+		}
+		n := row.Generation + 1
+		_, err = tx.q.RotateBoard(ctx, db.RotateBoardParams{ID: id, Generation: n, Hash: next(n)})
+		return err
+	})
+}
+
+// RotatedBoards lists the boards whose password was rotated.
+func (s *Store) RotatedBoards() ([]board.Rotated, error) {
+	rows, err := s.q.RotatedBoards(ctx)
+	return each(func(r db.RotatedBoardsRow, err error) (board.Rotated, error) {
+		return board.Rotated{BoardID: r.ID, PasswordHash: r.Hash, Generation: r.Generation}, err
+	}, rows, err)
+}
+
+// NextLife counts the starts of the server on this data, so that no two starts share an epoch.
 func (s *Store) NextLife() (n int64, err error) {
-	err = s.Write(func(tx *sql.Tx) error {
-		have, err := none(db.New(tx).Meta(ctx, "life"))
+	err = s.write(func(tx *Tx) error {
+		have, err := none(tx.q.Meta(ctx, "life"))
 		if err != nil {
 			return err
 		}
@@ -84,49 +102,7 @@ func (s *Store) NextLife() (n int64, err error) {
 			}
 		}
 		n++
-		return SetMeta(tx, "life", strconv.FormatInt(n, 10))
+		return tx.setMeta("life", strconv.FormatInt(n, 10))
 	})
 	return n, err
-}
-
-// InsertBoardRecords writes a batch of a board's records in one transaction,
-// each once [OFF-4]: a record is the same when board, sequence and time are (a
-// board that lost its flash counts from 1 again). It returns how many were new.
-func (s *Store) InsertBoardRecords(b device.BoardState, recs []wire.Record) (fresh int, err error) {
-	err = s.Write(func(tx *sql.Tx) error {
-		for _, r := range recs {
-			actor, label, err := whoWas(tx, b.PlaceID, r)
-			if err != nil {
-				return err
-			}
-			at := time.UnixMilli(r.At).UTC()
-			ok, err := InsertRecord(tx, Record{PlaceID: b.PlaceID, DoorID: r.DoorID, Result: r.Result, Reason: r.Reason, Method: access.MethodOnsite,
-				Actor: actor, ActorLabel: label, GrantID: r.GrantID, Source: FromBoard, Dedupe: fmt.Sprintf("%s/%d/%d", b.BoardID, r.Seq, r.At),
-				BoardID: b.BoardID, BoardSeq: r.Seq,
-				RequestedAt: at, OccurredAt: at})
-			if err != nil {
-				return err
-			}
-			if ok {
-				fresh++
-			}
-		}
-		return nil
-	})
-	return fresh, err
-}
-
-// whoWas masks the person of a board's record: by the grant, else by the tail
-// that the board kept.
-func whoWas(tx *sql.Tx, placeID string, r wire.Record) (actor, label string, err error) {
-	actor, label = access.MaskEnds(r.PhoneHead, r.PhoneTail)
-	if r.GrantID != "" {
-		phone, err := db.New(tx).GrantPhone(ctx, r.GrantID, placeID)
-		if err == nil {
-			actor, label = access.MaskPhone(phone)
-		} else if !errors.Is(err, sql.ErrNoRows) {
-			return actor, label, wrap(err)
-		}
-	}
-	return actor, label, nil
 }

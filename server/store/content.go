@@ -1,77 +1,48 @@
 package store
 
 import (
-	"database/sql"
-
 	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/grant"
-	"github.com/doorlab/doorlab/server/store/db"
+	"github.com/doorlab/doorlab/server/place"
 )
 
-// SyncContent is what takes a board from revision from to the place's current
-// one: a snapshot for from 0 (or a from the place never had), else a delta
-// [SYNC-1] [SYNC-2]. To is the current revision and Digest the digest of the
-// whole content at it. ErrNotFound for an unknown place.
-func (s *Store) SyncContent(placeID string, from int64) (wire.Sync, error) {
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one moment for all reads
-	if err != nil {
-		return wire.Sync{}, wrap(err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	return syncContent(db.New(tx), placeID, from)
+// AtOnce implements boardsync.Source.
+func (s *Store) AtOnce(fn func(m boardsync.Moment) error) error {
+	return s.moment(func(tx *Tx) error { return fn(tx) })
 }
 
-func syncContent(q *db.Queries, placeID string, from int64) (y wire.Sync, err error) {
-	parts, err := q.PlaceParts(ctx, placeID)
-	if err != nil {
-		return wire.Sync{}, wrap(err)
-	}
-	y.To, y.Digest, y.Timezone = parts.Revision, parts.Digest, parts.Timezone
-	if from <= 0 || from > y.To {
-		from, y.Snapshot = 0, true
-	}
-	y.From = from
-	if y.Upsert, err = contentSince(q, placeID, from); err != nil {
-		return wire.Sync{}, err
-	}
-	if y.Snapshot || parts.HoursRev > from {
-		p, err := placeOf(q.Place(ctx, placeID))
-		if err != nil {
-			return wire.Sync{}, err
-		}
-		h := p.Hours()
-		y.Hours = &h
-	}
-	if y.Snapshot || parts.WindowsRev > from {
-		ps, err := readPolicies(q, placeID, "")
-		if err != nil {
-			return wire.Sync{}, err
-		}
-		ws := windowsOf(ps)
-		y.Windows = &ws
-	}
-	if y.Snapshot || parts.DoorsRev > from {
-		ds, err := readDoors(q, placeID)
-		if err != nil {
-			return wire.Sync{}, err
-		}
-		dc := doorConfigs(ds)
-		y.Doors = &dc
-	}
-	return y, nil
+// Parts implements boardsync.Moment.
+func (t *Tx) Parts(placeID string) (boardsync.Parts, error) {
+	r, err := t.q.PlaceParts(ctx, placeID)
+	return boardsync.Parts(r), wrap(err)
 }
 
-func contentSince(q *db.Queries, placeID string, from int64) ([]access.Grant, error) {
-	rows, err := q.GrantsSince(ctx, placeID, from)
-	gs, err := each(grantOf, rows, err)
-	return contents(gs), err
+// GrantsSince implements boardsync.Moment.
+func (t *Tx) GrantsSince(placeID string, rev int64) ([]grant.Grant, error) {
+	if rev == 0 {
+		rows, err := t.q.GrantsLive(ctx, placeID)
+		return each(grantOf, rows, err)
+	}
+	rows, err := t.q.GrantsSince(ctx, placeID, rev)
+	return each(grantOf, rows, err)
 }
 
-func contents(gs []grant.Grant) []access.Grant {
-	out := make([]access.Grant, 0, len(gs))
-	for _, g := range gs {
-		out = append(out, g.Content())
-	}
-	return out
+// PhoneKey implements boardsync.Moment.
+func (t *Tx) PhoneKey(placeID string) access.PhoneKey {
+	return access.NewPhoneKey(t.phones, placeID)
+}
+
+// Place reads one place. ErrNotFound.
+func (t *Tx) Place(id string) (place.Place, error) { return placeOf(t.q.Place(ctx, id)) }
+
+// Door reads one door. ErrNotFound.
+func (t *Tx) Door(id string) (place.Door, error) { return doorOf(t.q.Door(ctx, id)) }
+
+// Doors lists a place's doors in the order of the world file.
+func (t *Tx) Doors(placeID string) ([]place.Door, error) { return readDoors(t.q, placeID) }
+
+// Policies lists a place's window policies, of one door when doorID is not "".
+func (t *Tx) Policies(placeID, doorID string) ([]place.Policy, error) {
+	return readPolicies(t.q, placeID, doorID)
 }

@@ -17,19 +17,19 @@ func (s *Store) ListCustomers(placeID string, q grant.ListQuery) (list []grant.C
 }
 
 func (t grantTx) CustomerByRef(placeID, source, ref string) (grant.Customer, error) {
-	return customerOf(db.New(t.tx).CustomerByRef(ctx, db.CustomerByRefParams{PlaceID: placeID, Source: source, ExternalRef: text(ref)}))
+	return customerOf(t.q.CustomerByRef(ctx, db.CustomerByRefParams{PlaceID: placeID, Source: source, ExternalRef: text(ref)}))
 }
 
 func (t grantTx) CustomerByPhone(placeID, source, phone string) (grant.Customer, error) {
-	return customerOf(db.New(t.tx).CustomerByPhone(ctx, db.CustomerByPhoneParams{PlaceID: placeID, Phone: phone, Source: source}))
+	return customerOf(t.q.CustomerByPhone(ctx, db.CustomerByPhoneParams{PlaceID: placeID, Phone: phone, Source: source}))
 }
 
 func (t grantTx) HasCustomer(placeID, phone string) (bool, error) {
-	has, err := db.New(t.tx).HasCustomer(ctx, placeID, phone)
+	has, err := t.q.HasCustomer(ctx, placeID, phone)
 	return has, wrap(err)
 }
 
 func (t grantTx) PutCustomer(c grant.Customer) error {
-	return wrap(db.New(t.tx).PutCustomer(ctx, db.PutCustomerParams{ID: c.ID, PlaceID: c.PlaceID, Source: c.Source, ExternalRef: text(c.ExternalRef),
+	return wrap(t.q.PutCustomer(ctx, db.PutCustomerParams{ID: c.ID, PlaceID: c.PlaceID, Source: c.Source, ExternalRef: text(c.ExternalRef),
 		Phone: c.Phone, Name: c.Name, CreatedAt: c.CreatedAt.UnixMilli(), UpdatedAt: c.UpdatedAt.UnixMilli()}))
 }

@@ -15,7 +15,7 @@ func grantOf(r db.Grant, err error) (grant.Grant, error) {
 	g := grant.Grant{ID: r.ID, PlaceID: r.PlaceID, Kind: r.Kind, Source: r.Source, ExternalRef: r.ExternalRef.String, Phone: r.Phone, Name: r.Name,
 		StartsAt: msTime(r.StartsAt), EndsAt: fromNull(r.EndsAt), Generation: r.Generation, LinkHash: r.LinkHash.String, TokenHash: r.TokenHash,
 		CreatedBy: r.CreatedBy, CreatedAt: msTime(r.CreatedAt), UpdatedAt: msTime(r.UpdatedAt), RevokedAt: fromNull(r.RevokedAt),
-		RevokeReason: r.RevokeReason.String, UseCount: r.UseCount, FirstUsedAt: fromNull(r.FirstUsedAt), Rev: r.Rev}
+		RevokeReason: r.RevokeReason.String, UseCount: r.UseCount, FirstUsedAt: fromNull(r.FirstUsedAt), Rev: r.Rev, LeftRev: r.LeftRev.Int64}
 	return g, json.Unmarshal([]byte(r.Doors), &g.Doors)
 }
 
@@ -35,24 +35,55 @@ func (s *Store) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
 }
 
 // putGrant writes a grant, new or not, raises the place's revision and keeps
-// the content digest. It sets g.Rev.
-func putGrant(tx *sql.Tx, g *grant.Grant, old *grant.Grant) error {
-	rev, err := RaiseRevision(tx, g.PlaceID)
+// the content digest. It sets g.Rev and g.LeftRev.
+func (t *Tx) putGrant(g, old *grant.Grant) error {
+	rev, err := t.raise(g.PlaceID)
 	if err != nil {
 		return err
 	}
 	g.Rev = rev
-	if old != nil {
-		if err := toggle(tx, g.PlaceID, "grant", old.Content()); err != nil {
+	if old != nil && old.LeftRev == 0 {
+		if err := t.toggle(g.PlaceID, "grant", old.Content(t.PhoneKey(g.PlaceID))); err != nil {
 			return err
 		}
 	}
-	if err := toggle(tx, g.PlaceID, "grant", g.Content()); err != nil {
+	g.LeftRev = 0
+	if g.Left(t.Now) {
+		g.LeftRev = rev
+	} else if err := t.toggle(g.PlaceID, "grant", g.Content(t.PhoneKey(g.PlaceID))); err != nil {
 		return err
 	}
-	return db.New(tx).PutGrant(ctx, db.PutGrantParams{ID: g.ID, PlaceID: g.PlaceID, Kind: g.Kind, Source: g.Source, ExternalRef: text(g.ExternalRef),
+	return t.q.PutGrant(ctx, db.PutGrantParams{ID: g.ID, PlaceID: g.PlaceID, Kind: g.Kind, Source: g.Source, ExternalRef: text(g.ExternalRef),
 		Phone: g.Phone, Name: g.Name, StartsAt: g.StartsAt.UnixMilli(), EndsAt: toNull(g.EndsAt), Doors: jsonText(g.Doors),
 		Generation: g.Generation, LinkHash: text(g.LinkHash), TokenHash: g.TokenHash, CreatedBy: g.CreatedBy,
 		CreatedAt: g.CreatedAt.UnixMilli(), UpdatedAt: g.UpdatedAt.UnixMilli(), RevokedAt: toNull(g.RevokedAt),
-		RevokeReason: text(g.RevokeReason), UseCount: g.UseCount, FirstUsedAt: toNull(g.FirstUsedAt), Rev: g.Rev})
+		RevokeReason: text(g.RevokeReason), UseCount: g.UseCount, FirstUsedAt: toNull(g.FirstUsedAt), Rev: g.Rev,
+		LeavesAt: toNull(g.LeavesAt()), LeftRev: sql.NullInt64{Int64: g.LeftRev, Valid: g.LeftRev > 0}})
+}
+
+// Leave takes the grants that boards need no longer know out of their places' content,
+// at most limit; n is how many.
+func (s *Store) Leave(limit int) (n int, err error) {
+	err = s.write(func(tx *Tx) error {
+		rows, err := tx.q.GrantsLeaving(ctx, toNull(tx.Now), int64(limit))
+		list, err := each(grantOf, rows, err)
+		if err != nil {
+			return err
+		}
+		n = len(list)
+		for _, g := range list {
+			rev, err := tx.raise(g.PlaceID)
+			if err != nil {
+				return err
+			}
+			if err := tx.toggle(g.PlaceID, "grant", g.Content(tx.PhoneKey(g.PlaceID))); err != nil {
+				return err
+			}
+			if err := tx.q.LeaveContent(ctx, sql.NullInt64{Int64: rev, Valid: true}, g.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return n, err
 }

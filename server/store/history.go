@@ -1,18 +1,20 @@
 package store
 
 import (
-	"database/sql"
+	"maps"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/server/store/db"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
-// SetHistory makes f be told the content of every place now, and after every
-// commit, before its writes are answered, which place revisions (Committed, with
-// what they changed: Content) and entry records (RecordIn) it holds. f must not
-// block and must not call Write. nil = nobody. Errors: the database's.
+// SetHistory registers f; nil unregisters. f is called with the content of every
+// place now, and after each commit, before its callers are answered, with the
+// place revisions (Committed, and Content for what they changed) and the entry
+// records (RecordIn) that it holds. f must not block and must not write. Errors:
+// the database's.
 func (s *Store) SetHistory(f func(history.Event)) error {
 	s.mu.Lock()
 	s.history = f
@@ -42,91 +44,108 @@ func (s *Store) tell(f func(history.Event), list []history.Event) {
 	}
 }
 
-// contentEvents tells what a place's revisions after from have changed; from 0
+// contentEvents returns what a place's revisions after from have changed; from 0
 // is everything, and the base.
-func (s *Store) contentEvents(placeID string, from int64) ([]history.Event, error) {
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, wrap(err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	q := db.New(tx)
-	y, err := syncContent(q, placeID, from)
+func (s *Store) contentEvents(placeID string, from int64) (out []history.Event, err error) {
+	err = s.moment(func(tx *Tx) error {
+		out, err = tx.contentEvents(placeID, from)
+		return err
+	})
+	return out, err
+}
+
+func (t *Tx) contentEvents(placeID string, from int64) (out []history.Event, err error) {
+	parts, err := t.Parts(placeID)
 	if err != nil {
 		return nil, err
 	}
-	revs, err := q.GrantRevsSince(ctx, placeID, from)
-	if err != nil {
-		return nil, wrap(err)
-	}
-	var out []history.Event
-	add := func(op string, rev int64, item any) {
-		e := history.Event{Kind: history.Content, PlaceID: placeID, Revision: rev, Op: op}
+	add := func(op, grantID string, rev int64, item any) {
+		e := history.Event{Kind: history.Content, PlaceID: placeID, GrantID: grantID, Revision: rev, Op: op}
 		if item != nil {
 			e.Text = jsonText(item)
 		}
 		out = append(out, e)
 	}
-	for i, g := range y.Upsert {
-		add(history.ContentGrant, revs[i], g)
-		out[len(out)-1].GrantID = g.ID
+	grants, err := t.GrantsSince(placeID, from)
+	if err != nil {
+		return nil, err
 	}
-	if y.Windows != nil {
-		add(history.ContentWindows, y.To, *y.Windows)
+	for _, g := range grants {
+		if g.LeftRev > 0 {
+			add(history.ContentRemoved, g.ID, g.LeftRev, nil)
+			continue
+		}
+		add(history.ContentGrant, g.ID, g.Rev, g.Content(t.PhoneKey(placeID)))
 	}
-	if y.Hours != nil {
-		add(history.ContentHours, y.To, *y.Hours)
+	if parts.WindowsRev > from {
+		ps, err := t.Policies(placeID, "")
+		if err != nil {
+			return nil, err
+		}
+		add(history.ContentWindows, "", parts.Revision, place.Windows(ps))
+	}
+	if parts.HoursRev > from {
+		p, err := t.Place(placeID)
+		if err != nil {
+			return nil, err
+		}
+		add(history.ContentHours, "", parts.Revision, p.Hours())
 	}
 	if from == 0 {
-		add(history.ContentBase, y.To, nil)
+		add(history.ContentBase, "", parts.Revision, nil)
 	}
 	return out, nil
 }
 
-// withContent puts what the raised revisions changed behind a commit's events.
-func (s *Store) withContent(told []history.Event, raised []raise) []history.Event {
+// addContent appends what the raised revisions changed to a commit's events. It
+// reads in the commit's own transaction: the writer waits for no reader. Errors:
+// the database's.
+func (s *Store) addContent(tx *Tx, b *batch) error {
+	s.mu.Lock()
+	wanted := s.history != nil
+	s.mu.Unlock()
+	if !wanted {
+		return nil
+	}
 	first := map[string]int64{}
-	for _, r := range raised {
+	for _, r := range b.raised {
 		if have, ok := first[r.placeID]; !ok || r.rev < have {
 			first[r.placeID] = r.rev
 		}
 	}
-	out := slices.Clone(told)
-	for placeID, rev := range first {
-		list, err := s.contentEvents(placeID, rev-1)
-		if err != nil { // told without: the judge then skips what it cannot know
-			continue
+	for _, placeID := range slices.Sorted(maps.Keys(first)) {
+		list, err := tx.contentEvents(placeID, first[placeID]-1)
+		if err != nil {
+			return err
 		}
-		out = append(out, list...)
+		b.events = append(b.events, list...)
 	}
-	return out
+	return nil
 }
 
-// note remembers why the running job raises a place's revision; grantID is ""
+// note remembers why the write raises a place's revision; grantID is ""
 // unless it is about one grant.
-func note(tx *sql.Tx, placeID, op, grantID string) {
-	st := stateOf(tx)
-	st.noted = append(st.noted, history.Event{Kind: history.Committed, PlaceID: placeID, Op: op, GrantID: grantID})
+func (t *Tx) note(placeID, op, grantID string) {
+	t.noted = append(t.noted, history.Event{Kind: history.Committed, PlaceID: placeID, Op: op, GrantID: grantID})
 }
 
-// noteRecord remembers a record of the running job.
-func noteRecord(tx *sql.Tx, r Record) {
-	st := stateOf(tx)
-	st.noted = append(st.noted, history.Event{Kind: history.RecordIn, RecordID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID,
+// noteRecord remembers a record that the write made.
+func (t *Tx) noteRecord(r record.Record) {
+	t.noted = append(t.noted, history.Event{Kind: history.RecordIn, RecordID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID,
 		CommandID: r.CommandID, Result: r.Result, Reason: r.Reason, GrantID: r.GrantID, Method: r.Method,
 		BoardID: r.BoardID, RecordSeq: r.BoardSeq, Actor: r.Actor, Text: r.ActorLabel})
 }
 
-// stamp completes the job's notes about a raised revision; one that nobody
-// noted is told without an op.
-func (st *txState) stamp(r raise, digest string) {
+// stamp completes the write's notes about a revision it raised; one without a
+// note is recorded without an op.
+func (t *Tx) stamp(r revision, digest string) {
 	found := false
-	for i := range st.noted {
-		if e := &st.noted[i]; e.Kind == history.Committed && e.PlaceID == r.placeID {
+	for i := range t.noted {
+		if e := &t.noted[i]; e.Kind == history.Committed && e.PlaceID == r.placeID {
 			e.Revision, e.Digest, found = r.rev, digest, true
 		}
 	}
 	if !found {
-		st.noted = append(st.noted, history.Event{Kind: history.Committed, PlaceID: r.placeID, Revision: r.rev, Digest: digest})
+		t.noted = append(t.noted, history.Event{Kind: history.Committed, PlaceID: r.placeID, Revision: r.rev, Digest: digest})
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-func insertKey(tx *sql.Tx, k auth.Key, hash string, world bool) error {
-	return db.New(tx).InsertKey(ctx, db.InsertKeyParams{ID: k.ID, PlaceID: k.PlaceID, Name: k.Name, Hash: hash,
+func (t *Tx) insertKey(k auth.Key, hash string, world bool) error {
+	return t.q.InsertKey(ctx, db.InsertKeyParams{ID: k.ID, PlaceID: k.PlaceID, Name: k.Name, Hash: hash,
 		Scopes: jsonText(k.Scopes), Sim: k.Sim, World: world, CreatedAt: k.CreatedAt.UnixMilli()})
 }
 
 // InsertKey stores a new key by its hash.
 func (s *Store) InsertKey(k auth.Key, hash string) error {
-	return s.Write(func(tx *sql.Tx) error { return insertKey(tx, k, hash, false) })
+	return s.write(func(tx *Tx) error { return tx.insertKey(k, hash, false) })
 }
 
 func keyOf(r db.Key, err error) (auth.Key, error) {
@@ -51,8 +51,8 @@ func (s *Store) RevokedKeys() ([]auth.Key, error) {
 
 // RevokeKey ends a key; a repeat keeps the first time. ErrNotFound.
 func (s *Store) RevokeKey(id string, at time.Time) error {
-	return s.Write(func(tx *sql.Tx) error {
-		n, err := db.New(tx).RevokeKey(ctx, sql.NullInt64{Int64: at.UnixMilli(), Valid: true}, id)
+	return s.write(func(tx *Tx) error {
+		n, err := tx.q.RevokeKey(ctx, sql.NullInt64{Int64: at.UnixMilli(), Valid: true}, id)
 		if err == nil && n == 0 {
 			return sql.ErrNoRows
 		}

@@ -2,60 +2,45 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/doorlab/doorlab/server/grant"
-	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// Change implements grant.Store. Openings that may have read the grants of the
-// place as they were are on their way when it returns [PERM-4].
+// Change implements grant.Store.
 func (s *Store) Change(fn func(tx grant.Tx) error) error {
-	var placeID string
-	err := s.Write(func(tx *sql.Tx) error { return fn(grantTx{tx, &placeID}) })
-	if err == nil {
-		s.visits.wait(placeID)
-	}
-	return err
+	return s.write(func(tx *Tx) error { return fn(grantTx{tx}) })
 }
 
-// grantTx is a transaction as server/grant sees it. It notes the place of a
-// grant that is found: only what is there can lose rights, and a repeat, which
-// changes nothing, waits as the first call does.
-type grantTx struct {
-	tx      *sql.Tx
-	placeID *string
+// ChangeBehind implements grant.Store.
+func (s *Store) ChangeBehind(fn func(tx grant.Tx) error) error {
+	return s.writeBehind(func(tx *Tx) error { return fn(grantTx{tx}) })
 }
 
-func (t grantTx) Now() time.Time { return Now(t.tx) }
+// grantTx is a transaction as server/grant sees it.
+type grantTx struct{ *Tx }
 
-func (t grantTx) Place(id string) (place.Place, error) { return placeOf(db.New(t.tx).Place(ctx, id)) }
+// Now implements grant.Tx.
+func (t grantTx) Now() time.Time { return t.Tx.Now }
 
-func (t grantTx) Doors(placeID string) ([]place.Door, error) { return readDoors(db.New(t.tx), placeID) }
+// Grant implements grant.Tx.
+func (t grantTx) Grant(id string) (grant.Grant, error) { return grantOf(t.q.Grant(ctx, id)) }
 
-func (t grantTx) Grant(id string) (grant.Grant, error) { return t.found(db.New(t.tx).Grant(ctx, id)) }
-
+// GrantByRef implements grant.Tx.
 func (t grantTx) GrantByRef(placeID, kind, source, ref string) (grant.Grant, error) {
-	return t.found(db.New(t.tx).GrantByRef(ctx, db.GrantByRefParams{PlaceID: placeID, Kind: kind, Source: source, ExternalRef: text(ref)}))
+	return grantOf(t.q.GrantByRef(ctx, db.GrantByRefParams{PlaceID: placeID, Kind: kind, Source: source, ExternalRef: text(ref)}))
 }
 
+// GrantByPhone implements grant.Tx.
 func (t grantTx) GrantByPhone(placeID, kind, source, phone string) (grant.Grant, error) {
-	return t.found(db.New(t.tx).GrantByPhone(ctx, db.GrantByPhoneParams{PlaceID: placeID, Phone: phone, Kind: kind, Source: source}))
+	return grantOf(t.q.GrantByPhone(ctx, db.GrantByPhoneParams{PlaceID: placeID, Phone: phone, Kind: kind, Source: source}))
 }
 
-func (t grantTx) found(r db.Grant, err error) (grant.Grant, error) {
-	g, err := grantOf(r, err)
-	if err == nil {
-		*t.placeID = g.PlaceID
-	}
-	return g, err
-}
-
+// PutGrant implements grant.Tx.
 func (t grantTx) PutGrant(op string, g, old *grant.Grant) error {
-	note(t.tx, g.PlaceID, op, g.ID)
-	return putGrant(t.tx, g, old)
+	t.note(g.PlaceID, op, g.ID)
+	return t.putGrant(g, old)
 }
 
 // ListGrants lists grants of a kind, newest first, and how many match.
@@ -83,7 +68,7 @@ func filter(where string, args []any, q grant.ListQuery) (string, []any) {
 // ids, load reads them, in the same order.
 func page[R, T any](s *Store, from, order string, args []any, limit, offset int,
 	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
-	err = s.moment(func(tx *sql.Tx) error {
+	err = s.moment(func(tx *Tx) error {
 		if err := tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&total); err != nil {
 			return err
 		}
@@ -91,14 +76,14 @@ func page[R, T any](s *Store, from, order string, args []any, limit, offset int,
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		rows, err := load(db.New(tx), ctx, ids)
+		rows, err := load(tx.q, ctx, ids)
 		list, err = each(of, rows, err)
 		return err
 	})
 	return list, total, err
 }
 
-func pageIDs(tx *sql.Tx, query string, args ...any) (ids []string, err error) {
+func pageIDs(tx *Tx, query string, args ...any) (ids []string, err error) {
 	rows, err := tx.Query(query, args...)
 	if err != nil {
 		return nil, err
@@ -114,12 +99,14 @@ func pageIDs(tx *sql.Tx, query string, args ...any) (ids []string, err error) {
 	return ids, rows.Err()
 }
 
-// moment runs fn on the database as it is at one moment.
-func (s *Store) moment(fn func(tx *sql.Tx) error) error {
-	tx, err := s.read.BeginTx(ctx, nil)
+// moment runs fn on the database as it is at one moment; fn only reads.
+func (s *Store) moment(fn func(tx *Tx) error) error {
+	tx, err := s.reading.BeginTx(ctx, nil)
 	if err != nil {
 		return wrap(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	return wrap(fn(tx))
+	err = wrap(fn(s.tx(tx, db.New(tx), time.Time{})))
+	s.found(err)
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/store/db"
 )
@@ -50,13 +49,9 @@ func readDoors(q *db.Queries, placeID string) ([]place.Door, error) {
 	return each(doorOf, rows, err)
 }
 
-// BoardDoors lists a board's doors by channel.
-func (s *Store) BoardDoors(boardID string) ([]place.Door, error) {
-	rows, err := s.q.DoorsOfBoard(ctx, boardID)
-	return each(doorOf, rows, err)
+func boardOf(r db.Board, err error) (place.Board, error) {
+	return place.Board{ID: r.ID, PlaceID: r.PlaceID, Name: r.Name}, wrap(err)
 }
-
-func boardOf(r db.Board, err error) (place.Board, error) { return place.Board(r), wrap(err) }
 
 // Board reads one board. ErrNotFound.
 func (s *Store) Board(id string) (place.Board, error) { return boardOf(s.q.Board(ctx, id)) }
@@ -95,21 +90,4 @@ func readPolicies(q *db.Queries, placeID, doorID string) ([]place.Policy, error)
 	}
 	rows, err := q.PoliciesOfDoor(ctx, placeID, doorID)
 	return each(policyOf, rows, err)
-}
-
-// doorConfigs are the doors as boards are told.
-func doorConfigs(doors []place.Door) []wire.DoorConfig {
-	out := make([]wire.DoorConfig, 0, len(doors))
-	for _, d := range doors {
-		out = append(out, wire.DoorConfig{BoardID: d.BoardID, DoorID: d.ID, Channel: d.Channel})
-	}
-	return out
-}
-
-func windowsOf(ps []place.Policy) []access.Window {
-	out := make([]access.Window, 0, len(ps))
-	for _, p := range ps {
-		out = append(out, p.Window)
-	}
-	return out
 }

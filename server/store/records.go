@@ -2,154 +2,74 @@ package store
 
 import (
 	"database/sql"
-	"errors"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// Results of an entry record.
-const (
-	Opened     = record.Opened
-	Held       = record.Held
-	Locked     = record.Locked
-	Denied     = record.Denied
-	Offline    = record.Offline
-	Refused    = record.Refused
-	NoResponse = record.NoResponse
-)
-
-// Where a record was made.
-const (
-	FromServer = record.FromServer
-	FromBoard  = record.FromBoard
-)
-
-// Record is one entry record.
-type Record = record.Record
-
-// AddRecord writes an entry record of an attempt that sent no command.
-func (s *Store) AddRecord(r Record) error {
-	return s.Write(func(tx *sql.Tx) error {
-		_, err := InsertRecord(tx, r)
-		return err
-	})
+// KeepRecords implements record.Store.
+func (s *Store) KeepRecords(fn func(tx record.Tx, now time.Time) error) error {
+	return s.write(func(tx *Tx) error { return fn(tx, tx.Now) })
 }
 
-// InsertRecord writes an entry record and what follows from it: the event, and
-// the use of a credited permit. A record whose Dedupe or CommandID is already
-// there is left alone and reported as not fresh.
-func InsertRecord(tx *sql.Tx, r Record) (fresh bool, err error) {
-	now, q := Now(tx), db.New(tx)
-	if r.ID == "" {
-		r.ID = id.New(id.Record, now)
-	}
-	if r.RecordedAt.IsZero() {
-		r.RecordedAt = now
-	}
-	if r.RequestedAt.IsZero() {
-		r.RequestedAt = r.RecordedAt
-	}
-	if r.OccurredAt.IsZero() {
-		r.OccurredAt = r.RequestedAt
-	}
-	if r.Source == "" {
-		r.Source = FromServer
-	}
-	if r.DoorID != "" && r.DoorName == "" {
-		if r.DoorName, err = none(q.DoorName(ctx, r.DoorID)); err != nil {
-			return false, err
-		}
-	}
-	n, err := q.InsertRecord(ctx, db.InsertRecordParams{ID: r.ID, PlaceID: r.PlaceID, DoorID: text(r.DoorID), DoorName: text(r.DoorName),
+// DoorName implements record.Tx.
+func (t *Tx) DoorName(doorID string) (string, error) { return none(t.q.DoorName(ctx, doorID)) }
+
+// Credited implements record.Tx.
+func (t *Tx) Credited(grantID, placeID string) (record.Credited, error) {
+	g, err := none(t.q.Credited(ctx, grantID, placeID))
+	return record.Credited{Kind: g.Kind, Phone: g.Phone, ExternalRef: g.ExternalRef.String}, err
+}
+
+// InsertRecord implements record.Tx.
+func (t *Tx) InsertRecord(r record.Record) (fresh bool, err error) {
+	n, err := t.q.InsertRecord(ctx, db.InsertRecordParams{ID: r.ID, PlaceID: r.PlaceID, DoorID: text(r.DoorID), DoorName: text(r.DoorName),
 		Result: r.Result, Reason: r.Reason, Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: text(r.CommandID),
 		GrantID: text(r.GrantID), Source: r.Source, Dedupe: text(r.Dedupe),
-		RequestedAt: r.RequestedAt.UnixMilli(), OccurredAt: r.OccurredAt.UnixMilli(), RecordedAt: r.RecordedAt.UnixMilli()})
+		RequestedAt: r.RequestedAt.UnixMilli(), OccurredAt: r.OccurredAt.UnixMilli(), RecordedAt: r.RecordedAt.UnixMilli(), Note: text(r.Note)})
 	if err != nil || n == 0 {
 		return false, wrap(err)
 	}
-	noteRecord(tx, r)
-	return true, follow(tx, r, false)
+	t.noteRecord(r)
+	return true, nil
 }
 
-// SettleRecord says what became of a command that was answered 504: the record
-// keeps its result and gains settledAs, an opening makes a late event. It does
-// nothing for a record that is settled or has another result.
-func SettleRecord(tx *sql.Tx, commandID, settledAs string, at time.Time) error {
-	q := db.New(tx)
-	r, err := recordOf(q.RecordOfCommand(ctx, text(commandID)))
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	if err != nil || r.Result != NoResponse || r.SettledAs != "" {
-		return err
-	}
-	if err := q.SettleRecord(ctx, db.SettleRecordParams{ID: r.ID, SettledAs: sql.NullString{String: settledAs, Valid: true},
-		SettledAt: sql.NullInt64{Int64: at.UnixMilli(), Valid: true}}); err != nil {
-		return wrap(err)
-	}
-	r.Result, r.OccurredAt, r.RecordedAt = settledAs, at, Now(tx)
-	return follow(tx, r, true)
+// RecordOfCommand implements record.Tx.
+func (t *Tx) RecordOfCommand(commandID string) (record.Record, error) {
+	return recordOf(t.q.RecordOfCommand(ctx, text(commandID)))
 }
 
-// CountReplay raises the replays of a command's record.
-func CountReplay(tx *sql.Tx, commandID string) error {
-	return wrap(db.New(tx).CountReplay(ctx, text(commandID)))
+// SettleRecord implements record.Tx.
+func (t *Tx) SettleRecord(recordID, settledAs string, at time.Time) error {
+	return wrap(t.q.SettleRecord(ctx, db.SettleRecordParams{ID: recordID, SettledAs: sql.NullString{String: settledAs, Valid: true},
+		SettledAt: sql.NullInt64{Int64: at.UnixMilli(), Valid: true}}))
 }
 
-// follow writes the events of a record and counts the use of its permit.
-func follow(tx *sql.Tx, r Record, late bool) error {
-	q := db.New(tx)
-	var kinds []string
-	switch r.Result {
-	case Opened:
-		kinds = []string{record.EntryOpened}
-	case Denied:
-		kinds = []string{record.EntryDenied}
-	default:
-		return nil
-	}
-	var permitID, externalRef string
-	if r.GrantID != "" {
-		g, err := none(q.GrantKind(ctx, r.GrantID, r.PlaceID))
-		if err != nil {
-			return err
-		}
-		if g.Kind == access.KindPermit {
-			permitID, externalRef = r.GrantID, g.ExternalRef.String
-		}
-	}
-	if permitID != "" && r.Result == Opened {
-		kinds = append(kinds, record.PermitUsed)
-		if err := q.CountUse(ctx, sql.NullInt64{Int64: r.OccurredAt.UnixMilli(), Valid: true}, permitID); err != nil {
-			return wrap(err)
-		}
-	}
-	for _, kind := range kinds {
-		if err := q.InsertEvent(ctx, db.InsertEventParams{ID: id.New(id.Event, Now(tx)), Kind: kind, PlaceID: r.PlaceID,
-			DoorID: text(r.DoorID), DoorName: text(r.DoorName), Result: r.Result, Reason: r.Reason, Method: r.Method,
-			Actor: r.Actor, ActorLabel: r.ActorLabel, PermitID: text(permitID), ExternalRef: text(externalRef), RecordID: r.ID,
-			OccurredAt: r.OccurredAt.UnixMilli(), RecordedAt: r.RecordedAt.UnixMilli(), Late: late}); err != nil {
-			return wrap(err)
-		}
-	}
-	return nil
+// InsertEvent implements record.Tx.
+func (t *Tx) InsertEvent(e record.Event) error {
+	return wrap(t.q.InsertEvent(ctx, db.InsertEventParams{ID: e.ID, Kind: e.Kind, PlaceID: e.PlaceID,
+		DoorID: text(e.DoorID), DoorName: text(e.DoorName), Result: e.Result, Reason: e.Reason, Method: e.Method,
+		Actor: e.Actor, ActorLabel: e.ActorLabel, PermitID: text(e.PermitID), ExternalRef: text(e.ExternalRef), RecordID: e.RecordID,
+		OccurredAt: e.OccurredAt.UnixMilli(), RecordedAt: e.RecordedAt.UnixMilli(), Late: e.Late}))
 }
 
-func recordOf(r db.EntryRecord, err error) (Record, error) {
-	return Record{ID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: r.Result, Reason: r.Reason,
+// CountUse implements record.Tx.
+func (t *Tx) CountUse(permitID string, at time.Time) error {
+	return wrap(t.q.CountUse(ctx, sql.NullInt64{Int64: at.UnixMilli(), Valid: true}, permitID))
+}
+
+func recordOf(r db.EntryRecord, err error) (record.Record, error) {
+	return record.Record{ID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: r.Result, Reason: r.Reason,
 		Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: r.CommandID.String, GrantID: r.GrantID.String, Source: r.Source,
 		RequestedAt: msTime(r.RequestedAt), OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt),
-		SettledAs: r.SettledAs.String, SettledAt: fromNull(r.SettledAt), Replays: r.Replays}, wrap(err)
+		SettledAs: r.SettledAs.String, SettledAt: fromNull(r.SettledAt), Replays: r.Replays, Note: r.Note.String}, wrap(err)
 }
 
 // Records lists a place's records since a moment, newest first, and how many there are.
-func (s *Store) Records(placeID string, since time.Time, limit, offset int) (list []Record, total int, err error) {
-	err = s.moment(func(tx *sql.Tx) error {
-		q := db.New(tx)
+func (s *Store) Records(placeID string, since time.Time, limit, offset int) (list []record.Record, total int, err error) {
+	err = s.moment(func(tx *Tx) error {
+		q := tx.q
 		n, err := q.CountRecords(ctx, placeID, since.UnixMilli())
 		if err != nil {
 			return err

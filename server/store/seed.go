@@ -1,65 +1,99 @@
 package store
 
 import (
-	"crypto/sha256"
-	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// ErrOtherWorld: the data directory was seeded from another world or seed.
-var ErrOtherWorld = errors.New("store: the data directory holds another world")
+// Errors of Seed and Claim.
+var (
+	// ErrOtherWorld: the world can't be the one that the data was made from.
+	ErrOtherWorld = errors.New("store: the data directory holds another world")
+	// ErrForeign: the database belongs to another secret.
+	ErrForeign = errors.New("store: the database belongs to another secret")
+)
 
 // Meta reads a remembered value, "" when there is none.
 func (s *Store) Meta(name string) (value string, err error) {
 	return none(s.q.Meta(ctx, name))
 }
 
-// SetMeta remembers a value.
-func SetMeta(tx *sql.Tx, name, value string) error {
-	return wrap(db.New(tx).SetMeta(ctx, name, value))
+// setMeta remembers a value.
+func (t *Tx) setMeta(name, value string) error {
+	return wrap(t.q.SetMeta(ctx, name, value))
 }
 
-// Seed writes a resolved world into an empty database, in one transaction.
-// Seeding the same world again changes nothing. ErrOtherWorld.
-func (s *Store) Seed(w *world.World) error {
-	b, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(b)
-	print := hex.EncodeToString(sum[:])
-	return s.Write(func(tx *sql.Tx) error {
-		have, err := db.New(tx).Meta(ctx, "world")
-		if err == nil && have == print {
-			return nil
-		}
-		if err == nil {
-			return ErrOtherWorld
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
+// Claim remembers the id of the secret that the database goes with. ErrForeign
+// when it goes with another one.
+func (s *Store) Claim(secretID string) error {
+	return s.write(func(tx *Tx) error {
+		have, err := none(tx.q.Meta(ctx, "secret"))
+		switch {
+		case err != nil || have == secretID:
 			return err
+		case have != "":
+			return ErrForeign
 		}
-		for _, p := range w.Places {
-			if err := s.seedPlace(tx, p); err != nil {
-				return err
-			}
-		}
-		return SetMeta(tx, "world", print)
+		return tx.setMeta("secret", secretID)
 	})
 }
 
-func (s *Store) seedPlace(tx *sql.Tx, wp world.Place) error {
+// Seed brings the database to a resolved world with its secrets, in one
+// transaction: what is new is added, other names are taken over. unchanged says
+// what it can't do, a sentence each. Keys and passwords are hashed with pepper.
+// ErrOtherWorld when a place, board or door is something else there.
+func (s *Store) Seed(w *world.World, pepper []byte) (unchanged []string, err error) {
+	b, err := json.Marshal(w)
+	if err != nil {
+		return nil, err
+	}
+	err = s.write(func(tx *Tx) error {
+		unchanged = nil
+		if err := tx.hashPasswords(pepper); err != nil {
+			return err
+		}
+		have, err := none(tx.q.Meta(ctx, "world"))
+		if err != nil || have == string(b) {
+			return err
+		}
+		m := merge{Tx: tx, pepper: pepper}
+		_ = json.Unmarshal([]byte(have), &m.before) // an older version kept a digest: then only the rows are compared
+		if err := m.world(w); err != nil {
+			return err
+		}
+		unchanged = m.unchanged
+		return tx.setMeta("world", string(b))
+	})
+	return unchanged, err
+}
+
+// hashPasswords replaces what an older version kept in clear.
+func (t *Tx) hashPasswords(pepper []byte) error {
+	rows, err := t.q.ClearPasswords(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := t.q.SetBoardHash(ctx, board.HashPassword(pepper, r.ID, r.Password), r.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) seedPlace(wp world.Place, pepper []byte) error {
 	p := place.Place{ID: wp.ID, Name: wp.Name, Kind: wp.Kind, Timezone: wp.Timezone, EntryPhone: wp.EntryPhone,
 		PhoneEnabled: true, PermitMaxHours: place.MaxPermitHours, Week: wp.Hours, Closures: wp.Closures, Holidays: wp.Holidays}
 	if p.Timezone == "" {
@@ -68,17 +102,17 @@ func (s *Store) seedPlace(tx *sql.Tx, wp world.Place) error {
 	if p.Week == nil {
 		p.Week = access.Week{}
 	}
-	q := db.New(tx)
+	q := t.q
 	if err := q.InsertPlace(ctx, db.InsertPlaceParams{ID: p.ID, Name: p.Name, Kind: p.Kind, Timezone: p.Timezone, EntryPhone: text(p.EntryPhone),
 		PhoneEnabled: p.PhoneEnabled, PermitMaxHours: int64(p.PermitMaxHours),
 		Week: jsonText(p.Week), Closures: jsonText(p.Closures), Holidays: jsonText(p.Holidays)}); err != nil {
 		return err
 	}
-	rev, err := RaiseRevision(tx, p.ID)
+	rev, err := t.raise(p.ID)
 	if err != nil {
 		return err
 	}
-	if err := seedBoards(q, wp); err != nil {
+	if err := seedBoards(q, wp, pepper); err != nil {
 		return err
 	}
 	if err := q.SetAllRevs(ctx, rev, p.ID); err != nil {
@@ -88,36 +122,38 @@ func (s *Store) seedPlace(tx *sql.Tx, wp world.Place) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range doorConfigs(doors) {
-		if err := toggle(tx, p.ID, "door", c); err != nil {
+	for _, c := range boardsync.DoorConfigs(doors) {
+		if err := t.toggle(p.ID, "door", c); err != nil {
 			return err
 		}
 	}
-	if err := toggle(tx, p.ID, "hours", p.Hours()); err != nil {
+	if err := t.toggle(p.ID, "hours", p.Hours()); err != nil {
 		return err
 	}
 	for _, k := range wp.Keys {
-		if err := insertKey(tx, auth.Key{ID: k.ID, PlaceID: p.ID, Name: k.Name, Scopes: k.Scopes, Sim: k.Sim, CreatedAt: Now(tx)},
-			auth.HashKey(s.Secret("api keys"), k.Secret), true); err != nil {
+		if err := t.seedKey(p.ID, k, pepper); err != nil {
 			return err
 		}
 	}
-	return seedMemberships(tx, wp, doors)
+	return t.seedMemberships(wp, doors)
 }
 
-func seedBoards(q *db.Queries, wp world.Place) error {
+func (t *Tx) seedKey(placeID string, k world.Key, pepper []byte) error {
+	if k.Secret == "" {
+		return fmt.Errorf("store: the key %s has no secret", k.ID) // DeriveSecrets was not called
+	}
+	return t.insertKey(auth.Key{ID: k.ID, PlaceID: placeID, Name: k.Name, Scopes: k.Scopes, Sim: k.Sim, CreatedAt: t.Now},
+		auth.HashKey(pepper, k.Secret), true)
+}
+
+func seedBoards(q *db.Queries, wp world.Place, pepper []byte) error {
 	n := int64(0)
 	for _, b := range wp.Boards {
-		if err := q.InsertBoard(ctx, db.InsertBoardParams{ID: b.ID, PlaceID: wp.ID, Name: b.Name, Password: b.Password}); err != nil {
+		if err := seedBoard(q, wp.ID, b, pepper); err != nil {
 			return err
 		}
 		for _, d := range b.Doors {
-			hours := d.EntryPermitMaxHours
-			if hours == 0 {
-				hours = place.MaxPermitHours
-			}
-			if err := q.InsertDoor(ctx, db.InsertDoorParams{ID: d.ID, PlaceID: wp.ID, BoardID: b.ID, Name: d.Name, Channel: int64(d.Channel),
-				Entry: d.Entry == nil || *d.Entry, PermitMaxHours: int64(hours), Position: n}); err != nil {
+			if err := seedDoor(q, wp.ID, b.ID, d, n); err != nil {
 				return err
 			}
 			n++
@@ -126,8 +162,24 @@ func seedBoards(q *db.Queries, wp world.Place) error {
 	return nil
 }
 
-func seedMemberships(tx *sql.Tx, wp world.Place, doors []place.Door) error {
-	now := Now(tx)
+func seedBoard(q *db.Queries, placeID string, b world.Board, pepper []byte) error {
+	if b.Password == "" {
+		return fmt.Errorf("store: the board %s has no password", b.ID) // DeriveSecrets was not called
+	}
+	return q.InsertBoard(ctx, db.InsertBoardParams{ID: b.ID, PlaceID: placeID, Name: b.Name, Hash: board.HashPassword(pepper, b.ID, b.Password)})
+}
+
+func seedDoor(q *db.Queries, placeID, boardID string, d world.Door, position int64) error {
+	hours := d.EntryPermitMaxHours
+	if hours == 0 {
+		hours = place.MaxPermitHours
+	}
+	return q.InsertDoor(ctx, db.InsertDoorParams{ID: d.ID, PlaceID: placeID, BoardID: boardID, Name: d.Name, Channel: int64(d.Channel),
+		Entry: d.Entry == nil || *d.Entry, PermitMaxHours: int64(hours), Position: position})
+}
+
+func (t *Tx) seedMemberships(wp world.Place, doors []place.Door) error {
+	now := t.Now
 	for _, m := range wp.Memberships {
 		g := grant.Grant{ID: id.New(id.Membership, now), PlaceID: wp.ID, Kind: access.KindMembership, Source: "world",
 			Phone: m.Phone, Name: m.Name, StartsAt: m.StartsAt, Doors: slices.Clone(m.DoorIDs), CreatedAt: now, UpdatedAt: now}
@@ -138,7 +190,7 @@ func seedMemberships(tx *sql.Tx, wp world.Place, doors []place.Door) error {
 			g.Doors = place.EntryDoors(doors)
 		}
 		slices.Sort(g.Doors)
-		if err := putGrant(tx, &g, nil); err != nil {
+		if err := t.putGrant(&g, nil); err != nil {
 			return err
 		}
 	}

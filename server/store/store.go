@@ -1,22 +1,21 @@
 // Package store keeps everything durable in SQLite: places, grants, keys,
 // records, the command ledger. Every write goes through one goroutine with
 // group commit and is answered after the batch is on disk; reads have a pool of
-// their own. It imports the rules' types (server/auth, server/place,
-// server/grant, server/record), internal/access and internal/wire; only it touches SQL.
+// their own. It decides nothing: it implements the Store and Tx interfaces that
+// the rules declare. Only it touches SQL.
 package store
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	"github.com/mattn/go-sqlite3"
@@ -24,7 +23,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/server/rule"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -34,8 +33,8 @@ var (
 	ErrUnavailable = errors.New("store: storage unavailable")
 	// ErrNewer: the data directory belongs to a newer version of the program.
 	ErrNewer = errors.New("store: database is newer than this program")
-	// ErrNotFound: no such row. The rules know it as rule.ErrNotFound.
-	ErrNotFound = rule.ErrNotFound
+	// ErrNotFound: no such row. The rules know it as fail.ErrNotFound.
+	ErrNotFound = fail.ErrNotFound
 )
 
 //go:generate env CGO_ENABLED=0 go tool -C ../../tools/sqlc sqlc generate -f ../../server/store/sqlc.yaml
@@ -45,34 +44,40 @@ var migrations embed.FS
 
 // Options of a Store. The zero value works.
 type Options struct {
-	Clock    clock.Clock // nil = clock.Real
-	MaxBatch int         // writes a commit at most; 0 = 512
-	Readers  int         // read connections; 0 = 8
+	Clock    clock.Clock  // nil = clock.Real
+	MaxBatch int          // most writes per commit; 0 = 512
+	Readers  int          // read connections; 0 = 8
+	Log      *slog.Logger // nil = discard
+	Phones   []byte       // secret that the places' phone keys derive from; must never change. nil: tests only
 }
 
 // Store is an open database. Close ends it.
 type Store struct {
-	clk    clock.Clock
-	write  *sql.DB // one connection
-	read   *sql.DB
-	q      *db.Queries // on read
-	master []byte
-	max    int
+	clk     clock.Clock
+	phones  []byte
+	writing *sql.DB // one connection
+	reading *sql.DB
+	q       *db.Queries // on reading
+	max     int
+
+	log     *slog.Logger
+	health  health
+	wal     wal
+	changes int64 // rows changed so far; the writer's
 
 	jobs   chan *job
+	bulk   chan *job     // overtaken by all of jobs
 	stop   chan struct{} // closed by Close
 	ended  chan struct{} // closed when the writer has ended
 	closed sync.Once
-
-	visits visits
 
 	mu         sync.Mutex
 	onRevision []func(placeID string, rev int64)
 	history    func(history.Event)
 }
 
-// Open opens or creates the database in dir. Errors: ErrNewer; whatever the
-// file system says otherwise.
+// Open opens or creates the database in dir. Errors: ErrNewer, ErrCorrupt;
+// whatever the file system says otherwise.
 func Open(dir string, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = clock.Real{}
@@ -83,19 +88,21 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Readers <= 0 {
 		o.Readers = 8
 	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	master, err := masterSecret(filepath.Join(dir, "server.secret"))
-	if err != nil {
-		return nil, err
-	}
 	s := &Store{
-		clk: o.Clock, master: master, max: o.MaxBatch,
-		jobs: make(chan *job, 2*o.MaxBatch), stop: make(chan struct{}), ended: make(chan struct{}),
+		clk: o.Clock, max: o.MaxBatch, log: o.Log, phones: o.Phones,
+		jobs: make(chan *job, 2*o.MaxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if err := s.open(filepath.Join(dir, "doorlab.db"), o.Readers); err != nil {
 		_ = s.closeDBs()
+		if corrupt(err) && !errors.Is(err, ErrCorrupt) {
+			err = fmt.Errorf("%w: %w; restore a backup", ErrCorrupt, err)
+		}
 		return nil, err
 	}
 	go s.writer()
@@ -104,35 +111,65 @@ func Open(dir string, o Options) (*Store, error) {
 
 func (s *Store) open(path string, readers int) error {
 	var err error
-	if s.write, err = sql.Open("sqlite3", dsn(path, "_journal_mode", "WAL", "_txlock", "immediate")); err != nil {
+	s.wal.path = path + "-wal"
+	if s.writing, err = sql.Open(driver, dsn(path, "_journal_mode", "WAL", "_txlock", "immediate")); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	s.write.SetMaxOpenConns(1)
+	s.writing.SetMaxOpenConns(1)
 	var sync int
 	// go-sqlite3's default in WAL mode is NORMAL, which loses acknowledged commits at a power loss [CMD-6].
-	if err := s.write.QueryRow("PRAGMA synchronous").Scan(&sync); err != nil {
+	if err := s.writing.QueryRow("PRAGMA synchronous").Scan(&sync); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	if sync != 2 {
 		return fmt.Errorf("store: synchronous is %d, must be 2 (FULL)", sync)
 	}
-	if err := migrate(s.write); err != nil {
+	if err := quickCheck(s.writing); err != nil {
 		return err
 	}
-	if s.read, err = sql.Open("sqlite3", dsn(path, "mode", "ro", "_query_only", "1", "_txlock", "deferred")); err != nil {
+	if err := migrate(s.writing); err != nil {
+		return err
+	}
+	if s.reading, err = sql.Open(driver, dsn(path, "mode", "ro", "_query_only", "1", "_txlock", "deferred")); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	s.read.SetMaxOpenConns(readers)
-	s.read.SetMaxIdleConns(readers)
-	s.q = db.New(s.read)
+	s.reading.SetMaxOpenConns(readers)
+	s.reading.SetMaxIdleConns(readers)
+	s.q = db.New(s.reading)
+	return nil
+}
+
+// driver is SQLite with what a data source name cannot say: temporary tables
+// and indexes stay in memory, so that a full or read-only disk doesn't fail
+// reads, and the log gives its space back when it starts over.
+const driver = "doorlab-sqlite3"
+
+func init() {
+	sql.Register(driver, &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
+		_, err := c.Exec("PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit="+strconv.Itoa(walLimit), nil)
+		return err
+	}})
+}
+
+// quickCheck looks through the whole file for damage. ErrCorrupt.
+func quickCheck(conn *sql.DB) error {
+	var found string
+	err := conn.QueryRow("PRAGMA quick_check(1)").Scan(&found)
+	switch {
+	case err == nil && found != "ok":
+		return fmt.Errorf("%w: %s; restore a backup", ErrCorrupt, found)
+	case err != nil:
+		return fmt.Errorf("store: %w", err)
+	}
 	return nil
 }
 
 func dsn(path string, extra ...string) string {
 	q := url.Values{}
 	q.Set("_synchronous", "FULL")
-	q.Set("_busy_timeout", "5000")
+	q.Set("_busy_timeout", strconv.FormatInt(lockWait.Milliseconds(), 10))
 	q.Set("_foreign_keys", "1")
+	q.Set("_stmt_cache_size", "128") // more than there are statements: each is prepared once per connection
 	for i := 0; i < len(extra); i += 2 {
 		q.Set(extra[i], extra[i+1])
 	}
@@ -162,52 +199,6 @@ func migrate(conn *sql.DB) error {
 	return nil
 }
 
-// masterSecret reads the server's secret, or makes one.
-func masterSecret(path string) ([]byte, error) {
-	b, err := os.ReadFile(path)
-	if err == nil && len(b) == 32 {
-		return b, nil
-	}
-	if err == nil {
-		return nil, fmt.Errorf("store: %s is damaged", filepath.Base(path))
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	b = make([]byte, 32)
-	_, _ = rand.Read(b) // never fails
-	tmp := path + ".new"
-	if err := os.WriteFile(tmp, b, 0o600); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	return b, nil
-}
-
-// Secret derives a 32-byte secret for one purpose from the server's own, which
-// lives beside the database and survives restarts.
-func (s *Store) Secret(purpose string) []byte {
-	m := hmac.New(sha256.New, s.master)
-	m.Write([]byte(purpose))
-	return m.Sum(nil)
-}
-
-// Clock is the domain clock the store was opened with.
-func (s *Store) Clock() clock.Clock { return s.clk }
-
-// Read is the read-only pool.
-func (s *Store) Read() *sql.DB { return s.read }
-
-// Ping reports whether the store takes writes and reads; ErrUnavailable otherwise.
-func (s *Store) Ping() error {
-	if err := s.read.Ping(); err != nil {
-		return wrap(err)
-	}
-	return s.Write(func(*sql.Tx) error { return nil })
-}
-
 // Close ends the writer after what it has begun, and closes the database.
 // Writes from then on fail with ErrUnavailable.
 func (s *Store) Close() error {
@@ -218,7 +209,7 @@ func (s *Store) Close() error {
 
 func (s *Store) closeDBs() error {
 	var errs []error
-	for _, conn := range []*sql.DB{s.read, s.write} {
+	for _, conn := range []*sql.DB{s.reading, s.writing} {
 		if conn != nil {
 			errs = append(errs, conn.Close())
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -11,10 +10,14 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 var epoch = time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
+
+var pepper = []byte("pepper")
 
 func testWorld() *world.World {
 	return &world.World{Seed: 1, Places: []world.Place{{
@@ -27,7 +30,7 @@ func testWorld() *world.World {
 
 func openTest(t *testing.T, dir string) *Store {
 	t.Helper()
-	s, err := Open(dir, Options{Clock: clock.NewVirtual(epoch, nil)})
+	s, err := Open(dir, Options{Clock: clock.NewVirtual(epoch, nil), Phones: []byte("phones")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +41,7 @@ func openTest(t *testing.T, dir string) *Store {
 func seeded(t *testing.T) *Store {
 	t.Helper()
 	s := openTest(t, t.TempDir())
-	if err := s.Seed(testWorld()); err != nil {
+	if _, err := s.Seed(testWorld(), pepper); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -46,7 +49,7 @@ func seeded(t *testing.T) *Store {
 
 func digestOf(t *testing.T, s *Store, placeID string) string {
 	t.Helper()
-	y, err := s.SyncContent(placeID, 0)
+	y, err := boardsync.Reader{Source: s}.SyncContent(placeID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +64,8 @@ func digestOf(t *testing.T, s *Store, placeID string) string {
 		sum.Toggle("door", d)
 	}
 	sum.Toggle("hours", *y.Hours)
-	if sum.String() != y.Digest {
-		t.Errorf("digest %s, content sums to %s", y.Digest, sum)
+	if got := sum.String(); got != y.Digest {
+		t.Errorf("digest %s, content sums to %s", y.Digest, got)
 	}
 	return y.Digest
 }
@@ -72,29 +75,36 @@ func TestSeedIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, dir)
 	for range 2 {
-		if err := s.Seed(testWorld()); err != nil {
+		if _, err := s.Seed(testWorld(), pepper); err != nil {
 			t.Fatal(err)
 		}
 	}
 	digest := digestOf(t, s, "plc_a")
-	secret := s.Secret("x")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = openTest(t, dir)
-	if err := s.Seed(testWorld()); err != nil {
+	if _, err := s.Seed(testWorld(), pepper); err != nil {
 		t.Fatal(err)
 	}
 	if got := digestOf(t, s, "plc_a"); got != digest {
 		t.Errorf("digest %s after a restart, was %s", got, digest)
 	}
-	if string(s.Secret("x")) != string(secret) {
-		t.Error("the secret changed over a restart")
+	for name, change := range map[string]func(*world.World){
+		"another kind of place": func(w *world.World) { w.Places[0].Kind = world.Live },
+		"a door that moved": func(w *world.World) {
+			w.Places[0].Boards = append(w.Places[0].Boards, world.Board{ID: "brd_b", Name: "other", Password: "pw"})
+			w.Places = append(w.Places, world.Place{ID: "plc_b", Kind: world.Test, Boards: []world.Board{{ID: "brd_a", Password: "pw"}}})
+		},
+	} {
+		other := testWorld()
+		change(other)
+		if _, err := s.Seed(other, pepper); !errors.Is(err, ErrOtherWorld) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	other := testWorld()
-	other.Seed++
-	if err := s.Seed(other); !errors.Is(err, ErrOtherWorld) {
-		t.Errorf("another seed: %v", err)
+	if got := digestOf(t, s, "plc_a"); got != digest {
+		t.Errorf("digest %s after a refused world, was %s", got, digest)
 	}
 }
 
@@ -102,7 +112,7 @@ func TestOpenRefusesANewerDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := openTest(t, dir)
-	if err := s.Write(func(tx *sql.Tx) error {
+	if err := s.write(func(tx *Tx) error {
 		_, err := tx.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
 		return err
 	}); err != nil {
@@ -121,12 +131,12 @@ func TestWriteFailsAlone(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {
-			err := s.Write(func(tx *sql.Tx) error {
-				if err := SetMeta(tx, fmt.Sprint("n", i), "1"); err != nil {
+			err := s.write(func(tx *Tx) error {
+				if err := tx.setMeta(fmt.Sprint("n", i), "1"); err != nil {
 					return err
 				}
 				if i%2 == 1 {
-					if _, err := RaiseRevision(tx, "plc_a"); err != nil {
+					if _, err := tx.raise("plc_a"); err != nil {
 						return err
 					}
 					return mine
@@ -140,7 +150,7 @@ func TestWriteFailsAlone(t *testing.T) {
 	}
 	wg.Wait()
 	var n int
-	if err := s.Read().QueryRow("SELECT COUNT(*) FROM meta WHERE name LIKE 'n%'").Scan(&n); err != nil || n != 100 {
+	if err := s.reading.QueryRow("SELECT COUNT(*) FROM meta WHERE name LIKE 'n%'").Scan(&n); err != nil || n != 100 {
 		t.Errorf("%d rows (%v), want the 100 that did not fail", n, err)
 	}
 	if rev, err := s.Revision("plc_a"); err != nil || rev != 1 {
@@ -157,7 +167,7 @@ func TestWritePanicsOnTheCallersGoroutine(t *testing.T) {
 				t.Error("no panic")
 			}
 		}()
-		_ = s.Write(func(tx *sql.Tx) error { _ = SetMeta(tx, "p", "1"); panic("boom") })
+		_ = s.write(func(tx *Tx) error { _ = tx.setMeta("p", "1"); panic("boom") })
 	}()
 	if v, err := s.Meta("p"); v != "" || err != nil {
 		t.Errorf("left behind %q, %v", v, err)
@@ -168,7 +178,7 @@ func TestWriteAfterClose(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	_ = s.Close()
-	if err := s.Write(func(*sql.Tx) error { return nil }); !errors.Is(err, ErrUnavailable) {
+	if err := s.write(func(*Tx) error { return nil }); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -182,26 +192,28 @@ func TestRevisionAndContent(t *testing.T) {
 	for i := range 5 {
 		g := grant.Grant{ID: fmt.Sprint("pmt_", i), PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: fmt.Sprint(i), Phone: "01012345678",
 			StartsAt: epoch, EndsAt: epoch.Add(time.Hour), Doors: []string{"dor_1"}, CreatedAt: epoch, UpdatedAt: epoch}
-		if err := s.Write(func(tx *sql.Tx) error { return putGrant(tx, &g, nil) }); err != nil {
+		if err := s.write(func(tx *Tx) error { return tx.putGrant(&g, nil) }); err != nil {
 			t.Fatal(err)
 		}
 		old := g
 		g.RevokedAt = epoch
 		if i == 4 {
-			if err := s.Write(func(tx *sql.Tx) error { return putGrant(tx, &g, &old) }); err != nil {
+			if err := s.write(func(tx *Tx) error { return tx.putGrant(&g, &old) }); err != nil {
 				t.Fatal(err)
 			}
 		}
 		digestOf(t, s, "plc_a")
 	}
-	y, err := s.SyncContent("plc_a", 5)
+	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 5)
 	if err != nil || len(y.Upsert) != 1 || !y.Upsert[0].Revoked || y.To != 7 || y.Hours != nil || y.Windows != nil || y.Doors != nil || y.Snapshot {
 		t.Errorf("delta %+v, %v", y, err)
 	}
-	if at, digest, err := s.RevisionAt("plc_a", 7); err != nil || digest != y.Digest || at.IsZero() {
-		t.Errorf("revision 7: %v %v %v", at, digest, err)
+	var at int64
+	var digest string
+	if err := s.reading.QueryRow("SELECT at, digest FROM place_revisions WHERE place_id = 'plc_a' AND rev = 7").Scan(&at, &digest); err != nil || digest != y.Digest || at == 0 {
+		t.Errorf("revision 7: at %v, %v, %v, want digest %s", at, digest, err, y.Digest)
 	}
-	if _, err := s.SyncContent("plc_x", 0); !errors.Is(err, ErrNotFound) {
+	if _, err := (boardsync.Reader{Source: s}).SyncContent("plc_x", 0); !errors.Is(err, ErrNotFound) {
 		t.Errorf("unknown place: %v", err)
 	}
 	mu.Lock()
@@ -214,31 +226,31 @@ func TestRevisionAndContent(t *testing.T) {
 func TestRecordOnce(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
-	if err := s.Write(func(tx *sql.Tx) error {
+	if err := s.write(func(tx *Tx) error {
 		g := grant.Grant{ID: "pmt_1", PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: "r", Phone: "01012345678",
 			StartsAt: epoch, EndsAt: epoch.Add(time.Hour), Doors: []string{"dor_1"}, CreatedAt: epoch, UpdatedAt: epoch}
-		return putGrant(tx, &g, nil)
+		return tx.putGrant(&g, nil)
 	}); err != nil {
 		t.Fatal(err)
 	}
-	insert := func(r Record) (fresh bool) {
+	insert := func(r record.Record) (fresh bool) {
 		r.PlaceID, r.DoorID, r.Method, r.Reason, r.GrantID = "plc_a", "dor_1", "onsite", "onsite", "pmt_1"
-		if err := s.Write(func(tx *sql.Tx) (err error) { fresh, err = InsertRecord(tx, r); return err }); err != nil {
+		if err := s.write(func(tx *Tx) (err error) { fresh, err = record.Keep(tx, r, tx.Now); return err }); err != nil {
 			t.Fatal(err)
 		}
 		return fresh
 	}
-	if !insert(Record{Result: Opened, Dedupe: "b/1", Source: FromBoard}) || insert(Record{Result: Opened, Dedupe: "b/1", Source: FromBoard}) {
+	if !insert(record.Record{Result: record.Opened, Dedupe: "b/1", Source: record.FromBoard}) || insert(record.Record{Result: record.Opened, Dedupe: "b/1", Source: record.FromBoard}) {
 		t.Error("a board's record counts once")
 	}
-	if !insert(Record{Result: NoResponse, CommandID: "cmd_1"}) {
+	if !insert(record.Record{Result: record.NoResponse, CommandID: "cmd_1"}) {
 		t.Error("second record")
 	}
 	if g, err := s.Grant("pmt_1"); err != nil || g.UseCount != 1 || g.FirstUsedAt.IsZero() {
 		t.Errorf("after one use: %+v, %v", g, err)
 	}
 	for range 2 {
-		if err := s.Write(func(tx *sql.Tx) error { return SettleRecord(tx, "cmd_1", Opened, epoch) }); err != nil {
+		if err := s.write(func(tx *Tx) error { _, err := record.Settle(tx, "cmd_1", record.Opened, epoch, tx.Now); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,7 +258,7 @@ func TestRecordOnce(t *testing.T) {
 		t.Errorf("after the late report: %+v, %v", g, err)
 	}
 	list, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
-	if err != nil || total != 2 || list[0].SettledAs != Opened || list[0].Result != NoResponse || list[0].DoorName != "Front" {
+	if err != nil || total != 2 || list[0].SettledAs != record.Opened || list[0].Result != record.NoResponse || list[0].DoorName != "Front" {
 		t.Errorf("%d records %+v, %v", total, list, err)
 	}
 }

@@ -1,47 +1,101 @@
 package store
 
 import (
-	"database/sql"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// job is one Write under way.
+// job is one write in progress.
 type job struct {
-	fn     func(*sql.Tx) error
+	fn     func(*Tx) error
+	stage  atomic.Int32
+	ran    chan struct{} // closed when fn has run
 	err    error
 	panicV any
 	done   chan struct{}
 }
 
-// Group commit: nobody lingers while few wait; a crowd is worth up to a
-// millisecond, it lifts throughput by half.
+// Group commit: with few writers waiting a batch goes at once; for a crowd it
+// waits up to a millisecond, which lifts throughput by half.
 const (
 	crowd      = 16
 	lingerSome = 500 * time.Microsecond
 	lingerMany = time.Millisecond
 )
 
-// Write runs fn in a transaction and returns when it is durable. Many Writes
-// share one commit; an fn that fails is rolled back alone. fn must use nothing
-// but tx, must not block, and runs once. A batch that cannot be committed
-// fails with ErrUnavailable.
-func (s *Store) Write(fn func(tx *sql.Tx) error) error {
-	j := &job{fn: fn, done: make(chan struct{})}
+// bulkEvery is how often a part of something large gets its turn while other
+// writes come without a pause.
+const bulkEvery = 50 * time.Millisecond
+
+// Stages of a job. A caller may give a job up while it is queued, and may leave
+// once it has run; in between fn uses the caller's variables.
+const (
+	queued int32 = iota
+	begun
+	givenUp
+)
+
+// writeWait is how long a caller waits for a commit: less than a request may take.
+const writeWait = 6 * time.Second
+
+// write is writeThrough for callers who can't wait: after writeWait of wall time
+// it fails with ErrUnavailable. By then the write has been dropped, or is in a
+// commit whose result isn't known: the caller must be able to repeat it.
+func (s *Store) write(fn func(tx *Tx) error) error { return s.writeIn(s.jobs, fn) }
+
+// writeBehind is write for a part of something large: every other write overtakes it.
+func (s *Store) writeBehind(fn func(tx *Tx) error) error { return s.writeIn(s.bulk, fn) }
+
+func (s *Store) writeIn(lane chan *job, fn func(tx *Tx) error) error {
+	over := make(chan struct{})
+	defer clock.WallAfter(writeWait, func() { close(over) }).Stop()
+	return s.wait(lane, fn, over)
+}
+
+// writeThrough runs fn in a transaction and returns when it is durable. Many
+// writes share one commit; an fn that fails is rolled back alone. fn must use
+// nothing but tx, must not block, and runs once. A batch that cannot be committed
+// fails with ErrUnavailable, and so does every write after damage was found.
+func (s *Store) writeThrough(fn func(tx *Tx) error) error { return s.wait(s.jobs, fn, nil) }
+
+func (s *Store) wait(lane chan *job, fn func(tx *Tx) error, over <-chan struct{}) error {
+	if s.health.corrupt.Load() {
+		return fmt.Errorf("%w: %w", ErrUnavailable, ErrCorrupt)
+	}
+	j := &job{fn: fn, ran: make(chan struct{}), done: make(chan struct{})}
 	select {
 	case <-s.stop:
 		return fmt.Errorf("%w: closed", ErrUnavailable)
 	default:
 	}
 	select {
-	case s.jobs <- j:
+	case lane <- j:
 	case <-s.stop:
 		return fmt.Errorf("%w: closed", ErrUnavailable)
+	case <-over:
+		return fmt.Errorf("%w: no commit within %s", ErrUnavailable, writeWait)
 	}
 	select {
 	case <-j.done:
+	case <-over:
+		if !j.stage.CompareAndSwap(queued, givenUp) {
+			select {
+			case <-j.ran:
+			case <-j.done:
+			}
+			select {
+			case <-j.done:
+				return j.result()
+			default:
+			}
+		}
+		return fmt.Errorf("%w: no commit within %s", ErrUnavailable, writeWait)
 	case <-s.ended:
 		select {
 		case <-j.done:
@@ -49,6 +103,10 @@ func (s *Store) Write(fn func(tx *sql.Tx) error) error {
 			return fmt.Errorf("%w: closed", ErrUnavailable)
 		}
 	}
+	return j.result()
+}
+
+func (j *job) result() error {
 	if j.panicV != nil {
 		panic(j.panicV) // on the caller's goroutine, where it belongs
 	}
@@ -57,13 +115,39 @@ func (s *Store) Write(fn func(tx *sql.Tx) error) error {
 
 func (s *Store) writer() {
 	defer close(s.ended)
-	last := 0 // size of the batch before
+	last := 0                      // size of the previous batch
+	bulkAt := time.Duration(0)     // Mono of the last bulk job
+	idle := make(chan struct{}, 1) // no writes for a while
+	timer := clock.WallAfter(idleAfter, func() { notify(idle) })
+	defer func() { timer.Stop() }()
 	for {
 		select {
 		case j := <-s.jobs:
 			batch := s.collect(j, last)
 			last = len(batch)
 			s.commit(batch)
+			if clock.Mono()-bulkAt > bulkEvery {
+				select {
+				case b := <-s.bulk:
+					bulkAt = clock.Mono()
+					s.commit([]*job{b})
+				default:
+				}
+			}
+			s.boundWAL()
+			timer.Stop()
+			timer = clock.WallAfter(idleAfter, func() { notify(idle) })
+		case b := <-s.bulk:
+			bulkAt = clock.Mono()
+			s.commit(append(s.waiting(nil), b)) // behind those that came meanwhile
+			s.boundWAL()
+			timer.Stop()
+			timer = clock.WallAfter(idleAfter, func() { notify(idle) })
+		case <-idle:
+			if s.wal.size() > 0 {
+				s.checkpoint("TRUNCATE", 0)
+				timer = clock.WallAfter(idleAfter, func() { notify(idle) }) // a reader may have held it
+			}
 		case <-s.stop:
 			for { // what is already queued still counts
 				select {
@@ -77,20 +161,22 @@ func (s *Store) writer() {
 	}
 }
 
-// collect gathers a batch that begins with first.
-func (s *Store) collect(first *job, last int) []*job {
-	batch := []*job{first}
-	drain := func() {
-		for len(batch) < s.max {
-			select {
-			case j := <-s.jobs:
-				batch = append(batch, j)
-			default:
-				return
-			}
+// waiting adds the jobs that wait now to a batch.
+func (s *Store) waiting(batch []*job) []*job {
+	for len(batch) < s.max {
+		select {
+		case j := <-s.jobs:
+			batch = append(batch, j)
+		default:
+			return batch
 		}
 	}
-	drain()
+	return batch
+}
+
+// collect gathers a batch that begins with first.
+func (s *Store) collect(first *job, last int) []*job {
+	batch := s.waiting([]*job{first})
 	wait := time.Duration(0)
 	if n := max(len(batch), last); n > 8*crowd {
 		wait = lingerMany
@@ -114,9 +200,17 @@ func (s *Store) collect(first *job, last int) []*job {
 	return batch
 }
 
+func notify(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
 // commit runs a batch in one transaction and answers every job of it.
 func (s *Store) commit(batch []*job) {
-	st, err := s.run(batch)
+	made, err := s.run(batch)
+	s.committed(batch, err)
 	if err != nil {
 		for _, j := range batch {
 			if j.panicV == nil {
@@ -124,15 +218,21 @@ func (s *Store) commit(batch []*job) {
 			}
 		}
 	} else {
-		s.announce(st)
+		s.announce(made)
 	}
 	for _, j := range batch {
 		close(j.done)
 	}
 }
 
-func (s *Store) run(batch []*job) (st *txState, err error) {
-	tx, err := s.write.BeginTx(ctx, nil) // never a cancellable context
+// batch is what the writes of one commit have made known.
+type batch struct {
+	raised []revision
+	events []history.Event
+}
+
+func (s *Store) run(jobs []*job) (_ *batch, err error) {
+	tx, err := s.writing.BeginTx(ctx, nil) // never a cancellable context
 	if err != nil {
 		return nil, err
 	}
@@ -141,38 +241,53 @@ func (s *Store) run(batch []*job) (st *txState, err error) {
 			_ = tx.Rollback()
 		}
 	}()
-	st = begin(tx, s.clk)
-	defer end(tx)
-	for _, j := range batch {
+	var b batch
+	now, q := s.clk.Now().Truncate(time.Millisecond), db.New(tx)
+	for _, j := range jobs {
+		if !j.stage.CompareAndSwap(queued, begun) {
+			continue
+		}
 		if _, err := tx.Exec("SAVEPOINT job"); err != nil {
 			return nil, err
 		}
-		s.call(j, tx, st)
-		if j.err != nil || j.panicV != nil {
-			st.drop()
-			if _, err := tx.Exec("ROLLBACK TO job"); err != nil {
-				return nil, err // SQLite gave the whole transaction up: disk full, I/O error
-			}
+		t := s.tx(tx, q, now)
+		j.run(t)
+		if j.err == nil && j.panicV == nil {
+			b.raised, b.events = append(b.raised, t.pending...), append(b.events, t.noted...)
+		} else if _, err := tx.Exec("ROLLBACK TO job"); err != nil {
+			return nil, cause(j.err, err) // SQLite gave the whole transaction up: disk full, I/O error
 		}
 		if _, err := tx.Exec("RELEASE job"); err != nil {
 			return nil, err
 		}
-		st.keep()
+	}
+	if err := s.addContent(s.tx(tx, q, now), &b); err != nil {
+		return nil, err
 	}
 	if err := tx.Commit(); err != nil {
 		return nil, err
 	}
-	return st, nil
+	return &b, nil
 }
 
-// call runs one job's function and then writes the digests it changed.
-func (s *Store) call(j *job, tx *sql.Tx, st *txState) {
+// cause is why a transaction was given up: what its last write met, rather than
+// that there is nothing left to roll back.
+func cause(met, then error) error {
+	if errors.Is(met, ErrUnavailable) {
+		return met
+	}
+	return then
+}
+
+// run runs the job's function and then writes the digests it changed.
+func (j *job) run(t *Tx) {
+	defer close(j.ran)
 	defer func() {
 		if v := recover(); v != nil {
 			j.panicV = v
 		}
 	}()
-	if j.err = wrap(j.fn(tx)); j.err == nil {
-		j.err = wrap(st.flush(tx))
+	if j.err = wrap(j.fn(t)); j.err == nil {
+		j.err = wrap(t.flush())
 	}
 }

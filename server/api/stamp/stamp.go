@@ -1,10 +1,16 @@
-// Package stamp is how a time goes out over HTTP; for server/api and its
-// generated types only.
+// Package stamp is the API's timestamp format; for server/api and its generated
+// types only.
 package stamp
 
-import "time"
+import (
+	"encoding/json"
+	"time"
 
-// Time is RFC 3339 UTC with exactly milliseconds; zero is null.
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// Time is written as RFC 3339 UTC with exactly milliseconds and read as any RFC
+// 3339 time with a zone; zero is null.
 type Time time.Time
 
 // IsZero reports whether there is no time; a field with omitzero is then absent.
@@ -16,4 +22,24 @@ func (t Time) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return time.Time(t).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Errors: invalid_timestamp.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	var s *string
+	if err := json.Unmarshal(b, &s); err != nil || s == nil {
+		return err
+	}
+	at, err := fail.ParseTime("time", *s)
+	*t = Time(at)
+	return err
+}
+
+// Ptr is nil for no time.
+func (t Time) Ptr() *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	at := time.Time(t)
+	return &at
 }

@@ -10,17 +10,17 @@ import (
 )
 
 const audits = `-- name: Audits :many
-SELECT id, at, place_id, key_id, request_id, "action", detail, count FROM audit WHERE place_id = ? ORDER BY id DESC LIMIT ? OFFSET ?
+SELECT id, at, place_id, key_id, request_id, "action", detail, count FROM audit WHERE place_id = ?1 OR ?1 = '' ORDER BY id DESC LIMIT ?3 OFFSET ?2
 `
 
 type AuditsParams struct {
 	PlaceID string
-	Limit   int64
 	Offset  int64
+	Limit   int64
 }
 
 func (q *Queries) Audits(ctx context.Context, arg AuditsParams) ([]Audit, error) {
-	rows, err := q.db.QueryContext(ctx, audits, arg.PlaceID, arg.Limit, arg.Offset)
+	rows, err := q.db.QueryContext(ctx, audits, arg.PlaceID, arg.Offset, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (q *Queries) Audits(ctx context.Context, arg AuditsParams) ([]Audit, error)
 }
 
 const countAudits = `-- name: CountAudits :one
-SELECT COUNT(*) FROM audit WHERE place_id = ?
+SELECT COUNT(*) FROM audit WHERE place_id = ?1 OR ?1 = ''
 `
 
 func (q *Queries) CountAudits(ctx context.Context, placeID string) (int64, error) {
@@ -60,6 +60,19 @@ func (q *Queries) CountAudits(ctx context.Context, placeID string) (int64, error
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const forgetAudits = `-- name: ForgetAudits :execrows
+DELETE FROM audit WHERE audit.id IN (SELECT a.id FROM audit a ORDER BY a.id LIMIT ?1) AND audit.at < ?2
+`
+
+// Numbers rise with time: it looks at the oldest only.
+func (q *Queries) ForgetAudits(ctx context.Context, oldest int64, before int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetAudits, oldest, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const insertAudit = `-- name: InsertAudit :exec

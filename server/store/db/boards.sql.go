@@ -11,7 +11,7 @@ import (
 )
 
 const board = `-- name: Board :one
-SELECT id, place_id, name, password FROM boards WHERE id = ?
+SELECT id, place_id, name, password, hash, generation FROM boards WHERE id = ?
 `
 
 func (q *Queries) Board(ctx context.Context, id string) (Board, error) {
@@ -22,12 +22,14 @@ func (q *Queries) Board(ctx context.Context, id string) (Board, error) {
 		&i.PlaceID,
 		&i.Name,
 		&i.Password,
+		&i.Hash,
+		&i.Generation,
 	)
 	return i, err
 }
 
 const boardStates = `-- name: BoardStates :many
-SELECT b.id, b.place_id, b.password, s.first_seen_at, s.since, s.last_seen_at, COALESCE(s.online, 0) AS online,
+SELECT b.id, b.place_id, b.hash, s.first_seen_at, s.since, s.last_seen_at, COALESCE(s.online, 0) AS online,
 	s.applied_revision, s.digest, s.applied_at, s.netloss, s.netloss_applied_at, s.standings, s.dropped
 FROM boards b LEFT JOIN board_states s ON s.board_id = b.id ORDER BY b.id
 `
@@ -35,7 +37,7 @@ FROM boards b LEFT JOIN board_states s ON s.board_id = b.id ORDER BY b.id
 type BoardStatesRow struct {
 	ID               string
 	PlaceID          string
-	Password         string
+	Hash             string
 	FirstSeenAt      sql.NullInt64
 	Since            sql.NullInt64
 	LastSeenAt       sql.NullInt64
@@ -62,7 +64,7 @@ func (q *Queries) BoardStates(ctx context.Context) ([]BoardStatesRow, error) {
 		if err := rows.Scan(
 			&i.ID,
 			&i.PlaceID,
-			&i.Password,
+			&i.Hash,
 			&i.FirstSeenAt,
 			&i.Since,
 			&i.LastSeenAt,
@@ -89,7 +91,7 @@ func (q *Queries) BoardStates(ctx context.Context) ([]BoardStatesRow, error) {
 }
 
 const boards = `-- name: Boards :many
-SELECT id, place_id, name, password FROM boards ORDER BY id
+SELECT id, place_id, name, password, hash, generation FROM boards ORDER BY id
 `
 
 func (q *Queries) Boards(ctx context.Context) ([]Board, error) {
@@ -106,6 +108,8 @@ func (q *Queries) Boards(ctx context.Context) ([]Board, error) {
 			&i.PlaceID,
 			&i.Name,
 			&i.Password,
+			&i.Hash,
+			&i.Generation,
 		); err != nil {
 			return nil, err
 		}
@@ -121,7 +125,7 @@ func (q *Queries) Boards(ctx context.Context) ([]Board, error) {
 }
 
 const boardsOfPlace = `-- name: BoardsOfPlace :many
-SELECT id, place_id, name, password FROM boards WHERE place_id = ? ORDER BY id
+SELECT id, place_id, name, password, hash, generation FROM boards WHERE place_id = ? ORDER BY id
 `
 
 func (q *Queries) BoardsOfPlace(ctx context.Context, placeID string) ([]Board, error) {
@@ -138,6 +142,8 @@ func (q *Queries) BoardsOfPlace(ctx context.Context, placeID string) ([]Board, e
 			&i.PlaceID,
 			&i.Name,
 			&i.Password,
+			&i.Hash,
+			&i.Generation,
 		); err != nil {
 			return nil, err
 		}
@@ -152,15 +158,48 @@ func (q *Queries) BoardsOfPlace(ctx context.Context, placeID string) ([]Board, e
 	return items, nil
 }
 
+const clearPasswords = `-- name: ClearPasswords :many
+SELECT id, password FROM boards WHERE password <> ''
+`
+
+type ClearPasswordsRow struct {
+	ID       string
+	Password string
+}
+
+// What an older version left in clear.
+func (q *Queries) ClearPasswords(ctx context.Context) ([]ClearPasswordsRow, error) {
+	rows, err := q.db.QueryContext(ctx, clearPasswords)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ClearPasswordsRow
+	for rows.Next() {
+		var i ClearPasswordsRow
+		if err := rows.Scan(&i.ID, &i.Password); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertBoard = `-- name: InsertBoard :exec
-INSERT INTO boards (id, place_id, name, password) VALUES (?, ?, ?, ?)
+INSERT INTO boards (id, place_id, name, password, hash) VALUES (?, ?, ?, '', ?)
 `
 
 type InsertBoardParams struct {
-	ID       string
-	PlaceID  string
-	Name     string
-	Password string
+	ID      string
+	PlaceID string
+	Name    string
+	Hash    string
 }
 
 func (q *Queries) InsertBoard(ctx context.Context, arg InsertBoardParams) error {
@@ -168,7 +207,7 @@ func (q *Queries) InsertBoard(ctx context.Context, arg InsertBoardParams) error 
 		arg.ID,
 		arg.PlaceID,
 		arg.Name,
-		arg.Password,
+		arg.Hash,
 	)
 	return err
 }
@@ -212,5 +251,75 @@ func (q *Queries) PutBoardState(ctx context.Context, arg PutBoardStateParams) er
 		arg.Standings,
 		arg.Dropped,
 	)
+	return err
+}
+
+const renameBoard = `-- name: RenameBoard :exec
+UPDATE boards SET name = ? WHERE id = ?
+`
+
+func (q *Queries) RenameBoard(ctx context.Context, name string, iD string) error {
+	_, err := q.db.ExecContext(ctx, renameBoard, name, iD)
+	return err
+}
+
+const rotateBoard = `-- name: RotateBoard :execrows
+UPDATE boards SET hash = ?, generation = ? WHERE id = ?
+`
+
+type RotateBoardParams struct {
+	Hash       string
+	Generation int64
+	ID         string
+}
+
+func (q *Queries) RotateBoard(ctx context.Context, arg RotateBoardParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, rotateBoard, arg.Hash, arg.Generation, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const rotatedBoards = `-- name: RotatedBoards :many
+SELECT id, hash, generation FROM boards WHERE generation > 0
+`
+
+type RotatedBoardsRow struct {
+	ID         string
+	Hash       string
+	Generation int64
+}
+
+// Those whose password was rotated.
+func (q *Queries) RotatedBoards(ctx context.Context) ([]RotatedBoardsRow, error) {
+	rows, err := q.db.QueryContext(ctx, rotatedBoards)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RotatedBoardsRow
+	for rows.Next() {
+		var i RotatedBoardsRow
+		if err := rows.Scan(&i.ID, &i.Hash, &i.Generation); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const setBoardHash = `-- name: SetBoardHash :exec
+UPDATE boards SET hash = ?, password = '' WHERE id = ?
+`
+
+func (q *Queries) SetBoardHash(ctx context.Context, hash string, iD string) error {
+	_, err := q.db.ExecContext(ctx, setBoardHash, hash, iD)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const commandByKey = `-- name: CommandByKey :one
-SELECT id, place_id, "key", meaning, door_id, board_id, command, minutes, reason, method, actor, actor_label, grant_id, entry_reason, requested_at, status, body, outcome, device_code, reported_at FROM commands WHERE place_id = ? AND key = ?
+SELECT id, place_id, "key", meaning, door_id, board_id, command, minutes, reason, method, actor, actor_label, grant_id, entry_reason, requested_at, status, body, outcome, device_code, reported_at, aged_at FROM commands WHERE place_id = ? AND key = ?
 `
 
 func (q *Queries) CommandByKey(ctx context.Context, placeID string, key sql.NullString) (Command, error) {
@@ -38,6 +38,7 @@ func (q *Queries) CommandByKey(ctx context.Context, placeID string, key sql.Null
 		&i.Outcome,
 		&i.DeviceCode,
 		&i.ReportedAt,
+		&i.AgedAt,
 	)
 	return i, err
 }
@@ -60,13 +61,12 @@ func (q *Queries) CommandOutcome(ctx context.Context, id string) (CommandOutcome
 }
 
 const forgetCommands = `-- name: ForgetCommands :execrows
-DELETE FROM commands WHERE commands.id IN (SELECT c.id FROM commands c ORDER BY c.id LIMIT ?1)
-	AND commands.requested_at < ?2 AND commands.outcome IS NOT NULL
+DELETE FROM commands WHERE commands.id IN (SELECT c.id FROM commands c WHERE c.aged_at < ?1 AND c.outcome IS NOT NULL
+	ORDER BY c.aged_at LIMIT ?2)
 `
 
-// Ids sort by time, so it looks at the oldest only.
-func (q *Queries) ForgetCommands(ctx context.Context, oldest int64, before int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetCommands, oldest, before)
+func (q *Queries) ForgetCommands(ctx context.Context, before int64, most int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetCommands, before, most)
 	if err != nil {
 		return 0, err
 	}
@@ -84,8 +84,8 @@ func (q *Queries) ForgetKey(ctx context.Context, id string) error {
 
 const insertCommand = `-- name: InsertCommand :exec
 INSERT INTO commands (id, place_id, key, meaning, door_id, board_id, command, minutes, reason, method,
-	actor, actor_label, grant_id, entry_reason, requested_at, status, body)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	actor, actor_label, grant_id, entry_reason, requested_at, aged_at, status, body)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertCommandParams struct {
@@ -104,6 +104,7 @@ type InsertCommandParams struct {
 	GrantID     sql.NullString
 	EntryReason string
 	RequestedAt int64
+	AgedAt      int64
 	Status      int64
 	Body        []byte
 }
@@ -125,10 +126,22 @@ func (q *Queries) InsertCommand(ctx context.Context, arg InsertCommandParams) er
 		arg.GrantID,
 		arg.EntryReason,
 		arg.RequestedAt,
+		arg.AgedAt,
 		arg.Status,
 		arg.Body,
 	)
 	return err
+}
+
+const newestAge = `-- name: NewestAge :one
+SELECT CAST(COALESCE(MAX(aged_at), 0) AS INTEGER) FROM commands
+`
+
+func (q *Queries) NewestAge(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, newestAge)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const settleCommand = `-- name: SettleCommand :execrows
@@ -160,7 +173,7 @@ func (q *Queries) SettleCommand(ctx context.Context, arg SettleCommandParams) (i
 }
 
 const unsettledCommands = `-- name: UnsettledCommands :many
-SELECT id, place_id, "key", meaning, door_id, board_id, command, minutes, reason, method, actor, actor_label, grant_id, entry_reason, requested_at, status, body, outcome, device_code, reported_at FROM commands WHERE outcome IS NULL ORDER BY id
+SELECT id, place_id, "key", meaning, door_id, board_id, command, minutes, reason, method, actor, actor_label, grant_id, entry_reason, requested_at, status, body, outcome, device_code, reported_at, aged_at FROM commands WHERE outcome IS NULL ORDER BY id
 `
 
 func (q *Queries) UnsettledCommands(ctx context.Context) ([]Command, error) {
@@ -193,6 +206,7 @@ func (q *Queries) UnsettledCommands(ctx context.Context) ([]Command, error) {
 			&i.Outcome,
 			&i.DeviceCode,
 			&i.ReportedAt,
+			&i.AgedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -205,4 +219,13 @@ func (q *Queries) UnsettledCommands(ctx context.Context) ([]Command, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const withdrawCommand = `-- name: WithdrawCommand :exec
+DELETE FROM commands WHERE id = ? AND outcome IS NULL
+`
+
+func (q *Queries) WithdrawCommand(ctx context.Context, id string) error {
+	_, err := q.db.ExecContext(ctx, withdrawCommand, id)
+	return err
 }

@@ -1,3 +1,3 @@
-// Package db is the store's SQL as Go: sqlc makes it of queries/*.sql over
-// migrations/*.sql (make generate). Only server/store may import it.
+// Package db is the store's SQL as Go: sqlc compiles it from queries/*.sql over
+// migrations/*.sql (make generate). It is private to server/store.
 package db

@@ -65,6 +65,19 @@ func (q *Queries) EventsByID(ctx context.Context, ids []string) ([]Event, error)
 	return items, nil
 }
 
+const forgetEvents = `-- name: ForgetEvents :execrows
+DELETE FROM events WHERE events.id IN (SELECT e.id FROM events e ORDER BY e.id LIMIT ?1) AND events.recorded_at < ?2
+`
+
+// Ids sort by time, so it looks at the oldest only.
+func (q *Queries) ForgetEvents(ctx context.Context, oldest int64, before int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetEvents, oldest, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const insertEvent = `-- name: InsertEvent :exec
 INSERT INTO events (id, kind, place_id, door_id, door_name, result, reason, method, actor, actor_label,
 	permit_id, external_ref, record_id, occurred_at, recorded_at, late) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -22,8 +22,39 @@ func (q *Queries) CountUse(ctx context.Context, at sql.NullInt64, iD string) err
 	return err
 }
 
+const credited = `-- name: Credited :one
+SELECT kind, phone, external_ref FROM grants WHERE id = ? AND place_id = ?
+`
+
+type CreditedRow struct {
+	Kind        string
+	Phone       string
+	ExternalRef sql.NullString
+}
+
+func (q *Queries) Credited(ctx context.Context, iD string, placeID string) (CreditedRow, error) {
+	row := q.db.QueryRowContext(ctx, credited, iD, placeID)
+	var i CreditedRow
+	err := row.Scan(&i.Kind, &i.Phone, &i.ExternalRef)
+	return i, err
+}
+
+const forgetGrants = `-- name: ForgetGrants :execrows
+DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < ?1
+	ORDER BY g.leaves_at LIMIT ?2)
+`
+
+// Only what has left the content: the rest is in the place's digest.
+func (q *Queries) ForgetGrants(ctx context.Context, before sql.NullInt64, most int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetGrants, before, most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const grant = `-- name: Grant :one
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev FROM grants WHERE id = ?
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE id = ?
 `
 
 func (q *Queries) Grant(ctx context.Context, id string) (Grant, error) {
@@ -51,12 +82,14 @@ func (q *Queries) Grant(ctx context.Context, id string) (Grant, error) {
 		&i.UseCount,
 		&i.FirstUsedAt,
 		&i.Rev,
+		&i.LeavesAt,
+		&i.LeftRev,
 	)
 	return i, err
 }
 
 const grantByLink = `-- name: GrantByLink :one
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev FROM grants WHERE link_hash = ?
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE link_hash = ?
 `
 
 func (q *Queries) GrantByLink(ctx context.Context, linkHash sql.NullString) (Grant, error) {
@@ -84,12 +117,14 @@ func (q *Queries) GrantByLink(ctx context.Context, linkHash sql.NullString) (Gra
 		&i.UseCount,
 		&i.FirstUsedAt,
 		&i.Rev,
+		&i.LeavesAt,
+		&i.LeftRev,
 	)
 	return i, err
 }
 
 const grantByPhone = `-- name: GrantByPhone :one
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev FROM grants WHERE place_id = ? AND phone = ? AND kind = ? AND source = ? AND external_ref IS NULL ORDER BY id LIMIT 1
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ? AND phone = ? AND kind = ? AND source = ? AND external_ref IS NULL ORDER BY id LIMIT 1
 `
 
 type GrantByPhoneParams struct {
@@ -129,12 +164,14 @@ func (q *Queries) GrantByPhone(ctx context.Context, arg GrantByPhoneParams) (Gra
 		&i.UseCount,
 		&i.FirstUsedAt,
 		&i.Rev,
+		&i.LeavesAt,
+		&i.LeftRev,
 	)
 	return i, err
 }
 
 const grantByRef = `-- name: GrantByRef :one
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev FROM grants WHERE place_id = ? AND kind = ? AND source = ? AND external_ref = ?
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ? AND kind = ? AND source = ? AND external_ref = ?
 `
 
 type GrantByRefParams struct {
@@ -174,66 +211,14 @@ func (q *Queries) GrantByRef(ctx context.Context, arg GrantByRefParams) (Grant, 
 		&i.UseCount,
 		&i.FirstUsedAt,
 		&i.Rev,
+		&i.LeavesAt,
+		&i.LeftRev,
 	)
 	return i, err
 }
 
-const grantKind = `-- name: GrantKind :one
-SELECT kind, external_ref FROM grants WHERE id = ? AND place_id = ?
-`
-
-type GrantKindRow struct {
-	Kind        string
-	ExternalRef sql.NullString
-}
-
-func (q *Queries) GrantKind(ctx context.Context, iD string, placeID string) (GrantKindRow, error) {
-	row := q.db.QueryRowContext(ctx, grantKind, iD, placeID)
-	var i GrantKindRow
-	err := row.Scan(&i.Kind, &i.ExternalRef)
-	return i, err
-}
-
-const grantPhone = `-- name: GrantPhone :one
-SELECT phone FROM grants WHERE id = ? AND place_id = ?
-`
-
-func (q *Queries) GrantPhone(ctx context.Context, iD string, placeID string) (string, error) {
-	row := q.db.QueryRowContext(ctx, grantPhone, iD, placeID)
-	var phone string
-	err := row.Scan(&phone)
-	return phone, err
-}
-
-const grantRevsSince = `-- name: GrantRevsSince :many
-SELECT rev FROM grants WHERE place_id = ? AND rev > ? ORDER BY rev, id
-`
-
-func (q *Queries) GrantRevsSince(ctx context.Context, placeID string, rev int64) ([]int64, error) {
-	rows, err := q.db.QueryContext(ctx, grantRevsSince, placeID, rev)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []int64
-	for rows.Next() {
-		var rev int64
-		if err := rows.Scan(&rev); err != nil {
-			return nil, err
-		}
-		items = append(items, rev)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const grantsByID = `-- name: GrantsByID :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev FROM grants WHERE id IN (/*SLICE:ids*/?) ORDER BY created_at DESC, id DESC
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE id IN (/*SLICE:ids*/?) ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) GrantsByID(ctx context.Context, ids []string) ([]Grant, error) {
@@ -277,6 +262,110 @@ func (q *Queries) GrantsByID(ctx context.Context, ids []string) ([]Grant, error)
 			&i.UseCount,
 			&i.FirstUsedAt,
 			&i.Rev,
+			&i.LeavesAt,
+			&i.LeftRev,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const grantsLeaving = `-- name: GrantsLeaving :many
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE left_rev IS NULL AND leaves_at <= ?1 ORDER BY leaves_at, id LIMIT ?2
+`
+
+func (q *Queries) GrantsLeaving(ctx context.Context, now sql.NullInt64, n int64) ([]Grant, error) {
+	rows, err := q.db.QueryContext(ctx, grantsLeaving, now, n)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Grant
+	for rows.Next() {
+		var i Grant
+		if err := rows.Scan(
+			&i.ID,
+			&i.PlaceID,
+			&i.Kind,
+			&i.Source,
+			&i.ExternalRef,
+			&i.Phone,
+			&i.Name,
+			&i.StartsAt,
+			&i.EndsAt,
+			&i.Doors,
+			&i.Generation,
+			&i.LinkHash,
+			&i.TokenHash,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.RevokedAt,
+			&i.RevokeReason,
+			&i.UseCount,
+			&i.FirstUsedAt,
+			&i.Rev,
+			&i.LeavesAt,
+			&i.LeftRev,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const grantsLive = `-- name: GrantsLive :many
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id
+`
+
+func (q *Queries) GrantsLive(ctx context.Context, placeID string) ([]Grant, error) {
+	rows, err := q.db.QueryContext(ctx, grantsLive, placeID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Grant
+	for rows.Next() {
+		var i Grant
+		if err := rows.Scan(
+			&i.ID,
+			&i.PlaceID,
+			&i.Kind,
+			&i.Source,
+			&i.ExternalRef,
+			&i.Phone,
+			&i.Name,
+			&i.StartsAt,
+			&i.EndsAt,
+			&i.Doors,
+			&i.Generation,
+			&i.LinkHash,
+			&i.TokenHash,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.RevokedAt,
+			&i.RevokeReason,
+			&i.UseCount,
+			&i.FirstUsedAt,
+			&i.Rev,
+			&i.LeavesAt,
+			&i.LeftRev,
 		); err != nil {
 			return nil, err
 		}
@@ -292,7 +381,7 @@ func (q *Queries) GrantsByID(ctx context.Context, ids []string) ([]Grant, error)
 }
 
 const grantsOf = `-- name: GrantsOf :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev FROM grants WHERE place_id = ? AND phone = ? ORDER BY id
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ? AND phone = ? ORDER BY id
 `
 
 func (q *Queries) GrantsOf(ctx context.Context, placeID string, phone string) ([]Grant, error) {
@@ -326,6 +415,8 @@ func (q *Queries) GrantsOf(ctx context.Context, placeID string, phone string) ([
 			&i.UseCount,
 			&i.FirstUsedAt,
 			&i.Rev,
+			&i.LeavesAt,
+			&i.LeftRev,
 		); err != nil {
 			return nil, err
 		}
@@ -341,9 +432,10 @@ func (q *Queries) GrantsOf(ctx context.Context, placeID string, phone string) ([
 }
 
 const grantsSince = `-- name: GrantsSince :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev FROM grants WHERE place_id = ? AND rev > ? ORDER BY rev, id
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ?1 AND (rev > ?2 OR left_rev > ?2) ORDER BY rev, id
 `
 
+// Changed or gone from the boards' content after a revision.
 func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([]Grant, error) {
 	rows, err := q.db.QueryContext(ctx, grantsSince, placeID, rev)
 	if err != nil {
@@ -375,6 +467,8 @@ func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([
 			&i.UseCount,
 			&i.FirstUsedAt,
 			&i.Rev,
+			&i.LeavesAt,
+			&i.LeftRev,
 		); err != nil {
 			return nil, err
 		}
@@ -389,14 +483,24 @@ func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([
 	return items, nil
 }
 
+const leaveContent = `-- name: LeaveContent :exec
+UPDATE grants SET left_rev = ? WHERE id = ?
+`
+
+func (q *Queries) LeaveContent(ctx context.Context, leftRev sql.NullInt64, iD string) error {
+	_, err := q.db.ExecContext(ctx, leaveContent, leftRev, iD)
+	return err
+}
+
 const putGrant = `-- name: PutGrant :exec
 INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
-	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, starts_at = excluded.starts_at,
 	ends_at = excluded.ends_at, doors = excluded.doors, generation = excluded.generation, link_hash = excluded.link_hash,
 	token_hash = excluded.token_hash, updated_at = excluded.updated_at, revoked_at = excluded.revoked_at,
-	revoke_reason = excluded.revoke_reason, rev = excluded.rev
+	revoke_reason = excluded.revoke_reason, rev = excluded.rev,
+	leaves_at = excluded.leaves_at, left_rev = excluded.left_rev
 `
 
 type PutGrantParams struct {
@@ -421,6 +525,8 @@ type PutGrantParams struct {
 	UseCount     int64
 	FirstUsedAt  sql.NullInt64
 	Rev          int64
+	LeavesAt     sql.NullInt64
+	LeftRev      sql.NullInt64
 }
 
 func (q *Queries) PutGrant(ctx context.Context, arg PutGrantParams) error {
@@ -446,6 +552,8 @@ func (q *Queries) PutGrant(ctx context.Context, arg PutGrantParams) error {
 		arg.UseCount,
 		arg.FirstUsedAt,
 		arg.Rev,
+		arg.LeavesAt,
+		arg.LeftRev,
 	)
 	return err
 }

@@ -20,10 +20,12 @@ type Audit struct {
 }
 
 type Board struct {
-	ID       string
-	PlaceID  string
-	Name     string
-	Password string
+	ID         string
+	PlaceID    string
+	Name       string
+	Password   string
+	Hash       string
+	Generation int64
 }
 
 type BoardState struct {
@@ -62,6 +64,7 @@ type Command struct {
 	Outcome     sql.NullString
 	DeviceCode  sql.NullString
 	ReportedAt  sql.NullInt64
+	AgedAt      int64
 }
 
 type Customer struct {
@@ -106,6 +109,7 @@ type EntryRecord struct {
 	SettledAs   sql.NullString
 	SettledAt   sql.NullInt64
 	Replays     int64
+	Note        sql.NullString
 }
 
 type Event struct {
@@ -149,6 +153,8 @@ type Grant struct {
 	UseCount     int64
 	FirstUsedAt  sql.NullInt64
 	Rev          int64
+	LeavesAt     sql.NullInt64
+	LeftRev      sql.NullInt64
 }
 
 type Key struct {

@@ -77,42 +77,6 @@ func (q *Queries) DoorsByChannel(ctx context.Context) ([]Door, error) {
 	return items, nil
 }
 
-const doorsOfBoard = `-- name: DoorsOfBoard :many
-SELECT id, place_id, board_id, name, channel, entry, permit_max_hours, position FROM doors WHERE board_id = ? ORDER BY channel, id
-`
-
-func (q *Queries) DoorsOfBoard(ctx context.Context, boardID string) ([]Door, error) {
-	rows, err := q.db.QueryContext(ctx, doorsOfBoard, boardID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Door
-	for rows.Next() {
-		var i Door
-		if err := rows.Scan(
-			&i.ID,
-			&i.PlaceID,
-			&i.BoardID,
-			&i.Name,
-			&i.Channel,
-			&i.Entry,
-			&i.PermitMaxHours,
-			&i.Position,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const doorsOfPlace = `-- name: DoorsOfPlace :many
 SELECT id, place_id, board_id, name, channel, entry, permit_max_hours, position FROM doors WHERE place_id = ? ORDER BY position, id
 `
@@ -319,6 +283,24 @@ func (q *Queries) Places(ctx context.Context) ([]Place, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const renameDoor = `-- name: RenameDoor :exec
+UPDATE doors SET name = ? WHERE id = ?
+`
+
+func (q *Queries) RenameDoor(ctx context.Context, name string, iD string) error {
+	_, err := q.db.ExecContext(ctx, renameDoor, name, iD)
+	return err
+}
+
+const renamePlace = `-- name: RenamePlace :exec
+UPDATE places SET name = ? WHERE id = ?
+`
+
+func (q *Queries) RenamePlace(ctx context.Context, name string, iD string) error {
+	_, err := q.db.ExecContext(ctx, renamePlace, name, iD)
+	return err
 }
 
 const updateDoor = `-- name: UpdateDoor :exec

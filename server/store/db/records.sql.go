@@ -30,10 +30,24 @@ func (q *Queries) CountReplay(ctx context.Context, commandID sql.NullString) err
 	return err
 }
 
+const forgetRecords = `-- name: ForgetRecords :execrows
+DELETE FROM entry_records WHERE entry_records.id IN (SELECT r.id FROM entry_records r ORDER BY r.id LIMIT ?1)
+	AND entry_records.recorded_at < ?2
+`
+
+// Ids sort by time, so it looks at the oldest only.
+func (q *Queries) ForgetRecords(ctx context.Context, oldest int64, before int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetRecords, oldest, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const insertRecord = `-- name: InsertRecord :execrows
 INSERT INTO entry_records (id, place_id, door_id, door_name, result, reason, method, actor, actor_label,
-	command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+	command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, note)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 `
 
 type InsertRecordParams struct {
@@ -53,6 +67,7 @@ type InsertRecordParams struct {
 	RequestedAt int64
 	OccurredAt  int64
 	RecordedAt  int64
+	Note        sql.NullString
 }
 
 func (q *Queries) InsertRecord(ctx context.Context, arg InsertRecordParams) (int64, error) {
@@ -73,6 +88,7 @@ func (q *Queries) InsertRecord(ctx context.Context, arg InsertRecordParams) (int
 		arg.RequestedAt,
 		arg.OccurredAt,
 		arg.RecordedAt,
+		arg.Note,
 	)
 	if err != nil {
 		return 0, err
@@ -81,7 +97,7 @@ func (q *Queries) InsertRecord(ctx context.Context, arg InsertRecordParams) (int
 }
 
 const recordOfCommand = `-- name: RecordOfCommand :one
-SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays FROM entry_records WHERE command_id = ?
+SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note FROM entry_records WHERE command_id = ?
 `
 
 func (q *Queries) RecordOfCommand(ctx context.Context, commandID sql.NullString) (EntryRecord, error) {
@@ -107,23 +123,13 @@ func (q *Queries) RecordOfCommand(ctx context.Context, commandID sql.NullString)
 		&i.SettledAs,
 		&i.SettledAt,
 		&i.Replays,
+		&i.Note,
 	)
 	return i, err
 }
 
-const recordSettledAs = `-- name: RecordSettledAs :one
-SELECT settled_as FROM entry_records WHERE command_id = ?
-`
-
-func (q *Queries) RecordSettledAs(ctx context.Context, commandID sql.NullString) (sql.NullString, error) {
-	row := q.db.QueryRowContext(ctx, recordSettledAs, commandID)
-	var settled_as sql.NullString
-	err := row.Scan(&settled_as)
-	return settled_as, err
-}
-
 const records = `-- name: Records :many
-SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?
+SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?
 `
 
 type RecordsParams struct {
@@ -167,6 +173,7 @@ func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]EntryRecord
 			&i.SettledAs,
 			&i.SettledAt,
 			&i.Replays,
+			&i.Note,
 		); err != nil {
 			return nil, err
 		}

@@ -9,6 +9,25 @@ import (
 	"context"
 )
 
+const forgetRevisions = `-- name: ForgetRevisions :execrows
+DELETE FROM place_revisions WHERE place_revisions.place_id = ?1 AND place_revisions.at < ?2
+	AND place_revisions.rev IN (SELECT v.rev FROM place_revisions v WHERE v.place_id = ?1 ORDER BY v.rev LIMIT ?3)
+`
+
+type ForgetRevisionsParams struct {
+	PlaceID string
+	Before  int64
+	Oldest  int64
+}
+
+func (q *Queries) ForgetRevisions(ctx context.Context, arg ForgetRevisionsParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetRevisions, arg.PlaceID, arg.Before, arg.Oldest)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const insertRevision = `-- name: InsertRevision :exec
 INSERT INTO place_revisions (place_id, rev, at, digest) VALUES (?, ?, ?, ?)
 `
@@ -85,28 +104,21 @@ func (q *Queries) Revision(ctx context.Context, id string) (int64, error) {
 	return revision, err
 }
 
-const revisionAt = `-- name: RevisionAt :one
-SELECT at, digest FROM place_revisions WHERE place_id = ? AND rev = ?
-`
-
-type RevisionAtRow struct {
-	At     int64
-	Digest string
-}
-
-func (q *Queries) RevisionAt(ctx context.Context, placeID string, rev int64) (RevisionAtRow, error) {
-	row := q.db.QueryRowContext(ctx, revisionAt, placeID, rev)
-	var i RevisionAtRow
-	err := row.Scan(&i.At, &i.Digest)
-	return i, err
-}
-
 const setAllRevs = `-- name: SetAllRevs :exec
 UPDATE places SET hours_rev = ?1, windows_rev = ?1, doors_rev = ?1 WHERE id = ?2
 `
 
 func (q *Queries) SetAllRevs(ctx context.Context, rev int64, iD string) error {
 	_, err := q.db.ExecContext(ctx, setAllRevs, rev, iD)
+	return err
+}
+
+const setDoorsRev = `-- name: SetDoorsRev :exec
+UPDATE places SET doors_rev = ? WHERE id = ?
+`
+
+func (q *Queries) SetDoorsRev(ctx context.Context, doorsRev int64, iD string) error {
+	_, err := q.db.ExecContext(ctx, setDoorsRev, doorsRev, iD)
 	return err
 }
 

@@ -2,7 +2,11 @@
 INSERT INTO audit (at, place_id, key_id, request_id, action, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: CountAudits :one
-SELECT COUNT(*) FROM audit WHERE place_id = ?;
+SELECT COUNT(*) FROM audit WHERE place_id = sqlc.arg(place_id) OR sqlc.arg(place_id) = '';
 
 -- name: Audits :many
-SELECT * FROM audit WHERE place_id = ? ORDER BY id DESC LIMIT ? OFFSET ?;
+SELECT * FROM audit WHERE place_id = sqlc.arg(place_id) OR sqlc.arg(place_id) = '' ORDER BY id DESC LIMIT sqlc.arg(limit) OFFSET sqlc.arg(offset);
+
+-- Numbers rise with time: it looks at the oldest only.
+-- name: ForgetAudits :execrows
+DELETE FROM audit WHERE audit.id IN (SELECT a.id FROM audit a ORDER BY a.id LIMIT sqlc.arg(oldest)) AND audit.at < sqlc.arg(before);

@@ -7,11 +7,18 @@ SELECT * FROM grants WHERE link_hash = ?;
 -- name: GrantsOf :many
 SELECT * FROM grants WHERE place_id = ? AND phone = ? ORDER BY id;
 
+-- Changed or gone from the boards' content after a revision.
 -- name: GrantsSince :many
-SELECT * FROM grants WHERE place_id = ? AND rev > ? ORDER BY rev, id;
+SELECT * FROM grants WHERE place_id = sqlc.arg(place_id) AND (rev > sqlc.arg(rev) OR left_rev > sqlc.arg(rev)) ORDER BY rev, id;
 
--- name: GrantRevsSince :many
-SELECT rev FROM grants WHERE place_id = ? AND rev > ? ORDER BY rev, id;
+-- name: GrantsLive :many
+SELECT * FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id;
+
+-- name: GrantsLeaving :many
+SELECT * FROM grants WHERE left_rev IS NULL AND leaves_at <= sqlc.arg(now) ORDER BY leaves_at, id LIMIT sqlc.arg(n);
+
+-- name: LeaveContent :exec
+UPDATE grants SET left_rev = ? WHERE id = ?;
 
 -- name: GrantByRef :one
 SELECT * FROM grants WHERE place_id = ? AND kind = ? AND source = ? AND external_ref = ?;
@@ -22,11 +29,8 @@ SELECT * FROM grants WHERE place_id = ? AND phone = ? AND kind = ? AND source = 
 -- name: GrantsByID :many
 SELECT * FROM grants WHERE id IN (sqlc.slice('ids')) ORDER BY created_at DESC, id DESC;
 
--- name: GrantKind :one
-SELECT kind, external_ref FROM grants WHERE id = ? AND place_id = ?;
-
--- name: GrantPhone :one
-SELECT phone FROM grants WHERE id = ? AND place_id = ?;
+-- name: Credited :one
+SELECT kind, phone, external_ref FROM grants WHERE id = ? AND place_id = ?;
 
 -- name: CountUse :exec
 UPDATE grants SET use_count = use_count + 1,
@@ -35,9 +39,15 @@ WHERE id = sqlc.arg(id);
 
 -- name: PutGrant :exec
 INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
-	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, starts_at = excluded.starts_at,
 	ends_at = excluded.ends_at, doors = excluded.doors, generation = excluded.generation, link_hash = excluded.link_hash,
 	token_hash = excluded.token_hash, updated_at = excluded.updated_at, revoked_at = excluded.revoked_at,
-	revoke_reason = excluded.revoke_reason, rev = excluded.rev;
+	revoke_reason = excluded.revoke_reason, rev = excluded.rev,
+	leaves_at = excluded.leaves_at, left_rev = excluded.left_rev;
+
+-- Only what has left the content: the rest is in the place's digest.
+-- name: ForgetGrants :execrows
+DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < sqlc.arg(before)
+	ORDER BY g.leaves_at LIMIT sqlc.arg(most));

@@ -14,6 +14,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: UpdatePlace :exec
 UPDATE places SET timezone = ?, entry_phone = ?, phone_enabled = ?, week = ?, closures = ?, holidays = ? WHERE id = ?;
 
+-- name: RenamePlace :exec
+UPDATE places SET name = ? WHERE id = ?;
+
 -- name: PhoneTaken :one
 SELECT COUNT(*) FROM places WHERE entry_phone = ? AND id <> ?;
 
@@ -27,14 +30,14 @@ SELECT name FROM doors WHERE id = ?;
 -- name: DoorsOfPlace :many
 SELECT * FROM doors WHERE place_id = ? ORDER BY position, id;
 
--- name: DoorsOfBoard :many
-SELECT * FROM doors WHERE board_id = ? ORDER BY channel, id;
-
 -- name: DoorsByChannel :many
 SELECT * FROM doors ORDER BY channel, id;
 
 -- name: InsertDoor :exec
 INSERT INTO doors (id, place_id, board_id, name, channel, entry, permit_max_hours, position) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: RenameDoor :exec
+UPDATE doors SET name = ? WHERE id = ?;
 
 -- name: UpdateDoor :exec
 UPDATE doors SET entry = ?, permit_max_hours = ? WHERE id = ?;

@@ -1,13 +1,10 @@
 -- name: InsertRecord :execrows
 INSERT INTO entry_records (id, place_id, door_id, door_name, result, reason, method, actor, actor_label,
-	command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+	command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, note)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
 
 -- name: RecordOfCommand :one
 SELECT * FROM entry_records WHERE command_id = ?;
-
--- name: RecordSettledAs :one
-SELECT settled_as FROM entry_records WHERE command_id = ?;
 
 -- name: SettleRecord :exec
 UPDATE entry_records SET settled_as = ?, settled_at = ? WHERE id = ?;
@@ -20,3 +17,8 @@ SELECT COUNT(*) FROM entry_records WHERE place_id = ? AND recorded_at >= ?;
 
 -- name: Records :many
 SELECT * FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?;
+
+-- Ids sort by time, so it looks at the oldest only.
+-- name: ForgetRecords :execrows
+DELETE FROM entry_records WHERE entry_records.id IN (SELECT r.id FROM entry_records r ORDER BY r.id LIMIT sqlc.arg(oldest))
+	AND entry_records.recorded_at < sqlc.arg(before);

@@ -17,11 +17,15 @@ UPDATE places SET hours_rev = ? WHERE id = ?;
 -- name: SetWindowsRev :exec
 UPDATE places SET windows_rev = ? WHERE id = ?;
 
+-- name: SetDoorsRev :exec
+UPDATE places SET doors_rev = ? WHERE id = ?;
+
 -- name: SetAllRevs :exec
 UPDATE places SET hours_rev = sqlc.arg(rev), windows_rev = sqlc.arg(rev), doors_rev = sqlc.arg(rev) WHERE id = sqlc.arg(id);
 
 -- name: InsertRevision :exec
 INSERT INTO place_revisions (place_id, rev, at, digest) VALUES (?, ?, ?, ?);
 
--- name: RevisionAt :one
-SELECT at, digest FROM place_revisions WHERE place_id = ? AND rev = ?;
+-- name: ForgetRevisions :execrows
+DELETE FROM place_revisions WHERE place_revisions.place_id = sqlc.arg(place_id) AND place_revisions.at < sqlc.arg(before)
+	AND place_revisions.rev IN (SELECT v.rev FROM place_revisions v WHERE v.place_id = sqlc.arg(place_id) ORDER BY v.rev LIMIT sqlc.arg(oldest));

@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/store"
 )
 
@@ -54,7 +55,7 @@ func New(t testing.TB) *House {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Seed(World()); err != nil {
+	if _, err := s.Seed(World(), []byte("pepper")); err != nil {
 		t.Fatal(err)
 	}
 	h.Store = s
@@ -73,7 +74,7 @@ func (h *House) Pass(d time.Duration) {
 // revision.
 func (h *House) Digest(placeID string) int64 {
 	h.t.Helper()
-	y, err := h.SyncContent(placeID, 0)
+	y, err := boardsync.Reader{Source: h.Store}.SyncContent(placeID, 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -88,8 +89,8 @@ func (h *House) Digest(placeID string) int64 {
 		sum.Toggle("door", d)
 	}
 	sum.Toggle("hours", *y.Hours)
-	if sum.String() != y.Digest {
-		h.t.Errorf("digest %s, content sums to %s", y.Digest, sum)
+	if got := sum.String(); got != y.Digest {
+		h.t.Errorf("digest %s, content sums to %s", y.Digest, got)
 	}
 	return y.To
 }

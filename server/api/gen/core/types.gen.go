@@ -40,6 +40,12 @@ type Event struct {
 	Late bool `json:"late"`
 }
 
+// ExchangeKeyBody defines model for ExchangeKeyBody.
+type ExchangeKeyBody struct {
+	// Key The API key, `sact_...` or `sacl_...`.
+	Key string `json:"key"`
+}
+
 // Failure defines model for Failure.
 type Failure struct {
 	Error      string                 `json:"error"`
@@ -104,6 +110,13 @@ type Token struct {
 	ExpiresIn int      `json:"expiresIn"`
 	PlaceID   string   `json:"placeId"`
 	Scopes    []string `json:"scopes"`
+}
+
+// UpdatePlaceBody defines model for UpdatePlaceBody.
+type UpdatePlaceBody struct {
+	Hours struct {
+		Week Week `json:"week"`
+	} `json:"hours"`
 }
 
 // Week defines model for Week.

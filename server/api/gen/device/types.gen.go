@@ -23,6 +23,21 @@ type Capabilities struct {
 	Door []string `json:"door"`
 }
 
+// CommandDeviceBody defines model for CommandDeviceBody.
+type CommandDeviceBody struct {
+	Capability string `json:"capability"`
+
+	// Command The dotted form is a synonym.
+	Command string `json:"command"`
+	Args    struct {
+		// Minutes Hold only; 0 or absent = until locked.
+		Minutes int `json:"minutes,omitempty,omitzero"`
+
+		// Reason For the record only.
+		Reason string `json:"reason,omitempty,omitzero"`
+	} `json:"args,omitempty,omitzero"`
+}
+
 // CommandResult defines model for CommandResult.
 type CommandResult struct {
 	CommandID   string     `json:"commandId"`
@@ -56,11 +71,7 @@ type Device struct {
 
 // DeviceDetail defines model for DeviceDetail.
 type DeviceDetail struct {
-	ID           string       `json:"id"`
-	Name         string       `json:"name"`
-	Kind         string       `json:"kind"`
-	Health       Health       `json:"health"`
-	Capabilities Capabilities `json:"capabilities"`
+	Device
 
 	// Standing Null until the board has reported the door.
 	Standing *Standing `json:"standing"`
@@ -82,6 +93,12 @@ type Health struct {
 	LastSeenAt stamp.Time `json:"lastSeenAt"`
 }
 
+// HoldDoorBody defines model for HoldDoorBody.
+type HoldDoorBody struct {
+	// Minutes Absent or 0 = until locked.
+	Minutes int `json:"minutes,omitempty,omitzero"`
+}
+
 // LegacyDoor defines model for LegacyDoor.
 type LegacyDoor struct {
 	ID        string `json:"id"`
@@ -93,10 +110,7 @@ type LegacyDoor struct {
 
 // LegacyFailure defines model for LegacyFailure.
 type LegacyFailure struct {
-	Error      string                 `json:"error"`
-	Message    string                 `json:"message"`
-	StatusCode int                    `json:"statusCode"`
-	Details    map[string]interface{} `json:"details,omitempty,omitzero"`
+	Failure
 
 	// Reason `details.reason` when there is one, else the code.
 	Reason string `json:"reason"`
@@ -129,6 +143,25 @@ type PolicyWindow struct {
 	Week     Week       `json:"week,omitempty,omitzero"`
 	StartsAt stamp.Time `json:"startsAt,omitempty,omitzero"`
 	EndsAt   stamp.Time `json:"endsAt,omitempty,omitzero"`
+}
+
+// SetNetlossBody defines model for SetNetlossBody.
+type SetNetlossBody struct {
+	GraceSec int `json:"graceSec"`
+
+	// Channels From channel number to resting behaviour.
+	Channels map[string]string `json:"channels"`
+}
+
+// SetPolicyBody defines model for SetPolicyBody.
+type SetPolicyBody struct {
+	Window struct {
+		Ref      string     `json:"ref"`
+		Week     Week       `json:"week,omitempty,omitzero"`
+		StartsAt stamp.Time `json:"startsAt,omitempty,omitzero"`
+		EndsAt   stamp.Time `json:"endsAt,omitempty,omitzero"`
+	} `json:"window"`
+	Mode string `json:"mode"`
 }
 
 // Standing Null until the board has reported the door.

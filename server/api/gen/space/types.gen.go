@@ -4,8 +4,39 @@
 package space
 
 import (
+	"encoding/json"
+
 	"github.com/doorlab/doorlab/server/api/stamp"
 )
+
+// CreatePermitBody defines model for CreatePermitBody.
+type CreatePermitBody struct {
+	// ExternalRef The partner's own reference.
+	ExternalRef string `json:"externalRef"`
+
+	// Phone Digits only, national format.
+	Phone    Phone      `json:"phone"`
+	Name     string     `json:"name,omitempty,omitzero"`
+	StartsAt stamp.Time `json:"startsAt"`
+	EndsAt   stamp.Time `json:"endsAt"`
+
+	// DoorIDs Doors of this place, at most 200; duplicates collapse.
+	DoorIDs DoorIds `json:"doorIds,omitempty,omitzero"`
+}
+
+// CreateReservationBody defines model for CreateReservationBody.
+type CreateReservationBody struct {
+	ExternalRef string `json:"externalRef,omitempty,omitzero"`
+
+	// Phone Digits only, national format.
+	Phone    Phone      `json:"phone"`
+	Name     string     `json:"name,omitempty,omitzero"`
+	StartsAt stamp.Time `json:"startsAt"`
+	EndsAt   stamp.Time `json:"endsAt"`
+
+	// DoorIDs Doors of this place, at most 200; duplicates collapse.
+	DoorIDs DoorIds `json:"doorIds,omitempty,omitzero"`
+}
 
 // Customer defines model for Customer.
 type Customer struct {
@@ -49,7 +80,7 @@ type Import struct {
 	Source string `json:"source"`
 
 	// Items Rows; a bad row fails alone.
-	Items []interface{} `json:"items"`
+	Items []json.RawMessage `json:"items"`
 }
 
 // Imported defines model for Imported.
@@ -115,20 +146,8 @@ type Permit struct {
 
 // PermitDetail defines model for PermitDetail.
 type PermitDetail struct {
-	PermitID    string `json:"permitId"`
-	ExternalRef string `json:"externalRef"`
-	Name        string `json:"name"`
+	Permit
 
-	// PhoneTail Last four digits.
-	PhoneTail   string     `json:"phoneTail"`
-	State       string     `json:"state"`
-	StartsAt    stamp.Time `json:"startsAt"`
-	EndsAt      stamp.Time `json:"endsAt"`
-	UseCount    int        `json:"useCount"`
-	FirstUsedAt stamp.Time `json:"firstUsedAt"`
-
-	// URL The entry link; dead once revoked.
-	URL          string     `json:"url"`
 	DoorIDs      []string   `json:"doorIds"`
 	CreatedAt    stamp.Time `json:"createdAt"`
 	UpdatedAt    stamp.Time `json:"updatedAt"`
@@ -145,9 +164,11 @@ type Record struct {
 	RecordID string  `json:"recordId"`
 	DoorID   *string `json:"doorId"`
 	DoorName *string `json:"doorName"`
-	Result   string  `json:"result"`
-	Reason   string  `json:"reason"`
-	Method   string  `json:"method"`
+
+	// Result `changed`: a time-window policy or an outage policy.
+	Result string `json:"result"`
+	Reason string `json:"reason"`
+	Method string `json:"method"`
 
 	// Actor `guest:*1234` or `api:<keyId>`.
 	Actor       string     `json:"actor"`
@@ -162,6 +183,9 @@ type Record struct {
 	SettledAs *string    `json:"settledAs"`
 	SettledAt stamp.Time `json:"settledAt"`
 	Replays   int        `json:"replays"`
+
+	// Note `args.reason` of a command, or what was changed.
+	Note *string `json:"note"`
 }
 
 // Registered defines model for Registered.
@@ -186,6 +210,13 @@ type Reservation struct {
 	CreatedAt     stamp.Time `json:"createdAt"`
 	UpdatedAt     stamp.Time `json:"updatedAt"`
 	CancelledAt   stamp.Time `json:"cancelledAt"`
+}
+
+// RevokePermitBody defines model for RevokePermitBody.
+type RevokePermitBody struct {
+	ExternalRef string `json:"externalRef,omitempty,omitzero"`
+	PermitID    string `json:"permitId,omitempty,omitzero"`
+	Reason      string `json:"reason,omitempty,omitzero"`
 }
 
 // Revoked defines model for Revoked.

@@ -1,0 +1,160 @@
+package boardsim
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Seat is what the server knows of whoever sits where a board was taken away.
+type Seat struct {
+	Online          bool             `json:"online"`
+	Since           int64            `json:"since"` // domain Unix ms of the last change, 0 = never said hello
+	AppliedRevision int64            `json:"appliedRevision"`
+	BufferedRecords int              `json:"bufferedRecords"`
+	DroppedRecords  int              `json:"droppedRecords"`
+	Dropped         map[string]int64 `json:"dropped"`   // uplinks that the server dropped, by reason
+	Standings       []wire.Standing  `json:"standings"` // as reported
+}
+
+// absent is the list of the boards that were taken away, kept over restarts.
+type absent struct {
+	mu   sync.Mutex
+	path string // "" = not kept
+	ids  []string
+}
+
+// openAbsent reads the list. Error: of the file.
+func openAbsent(dir, name string) (*absent, error) {
+	a := &absent{}
+	if dir == "" {
+		return a, nil
+	}
+	a.path = filepath.Join(dir, name+".json")
+	raw, err := os.ReadFile(a.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &a.ids)
+	}
+	return a, err
+}
+
+// set puts a board on the list or takes it off; when that can't be kept, nothing changes.
+func (a *absent) set(id string, away bool) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ids := slices.DeleteFunc(slices.Clone(a.ids), func(s string) bool { return s == id })
+	if away {
+		ids = append(ids, id)
+	}
+	if a.path != "" {
+		raw, err := json.Marshal(ids)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(a.path+".new", raw, 0o600); err != nil {
+			return err
+		}
+		if err := os.Rename(a.path+".new", a.path); err != nil {
+			return err
+		}
+	}
+	a.ids = ids
+	return nil
+}
+
+// detach takes the simulated board away and answers what a real one logs in with.
+// A test key must never move anything real.
+func (f *Fleet) detach(w http.ResponseWriter, _ *http.Request, b *board) {
+	if b.test {
+		control.Fail(w, http.StatusConflict, "rule_violated", "the boards of a test place are virtual and always online: no real one can take their place", nil)
+		return
+	}
+	if err := f.absent.set(b.id, true); err != nil {
+		control.Fail(w, http.StatusInternalServerError, "internal_error", "the board stays: "+err.Error(), nil)
+		return
+	}
+	b.mu.Lock()
+	if !b.stopped {
+		b.stopped = true
+		b.detached.Store(true)
+		b.emit(history.Event{Kind: history.Detached})
+	}
+	s := b.leave()
+	b.mu.Unlock()
+	bye(s)
+	addr := ""
+	if f.cfg.Addr != nil {
+		addr = f.cfg.Addr()
+	}
+	control.Data(w, map[string]any{"mqtt": addr, "clientId": b.id, "username": b.id, "password": *b.password.Load()})
+}
+
+// SetPassword gives a board the password of its next connections.
+func (f *Fleet) SetPassword(boardID, password string) {
+	if b := f.byID[boardID]; b != nil {
+		b.password.Store(&password)
+	}
+}
+
+// attach brings the simulated board back: it boots as after a power cut.
+func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
+	if err := f.absent.set(b.id, false); err != nil {
+		control.Fail(w, http.StatusInternalServerError, "internal_error", "the board stays away: "+err.Error(), nil)
+		return
+	}
+	b.mu.Lock()
+	if b.stopped && f.ctx.Err() == nil {
+		b.stopped = false
+		b.detached.Store(false)
+		b.emit(history.Event{Kind: history.Attached})
+		b.announce()
+		b.lineBad = blocked(f.faults.Line(b.id))
+		b.boot(false, false)
+	}
+	b.mu.Unlock()
+	b.flush()
+	control.Data(w, b.view())
+}
+
+// phaseOf is online or, for a board whose clock nobody knows, stopped.
+func phaseOf(s Seat) string {
+	if s.Online {
+		return firmware.PhaseOnline
+	}
+	return firmware.PhaseStopped
+}
+
+// seated shows what the server knows in place of what the board in the drawer does.
+func (b *board) seated(v *boardView) {
+	var seat Seat
+	if b.f.cfg.Seat != nil {
+		seat = b.f.cfg.Seat(b.id)
+	}
+	v.Detached, v.Online, v.AppliedRevision = true, seat.Online, seat.AppliedRevision
+	v.BufferedRecords, v.DroppedRecords, v.Boot = seat.BufferedRecords, seat.DroppedRecords, 0
+	v.Phase, v.OutageAgeSec = phaseOf(seat), "0"
+	if !seat.Online && seat.Since > 0 {
+		v.OutageAgeSec = seconds(max(0, b.f.nowMs()-seat.Since))
+	}
+	for i, d := range v.Doors {
+		v.Doors[i].Standing = nil
+		for _, s := range seat.Standings {
+			if s.Channel == d.Channel {
+				v.Doors[i].Standing = standingOf(s)
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package firmware
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// sync applies a snapshot or a delta atomically, or asks for repair [SYNC-1] [SYNC-2].
+func (m *machine) sync() {
+	y := m.ev.Change.Sync
+	switch {
+	case y.Pages > 1 && y.To == m.Content.Revision && y.Digest == m.Content.Digest(): // all of it is here
+	case y.Snapshot || y.From == m.Content.Revision && y.To != y.From:
+		ch := m.whole()
+		if ch == nil {
+			return
+		}
+		m.Content, m.pages = m.Content.Apply(ch), nil
+		m.rename()
+		m.persist(PartContent | PartCore)
+	case y.To != m.Content.Revision: // neither ours nor a repeat of ours
+		m.digest()
+		return
+	}
+	m.resume()
+	m.publish(wire.UpAck, wire.SyncAck{Type: "sync", Revision: m.Content.Revision, Digest: m.Content.Digest()})
+}
+
+// whole is the change that has come: itself, or what its last page completes. nil: a
+// page is missing, and the server is told how many are here, from the first.
+func (m *machine) whole() *Change {
+	y := m.ev.Change.Sync
+	if y.Pages < 2 {
+		return m.ev.Change
+	}
+	if len(m.pages) > 0 && !m.pages[0].sameAs(y) {
+		m.pages = nil // only one change is kept
+	}
+	if y.Page == len(m.pages)+1 {
+		m.pages = append(slices.Clip(m.pages), m.ev.Change)
+	}
+	if len(m.pages) == y.Pages {
+		return Join(m.pages)
+	}
+	m.publish(wire.UpAck, wire.SyncAck{Type: "page", Revision: y.To, Page: len(m.pages)})
+	return nil
+}
+
+// rename takes over which door hangs on which of the board's channels.
+func (m *machine) rename() {
+	for _, c := range m.Content.Doors {
+		if c.BoardID != m.BoardID {
+			continue
+		}
+		i := slices.IndexFunc(m.Doors, func(d Door) bool { return d.Channel == c.Channel })
+		if i >= 0 && m.Doors[i].ID != c.DoorID {
+			m.door(i).ID = c.DoorID
+		}
+	}
+}

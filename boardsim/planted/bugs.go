@@ -1,0 +1,235 @@
+package planted
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// bugs are those of boards without a constant of their own.
+var bugs = map[string]func(Step) Step{
+	"denied-revoked-moves-relay": func(step Step) Step { return denied(step, "revoked") },
+	"denied-stranger-moves-relay": func(step Step) Step {
+		return denied(step, "no_valid_grant")
+	},
+	"opened-in-outage-moves-nothing": moved(func(was state, ev event, e *firmware.Entry) bool {
+		return ev.Kind != firmware.Present || was.Outage.Online || e.Action != firmware.ActPulse
+	}),
+	"opened-onsite-pulses-twice": after(func(_ state, ev event, _ *state, out []effect) []effect {
+		i := slices.IndexFunc(out, func(e effect) bool { return e.Kind == firmware.Actuate && e.Entry.Action == firmware.ActPulse })
+		if ev.Kind == firmware.Present && i >= 0 {
+			out = slices.Insert(out, i, out[i])
+		}
+		return out
+	}),
+	"onsite-opens-the-next-door": moved(func(was state, ev event, e *firmware.Entry) bool {
+		if ev.Kind == firmware.Present && e.Action == firmware.ActPulse && len(was.Doors) > 1 {
+			d := was.Doors[(slices.IndexFunc(was.Doors, func(d firmware.Door) bool { return d.ID == e.DoorID })+1)%len(was.Doors)]
+			e.DoorID, e.Channel = d.ID, d.Channel
+		}
+		return true
+	}),
+	"flash-keeps-nothing": said(func(e *effect) bool { return e.Kind != firmware.Persist }),
+	"flash-keeps-commands-late": said(func(e *effect) bool {
+		if e.Kind == firmware.Persist && e.Parts&firmware.PartDone != 0 {
+			e.Parts &^= firmware.PartDone
+			return e.Parts != 0
+		}
+		return true
+	}),
+	"flash-loses-records": said(func(e *effect) bool { return e.Kind != firmware.Persist || e.Parts&firmware.PartRecord == 0 }),
+	"reboot-forgets-commands": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Reboot {
+			s.Done = nil
+		}
+	}),
+	"reboot-forgets-hold-end": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Reboot {
+			doors(s, func(d *firmware.Door) { d.HoldEnd = 0 })
+		}
+	}),
+	"reboot-ends-holds": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Reboot {
+			doors(s, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
+		}
+	}),
+	"reboot-restarts-outage-age": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Reboot && !s.Outage.Online {
+			s.Outage.Contact, s.Outage.Over = ev.Mono, false
+		}
+	}),
+	"reboot-forgets-outage-policy": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Reboot {
+			s.Netloss = wire.Netloss{GraceSec: wire.DefaultGraceSec, Channels: map[int]string{1: "close", 2: "close"}}
+		}
+	}),
+	"reboot-forgets-content": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Reboot {
+			s.Content = &firmware.Content{}
+		}
+	}),
+	"lost-clock-decides":          before(func(_ *state, ev *event) { ev.ClockLost = false }),
+	"silent-outage-from-noticing": before(func(_ *state, ev *event) { ev.Silent = false }),
+	"decides-until-40-hours":      func(step Step) Step { return younger(step, 4*3_600_000) },
+	"stops-at-35-hours":           func(step Step) Step { return younger(step, -3_600_000) },
+	"links-dead-in-outage": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Present && !s.Outage.Online && ev.TokenHash != "" {
+			ev.TokenHash = "0"
+		}
+	}),
+	"phones-dead-in-outage": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Present && !s.Outage.Online && ev.PhoneHash != "" {
+			ev.PhoneHash = "0"
+		}
+	}),
+	"windows-ignored-in-outage": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Present && !s.Outage.Online {
+			c := *s.Content
+			c.Windows = nil
+			s.Content = &c
+		}
+	}),
+	"windows-ignored-on-site": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Present {
+			c := *s.Content
+			c.Windows = nil
+			s.Content = &c
+		}
+	}),
+	"outage-knows-what-others-know": neighbours,
+	"sync-acknowledged-not-applied": func(step Step) Step {
+		return func(s state, ev event) (state, []effect) {
+			if ev.Kind != firmware.Sync || s.Content.Revision == 0 || ev.Change.Sync.Snapshot || ev.Change.Sync.To%3 != 0 {
+				return step(s, ev)
+			}
+			old := s.Content
+			s, out := step(s, ev)
+			if s.Content != old {
+				c := *old
+				c.Revision = s.Content.Revision
+				s.Content = &c
+			}
+			return s, out
+		}
+	},
+	"rests-half-an-hour-late": func(step Step) Step { return graceful(step, 1800) },
+	"rests-early":             func(step Step) Step { return graceful(step, -10) },
+	"rests-as-channel-1": after(func(_ state, ev event, s *state, out []effect) []effect {
+		if ev.Kind == firmware.Config {
+			n := s.Netloss
+			n.Channels = map[int]string{}
+			for ch := range s.Netloss.Channels {
+				n.Channels[ch] = s.Netloss.Channels[1]
+			}
+			s.Netloss = n
+		}
+		return out
+	}),
+	"rest-hold-stays-after-recovery": moved(func(_ state, _ event, e *firmware.Entry) bool {
+		return e.Cause != firmware.CauseOutage || e.Action != firmware.ActLock || e.OutageAgeMs > 0
+	}),
+	"rest-open-does-nothing": moved(func(_ state, _ event, e *firmware.Entry) bool {
+		return e.Cause != firmware.CauseOutage || e.Action != firmware.ActPulse
+	}),
+	"rest-off-still-holds": moved(func(_ state, _ event, e *firmware.Entry) bool {
+		if e.Cause == firmware.CauseOutage && e.Action == firmware.ActOff {
+			e.Action = firmware.ActHold
+		}
+		return true
+	}),
+	"rest-repeated": after(func(_ state, _ event, _ *state, out []effect) []effect {
+		for i := len(out) - 1; i >= 0; i-- {
+			if out[i].Kind == firmware.Actuate && out[i].Entry.Cause == firmware.CauseOutage {
+				out = slices.Insert(out, i, out[i])
+			}
+		}
+		return out
+	}),
+	"pulse-lasts-a-minute": after(func(_ state, ev event, s *state, out []effect) []effect {
+		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdOpen {
+			doors(s, func(d *firmware.Door) {
+				if d.PulseEnd == ev.Mono+firmware.PulseMs {
+					d.PulseEnd += 55_000
+				}
+			})
+		}
+		return out
+	}),
+	"hold-a-minute-longer": after(func(was state, ev event, s *state, out []effect) []effect {
+		if ev.Kind == firmware.Command && ev.Command.Minutes > 0 {
+			doors(s, func(d *firmware.Door) {
+				if d.HoldEnd == ev.Mono+int64(ev.Command.Minutes)*60_000 {
+					d.HoldEnd += 60_000
+				}
+			})
+		}
+		return out
+	}),
+	"hold-until-locked-ends-in-an-hour": before(func(_ *state, ev *event) {
+		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdHold && ev.Command.Minutes == 0 {
+			ev.Command.Minutes = 60
+		}
+	}),
+	"hold-never-ends": moved(func(_ state, _ event, e *firmware.Entry) bool { return e.Cause != firmware.CauseHoldEnd }),
+	"close-leaves-the-hold": func(step Step) Step {
+		return func(s state, ev event) (state, []effect) {
+			was := s.Doors
+			s, out := step(s, ev)
+			if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdClose {
+				doors(&s, func(d *firmware.Door) {
+					for _, w := range was {
+						if w.ID == d.ID {
+							d.Held, d.HoldEnd = w.Held, w.HoldEnd
+						}
+					}
+				})
+			}
+			return s, out
+		}
+	},
+	"open-ends-the-hold": after(func(_ state, ev event, s *state, out []effect) []effect {
+		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdOpen {
+			doors(s, func(d *firmware.Door) {
+				if d.ID == ev.Command.DoorID {
+					d.Held, d.HoldEnd = false, 0
+				}
+			})
+		}
+		return out
+	}),
+	"forced-leaf-is-open": before(func(_ *state, ev *event) {
+		if ev.Kind == firmware.Leaf && ev.Action == firmware.LeafForce {
+			ev.Action = firmware.LeafClose
+		}
+	}),
+	"records-forgotten-when-sent": said(func(e *effect) bool {
+		r, ok := e.Payload.(wire.Records)
+		if ok && len(r.Records) > 1 {
+			r.Records = r.Records[1:]
+			e.Payload = r
+		}
+		return true
+	}),
+	"records-lost-in-outage": after(func(was state, ev event, s *state, out []effect) []effect {
+		if ev.Kind == firmware.Present && !was.Outage.Online && len(s.Records) > 0 {
+			s.Records = s.Records[:len(s.Records)-1]
+			out = slices.DeleteFunc(out, func(e effect) bool { return e.Kind == firmware.Persist && e.Parts&firmware.PartRecord != 0 })
+		}
+		return out
+	}),
+	"works-while-it-says-it-refused": after(func(_ state, ev event, _ *state, out []effect) []effect {
+		for i := range out {
+			if out[i].Kind == firmware.Report && out[i].Report.Result == wire.ResultOK && ev.Kind == firmware.Command {
+				out[i].Report.Result, out[i].Report.Code = wire.ResultRefused, "busy"
+			}
+		}
+		return out
+	}),
+	"commands-of-old-connections-taken": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Command {
+			ev.Command.Epoch = s.Epoch
+			ev.SessionMs = min(max(ev.SessionMs, 1), ev.Command.NotAfterMs)
+		}
+	}),
+}

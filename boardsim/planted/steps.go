@@ -1,0 +1,127 @@
+package planted
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/doorlab/doorlab/boardsim/firmware"
+)
+
+type (
+	state  = firmware.State
+	event  = firmware.Event
+	effect = firmware.Effect
+)
+
+// before changes what a step begins with.
+func before(do func(s *state, ev *event)) func(Step) Step {
+	return func(step Step) Step {
+		return func(s state, ev event) (state, []effect) {
+			do(&s, &ev)
+			return step(s, ev)
+		}
+	}
+}
+
+// after changes what a step comes to; was is the state before it.
+func after(do func(was state, ev event, s *state, out []effect) []effect) func(Step) Step {
+	return func(step Step) Step {
+		return func(s state, ev event) (state, []effect) {
+			next, out := step(s, ev)
+			out = do(s, ev, &next, out)
+			return next, out
+		}
+	}
+}
+
+// moved changes the journal's entries, and leaves out those for which it says false.
+func moved(do func(was state, ev event, e *firmware.Entry) bool) func(Step) Step {
+	return after(func(was state, ev event, _ *state, out []effect) []effect {
+		var kept []effect
+		for _, e := range out {
+			if e.Kind != firmware.Actuate || do(was, ev, &e.Entry) {
+				kept = append(kept, e)
+			}
+		}
+		return kept
+	})
+}
+
+// doors makes the doors writable.
+func doors(s *state, do func(d *firmware.Door)) {
+	s.Doors = slices.Clone(s.Doors)
+	for i := range s.Doors {
+		do(&s.Doors[i])
+	}
+}
+
+// said changes what goes up.
+func said(do func(e *effect) bool) func(Step) Step {
+	return after(func(_ state, _ event, _ *state, out []effect) []effect {
+		var kept []effect
+		for _, e := range out {
+			if do(&e) {
+				kept = append(kept, e)
+			}
+		}
+		return kept
+	})
+}
+
+// denied opens to those who are denied for a reason, and says that it didn't.
+func denied(step Step, reason string) Step {
+	return func(s state, ev event) (state, []effect) {
+		s, out := step(s, ev)
+		for _, d := range out {
+			if d.Kind == firmware.Decided && d.Record.Reason == reason {
+				for i := range out {
+					if out[i].Kind == firmware.Actuate && out[i].Entry.Action == firmware.ActDeny {
+						out[i].Entry.Action = firmware.ActPulse
+						out[i].Entry.PulseMs = firmware.PulseMs
+					}
+				}
+			}
+		}
+		return s, out
+	}
+}
+
+// younger makes the board believe at a presentation that the line went down by ms later.
+func younger(step Step, ms int64) Step {
+	return func(s state, ev event) (state, []effect) {
+		if ev.Kind != firmware.Present || s.Outage.Online {
+			return step(s, ev)
+		}
+		was := s.Outage
+		s.Outage.Contact += ms
+		s.Outage.Over = false
+		s, out := step(s, ev)
+		s.Outage = was
+		return s, out
+	}
+}
+
+// graceful adds seconds to the policy that is stored.
+func graceful(step Step, sec int64) Step {
+	return after(func(_ state, ev event, s *state, out []effect) []effect {
+		if ev.Kind == firmware.Config && s.Netloss.GraceSec+sec >= 0 {
+			s.Netloss.GraceSec += sec
+		}
+		return out
+	})(step)
+}
+
+// neighbours lets boards in an outage decide by what others of the place know.
+func neighbours(step Step) Step {
+	var newest sync.Map // place -> content
+	return func(s state, ev event) (state, []effect) {
+		if c, ok := newest.Load(s.PlaceID); ok && ev.Kind == firmware.Present && c.(*firmware.Content).Revision > s.Content.Revision {
+			s.Content = c.(*firmware.Content)
+		}
+		s, out := step(s, ev)
+		if c, ok := newest.Load(s.PlaceID); !ok || c.(*firmware.Content).Revision < s.Content.Revision {
+			newest.Store(s.PlaceID, s.Content)
+		}
+		return s, out
+	}
+}

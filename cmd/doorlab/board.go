@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// boardRow is a board as the control API shows it.
+type boardRow struct {
+	BoardID         string  `json:"boardId"`
+	PlaceID         string  `json:"placeId"`
+	Online          bool    `json:"online"`
+	Phase           string  `json:"phase"`
+	OutageAgeSec    float64 `json:"outageAgeSec"`
+	DesiredRevision int64   `json:"desiredRevision"`
+	AppliedRevision int64   `json:"appliedRevision"`
+	BufferedRecords int     `json:"bufferedRecords"`
+	Doors           []struct {
+		DoorID   string `json:"doorId"`
+		Channel  int    `json:"channel"`
+		Standing struct {
+			State string `json:"state"`
+			Leaf  string `json:"leaf"`
+		} `json:"standing"`
+	} `json:"doors"`
+}
+
+func (b boardRow) cells() []string {
+	return []string{b.BoardID, b.PlaceID, b.Phase, fmt.Sprintf("%gs", b.OutageAgeSec),
+		fmt.Sprintf("%d/%d", b.AppliedRevision, b.DesiredRevision), strconv.Itoa(b.BufferedRecords)}
+}
+
+const boardHeading = "BOARD PLACE PHASE OUTAGE REVISION BUFFERED"
+
+// journalRow is one line of a relay's journal.
+type journalRow struct {
+	Seq       int64  `json:"seq"`
+	At        string `json:"at"`
+	DoorID    string `json:"doorId"`
+	Action    string `json:"action"`
+	Cause     string `json:"cause"`
+	CommandID string `json:"commandId"`
+	GrantID   string `json:"grantId"`
+}
+
+func boardCommand(e *env) *cobra.Command {
+	return group("board", "Look at boards, take them away and bring them back", `  doorlab board list
+  doorlab board journal brd_...                # what its relays did: the ground truth
+  doorlab board detach brd_...                 # prints the credentials for a real board`,
+		boardList(e), boardShow(e), boardJournal(e),
+		labCommand(e, "detach BOARD", "Take the simulated board away; prints the credentials for a real one", "  doorlab board detach brd_...", "one board id",
+			func(l labCall, args []string) error {
+				var out struct{ MQTT, ClientID, Username, Password string }
+				return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/detach", nil, &out, func() {
+					fmt.Fprintf(l.out, "broker     %s\nclient id  %s\nuser name  %s\npassword   %s\n", out.MQTT, out.ClientID, out.Username, out.Password)
+				})
+			}),
+		labCommand(e, "attach BOARD", "Bring the simulated board back; switch the real one off first", "  doorlab board attach brd_...", "one board id",
+			func(l labCall, args []string) error {
+				return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/attach", nil, nil, func() { fmt.Fprintln(l.out, args[0], "attached") })
+			}),
+		boardRotate(e),
+	)
+}
+
+func boardRotate(e *env) *cobra.Command {
+	f := &keysFlags{}
+	c := &cobra.Command{
+		Use: "rotate BOARD", Short: "Give a board a new password (shown only once); its old connection ends within 5 s",
+		Example: "  doorlab board rotate brd_... --data /var/lib/doorlab",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("board rotate takes one board id")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			var out struct{ BoardID, Password string }
+			if err := f.do(c.Context(), http.MethodPost, "/lab/v1/boards/"+url.PathEscape(args[0])+"/rotate", nil, &out); err != nil {
+				return err
+			}
+			fmt.Fprintf(e.out, "%s %s\n", out.BoardID, out.Password)
+			return nil
+		},
+	}
+	f.add(c)
+	f.addData(c)
+	return c
+}
+
+func boardList(e *env) *cobra.Command {
+	var place string
+	var limit int
+	c := labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
+		func(l labCall, _ []string) error {
+			q := url.Values{"limit": {strconv.Itoa(limit)}}
+			if place != "" {
+				q.Set("placeId", place)
+			}
+			var list []boardRow
+			return l.do(http.MethodGet, "/boards?"+q.Encode(), nil, &list, func() {
+				rows := make([][]string, 0, len(list))
+				for _, b := range list {
+					rows = append(rows, b.cells())
+				}
+				l.table(boardHeading, rows)
+			})
+		})
+	c.Flags().StringVar(&place, "place", "", "only the boards of this place")
+	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
+	return c
+}
+
+func boardShow(e *env) *cobra.Command {
+	return labCommand(e, "show BOARD", "Show a board and its doors", "  doorlab board show brd_...", "one board id; 'doorlab board list' shows them",
+		func(l labCall, args []string) error {
+			var b boardRow
+			return l.do(http.MethodGet, "/boards/"+url.PathEscape(args[0]), nil, &b, func() {
+				l.table(boardHeading, [][]string{b.cells()})
+				fmt.Fprintln(l.out)
+				var rows [][]string
+				for _, d := range b.Doors {
+					rows = append(rows, []string{d.DoorID, strconv.Itoa(d.Channel), d.Standing.State, d.Standing.Leaf})
+				}
+				l.table("DOOR CHANNEL STATE LEAF", rows)
+			})
+		})
+}
+
+func boardJournal(e *env) *cobra.Command {
+	return labCommand(e, "journal BOARD", "Show what a board's relays did, oldest first", "  doorlab board journal brd_...", "one board id",
+		func(l labCall, args []string) error {
+			var list []journalRow
+			return l.do(http.MethodGet, "/boards/"+url.PathEscape(args[0])+"/journal", nil, &list, func() {
+				rows := make([][]string, 0, len(list))
+				for _, j := range list {
+					rows = append(rows, []string{strconv.FormatInt(j.Seq, 10), j.At, j.DoorID, j.Action, j.Cause, orDash(j.CommandID + j.GrantID)})
+				}
+				l.table("SEQ AT DOOR ACTION CAUSE BY", rows)
+			})
+		})
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/scenarios/engine"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+func checkCommand(e *env) *cobra.Command {
+	f, pick := &targetFlags{}, &selection{}
+	var out, config string
+	var asJSON bool
+	o := engine.Options{}
+	c := &cobra.Command{
+		Use:   "check [NAME|FILE|DIR...]",
+		Short: "Run scenarios and judge every guarantee",
+		Long: `Runs scenario files (the built-in suite by default) in testbeds on virtual time, each
+file in a world of its own and several at a time, or one after the other against a
+running server. Prints one line per guarantee with the number that decides it, and
+writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
+		Example: `  doorlab check                                   # the built-in suite, fleets of 1,000 boards
+  doorlab check --boards 5000
+  doorlab check --smoke                           # a quick subset
+  doorlab check idempotency_keys                  # one built-in scenario
+  doorlab check --clause OFF-2 --repeat 3         # what shows one guarantee, three times
+  doorlab check my-outage.yaml scenarios/         # your own scenarios
+  doorlab check --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ... my-outage.yaml`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			if err := errors.Join(f.check(), pick.check()); err != nil {
+				return err
+			}
+			files, err := pick.files(args)
+			if err != nil {
+				return err
+			}
+			if err := knownVars(o.Vars, files); err != nil {
+				return err
+			}
+			if out == "" {
+				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(f.seed, 1), 10))
+			}
+			f.all = len(args) > 0 && c.Flags().Changed("boards")
+			o.Seed, o.Verbose, o.Progress, o.Terminal = max(f.seed, 1), f.verbose, e.err, terminal(e.err)
+			return runCheck(c.Context(), e, f, files, out, asJSON, o)
+		},
+	}
+	f.add(c, 1000)
+	pick.add(c)
+	s := c.Flags()
+	s.StringVar(&config, "config", "", "YAML file whose keys are flag names")
+	s.StringVar(&out, "out", "", "run directory (default: runs/<time>-<seed>)")
+	s.BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
+	s.BoolVar(&o.AllowHost, "allow-host", false, "allow load against a target on another machine")
+	s.StringToStringVar(&o.Vars, "var", nil, "override a variable of the scenario files, `name=value`")
+	s.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first scenario that doesn't pass")
+	s.IntVar(&o.Parallel, "parallel", 6, "worlds at a time; scenarios with load always run alone")
+	s.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "longest time for one scenario (wall time; 0: no limit)")
+	s.StringSliceVar(&o.Require, "require-clause", nil, "guarantee that must be proven, `ID` or all: the run is INVALID otherwise (repeatable)")
+	c.AddCommand(listCommand(e), lintCommand(e), newCommand(e))
+	return c
+}
+
+// knownVars rejects a --var that no file uses, because it would change nothing.
+func knownVars(given map[string]string, files []*engine.File) error {
+	known := map[string]bool{}
+	for _, f := range files {
+		for name := range f.Doc.Vars {
+			known[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !known[name] {
+			return usagef("--var %s: no scenario file has this variable%s", name, near.Hint(name, slices.Sorted(maps.Keys(known))))
+		}
+	}
+	return nil
+}
+
+func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, asJSON bool, o engine.Options) error {
+	o.Config = map[string]any{"target": f.target, "boards": f.boards, "seed": o.Seed, "link": f.link, "world": f.world, "parallel": o.Parallel}
+	res, err := f.play(ctx, e, files, out, o)
+	var x exit
+	switch {
+	case errors.As(err, &x):
+		return err
+	case err != nil && ctx.Err() == nil:
+		return failf("%s", err)
+	}
+	if err := report.WriteDir(out, res); err != nil {
+		return failf("%s", reason(err))
+	}
+	if err := printResult(e.out, res, asJSON); err != nil {
+		return failf("%s", err)
+	}
+	fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
+	if path := e.getenv("GITHUB_STEP_SUMMARY"); path != "" {
+		if err := appendSummary(path, res); err != nil {
+			return failf("GITHUB_STEP_SUMMARY: %s", reason(err))
+		}
+	}
+	switch code := res.ExitCode(); {
+	case ctx.Err() != nil:
+		return exit{Interrupted, "interrupted; what was played so far is in " + out}
+	case code == Unreachable:
+		return exit{code, res.Reason}
+	case code != OK:
+		return exit{code, ""}
+	}
+	return nil
+}
+
+// play plays the files: in worlds of their own, or against the target. The error
+// is ctx's, or of what kept the run from starting.
+func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, out string, o engine.Options) (engine.Result, error) {
+	if f.target != "" {
+		a, err := f.remote(ctx)
+		if err != nil {
+			return engine.Result{}, err
+		}
+		if err := clearOut(out); err != nil {
+			return engine.Result{}, err
+		}
+		return engine.Run(ctx, a.engine(), files, o)
+	}
+	if f.world != "" { // a broken one is told before the first file starts
+		if _, err := f.places(0); err != nil {
+			return engine.Result{}, err
+		}
+	}
+	dir, cleanup, err := dataDir(f.data)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	defer cleanup()
+	if err := clearOut(out); err != nil {
+		return engine.Result{}, err
+	}
+	var opened atomic.Int64
+	return engine.RunApart(ctx, func(ctx context.Context, file *engine.File) (engine.World, error) {
+		w, err := f.places(f.boardsFor(file))
+		if err != nil {
+			return engine.World{}, err
+		}
+		own := filepath.Join(dir, fmt.Sprintf("%03d-%s", opened.Add(1), file.Base()))
+		a, err := f.begin(ctx, e, testbed.Config{World: w, Virtual: true, DataDir: own})
+		if err != nil {
+			return engine.World{}, err
+		}
+		return engine.World{Target: a.engine(), Stop: func() error {
+			err := a.stop()
+			if f.data == "" {
+				err = errors.Join(err, os.RemoveAll(own))
+			}
+			return err
+		}}, nil
+	}, files, o)
+}
+
+func clearOut(out string) error {
+	if err := report.ClearDir(out); err != nil {
+		return failf("--out: %s", reason(err))
+	}
+	return nil
+}
+
+// fewBoards is the size of the world of a scenario that isn't about a fleet.
+const fewBoards = 20
+
+// boardsFor is how many boards a file's world has.
+func (f *targetFlags) boardsFor(file *engine.File) int {
+	if file.Doc.Needs.Fleet || f.all {
+		return f.boards
+	}
+	return min(f.boards, max(fewBoards, file.Doc.Needs.Boards))
+}
+
+// engine is the target as scenarios see it.
+func (a *aim) engine() engine.Target {
+	t := engine.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens}
+	for _, p := range a.places {
+		t.Places = append(t.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
+	}
+	return t
+}
+
+func printResult(w io.Writer, res engine.Result, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(res)
+	}
+	return report.WriteBrief(w, res)
+}
+
+func appendSummary(path string, res engine.Result) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	return report.WriteSummary(f, res)
+}
+
+func schemaCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of scenario files",
+		Example: `  doorlab schema > doorlab.schema.json
+  # then, as the first line of a scenario: # yaml-language-server: $schema=doorlab.schema.json`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b, err := engine.Schema()
+			if err != nil {
+				return failf("%s", err)
+			}
+			_, err = e.out.Write(append(b, '\n'))
+			return err
+		},
+	}
+}

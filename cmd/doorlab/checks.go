@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/scenarios/engine"
+)
+
+func listCommand(e *env) *cobra.Command {
+	pick := &selection{repeat: 1}
+	c := &cobra.Command{
+		Use:   "list [NAME|FILE|DIR...]",
+		Short: "List scenarios with their labels and guarantees",
+		Example: `  doorlab check list
+  doorlab check list --clause OFF-2`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := pick.check(); err != nil {
+				return err
+			}
+			files, err := pick.files(args)
+			if err != nil {
+				return err
+			}
+			for _, f := range files {
+				name := f.Doc.Name
+				if len(f.Doc.Labels) > 0 {
+					name += " [" + strings.Join(f.Doc.Labels, " ") + "]"
+				}
+				fmt.Fprintf(e.out, "%-24s %s\n%24s %s\n", f.Base(), name, "", strings.Join(f.Clauses(), " "))
+			}
+			fmt.Fprintf(e.out, "%d scenarios\n", len(files))
+			return nil
+		},
+	}
+	pick.filters(c)
+	return c
+}
+
+func lintCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint FILE|DIR...",
+		Short: "Look for mistakes in scenario files without running them",
+		Example: `  doorlab check lint my-outage.yaml
+  doorlab check lint scenarios/`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("check lint takes scenario files or directories")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			files, err := scenarioFiles(args)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(e.out, "no mistakes in %d scenario files\n", len(files))
+			return nil
+		},
+	}
+}
+
+func newCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "new NAME",
+		Short:   "Write a scenario to start from, NAME.yaml",
+		Example: `  doorlab check new my-outage`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("check new takes one name")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			path := strings.TrimSuffix(args[0], ".yaml") + ".yaml"
+			text := fmt.Sprintf(template, titled(path))
+			if _, err := engine.Parse(path, []byte(text)); err != nil {
+				return usagef("%s: not a usable name: letters, digits, - and _ only", args[0])
+			}
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+			switch {
+			case errors.Is(err, fs.ErrExist):
+				return usagef("%s is there already", path)
+			case err != nil:
+				return failf("%s", reason(err))
+			}
+			if _, err := f.WriteString(text); err != nil {
+				return failf("%s", errors.Join(err, f.Close()))
+			}
+			if err := f.Close(); err != nil {
+				return failf("%s", reason(err))
+			}
+			fmt.Fprintf(e.out, "%s: run it with doorlab check %s\n", path, path)
+			return nil
+		},
+	}
+}
+
+var separators = regexp.MustCompile(`[-_]+`)
+
+// titled is a file's name as words.
+func titled(path string) string {
+	return separators.ReplaceAllString(strings.TrimSuffix(filepath.Base(path), ".yaml"), " ")
+}
+
+// template is a small scenario that passes: a permit, an outage, an entry in it.
+const template = `# yaml-language-server: $schema=doorlab.schema.json
+# 'doorlab schema > doorlab.schema.json' makes the schema for your editor.
+name: %s
+description: A customer with a permit enters while the board is offline.
+clauses: [OFF-1]
+setup:
+  - cohort: {name: store, boards: 1}
+  - permit: {person: ann, place: store}
+  - synced: {of: store}
+steps:
+  - fault: {fault: offline, name: cut, of: store}
+  - boards: {of: store, all: not online}
+    eventually: true
+  - name: she enters on what the board knows
+    present: {person: ann, door: store, result: opened}
+    clauses: [OFF-1]
+  - clear: cut
+  - name: the board is back and in step
+    synced: {of: store}
+`

@@ -1,0 +1,164 @@
+// Command doorlab is the command line: subcommands, flags, configuration and
+// exit codes. It puts the components together and contains no rules of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/near"
+)
+
+// Exit codes, as in docs/cli.md.
+const (
+	OK          = 0
+	Failure     = 1
+	Usage       = 2
+	BadScenario = 3
+	Failed      = 4
+	Unreachable = 5
+	Invalid     = 6
+	Threshold   = 99
+	Interrupted = 130
+)
+
+// exit is an error with its exit code. An empty message prints nothing.
+type exit struct {
+	code int
+	msg  string
+}
+
+func (e exit) Error() string { return e.msg }
+
+func usagef(format string, a ...any) error { return exit{Usage, fmt.Sprintf(format, a...)} }
+func failf(format string, a ...any) error  { return exit{Failure, fmt.Sprintf(format, a...)} }
+
+// env is everything a command uses besides its flags.
+type env struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+}
+
+// Main runs one command line and returns its exit code. SIGINT and SIGTERM end it.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends the process at once. timeout(1) and some CI runners send
+	// each one twice, to the process and to its group: within a second they are one.
+	context.AfterFunc(ctx, func() { clock.WallAfter(time.Second, stop) })
+	return Run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv})
+}
+
+// Run is Main with a context in place of signals: what tests call.
+func Run(ctx context.Context, args []string, e *env) int {
+	root := newRoot(e)
+	root.SetArgs(args)
+	root.SetIn(e.in)
+	root.SetOut(e.out)
+	root.SetErr(e.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return OK
+	}
+	var x exit
+	if !errors.As(err, &x) { // cobra's own: an unknown command or flag
+		x = exit{Usage, err.Error()}
+	}
+	if x.msg != "" {
+		fmt.Fprintln(e.err, "doorlab: "+x.msg)
+	}
+	return x.code
+}
+
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "doorlab",
+		Short: "Simulate, load-test and judge unattended-store access control",
+		Long: `doorlab runs an unattended store on your machine: the access-control API server, its
+MQTT broker and thousands of simulated door boards, on a clock you can move. It breaks
+things, applies load, and checks from the relays' own journals that every promise held.`,
+		Example: strings.TrimLeft(`
+  doorlab up                                # server and 200 boards; prints keys and commands to paste
+  doorlab check                             # check every guarantee on 1,000 boards
+  doorlab check my-outage.yaml              # run your own scenario
+  doorlab load door-commands                # load-test door commands
+  doorlab up --clock virtual --json         # for CI: one JSON line when ready, movable clock`, "\n"),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q%s ('doorlab --help' lists them)", args[0], near.Hint(args[0], commandNames(c)))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.Version = Version()
+	root.SetVersionTemplate("doorlab {{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
+	root.SetHelpTemplate(helpTemplate)
+	root.SetFlagErrorFunc(flagError)
+	for _, c := range []*cobra.Command{
+		upCommand(e), serveCommand(e), boardsCommand(e), checkCommand(e), loadCommand(e),
+		judgeCommand(e), exploreCommand(e), keysCommand(e), faultCommand(e), boardCommand(e), clockCommand(e), personCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e),
+	} {
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// flagError suggests the nearest flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		name := unknown.GetSpecifiedName()
+		hint := ""
+		if best := near.Name(name, flagNames(c)); best != "" {
+			hint = ", did you mean --" + best + "?"
+		}
+		return usagef("%s: unknown flag --%s%s ('%s --help' lists them)", c.Name(), name, hint, c.CommandPath())
+	}
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return usagef("--%s %q: %s", value.GetFlag().Name, value.GetValue(), flagReason(err))
+	}
+	return usagef("%s: %s", c.Name(), err)
+}
+
+// helpTemplate puts the examples before usage and flags.
+const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}{{end}}
+{{if .HasExample}}
+Examples:
+{{.Example}}
+{{end}}
+Usage:
+  {{if .Runnable}}{{.UseLine}}{{else}}{{.CommandPath}} COMMAND{{end}}
+{{if .HasAvailableSubCommands}}
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Every flag can be set by an environment variable: --http is DOORLAB_HTTP. Flags override the
+environment{{if .LocalFlags.Lookup "config"}}, which overrides the --config file{{end}}.
+{{end}}`
+
+func commandNames(c *cobra.Command) (names []string) {
+	for _, s := range c.Commands() {
+		names = append(names, s.Name())
+	}
+	return names
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/scenarios/engine"
+	"github.com/doorlab/doorlab/scenarios/explore"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// exploreFlags are the flags of explore.
+type exploreFlags struct {
+	explore.Config
+	out string
+}
+
+func exploreCommand(e *env) *cobra.Command {
+	f := &exploreFlags{}
+	c := &cobra.Command{
+		Use:   "explore",
+		Short: "Look for broken guarantees with random sequences",
+		Long: `Plays random sequences of permits, people, commands, time, faults, reboots, restarts,
+windows and outage policies, each in a world of its own on virtual time, and compares
+every answer, record, event and relay movement with a model of the contract. A sequence
+that fails is shortened and written as a scenario file that 'doorlab check' plays.
+The same seed draws the same sequences.`,
+		Example: `  doorlab explore --seed 7 --for 10m
+  doorlab explore --seed 7 --sequences 200 --out found
+  doorlab check --boards 2 found/explore-7-31.yaml   # what was found, again`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.Seed < 1 || f.For < 0 || f.Sequences < 0 || f.Steps < 0 || f.Length < 1 || f.Parallel < 1 || f.Most < 1 {
+				return usagef("--seed, --length, --parallel and --failures start at 1, --for, --sequences and --operations at 0")
+			}
+			if f.For == 0 && f.Sequences == 0 && f.Steps == 0 {
+				f.For = time.Minute
+			}
+			return runExplore(c.Context(), e, f)
+		},
+	}
+	s := c.Flags()
+	s.Int64Var(&f.Seed, "seed", 1, "seed of the sequences")
+	s.DurationVar(&f.For, "for", 0, "how long to look (default: 1m, or as long as --sequences or --operations take)")
+	s.IntVar(&f.Sequences, "sequences", 0, "how many sequences to play at most (0: no limit)")
+	s.IntVar(&f.Steps, "operations", 0, "begin no sequence after so many operations (0: no limit)")
+	s.IntVar(&f.Length, "length", 24, "operations of a sequence")
+	s.IntVar(&f.Parallel, "parallel", 4, "worlds at the same time")
+	s.IntVar(&f.Most, "failures", 1, "stop after so many failures")
+	s.StringVar(&f.out, "out", "explored", "folder for the scenario files of failures")
+	return c
+}
+
+func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
+	f.Play, f.Progress = playAlone, e.err
+	f.Failed = func(x explore.Failure) error {
+		name := filepath.Join(f.out, fmt.Sprintf("explore-%d-%d.yaml", f.Seed, x.Index))
+		if err := os.MkdirAll(f.out, 0o755); err != nil {
+			return failf("--out: %s", reason(err))
+		}
+		if err := os.WriteFile(name, x.File, 0o644); err != nil {
+			return failf("--out: %s", reason(err))
+		}
+		fmt.Fprintf(e.out, "FAIL %s: %s\n", name, x.Why)
+		return nil
+	}
+	sum, err := explore.Run(ctx, f.Config)
+	printSummary(e.out, f, sum)
+	switch {
+	case ctx.Err() != nil:
+		return exit{Interrupted, "interrupted"}
+	case err != nil:
+		return err
+	case len(sum.Failures) > 0:
+		return exit{Failed, ""}
+	case sum.Invalid > 0:
+		return exit{Invalid, fmt.Sprintf("%d sequences could not be judged: %s", sum.Invalid, sum.Trouble)}
+	}
+	return nil
+}
+
+func printSummary(w io.Writer, f *exploreFlags, s explore.Summary) {
+	fmt.Fprintf(w, "%d sequences, %d operations in %.0f s (%.0f sequences a minute) · seed %d · %d failures\n",
+		s.Sequences, s.Operations, s.Seconds, s.PerMinute(), f.Seed, len(s.Failures))
+	if s.Unsteady > 0 {
+		fmt.Fprintf(w, "%d sequences failed once and passed with the usual bounds: not counted\n", s.Unsteady)
+	}
+}
+
+// Bounds of a fast world: boards report within milliseconds, and nobody waits long for one that doesn't.
+const (
+	fastWait     = 700 * time.Millisecond
+	fastCoalesce = 2 * time.Millisecond
+)
+
+// playAlone plays a scenario in a small world of its own: two live boards and the test place.
+func playAlone(ctx context.Context, file *engine.File, fast bool) (_ engine.Result, err error) {
+	dir, err := os.MkdirTemp("", "doorlab-explore-")
+	if err != nil {
+		return engine.Result{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	w := world.Default(1, 2)
+	c := testbed.Config{World: w, Fleet: true, Virtual: true, DataDir: dir, Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)}
+	if fast {
+		c.Wait, c.Coalesce = fastWait, fastCoalesce
+		for i := range w.Places {
+			w.Places[i].Report = &world.Report{P50: time.Millisecond, P99: 2 * time.Millisecond}
+		}
+	}
+	tb, err := testbed.Start(ctx, c)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	defer func() { err = errors.Join(err, tb.Stop()) }()
+	t := engine.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, Tokens: []string{tb.Ready.ControlToken}}
+	for _, p := range tb.Ready.Places {
+		t.Places = append(t.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
+	}
+	return engine.Run(ctx, t, []*engine.File{file}, engine.Options{Seed: 1})
+}

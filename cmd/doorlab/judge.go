@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+func judgeCommand(e *env) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "judge DIR",
+		Short: "Judge a run directory again",
+		Long: `Reads the history of an earlier check and judges it with the checkers of this build.
+The results of the steps' own assertions are kept. The run directory is not changed.`,
+		Example: `  doorlab judge runs/20261121-120000-1`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("judge takes one run directory, as written by check")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			res, err := report.Judge(args[0])
+			if err != nil {
+				return usagef("%s is not a run directory: %s", args[0], reason(err))
+			}
+			if err := printResult(e.out, res, asJSON); err != nil {
+				return failf("%s", err)
+			}
+			if code := res.ExitCode(); code != OK {
+				return exit{code, ""}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
+	return c
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// keyLoad sends commands, each under a key of its own, and keeps what came back.
+type keyLoad struct {
+	t           *testing.T
+	base, token string
+	doors       []string
+
+	mu     sync.Mutex
+	cond   *sync.Cond
+	keys   []string
+	door   map[string]string // of every key
+	first  map[string]string // status and body of every key that was answered
+	lives  int               // restarts so far
+	opened int               // answers 200
+
+	changed func(format string, args ...any) // hears of an answer that changed; nil = t.Errorf
+}
+
+func newKeyLoad(t *testing.T, base, apiKey string) *keyLoad {
+	t.Helper()
+	c := client.Client{Base: base}
+	token, _, err := c.Exchange(t.Context(), apiKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Token = token
+	var rows []struct{ ID string }
+	if err := c.Do(t.Context(), http.MethodGet, "/device/v1/devices", nil, &rows); err != nil {
+		t.Fatal(err)
+	}
+	l := &keyLoad{t: t, base: base, token: token, door: map[string]string{}, first: map[string]string{}}
+	l.cond = sync.NewCond(&l.mu)
+	for _, r := range rows {
+		l.doors = append(l.doors, r.ID)
+	}
+	return l
+}
+
+// work sends command after command. When the server dies under one, it waits
+// for the restart and asks again under the same key, as a client should.
+func (l *keyLoad) work(ctx context.Context, worker int) {
+	for n := 0; ctx.Err() == nil; n++ {
+		key := fmt.Sprintf("key-%d-%d", worker, n)
+		door := l.doors[(worker*7+n)%len(l.doors)]
+		l.mu.Lock()
+		l.keys, l.door[key] = append(l.keys, key), door
+		l.mu.Unlock()
+		for answered := false; !answered; {
+			life := l.life()
+			got, err := l.send(context.Background(), door, key)
+			if answered = err == nil; !answered {
+				l.waitLife(life + 1)
+				continue
+			}
+			l.mu.Lock()
+			l.first[key] = got
+			if strings.HasPrefix(got, "200") {
+				l.opened++
+			}
+			l.cond.Broadcast()
+			l.mu.Unlock()
+		}
+	}
+}
+
+func (l *keyLoad) life() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lives
+}
+
+// restarted lets those go on whose command died with the server.
+func (l *keyLoad) restarted() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lives++
+	l.cond.Broadcast()
+}
+
+func (l *keyLoad) waitLife(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.lives < n {
+		l.cond.Wait()
+	}
+}
+
+// send asks once; a connection that breaks is no answer.
+func (l *keyLoad) send(ctx context.Context, door, key string) (string, error) {
+	body := `{"capability":"door","command":"open"}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.base+"/device/v1/devices/"+door+"/commands", bytes.NewReader([]byte(body)))
+	if err != nil {
+		return "", err
+	}
+	req.GetBody = nil // the transport must not send it again by itself
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+l.token)
+	req.Header.Set("Idempotency-Key", key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return "", err
+	}
+	switch resp.StatusCode {
+	case 200, 409, 502, 504:
+		return fmt.Sprintf("%d %s", resp.StatusCode, b), nil
+	}
+	return "", fmt.Errorf("status %d: %s", resp.StatusCode, b)
+}
+
+// waitFor returns after n more doors were opened.
+func (l *keyLoad) waitFor(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for want := l.opened + n; l.opened < want; {
+		l.cond.Wait()
+	}
+}
+
+// askAgain sends every key twice more: an answered one must give its first
+// answer, any other one and the same. It returns the status of every command.
+func (l *keyLoad) askAgain() (commands map[string]string) {
+	l.t.Helper()
+	commands = map[string]string{}
+	changed := l.changed
+	if changed == nil {
+		changed = l.t.Errorf
+	}
+	jobs := make(chan string)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for key := range jobs {
+				for range 2 {
+					got, err := l.send(context.Background(), l.door[key], key)
+					if err != nil {
+						l.t.Errorf("key %s again: %v", key, err)
+						continue
+					}
+					l.mu.Lock()
+					if first, ok := l.first[key]; ok && first != got {
+						changed("key %s: first %s, then %s", key, first, got)
+					}
+					l.first[key] = got
+					commands[commandOf(got)] = got[:3]
+					l.mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, key := range l.keys {
+		jobs <- key
+	}
+	close(jobs)
+	wg.Wait()
+	return commands
+}
+
+func commandOf(answer string) string {
+	var b struct {
+		Data    struct{ CommandID string }
+		Details struct{ CommandID string }
+	}
+	_ = json.Unmarshal([]byte(answer[4:]), &b)
+	return b.Data.CommandID + b.Details.CommandID
+}
+
+type journalLine struct {
+	Action, Cause, CommandID string
+}
+
+func listBoards(t *testing.T, base, token string) (ids []string) {
+	t.Helper()
+	var rows []struct{ BoardID string }
+	if err := (client.Client{Base: base, Token: token}).Do(t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		ids = append(ids, r.BoardID)
+	}
+	return ids
+}
+
+// waitOnline returns when every board is connected.
+func waitOnline(t *testing.T, base, token string) {
+	t.Helper()
+	for offline := true; offline; {
+		var rows []struct{ Online bool }
+		if err := (client.Client{Base: base, Token: token}).Do(t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
+			t.Fatal(err)
+		}
+		offline = slices.ContainsFunc(rows, func(r struct{ Online bool }) bool { return !r.Online })
+	}
+}
+
+func journal(t *testing.T, base, token, board string) (lines []journalLine) {
+	t.Helper()
+	if err := (client.Client{Base: base, Token: token}).Do(t.Context(), http.MethodGet, "/lab/v1/boards/"+board+"/journal?limit=500", nil, &lines); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}

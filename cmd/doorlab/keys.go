@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// keysFlags name the control API of the running server that holds the keys.
+type keysFlags struct {
+	control, token, data string
+}
+
+func (f *keysFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.control, "control", "http://127.0.0.1:8081", "control API of the running server")
+	c.Flags().StringVar(&f.token, "control-token", "", "bearer token of the control API, as printed by the server")
+}
+
+func (f *keysFlags) addData(c *cobra.Command) {
+	c.Flags().StringVar(&f.data, "data", "", "work on this data directory instead, whether or not its server is running")
+}
+
+func (f *keysFlags) client() client.Client {
+	return client.Client{Base: baseURL(f.control), Token: f.token}
+}
+
+// do calls the control API, or works on the data directory beside the server.
+func (f *keysFlags) do(ctx context.Context, method, path string, body, out any) error {
+	if f.data == "" {
+		return callErrorOf(f.client().Do(ctx, method, path, body, out))
+	}
+	c, stop, err := testbed.Beside(f.data)
+	if err != nil {
+		return failf("%s", reason(err))
+	}
+	return errors.Join(callErrorOf(c.Do(ctx, method, path, body, out)), stop())
+}
+
+func callErrorOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return callError(err)
+}
+
+// keyRow is a key as the control API lists it.
+type keyRow struct {
+	KeyID     string   `json:"keyId"`
+	PlaceID   string   `json:"placeId"`
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	Sim       bool     `json:"sim"`
+	CreatedAt string   `json:"createdAt"`
+	RevokedAt *string  `json:"revokedAt"`
+}
+
+func keysCommand(e *env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "keys",
+		Short: "Create, list and revoke API keys",
+		Example: `  export DOORLAB_CONTROL_TOKEN=...              # printed when the server is ready
+  doorlab keys list
+  doorlab keys create --place plc_... --name reader --scope space:partner
+  doorlab keys revoke key_...`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("keys: unknown command %q%s ('doorlab keys --help' lists them)", args[0], near.Hint(args[0], commandNames(c)))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(keysCreate(e), keysList(e), keysRevoke(e))
+	return c
+}
+
+func keysCreate(e *env) *cobra.Command {
+	f := &keysFlags{}
+	var place, name string
+	var scopes []string
+	var sim bool
+	c := &cobra.Command{
+		Use: "create", Short: "Create a key (shown only once)", Args: noArgs,
+		Example: `  doorlab keys create --place plc_...                             # both scopes
+  doorlab keys create --place plc_... --name reader --scope space:partner`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			if place == "" {
+				return usagef("keys create: --place is missing; 'doorlab keys list' shows the places")
+			}
+			var out struct{ KeyID, APIKey string }
+			body := map[string]any{"placeId": place, "name": name, "scopes": scopes, "sim": sim}
+			if err := f.do(c.Context(), http.MethodPost, "/lab/v1/keys", body, &out); err != nil {
+				return err
+			}
+			fmt.Fprintf(e.out, "%s %s\n", out.KeyID, out.APIKey)
+			fmt.Fprintln(e.err, "Save the key now: it is not shown again.")
+			return nil
+		},
+	}
+	f.add(c)
+	f.addData(c)
+	c.Flags().StringVar(&place, "place", "", "id of the place")
+	c.Flags().StringVar(&name, "name", "key", "name of the key, as shown in entry records")
+	c.Flags().StringSliceVar(&scopes, "scope", []string{"space:partner", "device:door"}, "scopes of the key")
+	c.Flags().BoolVar(&sim, "sim", false, `let the key simulate outcomes with "sim:" reasons (test places only)`)
+	return c
+}
+
+func keysList(e *env) *cobra.Command {
+	f := &keysFlags{}
+	var place string
+	c := &cobra.Command{
+		Use: "list", Short: "List keys, without their secrets", Args: noArgs,
+		Example: `  doorlab keys list
+  doorlab keys list --place plc_... --control http://127.0.0.1:8081`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			var rows []keyRow
+			if err := f.do(c.Context(), http.MethodGet, "/lab/v1/keys?placeId="+url.QueryEscape(place), nil, &rows); err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "KEY\tPLACE\tNAME\tSCOPES\tREVOKED")
+			for _, r := range rows {
+				revoked := "-"
+				if r.RevokedAt != nil {
+					revoked = *r.RevokedAt
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.KeyID, r.PlaceID, r.Name, strings.Join(r.Scopes, ","), revoked)
+			}
+			return w.Flush()
+		},
+	}
+	f.add(c)
+	f.addData(c)
+	c.Flags().StringVar(&place, "place", "", "show only the keys of this place")
+	return c
+}
+
+func keysRevoke(e *env) *cobra.Command {
+	f := &keysFlags{}
+	c := &cobra.Command{
+		Use: "revoke KEY_ID", Short: "Revoke a key; its tokens stop within 5 s",
+		Example: `  doorlab keys revoke key_...`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("keys revoke takes one key id; 'doorlab keys list' shows them")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			if err := f.do(c.Context(), http.MethodDelete, "/lab/v1/keys/"+url.PathEscape(args[0]), nil, nil); err != nil {
+				return err
+			}
+			fmt.Fprintln(e.out, args[0], "revoked")
+			return nil
+		},
+	}
+	f.add(c)
+	f.addData(c)
+	return c
+}
+
+// callError turns a client's error into an exit.
+func callError(err error) error {
+	var fail *client.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exit{Interrupted, "interrupted"}
+	case errors.Is(err, client.ErrUnreachable):
+		return exit{Unreachable, err.Error() + "; is the server running there?"}
+	case errors.As(err, &fail) && fail.Status == http.StatusUnauthorized:
+		return usagef("the control token is wrong or missing: pass --control-token or set %s to the token that the server printed", "DOORLAB_CONTROL_TOKEN")
+	case errors.As(err, &fail) && fail.Status < 500:
+		return usagef("%s", fail.Message)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return exit{Unreachable, err.Error()}
+	}
+	return failf("%s", err)
+}

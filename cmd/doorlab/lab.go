@@ -1,0 +1,292 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/near"
+)
+
+// The commands below do by hand what scenarios do with the control API: arm faults,
+// look at boards, move the clock, play people.
+
+// labFlags name the control API that a command speaks to.
+type labFlags struct {
+	keysFlags
+	json bool
+}
+
+// labCall is a command's work: it speaks to the control API and prints.
+type labCall struct {
+	*env
+	client.Client
+	json bool
+	c    *cobra.Command
+}
+
+// do calls the control API and prints the data with --json; else show prints it.
+func (l labCall) do(method, path string, body, out any, show func()) error {
+	var raw json.RawMessage
+	if err := l.Do(l.c.Context(), method, control.Prefix+path, body, &raw); err != nil {
+		return callError(err)
+	}
+	if l.json {
+		fmt.Fprintln(l.out, string(raw))
+		return nil
+	}
+	if out != nil {
+		if err := json.Unmarshal(raw, out); err != nil {
+			return failf("%s %s: %s", method, path, err)
+		}
+	}
+	if show != nil {
+		show()
+	}
+	return nil
+}
+
+// table prints rows under a heading, columns aligned.
+func (l labCall) table(heading string, rows [][]string) {
+	w := tabwriter.NewWriter(l.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, strings.ReplaceAll(heading, " ", "\t"))
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.Join(r, "\t"))
+	}
+	_ = w.Flush()
+}
+
+// group is a command that only has commands of its own.
+func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Example: example,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("%s: unknown command %q%s ('doorlab %s --help' lists them)", use, args[0], near.Hint(args[0], commandNames(c)), use)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(subs...)
+	return c
+}
+
+// labCommand is one command over the control API. takes says what its arguments
+// are, for the error when their number is wrong.
+func labCommand(e *env, use, short, example, takes string, run func(l labCall, args []string) error) *cobra.Command {
+	f := &labFlags{}
+	words := strings.Fields(use)
+	c := &cobra.Command{
+		Use: use, Short: short, Example: example,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != len(words)-1 {
+				return usagef("%s takes %s", strings.TrimPrefix(c.CommandPath(), "doorlab "), takes)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			return run(labCall{e, f.client(), f.json, c}, args)
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&f.json, "json", false, "print the answer's data as JSON")
+	return c
+}
+
+func clockCommand(e *env) *cobra.Command {
+	const shows = "no arguments"
+	type view struct{ Now, Mode, State string }
+	show := func(l labCall, method, path string, body any) error {
+		var v view
+		return l.do(method, path, body, &v, func() { fmt.Fprintf(l.out, "%s  %s clock, %s\n", v.Now, v.Mode, v.State) })
+	}
+	move := func(path string) func(l labCall, _ []string) error {
+		return func(l labCall, _ []string) error { return show(l, http.MethodPost, path, nil) }
+	}
+	return group("clock", "Show, freeze, run or advance the domain clock", `  doorlab clock show
+  doorlab clock advance 36h                   # everything that falls due meanwhile happens, in order
+  doorlab clock freeze`,
+		labCommand(e, "show", "Show the domain time", "  doorlab clock show", shows,
+			func(l labCall, _ []string) error { return show(l, http.MethodGet, "/clock", nil) }),
+		labCommand(e, "advance BY", "Advance the clock by a duration, or to an RFC 3339 time", `  doorlab clock advance 5m
+  doorlab clock advance 2027-01-01T00:00:00Z`, "a duration such as 36h, or a time",
+			func(l labCall, args []string) error {
+				body := map[string]any{"by": args[0]}
+				if strings.Contains(args[0], "T") {
+					body = map[string]any{"to": args[0]}
+				}
+				return show(l, http.MethodPost, "/clock/advance", body)
+			}),
+		labCommand(e, "freeze", "Stop the clock", "  doorlab clock freeze", shows, move("/clock/freeze")),
+		labCommand(e, "run", "Let the clock run again", "  doorlab clock run", shows, move("/clock/run")),
+	)
+}
+
+// faultRow is a fault in force as the control API lists it.
+type faultRow struct {
+	FaultID string   `json:"faultId"`
+	Fault   string   `json:"fault"`
+	Boards  []string `json:"boards"`
+	Hits    int      `json:"hits"`
+}
+
+func faultCommand(e *env) *cobra.Command {
+	return group("fault", "Arm, list and remove faults", `  doorlab fault names                          # what can go wrong, with its parameters
+  doorlab fault add offline --board brd_...
+  doorlab fault add refuse --share 0.1 --param code=jammed
+  doorlab fault reset`,
+		faultNames(e), faultAdd(e), faultList(e),
+		labCommand(e, "remove FAULT_ID", "Remove a fault", "  doorlab fault remove flt_...", "one fault id; 'doorlab fault list' shows them",
+			func(l labCall, args []string) error {
+				return l.do(http.MethodDelete, "/faults/"+url.PathEscape(args[0]), nil, nil, func() { fmt.Fprintln(l.out, args[0], "removed") })
+			}),
+		labCommand(e, "reset", "Remove every fault", "  doorlab fault reset", "no arguments",
+			func(l labCall, _ []string) error {
+				var out struct{ Removed int }
+				return l.do(http.MethodPost, "/faults/reset", nil, &out, func() { fmt.Fprintf(l.out, "%d removed\n", out.Removed) })
+			}),
+	)
+}
+
+// faultNames needs no server: the list is part of the binary.
+func faultNames(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "names", Short: "List what can go wrong, with parameters", Args: noArgs, Example: "  doorlab fault names",
+		RunE: func(*cobra.Command, []string) error {
+			w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "FAULT\tPARAMETERS\tWHAT HAPPENS")
+			for _, name := range faults.Names() {
+				f, _ := faults.Lookup(name)
+				var params []string
+				for _, p := range f.Params {
+					params = append(params, p.Name)
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, orDash(strings.Join(params, " ")), f.Does)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func faultAdd(e *env) *cobra.Command {
+	var boards, doors, commands, params []string
+	var place, lasts string
+	var share float64
+	var nth int
+	c := labCommand(e, "add FAULT", "Arm a fault on boards", `  doorlab fault add offline --board brd_... --for 10m
+  doorlab fault add slow --place plc_... --param p50Ms=2000 --param p99Ms=4000
+  doorlab fault add silent-after --share 0.05 --command open --nth 3`, "one fault; 'doorlab fault names' lists them",
+		func(l labCall, args []string) error {
+			if !slices.Contains(faults.Names(), args[0]) {
+				return usagef("fault add: unknown fault %q%s ('doorlab fault names' lists them)", args[0], near.Hint(args[0], faults.Names()))
+			}
+			body := map[string]any{"fault": args[0]}
+			set := func(name string, given bool, v any) {
+				if given {
+					body[name] = v
+				}
+			}
+			set("boards", len(boards) > 0, boards)
+			set("placeId", place != "", place)
+			set("share", l.c.Flags().Changed("share"), share)
+			set("doorIds", len(doors) > 0, doors)
+			set("commands", len(commands) > 0, commands)
+			set("nth", l.c.Flags().Changed("nth"), nth)
+			set("for", lasts != "", lasts)
+			values := map[string]any{}
+			for _, p := range params {
+				name, v, ok := strings.Cut(p, "=")
+				if !ok {
+					return usagef("--param %q must be name=value", p)
+				}
+				values[name] = v
+				if n, err := strconv.ParseFloat(v, 64); err == nil {
+					values[name] = n
+				}
+			}
+			set("params", len(values) > 0, values)
+			var out struct{ FaultID string }
+			return l.do(http.MethodPost, "/faults", body, &out, func() { fmt.Fprintln(l.out, out.FaultID) })
+		})
+	c.Flags().StringSliceVar(&boards, "board", nil, "board ids")
+	c.Flags().StringVar(&place, "place", "", "every board of this place")
+	c.Flags().Float64Var(&share, "share", 0, "this share of all boards, chosen by the seed (0.1 = a tenth)")
+	c.Flags().StringSliceVar(&doors, "door", nil, "only these doors")
+	c.Flags().StringSliceVar(&commands, "command", nil, "only these commands: open, hold, close")
+	c.Flags().IntVar(&nth, "nth", 0, "only the n-th matching command")
+	c.Flags().StringVar(&lasts, "for", "", "how long it lasts, in domain time (default: until removed)")
+	c.Flags().StringArrayVar(&params, "param", nil, "a parameter, name=value (repeatable)")
+	return c
+}
+
+func faultList(e *env) *cobra.Command {
+	return labCommand(e, "list", "List the faults in force", "  doorlab fault list", "no arguments",
+		func(l labCall, _ []string) error {
+			var list []faultRow
+			return l.do(http.MethodGet, "/faults", nil, &list, func() {
+				rows := make([][]string, 0, len(list))
+				for _, f := range list {
+					rows = append(rows, []string{f.FaultID, f.Fault, strconv.Itoa(len(f.Boards)), strconv.Itoa(f.Hits)})
+				}
+				l.table("ID FAULT BOARDS HITS", rows)
+			})
+		})
+}
+
+func personCommand(e *env) *cobra.Command {
+	type outcome struct {
+		Answered               *bool
+		Result, Reason, DoorID string
+	}
+	show := func(l labCall, path string, body any) error {
+		var o outcome
+		return l.do(http.MethodPost, path, body, &o, func() {
+			if o.Answered != nil && !*o.Answered {
+				fmt.Fprintln(l.out, "not answered: nobody's number, or phone entry is off")
+				return
+			}
+			fmt.Fprintln(l.out, strings.TrimSpace(strings.Join([]string{o.Result, o.Reason, o.DoorID}, "  ")))
+		})
+	}
+	return group("person", "Play a person: call, present, push the leaf", `  doorlab person call 05012345678 01011112222   # the place's number, the caller's
+  doorlab person present dor_... 01011112222
+  doorlab person leaf dor_... open`,
+		labCommand(e, "call TO FROM", "Call a place's entry number", "  doorlab person call 05012345678 01011112222", "the number called and the caller's",
+			func(l labCall, args []string) error {
+				return show(l, "/people/call", map[string]any{"to": args[0], "from": args[1]})
+			}),
+		labCommand(e, "present DOOR PHONE_OR_TOKEN", "Present a phone, or a link's token, at a door's reader", "  doorlab person present dor_... 01011112222", "a door and a phone or an entry token",
+			func(l labCall, args []string) error {
+				name := "token"
+				if strings.Trim(args[1], "0123456789") == "" {
+					name = "phone"
+				}
+				return show(l, "/people/present", map[string]any{"doorId": args[0], name: args[1]})
+			}),
+		labCommand(e, "leaf DOOR ACTION", "Move a door's leaf: open, close or force", "  doorlab person leaf dor_... force", "a door and open, close or force",
+			func(l labCall, args []string) error {
+				return l.do(http.MethodPost, "/people/leaf", map[string]any{"doorId": args[0], "action": args[1]}, nil, func() { fmt.Fprintln(l.out, args[0], args[1]) })
+			}),
+	)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// TestByHand: what a person does with the control API from the command line.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	w := world.Default(1, 4)
+	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, DataDir: t.TempDir(), Virtual: true, Fleet: true, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0", Control: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	run := func(want int, args ...string) (out, errs string) {
+		t.Helper()
+		var o, e bytes.Buffer
+		env := &env{in: strings.NewReader(""), out: &o, err: &e, getenv: func(k string) string {
+			return map[string]string{"DOORLAB_CONTROL": tb.Ready.Control, "DOORLAB_CONTROL_TOKEN": tb.Ready.ControlToken}[k]
+		}}
+		if code := Run(t.Context(), args, env); code != want {
+			t.Errorf("%v: exit %d, want %d\n%s%s", args, code, want, o.String(), e.String())
+		}
+		return o.String(), e.String()
+	}
+	holds := func(text, part string) {
+		t.Helper()
+		if !strings.Contains(text, part) {
+			t.Errorf("got %q, want %q in it", text, part)
+		}
+	}
+	out, _ := run(OK, "board", "list", "--place", tb.Ready.Places[1].PlaceID, "--json")
+	var boards []boardRow
+	if err := json.Unmarshal([]byte(out), &boards); err != nil || len(boards) == 0 {
+		t.Fatalf("board list --json: %v %s", err, out)
+	}
+	board, door := boards[0].BoardID, boards[0].Doors[0].DoorID
+
+	out, _ = run(OK, "fault", "add", "offline", "--board", board, "--for", "1h")
+	id := strings.TrimSpace(out)
+	out, _ = run(OK, "fault", "list")
+	holds(out, id)
+	run(OK, "clock", "freeze")
+	out, _ = run(OK, "clock", "advance", "30m")
+	holds(out, "virtual clock, frozen")
+	out, _ = run(OK, "board", "show", board)
+	holds(out, "grace")
+	holds(out, door)
+	out, _ = run(OK, "fault", "remove", id)
+	holds(out, "removed")
+	out, _ = run(OK, "person", "present", door, "01099998888")
+	holds(out, "denied  no_valid_grant")
+	out, _ = run(OK, "person", "call", tb.Ready.Places[1].EntryPhone, "01099998888")
+	holds(out, "denied  no_valid_grant")
+	out, _ = run(OK, "person", "call", "0509", "01099998888")
+	holds(out, "not answered")
+	out, _ = run(OK, "person", "leaf", door, "force")
+	holds(out, door+" force")
+	out, _ = run(OK, "board", "journal", board)
+	holds(out, "deny")
+	out, _ = run(OK, "board", "detach", board)
+	holds(out, "password")
+	run(OK, "board", "attach", board)
+	run(OK, "clock", "run")
+	out, _ = run(OK, "fault", "reset")
+	holds(out, "0 removed")
+	out, _ = run(OK, "fault", "names")
+	holds(out, "halfopen")
+
+	for part, args := range map[string][]string{
+		`unknown fault "offlin", did you mean "offline"`: {"fault", "add", "offlin", "--board", board},
+		`--param "p50Ms" must be name=value`:             {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
+		"board show takes one board id":                  {"board", "show"},
+		`no simulated board "brd_nope"`:                  {"board", "show", "brd_nope"},
+		`board: unknown command "lst"`:                   {"board", "lst"},
+		"by must be a duration":                          {"clock", "advance", "banana"},
+	} {
+		_, errs := run(Usage, args...)
+		holds(errs, part)
+	}
+	run(Unreachable, "clock", "show", "--control", "http://127.0.0.1:1")
+}

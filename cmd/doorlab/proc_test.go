@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// TestMain lets the test binary be doorlab, so that tests run real processes without a build.
+func TestMain(m *testing.M) {
+	if os.Getenv("DOORLAB_TEST_MAIN") == "1" {
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+	}
+	testscript.Main(m, map[string]func(){
+		"doorlab": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+	})
+}
+
+// noRaceSleep spares the second that the race detector waits at every exit.
+const noRaceSleep = "atexit_sleep_ms=0"
+
+// proc is a doorlab process of a test.
+type proc struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	ready  []byte // its first line
+	stderr *lockedBuffer
+	ended  chan struct{}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start runs doorlab and returns when it has printed its ready line.
+func start(t *testing.T, args ...string) *proc {
+	t.Helper()
+	return startWith(t, nil, args...)
+}
+
+// startWith is start with more environment.
+func startWith(t *testing.T, more []string, args ...string) *proc {
+	t.Helper()
+	p := &proc{t: t, cmd: exec.Command(os.Args[0], args...), stderr: &lockedBuffer{}, ended: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), "DOORLAB_TEST_MAIN=1", "GORACE="+noRaceSleep)
+	p.cmd.Env = append(p.cmd.Env, more...)
+	p.cmd.Stderr = p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	r := bufio.NewReader(out)
+	p.ready, err = r.ReadBytes('\n')
+	if err != nil {
+		_ = p.cmd.Wait()
+		t.Fatalf("doorlab %v was not ready: %v\n%s", args, err, p.stderr)
+	}
+	go func() {
+		_, _ = r.WriteTo(&bytes.Buffer{})
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	return p
+}
+
+func (p *proc) server() (r testbed.Ready) {
+	p.t.Helper()
+	if err := json.Unmarshal(p.ready, &r); err != nil {
+		p.t.Fatalf("ready line %q: %v", p.ready, err)
+	}
+	return r
+}
+
+func (p *proc) fleet() (r testbed.FleetReady) {
+	p.t.Helper()
+	if err := json.Unmarshal(p.ready, &r); err != nil {
+		p.t.Fatalf("ready line %q: %v", p.ready, err)
+	}
+	return r
+}
+
+// kill ends the process as SIGKILL does, and waits.
+func (p *proc) kill() {
+	_ = p.cmd.Process.Signal(syscall.SIGKILL)
+	<-p.ended
+}
+
+// freeAddr is an address that is free now.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// Version is the module's version as the build recorded it.
+func Version() string {
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		return b.Main.Version
+	}
+	return "devel"
+}
+
+// printReady is the ready line for people: addresses, keys, an entry link and
+// three commands to paste.
+func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.Testbed) {
+	fmt.Fprintf(w, "doorlab is ready: %d places, %d simulated boards\n\n", len(r.Places), tb.Boards())
+	fmt.Fprintf(w, "  API      %s\n  MQTT     %s\n", r.HTTP, r.MQTT)
+	if r.Control != "" {
+		fmt.Fprintf(w, "  control  %s   token %s\n", r.Control, r.ControlToken)
+	}
+	fmt.Fprintln(w)
+	const show = 6
+	for i, p := range r.Places {
+		if i == show {
+			fmt.Fprintf(w, "  ... and %d more places (--json lists them all)\n", len(r.Places)-show)
+			break
+		}
+		key := "(no key; doorlab keys create makes one)"
+		if p.APIKey != nil {
+			key = *p.APIKey
+		}
+		fmt.Fprintf(w, "  %-4s %-14s %s   %s\n", p.Kind, p.Name, key, p.EntryPhone)
+	}
+	if r.RepeatableSecrets {
+		fmt.Fprintln(w, "  Keys and board passwords derive from the seed: good for tests on this machine, not for real doors.")
+	}
+	if r.SIP != "" {
+		fmt.Fprintf(w, "\nPhone entry over SIP: call sip:<entry phone>@%s, UDP or TCP\n", r.SIP)
+	}
+	if p, door, ok := tb.Example(); ok {
+		printExample(ctx, w, r.HTTP, tb, p, door)
+	}
+	fmt.Fprintln(w, "\nPress Ctrl-C to stop.")
+}
+
+// printExample prints an entry link and three commands to paste.
+func printExample(ctx context.Context, w io.Writer, base string, tb *testbed.Testbed, p testbed.ReadyPlace, door string) {
+	if url, err := tb.ExampleLink(ctx, *p.APIKey); err == nil && url != "" {
+		fmt.Fprintf(w, "\nAn entry link of %s, as a customer receives it:\n  %s\n", p.Name, url)
+	}
+	fmt.Fprintf(w, `
+Try it: get a token, open a door, read the entry records
+  TOKEN=$(curl -s %[1]s/core/v1/auth/apikey/token -H 'Content-Type: application/json' -d '{"key":"%[2]s"}' | grep -o '"accessToken":"[^"]*' | cut -d'"' -f4)
+  curl -s %[1]s/device/v1/devices/%[3]s/commands -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "Idempotency-Key: $RANDOM$RANDOM" -d '{"capability":"door","command":"open"}'
+  curl -s %[1]s/space/v1/partner/entry-logs -H "Authorization: Bearer $TOKEN"
+`, base, *p.APIKey, door)
+}
+
+// progress shows how far a long start has got, on a terminal only.
+func progress(e *env) func(online, boards int) {
+	if !terminal(e.err) {
+		return nil
+	}
+	return func(online, boards int) { fmt.Fprintf(e.err, "%d of %d boards connected ...\n", online, boards) }
+}
+
+// terminal reports whether somebody is watching.
+func terminal(w io.Writer) bool {
+	fd, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(fd.Fd())
+}

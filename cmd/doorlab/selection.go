@@ -1,0 +1,240 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/scenarios"
+	"github.com/doorlab/doorlab/scenarios/engine"
+)
+
+// selection says which scenarios run, how often and in which order.
+type selection struct {
+	clauses, labels, only []string
+	smoke                 bool
+	failed, shuffle       string
+	shard                 string
+	repeat                int
+}
+
+func (p *selection) add(c *cobra.Command) {
+	p.filters(c)
+	s := c.Flags()
+	s.StringVar(&p.failed, "failed", "", "only what didn't pass in this run `DIR` (default without a value: the newest in runs)")
+	s.StringVar(&p.shuffle, "shuffle", "", "play in a random order, drawn from this `seed` (default without a value: a new one, printed)")
+	s.StringVar(&p.shard, "shard", "", "only the i-th of n parts, `i/n`")
+	s.IntVar(&p.repeat, "repeat", 1, "play every scenario this many times")
+	s.Lookup("failed").NoOptDefVal, s.Lookup("shuffle").NoOptDefVal = "newest", "new"
+}
+
+// filters are the flags that check and check list share.
+func (p *selection) filters(c *cobra.Command) {
+	s := c.Flags()
+	s.StringSliceVar(&p.clauses, "clause", nil, "only scenarios that show this guarantee, `ID` (repeatable)")
+	s.StringSliceVar(&p.labels, "label", nil, "only scenarios with this label (repeatable)")
+	s.StringSliceVar(&p.only, "only", nil, "only scenarios whose name matches this `pattern`, such as outage_* (repeatable)")
+	s.BoolVar(&p.smoke, "smoke", false, "only the quick subset; same as --label smoke")
+}
+
+func (p *selection) check() error {
+	if p.smoke {
+		p.labels = append(p.labels, "smoke")
+	}
+	for i, id := range p.clauses {
+		if p.clauses[i] = strings.ToUpper(id); judge.Promise(p.clauses[i]) == "" {
+			return usagef("--clause %q: no such guarantee%s", id, near.Hint(p.clauses[i], judge.Clauses()))
+		}
+	}
+	if p.repeat < 1 {
+		return usagef("--repeat %d: must be at least 1", p.repeat)
+	}
+	if p.shuffle != "" && p.shuffle != "new" {
+		if _, err := strconv.ParseUint(p.shuffle, 10, 64); err != nil {
+			return usagef("--shuffle %q: the seed must be a whole number", p.shuffle)
+		}
+	}
+	if _, _, err := p.part(); err != nil {
+		return err
+	}
+	for _, o := range p.only {
+		if _, err := path.Match(o, ""); err != nil {
+			return usagef("--only %q: not a valid pattern", o)
+		}
+	}
+	return nil
+}
+
+// part is --shard as numbers; 1 of 1 without it.
+func (p *selection) part() (i, n int, err error) {
+	if p.shard == "" {
+		return 1, 1, nil
+	}
+	a, b, _ := strings.Cut(p.shard, "/")
+	i, err1 := strconv.Atoi(a)
+	n, err2 := strconv.Atoi(b)
+	if err1 != nil || err2 != nil || i < 1 || n < i {
+		return 0, 0, usagef("--shard %q: must be i/n with i from 1 to n, e.g. 1/4", p.shard)
+	}
+	return i, n, nil
+}
+
+// files reads the files that are named, or the built-in suite, and selects.
+func (p *selection) files(args []string) ([]*engine.File, error) {
+	files, err := scenarioFiles(args)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := p.keep(files)
+	if err != nil {
+		return nil, err
+	}
+	i, n, _ := p.part() // checked
+	var out []*engine.File
+	for k, f := range kept {
+		if k%n == i-1 {
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return nil, usagef("no scenario is left of %d; 'doorlab check list' lists them with their clauses and labels", len(files))
+	}
+	return p.order(out), nil
+}
+
+// keep applies the filters.
+func (p *selection) keep(files []*engine.File) (out []*engine.File, err error) {
+	var failed []string
+	if p.failed != "" {
+		if failed, err = failedIn(p.failed); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range files {
+		fits := func(wanted []string, has func(string) bool) bool {
+			return len(wanted) == 0 || slices.ContainsFunc(wanted, has)
+		}
+		shows := f.Clauses()
+		if fits(p.clauses, func(c string) bool { return slices.Contains(shows, c) }) &&
+			fits(p.labels, func(l string) bool { return slices.Contains(f.Doc.Labels, l) }) &&
+			fits(p.only, func(o string) bool { ok, _ := path.Match(o, f.Base()); return ok || o == f.Base() }) &&
+			(p.failed == "" || slices.Contains(failed, f.Path)) {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// changed is when a file was last written; the zero time when it can't be read.
+func changed(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// failedIn lists the files that didn't pass in a run directory.
+func failedIn(dir string) (paths []string, err error) {
+	if dir == "newest" {
+		runs, err := filepath.Glob(filepath.Join("runs", "*", "verdicts.json"))
+		if err != nil || len(runs) == 0 {
+			return nil, usagef("--failed: there is no run in runs; name its directory, --failed=DIR")
+		}
+		slices.SortFunc(runs, func(a, b string) int { return changed(a).Compare(changed(b)) })
+		dir = filepath.Dir(runs[len(runs)-1])
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+	if err != nil {
+		return nil, usagef("--failed: %s is not a run directory: %s", dir, reason(err))
+	}
+	var res report.Result
+	if err := json.Unmarshal(raw, &res); err != nil {
+		return nil, usagef("--failed: %s: %s", dir, err)
+	}
+	for _, f := range res.Files {
+		if f.Status != judge.Pass {
+			paths = append(paths, f.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, usagef("--failed: everything passed in %s", dir)
+	}
+	return paths, nil
+}
+
+// order repeats and shuffles. The seed of a new shuffle replaces "new".
+func (p *selection) order(files []*engine.File) (out []*engine.File) {
+	for n := range p.repeat {
+		for _, f := range files {
+			if p.repeat > 1 {
+				f = f.Again(n+1, p.repeat)
+			}
+			out = append(out, f)
+		}
+	}
+	if p.shuffle == "new" {
+		p.shuffle = strconv.FormatInt(clock.WallNow().UnixNano()%1_000_000, 10)
+	}
+	if seed, err := strconv.ParseUint(p.shuffle, 10, 64); err == nil {
+		rand.New(rand.NewPCG(seed, seed)).Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	}
+	return out
+}
+
+// scenarioFiles reads the files given, each a path or the name of a built-in one,
+// or the built-in suite.
+func scenarioFiles(args []string) ([]*engine.File, error) {
+	suite, err := engine.LoadFS(scenarios.Files)
+	if err != nil || len(args) == 0 {
+		return suite, fileError(err)
+	}
+	var names, paths []string
+	for _, f := range suite {
+		names = append(names, f.Base())
+	}
+	var out []*engine.File
+	for _, arg := range args {
+		_, err := os.Stat(arg)
+		i := slices.Index(names, strings.TrimSuffix(arg, ".yaml"))
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && i >= 0:
+			out = append(out, suite[i])
+		case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`):
+			return nil, usagef("%s: neither a file nor a built-in scenario%s ('doorlab check list' lists them)", arg, near.Hint(arg, names))
+		default:
+			paths = append(paths, arg)
+		}
+	}
+	if len(paths) == 0 {
+		return out, nil
+	}
+	own, err := engine.Load(paths...)
+	return append(out, own...), fileError(err)
+}
+
+// fileError gives what is wrong with scenario files its exit code.
+func fileError(err error) error {
+	var problems engine.Problems
+	switch {
+	case errors.As(err, &problems):
+		return exit{BadScenario, problems.Error()}
+	case err != nil:
+		return usagef("%s", reason(err))
+	}
+	return nil
+}

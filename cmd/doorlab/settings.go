@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+// readSettings fills in every flag that was not given: the environment
+// (DOORLAB_<FLAG>) overrides the --config file, which overrides the default. A key
+// of the file that is not a flag of the command is an error that suggests the
+// nearest one.
+func readSettings(c *cobra.Command, e *env) error {
+	fromFile := map[string]any{}
+	path, at := "", map[string]strictyaml.Pos{}
+	if f := c.Flags().Lookup("config"); f != nil {
+		if path = f.Value.String(); path == "" {
+			path = e.getenv("DOORLAB_CONFIG")
+		}
+	}
+	if path != "" {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return usagef("--config: %s", reason(err))
+		}
+		err = strictyaml.Decode(path, b, &fromFile, nil, func(b *strictyaml.Binder) {
+			for _, key := range slices.Sorted(maps.Keys(fromFile)) {
+				if at[key] = b.KeyAt(key); c.Flags().Lookup(key) == nil {
+					b.Problem(at[key], "unknown key %q%s", key, near.Hint(key, flagNames(c)))
+				}
+			}
+		})
+		var problems strictyaml.Problems
+		if errors.As(err, &problems) && problems[0].Message != strictyaml.Empty {
+			return usagef("--config: %s", joined(problems.Short()))
+		}
+	}
+	var bad error
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if bad != nil || f.Changed || f.Name == "help" {
+			return
+		}
+		name := variable(f.Name)
+		if v := e.getenv(name); v != "" {
+			if err := c.Flags().Set(f.Name, v); err != nil {
+				bad = usagef("%s=%q: %s", name, v, flagReason(err))
+			}
+			return
+		}
+		if v, ok := fromFile[f.Name]; ok {
+			if err := c.Flags().Set(f.Name, flagText(v)); err != nil {
+				bad = usagef("--config: %s:%d:%d: %s: %s", path, at[f.Name].Line, at[f.Name].Col, f.Name, flagReason(err))
+			}
+		}
+	})
+	return bad
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "DOORLAB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// flagText is a value of the file as it would be typed: lists with commas, maps as name=value.
+func flagText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []any:
+		texts := make([]string, 0, len(v))
+		for _, item := range v {
+			texts = append(texts, flagText(item))
+		}
+		return strings.Join(texts, ",")
+	case map[string]any:
+		texts := make([]string, 0, len(v))
+		for name, item := range v {
+			texts = append(texts, name+"="+flagText(item))
+		}
+		slices.Sort(texts)
+		return strings.Join(texts, ",")
+	}
+	return fmt.Sprint(v)
+}
+
+func flagNames(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// flagReason says what is wrong with a value, without strconv's prefixes.
+func flagReason(err error) string {
+	msg := err.Error()
+	if i := strings.Index(msg, "strconv."); i >= 0 {
+		msg = msg[i:]
+		switch {
+		case strings.HasPrefix(msg, "strconv.ParseInt"):
+			return "must be a whole number"
+		case strings.HasPrefix(msg, "strconv.ParseBool"):
+			return "must be true or false"
+		}
+		return "must be a number"
+	}
+	if strings.Contains(msg, "time: ") {
+		return `must be a duration like "90s" or "2m"`
+	}
+	return msg
+}
+
+// address checks that addr is host:port; port 0 means any.
+func address(flag, addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	n, errPort := strconv.Atoi(port)
+	if err != nil || errPort != nil || n < 0 || n > 65535 {
+		return usagef("--%s %q: must be host:port (port 0 picks a free one)", flag, addr)
+	}
+	return nil
+}
+
+// oneOf checks a flag against its values.
+func oneOf(flag, v string, allowed ...string) error {
+	if slices.Contains(allowed, v) {
+		return nil
+	}
+	return usagef("--%s %q: must be one of %s", flag, v, strings.Join(allowed, ", "))
+}
+
+// reason is the error text without the program's internal context.
+func reason(err error) string {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Path + ": " + pe.Err.Error()
+	}
+	return joined(err.Error())
+}
+
+func joined(s string) string { return strings.ReplaceAll(s, "\n", "; ") }

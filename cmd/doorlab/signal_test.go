@@ -1,0 +1,29 @@
+package main
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestSignalSentTwiceCountsOnce: as timeout(1) does; the end stays orderly.
+func TestSignalSentTwiceCountsOnce(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	any0 := "127.0.0.1:0"
+	for range 6 {
+		p := start(t, "up", "--json", "--boards", "50", "--http", any0, "--mqtt", any0, "--control", any0)
+		for range 5 {
+			if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				break // it has ended already
+			}
+		}
+		<-p.ended
+		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("exit code %d\n%s", code, p.stderr)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(tmp, "doorlab-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

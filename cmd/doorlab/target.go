@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// targetFlags say what check and load run against: a deployment, or, without
+// --target, a testbed of their own in this process.
+type targetFlags struct {
+	target  string
+	control []string
+	tokens  []string
+	keys    []string
+
+	boards  int
+	world   string
+	seed    int64
+	link    string
+	data    string
+	verbose bool
+
+	all bool // every file's world has as many boards as --boards says, not only fleets
+}
+
+func (f *targetFlags) add(c *cobra.Command, boards int) {
+	s := c.Flags()
+	s.StringVar(&f.target, "target", "", "base URL of a running server (default: a testbed in this process)")
+	s.StringSliceVar(&f.control, "control", nil, "control API of the target; repeat for each process (server and boards)")
+	s.StringSliceVar(&f.tokens, "control-token", nil, "bearer tokens of the control APIs: one for all, or one for each in the same order")
+	s.StringSliceVar(&f.keys, "key", nil, "API keys of the target's places (default: read from the control API)")
+	s.IntVar(&f.boards, "boards", boards, "number of simulated boards (not with --world); check: in worlds of scenarios about fleets, and of files you name")
+	s.StringVar(&f.world, "world", "", "world file of the testbed (default: the built-in world)")
+	s.Int64Var(&f.seed, "seed", 0, "seed for ids, keys and every random choice of the run (default: 1)")
+	s.StringVar(&f.link, "link", testbed.Memory, "how the testbed's boards reach the broker: memory or tcp")
+	s.StringVar(&f.data, "data", "", "data directory of the testbed (check: one directory in it per world) (default: temporary, removed on exit)")
+	s.BoolVarP(&f.verbose, "verbose", "v", false, "log more to stderr")
+}
+
+// aim is a target that is ready to be used.
+type aim struct {
+	http    string
+	control []string // the server's first
+	tokens  []string // one each
+	places  []client.Place
+	stop    func() error
+}
+
+func (f *targetFlags) check() error {
+	if err := oneOf("link", f.link, testbed.Memory, testbed.TCP); err != nil {
+		return err
+	}
+	if f.boards < 0 || f.boards > 20000 {
+		return usagef("--boards %d: must be 0 to 20000", f.boards)
+	}
+	if f.target == "" && len(f.control) > 0 {
+		return usagef("--control needs --target, the URL of the server's API")
+	}
+	if f.target != "" && !strings.HasPrefix(f.target, "http://") && !strings.HasPrefix(f.target, "https://") {
+		return usagef("--target %q: must start with http:// or https://", f.target)
+	}
+	for i, base := range f.control {
+		f.control[i] = baseURL(base)
+	}
+	if n := len(f.tokens); n > 1 && n != len(f.control) {
+		return usagef("--control-token: %d tokens for %d control addresses; give one for all, or one for each", n, len(f.control))
+	}
+	return nil
+}
+
+// baseURL takes host:port too, as the server's own --control does.
+func baseURL(s string) string {
+	if !strings.Contains(s, "://") {
+		s = "http://" + s
+	}
+	return strings.TrimSuffix(s, "/")
+}
+
+// open makes the target ready. virtual: a testbed gets virtual time.
+func (f *targetFlags) open(ctx context.Context, e *env, virtual bool) (*aim, error) {
+	if f.target != "" {
+		return f.remote(ctx)
+	}
+	return f.testbed(ctx, e, virtual)
+}
+
+// testbed starts a world of the file, or of so many boards, in a directory.
+func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, error) {
+	dir, cleanup, err := dataDir(f.data)
+	if err != nil {
+		return nil, err
+	}
+	w, err := f.places(f.boards)
+	if err != nil {
+		cleanup()
+		return nil, err
+	}
+	fmt.Fprintf(e.err, "starting a server and %d boards ...\n", w.LiveBoards()+w.TestBoards())
+	a, err := f.begin(ctx, e, testbed.Config{World: w, Virtual: virtual, DataDir: dir, Progress: progress(e)})
+	if err != nil {
+		cleanup()
+		return nil, err
+	}
+	stop := a.stop
+	a.stop = func() error { defer cleanup(); return stop() }
+	return a, nil
+}
+
+// places is the world to simulate.
+func (f *targetFlags) places(boards int) (*world.World, error) {
+	if f.world != "" {
+		return loadWorld(f.world, f.seed)
+	}
+	return world.Default(max(f.seed, 1), boards), nil
+}
+
+// begin starts a testbed.
+func (f *targetFlags) begin(ctx context.Context, e *env, c testbed.Config) (*aim, error) {
+	debug.SetGCPercent(400) // with thousands of boards the tail is the collector scanning stacks
+	c.Fleet, c.Link, c.Control, c.Log = true, f.link, "127.0.0.1:0", logger(e, f.verbose)
+	tb, err := testbed.Start(ctx, c)
+	if err != nil {
+		return nil, startError(ctx, err)
+	}
+	a := &aim{http: tb.Ready.HTTP, control: []string{tb.Ready.Control}, tokens: []string{tb.Ready.ControlToken}, stop: tb.Stop}
+	if err := a.askPlaces(ctx); err != nil {
+		return nil, errors.Join(err, a.stop())
+	}
+	return a, nil
+}
+
+func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
+	a := &aim{http: strings.TrimSuffix(f.target, "/"), stop: func() error { return nil }}
+	for i, base := range f.control {
+		a.control = append(a.control, base)
+		token := ""
+		switch len(f.tokens) {
+		case 0:
+		case 1:
+			token = f.tokens[0]
+		default:
+			token = f.tokens[i]
+		}
+		a.tokens = append(a.tokens, token)
+	}
+	if len(a.control) == 0 && len(f.keys) == 0 {
+		if err := (client.Client{Base: a.http}).Do(ctx, http.MethodGet, "/livez", nil, nil); errors.Is(err, client.ErrUnreachable) {
+			return nil, callError(err)
+		}
+		return nil, usagef("--target needs --control (with --control-token) or --key to find out the places")
+	}
+	if len(a.control) > 0 {
+		if err := a.serverFirst(ctx); err != nil {
+			return nil, err
+		}
+		if err := a.introduce(ctx); err != nil {
+			return nil, callError(err)
+		}
+		if err := a.align(ctx); err != nil {
+			return nil, err
+		}
+		if err := a.record(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.keys) > 0 {
+		err = a.fromKeys(ctx, f.keys)
+	} else {
+		err = a.askPlaces(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.stop())
+	}
+	return a, nil
+}
+
+func (a *aim) lab(i int) client.Client { return client.Client{Base: a.control[i], Token: a.tokens[i]} }
+
+// serverFirst puts the server's control API, the one that knows the places, in front.
+func (a *aim) serverFirst(ctx context.Context) error {
+	for i := range a.control {
+		_, err := a.lab(i).Places(ctx)
+		var fail *client.Error
+		switch {
+		case err == nil:
+			a.control[0], a.control[i] = a.control[i], a.control[0]
+			a.tokens[0], a.tokens[i] = a.tokens[i], a.tokens[0]
+			return nil
+		case !errors.As(err, &fail) || fail.Status != http.StatusNotFound:
+			return callError(err)
+		}
+	}
+	return usagef("--control: none of %s belongs to a server", strings.Join(a.control, ", "))
+}
+
+// askPlaces learns the places from the server's control API. One whose key was revoked gets a new one for this run.
+func (a *aim) askPlaces(ctx context.Context) error {
+	c := a.lab(0)
+	places, err := c.Places(ctx)
+	if err != nil {
+		return callError(err)
+	}
+	for _, p := range places {
+		if p.APIKey == nil {
+			var out struct{ APIKey string }
+			body := map[string]any{"placeId": p.PlaceID, "name": "doorlab", "scopes": []string{"space:partner", "device:door"}}
+			if err := c.Do(ctx, http.MethodPost, "/lab/v1/keys", body, &out); err != nil {
+				return callError(err)
+			}
+			p.APIKey = &out.APIKey
+		}
+		a.places = append(a.places, p)
+	}
+	return nil
+}
+
+// fromKeys learns the places from their keys: all that works without a control API.
+func (a *aim) fromKeys(ctx context.Context, keys []string) error {
+	c := client.Client{Base: a.http}
+	for _, k := range keys {
+		_, placeID, err := c.Exchange(ctx, k)
+		if err != nil {
+			var fail *client.Error
+			if errors.As(err, &fail) && fail.Status == http.StatusUnauthorized {
+				return usagef("--key: the target rejects the key that ends in %q", k[max(0, len(k)-4):])
+			}
+			return callError(err)
+		}
+		kind := world.Live
+		if strings.HasPrefix(k, "sact_") {
+			kind = world.Test
+		}
+		a.places = append(a.places, client.Place{PlaceID: placeID, Name: placeID, Kind: kind, APIKey: &k})
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/lmittmann/tint"
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// serverFlags are shared by up and serve.
+type serverFlags struct {
+	config, http, mqtt, control, controlToken, data, world, linkURL, sip, clock, link string
+	seed                                                                              int64
+	secretFile                                                                        string
+	init                                                                              bool
+	boards                                                                            int
+	json, crashPoints, verbose                                                        bool
+	retention                                                                         retention
+	trustedProxies, sipPeers                                                          []string
+}
+
+func (f *serverFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
+	s.StringVar(&f.http, "http", "127.0.0.1:8080", "address of the public API (port 0 picks a free one)")
+	s.StringVar(&f.mqtt, "mqtt", "127.0.0.1:1883", "address of the MQTT broker")
+	s.StringVar(&f.control, "control", "127.0.0.1:8081", `address of the control API ("" turns it off)`)
+	s.StringVar(&f.controlToken, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
+	s.StringVar(&f.data, "data", "", "data directory (default: temporary, removed on exit)")
+	s.StringVar(&f.world, "world", "", "world file: places, boards, doors, keys (default: the built-in world)")
+	s.StringVar(&f.linkURL, "link-url", "", "base URL of entry links (default: the HTTP address)")
+	s.StringVar(&f.sip, "sip", "", "address for phone entry over SIP, UDP and TCP (default: off)")
+	s.StringSliceVar(&f.sipPeers, "sip-peers", nil, "trunks (address or CIDR) that may call over SIP and whose caller ids are believed (default: this machine)")
+	s.StringVar(&f.clock, "clock", "real", "real or virtual; the control API can move a virtual clock")
+	s.Int64Var(&f.seed, "seed", 0, "seed for ids and randomness; one that is given makes keys and passwords repeatable, too (default: from the data directory or the world file, else 1)")
+	s.StringVar(&f.secretFile, "secret-file", "", "file with the secret that keys and board passwords derive from, shared with 'doorlab boards'; made when missing (default: the data directory's own secret)")
+	s.BoolVar(&f.init, "init", false, "start over when files of the data directory are missing; what is there is kept in a folder beside")
+	s.Var(&f.retention, "retention", "how long entry records, the audit log and ended grants are kept, in days")
+	s.BoolVar(&f.json, "json", false, "print one JSON line on stdout when ready, and nothing else there")
+	s.BoolVar(&f.crashPoints, "crash-points", false, "allow POST /lab/v1/crash")
+	s.StringSliceVar(&f.trustedProxies, "trusted-proxies", nil, "proxies (address or CIDR) whose X-Forwarded-For header is trusted")
+	s.BoolVarP(&f.verbose, "verbose", "v", false, "log more to stderr")
+}
+
+func upCommand(e *env) *cobra.Command {
+	f := &serverFlags{}
+	c := &cobra.Command{
+		Use:   "up",
+		Short: "Run server, broker and a simulated fleet in one process",
+		Example: `  doorlab up                                   # test place and 200 boards; prints the keys
+  doorlab up --boards 5000 --clock virtual     # a big fleet on a clock you can move
+  doorlab up --world stores.yaml --data ./lab  # your own places, kept across restarts`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			return f.run(c.Context(), e, true)
+		},
+	}
+	f.add(c)
+	c.Flags().IntVar(&f.boards, "boards", 200, "number of simulated boards in the built-in world (not with --world)")
+	c.Flags().StringVar(&f.link, "link", testbed.Memory, "how boards reach the broker: memory or tcp")
+	return c
+}
+
+func serveCommand(e *env) *cobra.Command {
+	f := &serverFlags{link: testbed.Memory}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the API server and its broker, without a live fleet",
+		Example: `  doorlab serve --data ./lab                   # the test place, for partners
+  doorlab serve --world stores.yaml --json     # live places wait for their boards
+  doorlab serve --control "" --data /var/lib/doorlab   # as in production: no control API`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			return f.run(c.Context(), e, false)
+		},
+	}
+	f.add(c)
+	c.Flags().IntVar(&f.boards, "boards", 0, "number of boards in the built-in world, to be run by 'doorlab boards' (not with --world)")
+	return c
+}
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments, got %q", c.Name(), args[0])
+	}
+	return nil
+}
+
+func (f *serverFlags) run(ctx context.Context, e *env, fleet bool) error {
+	tc, cleanup, err := f.testbed(e, fleet)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	tb, err := testbed.Start(ctx, tc)
+	if err != nil {
+		return startError(ctx, err)
+	}
+	if f.json {
+		b, err := json.Marshal(tb.Ready)
+		if err != nil {
+			return failf("%s", err)
+		}
+		fmt.Fprintln(e.out, string(b))
+	} else {
+		printReady(ctx, e.out, tb.Ready, tb)
+	}
+	var died error
+	select {
+	case <-ctx.Done():
+	case died = <-tb.Failed():
+	}
+	if err := errors.Join(died, tb.Stop()); err != nil {
+		return failf("%s", err)
+	}
+	return nil // a server stopped by SIGINT or SIGTERM has done its job
+}
+
+// startError turns a failure to start into its exit code.
+func startError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return exit{Interrupted, "interrupted"}
+	case errors.Is(err, testbed.ErrOtherWorld), errors.Is(err, testbed.ErrRepeatable):
+		return usagef("%s", err)
+	}
+	msg := reason(err)
+	for _, pkg := range []string{"store: ", "boardsim: "} {
+		msg = strings.TrimPrefix(msg, pkg)
+	}
+	return failf("%s", msg)
+}
+
+// testbed checks the flags and builds the configuration. The returned function removes a temporary data directory.
+func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error) {
+	none := func() {}
+	if err := f.check(); err != nil {
+		return testbed.Config{}, none, err
+	}
+	w, fileSeed, err := f.places()
+	if err != nil {
+		return testbed.Config{}, none, err
+	}
+	seeded := f.secretFile == "" && (f.seed != 0 || f.world != "" && w.SeedGiven)
+	dir, cleanup, err := dataDir(f.data)
+	return testbed.Config{
+		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
+		HTTP: f.http, MQTT: f.mqtt, Control: f.control, ControlToken: f.controlToken, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
+		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, f.verbose),
+	}, cleanup, err
+}
+
+// check reports the first flag value that makes no sense.
+func (f *serverFlags) check() error {
+	errs := []error{oneOf("clock", f.clock, "real", "virtual"), oneOf("link", f.link, testbed.Memory, testbed.TCP),
+		address("http", f.http), address("mqtt", f.mqtt)}
+	if f.control != "" {
+		errs = append(errs, address("control", f.control))
+	}
+	if f.sip != "" {
+		errs = append(errs, address("sip", f.sip))
+	}
+	if u, err := url.Parse(f.linkURL); f.linkURL != "" && (err != nil || u.Host == "") {
+		errs = append(errs, usagef("--link-url %q: must be a URL like https://doors.example.com", f.linkURL))
+	}
+	for flag, list := range map[string][]string{"trusted-proxies": f.trustedProxies, "sip-peers": f.sipPeers} {
+		for _, p := range list {
+			_, err1 := netip.ParsePrefix(p)
+			if _, err2 := netip.ParseAddr(p); err1 != nil && err2 != nil {
+				errs = append(errs, usagef("--%s %q: must be an address or a CIDR prefix", flag, p))
+			}
+		}
+	}
+	if f.boards < 0 || f.boards > 20000 {
+		errs = append(errs, usagef("--boards %d: must be 0 to 20000", f.boards))
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// places returns the world from the file, or the built-in one. Its seed is the
+// flag's, else the one stored in the data directory, else the file's, else 1.
+func (f *serverFlags) places() (w *world.World, fileSeed int64, err error) {
+	var seed, made int64
+	if f.data != "" {
+		seed, made = testbed.RememberedSeed(f.data)
+	}
+	if f.world == "" {
+		return world.Default(cmp.Or(f.seed, seed, 1), f.boards), 0, nil
+	}
+	if w, err = loadWorld(f.world, 0); err != nil {
+		return nil, 0, err
+	}
+	fileSeed = w.Seed
+	want := cmp.Or(f.seed, seed)
+	if f.seed == 0 && made != fileSeed { // an edited file is another world
+		want = fileSeed
+	}
+	if want == 0 || want == fileSeed {
+		return w, fileSeed, nil
+	}
+	w, err = loadWorld(f.world, want)
+	return w, fileSeed, err
+}
+
+// logger writes to stderr: coloured on a terminal, JSON elsewhere.
+func logger(e *env, verbose bool) *slog.Logger {
+	level := slog.LevelWarn
+	if verbose {
+		level = slog.LevelDebug
+	}
+	if fd, ok := e.err.(*os.File); ok && isatty.IsTerminal(fd.Fd()) {
+		return slog.New(tint.NewTextHandler(fd, &tint.Options{Level: level}))
+	}
+	return slog.New(slog.NewJSONHandler(e.err, &slog.HandlerOptions{Level: level}))
+}
+
+func versionCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(e.out, "doorlab", Version())
+			return err
+		},
+	}
+}

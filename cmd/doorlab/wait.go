@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+func waitCommand(e *env) *cobra.Command {
+	var url string
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "wait",
+		Short: "Wait until a server is ready",
+		Example: `  doorlab wait                                     # default address, up to 30 s
+  doorlab wait --url http://127.0.0.1:9000 --timeout 2m`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+				return usagef("--url %q: must start with http:// or https://", url)
+			}
+			url = strings.TrimSuffix(url, "/")
+			return waitReady(c.Context(), e, url, timeout)
+		},
+	}
+	c.Flags().StringVar(&url, "url", "http://127.0.0.1:8080", "base URL of the server")
+	c.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait")
+	return c
+}
+
+func waitReady(parent context.Context, e *env, url string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(parent, timeout)
+	defer cancel()
+	why := "no answer"
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
+		if err != nil {
+			return usagef("--url %q: %s", url, err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		switch {
+		case err == nil:
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				fmt.Fprintln(e.err, url, "is ready")
+				return nil
+			}
+			why = resp.Status
+		case ctx.Err() == nil:
+			why = errors.Unwrap(err).Error()
+		}
+		again := make(chan struct{})
+		t := clock.WallAfter(100*time.Millisecond, func() { close(again) })
+		select {
+		case <-again:
+		case <-ctx.Done():
+			t.Stop()
+			if parent.Err() != nil {
+				return exit{Interrupted, "interrupted"}
+			}
+			return exit{Unreachable, fmt.Sprintf("%s was not ready within %s: %s; is 'doorlab up' or 'doorlab serve' running there?", url, timeout, why)}
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package dashboards
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/metrics.md")
+
+// product starts a server and a fleet of its own, as two processes would be,
+// opens a door, and returns what their pages show.
+func product(t *testing.T) (server, fleet map[string]*dto.MetricFamily) {
+	t.Helper()
+	w := world.Default(3, 2)
+	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	f, err := testbed.StartFleet(t.Context(), testbed.FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"),
+		Control: "127.0.0.1:0", DataDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Stop() })
+	c := client.Client{Base: tb.Ready.HTTP}
+	if c.Token, _, err = c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey); err != nil {
+		t.Fatal(err)
+	}
+	door := w.Places[1].Boards[0].Doors[0].ID
+	if status := command(t, c, door); status != http.StatusOK {
+		t.Fatalf("opening a door: status %d, want 200", status)
+	}
+	return page(t, tb.Ready.Control), page(t, f.Ready.Control)
+}
+
+func command(t *testing.T, c client.Client, door string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.Base+"/device/v1/devices/"+door+"/commands",
+		strings.NewReader(`{"capability":"door","command":"open"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.Token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", "dashboards-1")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return resp.StatusCode
+}
+
+func page(t *testing.T, control string) map[string]*dto.MetricFamily {
+	t.Helper()
+	resp, err := http.Get(control + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := p.TextToMetricFamilies(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s/metrics: status %d, %v", control, resp.StatusCode, err)
+	}
+	return families
+}
+
+// scrape maps each series name of the product to its labels and their values.
+func scrape(t *testing.T) map[string]map[string][]string {
+	t.Helper()
+	out := map[string]map[string][]string{}
+	server, fleet := product(t)
+	for _, families := range []map[string]*dto.MetricFamily{server, fleet} {
+		for name, family := range families {
+			names := []string{name}
+			if family.GetType() == dto.MetricType_HISTOGRAM {
+				names = []string{name + "_bucket", name + "_sum", name + "_count"}
+			}
+			for _, n := range names {
+				if out[n] == nil {
+					out[n] = map[string][]string{}
+				}
+				for _, m := range family.GetMetric() {
+					for _, l := range m.GetLabel() {
+						out[n][l.GetName()] = append(out[n][l.GetName()], l.GetValue())
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// open are the labels whose values depend on the traffic; all of them come from
+// a closed list.
+var open = map[string]string{"route": "route template", "method": "HTTP method", "status": "HTTP status", "version": "", "goversion": "", "fault": "fault name"}
+
+// TestMetricsDocs: docs/metrics.md lists what the product exports.
+func TestMetricsDocs(t *testing.T) {
+	t.Parallel()
+	const file = "../docs/metrics.md"
+	have, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- metrics -->\n", "<!-- end -->"
+	head, rest, ok1 := strings.Cut(string(have), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok1 || !ok2 {
+		t.Fatalf("%s has no lines %q and %q", file, begin, end)
+	}
+	server, fleet := product(t)
+	want := head + begin + table(server, fleet) + end + tail
+	if want == string(have) {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Errorf("docs/metrics.md isn't what the product exports; run 'make docs'")
+}
+
+func table(server, fleet map[string]*dto.MetricFamily) string {
+	var b strings.Builder
+	b.WriteString("| metric | type | labels | shown by | what |\n|---|---|---|---|---|\n")
+	all := maps.Clone(server)
+	maps.Copy(all, fleet)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !strings.HasPrefix(name, "doorlab_") {
+			continue
+		}
+		f := all[name]
+		by := "server, boards"
+		if fleet[name] == nil {
+			by = "server"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ToLower(f.GetType().String()), labelText(f), by, f.GetHelp())
+	}
+	return b.String()
+}
+
+func labelText(f *dto.MetricFamily) string {
+	values := map[string][]string{}
+	for _, m := range f.GetMetric() {
+		for _, l := range m.GetLabel() {
+			values[l.GetName()] = append(values[l.GetName()], l.GetValue())
+		}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		slices.Sort(values[name])
+		list := "`" + strings.Join(slices.Compact(values[name]), "` `") + "`"
+		if what, ok := open[name]; ok {
+			list = what
+		}
+		out = append(out, strings.TrimSpace("`"+name+"` "+list))
+	}
+	return strings.ReplaceAll(strings.Join(out, ", "), "|", `\|`)
+}

@@ -1,0 +1,76 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/faults"
+)
+
+// TestDocsFaults: faults.md is made from internal/faults.
+func TestDocsFaults(t *testing.T) {
+	t.Parallel()
+	want := faultsPage(t)
+	if *update {
+		if err := os.WriteFile("faults.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("faults.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("faults.md is not what internal/faults says; run `make docs`")
+	}
+}
+
+const faultsHead = `# Faults
+
+*Generated from internal/faults by ` + "`make docs`" + `; edit the list there.*
+
+A fault is armed with ` + "`POST /lab/v1/faults`" + ` on the control listener, or with the verb ` + "`fault`" + ` of a scenario, and
+answers ` + "`{faultId}`" + `. The boards are named by exactly one of ` + "`boards`, `placeId` and `share`" + `; detached boards and the boards of
+test places take no fault. ` + "`for`" + ` (domain time, such as ` + "`\"10m\"`" + `) ends it, ` + "`DELETE /lab/v1/faults/{id}`" + ` and ` + "`POST /lab/v1/faults/reset`" + `
+undo it. Faults on commands also take ` + "`doorIds`, `commands` and `nth`" + ` (only the n-th matching command); of several in force on
+one command, those further up on this page act first. ` + "`GET /lab/v1/faults`" + ` counts ` + "`hits`" + `: how often each one did something.
+`
+
+func faultsPage(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(faultsHead)
+	for _, f := range faults.All {
+		fmt.Fprintf(&b, "\n## %s\n\n%s Acts %s.\n\n", f.Name, f.Does, map[faults.Acts]string{faults.OnCommand: "on commands",
+			faults.OnLine: "on the network line", faults.OnClock: "on the board's clock", faults.AtOnce: "at once and is gone"}[f.Acts])
+		for _, p := range f.Params {
+			fmt.Fprintf(&b, "- `params.%s`: %s.\n", p.Name, p.Text())
+		}
+		if len(f.Params) > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "Outcome of a door command: %s. Journal: %s.\n\n```json\n%s\n```\n", f.Outcome, f.Journal, example(t, f))
+	}
+	return b.String()
+}
+
+// example is a body that arms the fault, with every parameter at its default.
+func example(t *testing.T, f faults.Fault) string {
+	t.Helper()
+	v, err := f.Values(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(struct {
+		Fault  string         `json:"fault"`
+		Boards []string       `json:"boards"`
+		Params map[string]any `json:"params,omitempty"`
+	}{f.Name, []string{"brd_front"}, v.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

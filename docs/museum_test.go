@@ -1,0 +1,65 @@
+package docs_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestMuseumDocs: docs/museum.md lists every planted bug under its first clause.
+func TestMuseumDocs(t *testing.T) {
+	t.Parallel()
+	const page = "museum.md"
+	want := museumPage(judge.Museum())
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil || string(got) != want {
+		t.Fatalf("%s: %v, the museum says something else; run `make docs`\n%s", page, err, difference(string(got), want))
+	}
+}
+
+const museumHead = `# The museum of planted bugs
+
+*Generated from internal/judge/museum.json by 'make docs'; 'make museum' plays the bugs and writes that file.*
+
+A check is worth as much as the bugs that it notices. Each promise of the contract has bugs that break it, put into the real
+server and the real boards by a build tag. 'make museum' plays every one against the scenarios, the load or the Go test that
+should catch it, and fails when one survives. %d bugs are on show: %d are caught by 'doorlab check', %d by 'doorlab load',
+%d by a Go test.
+
+A bug stands under the first clause that it breaks. "Failed" is what the verdict said: the clause, or the step when the bug
+already broke the set-up.
+`
+
+func museumPage(all []judge.Exhibit) string {
+	var b strings.Builder
+	by := map[string]int{}
+	for _, e := range all {
+		by[e.By]++
+	}
+	fmt.Fprintf(&b, strings.ReplaceAll(museumHead, "'", "`"), len(all), by["check"], by["load"], by["test"])
+	for _, c := range judge.Clauses() {
+		of := slices.DeleteFunc(slices.Clone(all), func(e judge.Exhibit) bool { return e.Clauses[0] != c })
+		caught, planted := judge.Planted(c)
+		fmt.Fprintf(&b, "\n## %s: %s\n\n%d of %d planted bugs that break it are caught.\n", c, judge.Promise(c), caught, planted)
+		if len(of) > 0 {
+			b.WriteString("\n| promise | bug | caught by | failed |\n|---|---|---|---|\n")
+		}
+		for _, e := range of {
+			where := e.By
+			if len(e.With) > 0 {
+				where += " `" + strings.Join(e.With, " ") + "`"
+			}
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", e.Promise, e.Name, where, e.Failed)
+		}
+	}
+	return b.String()
+}

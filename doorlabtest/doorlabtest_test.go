@@ -1,0 +1,67 @@
+package doorlabtest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/doorlabtest"
+)
+
+// open sends a door command as a partner's code would, with net/http alone.
+func open(t *testing.T, lab *doorlabtest.Lab, p doorlabtest.Place, door, key string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, lab.URL+"/device/v1/devices/"+door+"/commands",
+		strings.NewReader(`{"capability":"door","command":"open"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+lab.Token(p))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// TestLab is what a partner's test looks like: an outage, and what the relay did.
+func TestLab(t *testing.T) {
+	t.Parallel()
+	lab := doorlabtest.Start(t)
+	shop := lab.Live()[0]
+	board := shop.Boards[0]
+	if got := open(t, lab, shop, board.Doors[0], "first"); got != http.StatusOK {
+		t.Fatalf("a connected door answers %d, want 200", got)
+	}
+	lab.Freeze()
+	before := lab.Now()
+	back := lab.Fault("offline", board.ID)
+	lab.Advance(36*time.Hour + time.Millisecond)
+	if got := lab.Now().Sub(before); got != 36*time.Hour+time.Millisecond {
+		t.Errorf("the clock moved by %s, want 36h0m0.001s", got)
+	}
+	if got := open(t, lab, shop, board.Doors[0], "second"); got != http.StatusConflict {
+		t.Errorf("a door without a line answers %d, want 409", got)
+	}
+	if result, reason := lab.Present(board.Doors[0], "01011112222"); result != "denied" || reason != "outage_limit" {
+		t.Errorf("after 36 h: %s %s, want denied outage_limit", result, reason)
+	}
+	back()
+	lab.Run()
+	if result, reason := lab.Call(shop.EntryPhone, "01011112222"); result != "denied" || reason != "no_valid_grant" {
+		t.Errorf("a stranger's call: %s %s, want denied no_valid_grant", result, reason)
+	}
+	pulses := 0
+	for _, e := range lab.Journal(board.ID) {
+		if e.Action == "pulse" && e.Cause == "command" {
+			pulses++
+		}
+	}
+	if pulses != 1 {
+		t.Errorf("%d pulses by commands, want 1", pulses)
+	}
+}

@@ -1,0 +1,15 @@
+package apikey_test
+
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/apikey"
+)
+
+// The last characters of a key are a checksum, so a typing error needs no look-up.
+func ExampleWellFormed() {
+	key := apikey.Derive(apikey.TestPrefix, "secret", "place 1")
+	fmt.Println(apikey.WellFormed(key), apikey.WellFormed(key+"x"))
+	// Output:
+	// true false
+}

@@ -1,0 +1,140 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Exchanged is what one exchange of an API key gave.
+type Exchanged struct {
+	Token string
+	Life  time.Duration
+}
+
+// Limited is an exchange that was refused because there were too many.
+type Limited struct{ After time.Duration }
+
+func (l *Limited) Error() string { return fmt.Sprintf("exchange limit: again in %s", l.After) }
+
+// Token keeps one key's access token, so that 30 exchanges a minute suffice for
+// any rate (see AUTH-3). A token is renewed in the background in the last third
+// of its life, in domain time, and at once when the server refuses it. The
+// fields are set before the first use.
+type Token struct {
+	Now func() time.Time                         // domain time
+	Ask func(context.Context) (Exchanged, error) // makes one exchange; *Limited when refused for the limit
+
+	mu       sync.Mutex
+	token    string
+	got      time.Time // domain time
+	life     time.Duration
+	renewing bool
+	retry    time.Duration // clock.Mono before which no exchange is tried again
+	failure  error         // of the last exchange
+	patient  bool
+}
+
+// SetPatient says whether Bearer waits when the exchange limit is reached.
+func (t *Token) SetPatient(patient bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.patient = patient
+}
+
+// Bearer is a token that is good for a request sent now.
+func (t *Token) Bearer(ctx context.Context) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	age := t.Now().Sub(t.got)
+	switch {
+	case t.token == "" || age < 0 || age >= t.life-time.Second: // see AUTH-2
+		return t.exchange(ctx)
+	case age > t.life*2/3 && !t.renewing && (t.failure == nil || clock.Mono() >= t.retry):
+		t.renewing = true
+		go t.renewAhead(context.WithoutCancel(ctx), t.token)
+	}
+	return t.token, nil
+}
+
+func (t *Token) renewAhead(ctx context.Context, old string) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	got := t.Now()
+	x, err := t.Ask(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.renewing = false
+	if t.settle(err) && t.token == old {
+		t.token, t.life, t.got = x.Token, x.Life, got
+	}
+}
+
+// settle notes how an exchange went; it needs mu.
+func (t *Token) settle(err error) bool {
+	t.failure = nil
+	if err != nil && !errors.Is(err, ErrUnreachable) { // no exchange was counted: the server may be back at once
+		t.failure, t.retry = err, clock.Mono()+2*time.Second
+	}
+	return err == nil
+}
+
+// Refused replaces a token that the server refused; whoever comes second gets the new one.
+func (t *Token) Refused(ctx context.Context, old string) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.token != old {
+		return t.token, nil
+	}
+	return t.exchange(ctx)
+}
+
+// exchange needs mu. After a failure it answers the same for two seconds: a dead
+// key must not use up the exchange limit.
+func (t *Token) exchange(ctx context.Context) (string, error) {
+	if t.failure != nil && clock.Mono() < t.retry {
+		return "", t.failure
+	}
+	for {
+		got := t.Now() // before the call: never younger than the server thinks
+		x, err := t.Ask(ctx)
+		var limited *Limited
+		if t.patient && errors.As(err, &limited) {
+			if err := Pause(ctx, limited.After); err != nil {
+				return "", fmt.Errorf("exchange limit: %w", err)
+			}
+			continue
+		}
+		if t.settle(err) {
+			t.token, t.life, t.got = x.Token, x.Life, got
+		}
+		return x.Token, err
+	}
+}
+
+// RetryAfter reads the header of that name: 1 to 61 s, and 5 s when it says nothing useful.
+func RetryAfter(value string) time.Duration {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > 61 {
+		n = 5
+	}
+	return time.Duration(n) * time.Second
+}
+
+// Pause waits on the wall clock; the error is ctx's.
+func Pause(ctx context.Context, d time.Duration) error {
+	over := make(chan struct{})
+	t := clock.WallAfter(d, func() { close(over) })
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-over:
+		return nil
+	}
+}

@@ -1,0 +1,103 @@
+package control
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// TimeFormat is how times are written.
+const TimeFormat = "2006-01-02T15:04:05.000Z"
+
+type clockView struct {
+	Now   string `json:"now"`
+	Mode  string `json:"mode"`
+	State string `json:"state"`
+}
+
+// ClockRoutes mounts /clock, /clock/advance, /clock/freeze and /clock/run.
+// moved is called after every jump; nil = not called.
+func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
+	v, virtual := clk.(*clock.Virtual)
+	show := func(w http.ResponseWriter) {
+		c := clockView{Now: clk.Now().UTC().Format(TimeFormat), Mode: "real", State: clock.Ready}
+		if virtual {
+			c.Mode, c.State = "virtual", v.State()
+		}
+		Data(w, c)
+	}
+	only := func(f http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if !virtual {
+				Fail(w, http.StatusConflict, "rule_violated", "the clock is real; start with --clock virtual to move it", nil)
+				return
+			}
+			f(w, r)
+		}
+	}
+	r.Get("/clock", func(w http.ResponseWriter, _ *http.Request) { show(w) })
+	r.Post("/clock/freeze", only(func(w http.ResponseWriter, _ *http.Request) { v.Freeze(); show(w) }))
+	r.Post("/clock/run", only(func(w http.ResponseWriter, _ *http.Request) { v.Run(); show(w) }))
+	r.Post("/clock/advance", only(func(w http.ResponseWriter, r *http.Request) {
+		to, ok := target(w, r, v)
+		if !ok {
+			return
+		}
+		switch err := v.Advance(to); {
+		case errors.Is(err, clock.ErrPast):
+			FailField(w, "to", "lies in the past; time moves forward only")
+		case errors.Is(err, clock.ErrBusy):
+			Fail(w, http.StatusConflict, "rule_violated", "the clock is advancing already", nil)
+		default:
+			if moved != nil {
+				moved(to)
+			}
+			show(w)
+		}
+	}))
+}
+
+// maxJump bounds one advance.
+const maxJump = 10 * 365 * 24 * time.Hour
+
+func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (time.Time, bool) {
+	var body struct {
+		By *string `json:"by"`
+		To *string `json:"to"`
+	}
+	if !Body(w, r, &body) {
+		return time.Time{}, false
+	}
+	if (body.By == nil) == (body.To == nil) {
+		FailField(w, "by", `or to, exactly one of them: {"by":"36h"} or {"to":"2026-12-01T00:00:00Z"}`)
+		return time.Time{}, false
+	}
+	now := v.Now()
+	to := now
+	field := "to"
+	if body.By != nil {
+		field = "by"
+		d, err := time.ParseDuration(*body.By)
+		if err != nil || d < 0 {
+			FailField(w, "by", `must be a duration like "90s", "10m" or "36h"`)
+			return time.Time{}, false
+		}
+		to = now.Add(d)
+	} else {
+		t, err := time.Parse(time.RFC3339, *body.To)
+		if err != nil {
+			Fail(w, http.StatusBadRequest, "invalid_timestamp", "to must be an RFC 3339 time with a zone", map[string]any{"field": "to"})
+			return time.Time{}, false
+		}
+		to = t
+	}
+	if to.Sub(now) > maxJump {
+		FailField(w, field, "is too far: at most ten years at once")
+		return time.Time{}, false
+	}
+	return to.UTC(), true
+}

@@ -1,0 +1,201 @@
+// Package control is what all control listeners share: bearer check, envelope,
+// strict bodies, and the clock's routes. server/console, boardsim and testbed mount
+// their routes on it.
+package control
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/near"
+)
+
+// Prefix of every route.
+const Prefix = "/lab/v1"
+
+// maxBody is the largest body that is read.
+const maxBody = 1 << 20
+
+// Handler serves what mount registers under Prefix, behind the bearer token.
+func Handler(token string, mount func(chi.Router)) http.Handler {
+	root := chi.NewRouter()
+	root.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		Fail(w, http.StatusNotFound, "not_found", "no such path: "+r.URL.Path, nil)
+	})
+	root.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+			if root.Match(chi.NewRouteContext(), m, r.URL.Path) {
+				w.Header().Add("Allow", m)
+			}
+		}
+		Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path, nil)
+	})
+	root.Route(Prefix, func(r chi.Router) {
+		mount(r.With(bearer(token))) // on the routes only: an unknown path or method comes first
+	})
+	return root
+}
+
+func bearer(token string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			if !strings.EqualFold(scheme, "Bearer") || got == "" {
+				w.Header().Set("WWW-Authenticate", `Bearer realm="doorlab control"`)
+				Fail(w, http.StatusUnauthorized, "token_missing", "the control token is missing: Authorization: Bearer <controlToken>", nil)
+				return
+			}
+			if subtle.ConstantTimeCompare([]byte(got), []byte(token)) != 1 {
+				w.Header().Set("WWW-Authenticate", `Bearer realm="doorlab control", error="invalid_token"`)
+				Fail(w, http.StatusUnauthorized, "token_invalid", "the control token is wrong", nil)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func write(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		status, b = http.StatusInternalServerError, []byte(`{"error":"internal_error","message":"the answer cannot be encoded","statusCode":500}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n'))
+}
+
+// Data answers {success, data}.
+func Data(w http.ResponseWriter, v any) {
+	write(w, http.StatusOK, map[string]any{"success": true, "data": v})
+}
+
+// List answers {success, data, total}; a nil slice is [].
+func List[T any](w http.ResponseWriter, items []T, total int) {
+	if items == nil {
+		items = []T{}
+	}
+	write(w, http.StatusOK, map[string]any{"success": true, "data": items, "total": total})
+}
+
+// Fail answers {error, message, statusCode, details?}.
+func Fail(w http.ResponseWriter, status int, code, message string, details map[string]any) {
+	body := map[string]any{"error": code, "message": message, "statusCode": status}
+	if len(details) > 0 {
+		body["details"] = details
+	}
+	write(w, status, body)
+}
+
+// FailField answers 400 invalid_field.
+func FailField(w http.ResponseWriter, field, why string) {
+	Fail(w, http.StatusBadRequest, "invalid_field", field+" "+why, map[string]any{"field": field})
+}
+
+// FailMissing answers 400 missing_field.
+func FailMissing(w http.ResponseWriter, field, why string) {
+	Fail(w, http.StatusBadRequest, "missing_field", field+" "+why, map[string]any{"field": field})
+}
+
+// Object reads a body that begins as a JSON object does. ok is false after it has answered 400.
+func Object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+	b, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	switch {
+	case err != nil:
+		Fail(w, http.StatusBadRequest, "invalid_body", "the body could not be read", nil)
+	case len(b) > maxBody:
+		Fail(w, http.StatusBadRequest, "body_too_large", "the body is larger than 1 MiB", nil)
+	case len(bytes.TrimSpace(b)) == 0 || bytes.TrimSpace(b)[0] != '{':
+		Fail(w, http.StatusBadRequest, "invalid_body", "the body must be a JSON object", nil)
+	default:
+		return b, true
+	}
+	return nil, false
+}
+
+// Body decodes a JSON object strictly into v, a pointer to a struct. ok is false after it has
+// answered 400: not an object, a wrong type, an unknown field with the nearest known name.
+func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
+	b, ok := Object(w, r)
+	if !ok {
+		return false
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil && dec.More() {
+		err = errors.New("more than one JSON value")
+	}
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &wrong):
+		FailField(w, wrong.Field, "must be "+kind(wrong.Type.String())+", not "+wrong.Value)
+	case strings.HasPrefix(err.Error(), "json: unknown field "):
+		name, _ := strconv.Unquote(strings.TrimPrefix(err.Error(), "json: unknown field "))
+		FailField(w, name, "is not a known field"+near.Hint(name, fieldsOf(v)))
+	default:
+		Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+err.Error(), nil)
+	}
+	return false
+}
+
+// fieldsOf are the names that v, a pointer to a struct, has in JSON.
+func fieldsOf(v any) (names []string) {
+	t := reflect.TypeOf(v).Elem()
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func kind(goType string) string {
+	switch t := strings.TrimPrefix(goType, "*"); {
+	case strings.HasPrefix(t, "int"):
+		return "a whole number"
+	case strings.HasPrefix(t, "float"):
+		return "a number"
+	case t == "bool":
+		return "true or false"
+	case strings.HasPrefix(t, "[]"):
+		return "a list"
+	case t == "string", t == "time.Time":
+		return "a string"
+	}
+	return "an object"
+}
+
+// Page reads limit (default 100, 1..max) and offset. ok is false after it has answered 400.
+func Page(w http.ResponseWriter, r *http.Request, maxLimit int) (limit, offset int, ok bool) {
+	limit, ok = number(w, r, "limit", 100, 1, maxLimit)
+	if !ok {
+		return 0, 0, false
+	}
+	offset, ok = number(w, r, "offset", 0, 0, 1<<31-1)
+	return limit, offset, ok
+}
+
+func number(w http.ResponseWriter, r *http.Request, name string, def, low, high int) (int, bool) {
+	q := r.URL.Query()
+	if !q.Has(name) {
+		return def, true
+	}
+	n, err := strconv.Atoi(q.Get(name))
+	if err != nil || n < low || n > high {
+		Fail(w, http.StatusBadRequest, "invalid_query", fmt.Sprintf("%s must be a whole number from %d to %d", name, low, high), map[string]any{"field": name})
+		return 0, false
+	}
+	return n, true
+}

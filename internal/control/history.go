@@ -1,0 +1,39 @@
+package control
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// HistoryRoute mounts GET /history: every event of the run, one JSON object per
+// line; ?since= a sequence number leaves out what came up to it. POST and DELETE
+// /history/recording call record: a run begins, a run ends.
+func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error, record func(on bool) error) {
+	set := func(on bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			if err := record(on); err != nil {
+				Fail(w, http.StatusServiceUnavailable, "storage_unavailable", "the recording can't begin: "+err.Error(), nil)
+				return
+			}
+			Data(w, map[string]bool{"recording": on})
+		}
+	}
+	r.Post("/history/recording", set(true))
+	r.Delete("/history/recording", set(false))
+	r.Get("/history", func(w http.ResponseWriter, r *http.Request) {
+		var since int64
+		if s := r.URL.Query().Get("since"); s != "" {
+			n, err := strconv.ParseInt(s, 10, 64)
+			if err != nil || n < 0 {
+				Fail(w, http.StatusBadRequest, "invalid_query", "since must be a sequence number, 0 or more", map[string]any{"field": "since"})
+				return
+			}
+			since = n
+		}
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		_ = writeSince(w, since) // the caller hung up
+	})
+}

@@ -1,0 +1,127 @@
+// Package datadir is what all files of a data directory have in common: they are
+// private, they are on disk once written, and those of one directory know each
+// other by the id of its secret. The database itself belongs to server/store.
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The files of a server's data directory.
+const (
+	SecretFile   = "server.secret"
+	DatabaseFile = "doorlab.db"
+	LabFile      = "lab.json"
+)
+
+// Errors of a data directory.
+var (
+	// ErrIncomplete: some of the files that belong together are missing.
+	ErrIncomplete = errors.New("the data directory is incomplete")
+	// ErrForeign: the files come from different data directories.
+	ErrForeign = errors.New("the data directory holds files of different origin")
+	// ErrPublic: others can read the directory, and it holds files that aren't doorlab's.
+	ErrPublic = errors.New("the data directory can be read by others")
+)
+
+// Write replaces a file atomically. Content and name are on disk when it returns.
+func Write(path string, b []byte) error {
+	tmp := path + ".new"
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Private creates the directory with mode 0700, or takes the rights of others
+// away from an existing one and the files in it. Errors: ErrPublic for a
+// directory that others can read and that isn't ours alone, the file system's.
+func Private(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if other := foreign(entries); other != "" {
+			return fmt.Errorf("%w: %s has mode %04o and holds %s, which isn't doorlab's; choose a directory of its own, or chmod 700 it",
+				ErrPublic, dir, info.Mode().Perm(), other)
+		}
+	}
+	return tighten(dir)
+}
+
+// foreign names an entry that no doorlab made, "" when there is none.
+func foreign(entries []fs.DirEntry) string {
+	for _, e := range entries {
+		name := e.Name()
+		ours := name == SecretFile || name == "boards" || name == "lock" || name == "lost+found" || strings.HasPrefix(name, DatabaseFile) ||
+			strings.HasPrefix(name, BeforePrefix) || strings.HasSuffix(strings.TrimSuffix(name, ".new"), LabFile) || strings.HasSuffix(name, "lock") ||
+			isFleets(name)
+		if !ours {
+			return name
+		}
+	}
+	return ""
+}
+
+// isFleets reports whether a name is one of the simulated boards' files.
+func isFleets(name string) bool {
+	for _, prefix := range []string{"flash", "journal", "detached", "fleet", "history"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// tighten takes the rights of others away from everything below dir.
+func tighten(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) { // another process's temporary file
+			return nil
+		}
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 || info.Mode().Perm()&0o077 == 0 {
+			return err
+		}
+		if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
+			return fmt.Errorf("%w: %w", ErrPublic, err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,145 @@
+package datadir
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func put(t *testing.T, dir, name, text string, mode fs.FileMode) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSecretIsRemembered(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := OpenSecret(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenSecret(dir)
+	if err != nil || !bytes.Equal(first.Of("x"), again.Of("x")) || first.ID() != again.ID() {
+		t.Errorf("the secret changed over a restart, %v", err)
+	}
+	if bytes.Equal(first.Of("x"), first.Of("y")) || len(first.Of("x")) != 32 {
+		t.Errorf("purposes x and y: %d bytes, want 32, each its own", len(first.Of("x")))
+	}
+	other, err := OpenSecret(t.TempDir())
+	if err != nil || bytes.Equal(first.Of("x"), other.Of("x")) {
+		t.Errorf("two directories have the same secret, %v", err)
+	}
+	put(t, dir, SecretFile, "short", 0o600)
+	if _, err := OpenSecret(dir); err == nil {
+		t.Error("a damaged secret was accepted")
+	}
+	lost := t.TempDir()
+	put(t, lost, DatabaseFile, "rows", 0o600)
+	if _, err := OpenSecret(lost); !errors.Is(err, ErrIncomplete) {
+		t.Errorf("a database without its secret: %v, want ErrIncomplete", err)
+	}
+}
+
+func TestSharedSecret(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "shared")
+	if _, err := OpenShared(path, false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	made, err := OpenShared(path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := OpenShared(path, false)
+	if err != nil || !bytes.Equal(made, read) {
+		t.Errorf("the other process reads another secret, %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if err := os.WriteFile(path, []byte("too short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenShared(path, true); err == nil {
+		t.Error("nine characters were taken for a secret")
+	}
+}
+
+func TestPrivate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "boards"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, DatabaseFile, "phones", 0o644)
+	put(t, dir, "boards/journal.ndjson", "x", 0o644)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Private(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]fs.FileMode{".": 0o700, DatabaseFile: 0o600, "boards": 0o700, "boards/journal.ndjson": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: mode %04o, %v, want %04o", name, info.Mode().Perm(), err, want)
+		}
+	}
+
+	shared := t.TempDir()
+	if err := os.Chmod(shared, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, shared, "holiday.jpg", "x", 0o644)
+	if err := Private(shared); !errors.Is(err, ErrPublic) {
+		t.Errorf("somebody's directory: %v, want ErrPublic", err)
+	}
+	if info, err := os.Stat(shared); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("its mode became %v, %v", info.Mode(), err)
+	}
+}
+
+// TestWhole: each of the three files is missed, and only a first start that was
+// cut short goes on without it.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	if fresh, err := Whole(t.TempDir(), false); err != nil || !fresh {
+		t.Errorf("an empty directory: fresh %v, %v", fresh, err)
+	}
+	all := []string{SecretFile, DatabaseFile, LabFile}
+	for _, gone := range all {
+		dir := t.TempDir()
+		for _, name := range all {
+			put(t, dir, name, "x", 0o600)
+		}
+		if fresh, err := Whole(dir, false); err != nil || fresh {
+			t.Errorf("a whole one: fresh %v, %v", fresh, err)
+		}
+		put(t, dir, gone, "", 0o600) // of size 0 is as good as gone
+		if _, err := Whole(dir, false); !errors.Is(err, ErrIncomplete) {
+			t.Errorf("without %s: %v, want ErrIncomplete", gone, err)
+		}
+		if _, err := Whole(dir, true); err != nil {
+			t.Errorf("without %s, in a first start: %v", gone, err)
+		}
+		if err := StartOver(dir, time.Unix(0, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if fresh, err := Whole(dir, false); err != nil || !fresh {
+			t.Errorf("after StartOver: fresh %v, %v", fresh, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "before-19700101-000000", gone)); err != nil {
+			t.Errorf("what was there is not kept: %v", err)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package history
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// CallIn is one HTTP request to the public API and its answer, as a client saw
+// both.
+type CallIn struct {
+	Method, Path string // Path with its query
+	PlaceID      string // of the key that the client meant to use, "" = unknown
+	Token        string // the bearer token sent, "" = none
+	From         string // the address it was sent from, "" = the machine's own
+	SentAt       int64  // domain time, Unix ms
+	SentNs       int64  // the machine's, Unix ns
+	Request      []byte
+	Status       int
+	PlaceKind    string // X-Place-Kind of the answer
+	Answer       []byte
+	Replayed     bool // Idempotent-Replayed of the answer
+	Leaks        int  // telephone numbers in the answer that only the client should know
+}
+
+// CallText is what a Call event carries as JSON: no secret, only marks of them.
+type CallText struct {
+	SentAt int64          `json:"sentAt"`
+	SentNs int64          `json:"sentNs,omitempty"`
+	From   string         `json:"from,omitempty"`
+	Kind   string         `json:"kind,omitempty"`  // test or live
+	Token  string         `json:"token,omitempty"` // Mark of the bearer token sent
+	Path   string         `json:"path,omitempty"`  // the id in the path
+	Query  string         `json:"query,omitempty"`
+	Replay bool           `json:"replayed,omitempty"`
+	Leaks  int            `json:"leaks,omitempty"`
+	In     map[string]any `json:"in,omitempty"`  // named fields of the request, secrets as marks
+	Out    map[string]any `json:"out,omitempty"` // of the answer's data, or of a failure
+	Items  []any          `json:"items,omitempty"`
+	Rows   []any          `json:"rows,omitempty"`    // of an import: its items, everything but the doors as marks
+	Wrote  []any          `json:"results,omitempty"` // ... and what became of each
+}
+
+var (
+	pathID  = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|cus|pol|cmd|rec|evt)_[0-9A-Za-z]+$`)
+	secrets = []string{"key", "t", "phone", "accessToken", "entryToken", "from", "to", "url", "token"}
+	// kept are the fields that checkers read; everything else stays with the client.
+	kept = []string{"externalRef", "permitId", "startsAt", "endsAt", "doorIds", "state", "revokedAt", "expiresIn", "scopes", "placeId", "result",
+		"doorId", "hours", "received", "created", "updated", "unchanged", "failed", "reason", "detail", "graceSec", "channels", "timezone", "days", "source",
+		"placeId", "membershipId", "reservationId", "policyId", "window", "mode", "outcome", "commandId", "version", "answered", "rule", "deleted",
+		"doorState", "online", "id", "index", "status", "error"}
+)
+
+// MostRows is up to how many rows of an import the history keeps.
+const MostRows = 1000
+
+// Mark stands for a secret in the history: 16 hex digits, "" for "".
+func Mark(secret string) string {
+	if secret == "" {
+		return ""
+	}
+	h := sha256.Sum256([]byte("mark\n" + secret))
+	return hex.EncodeToString(h[:8])
+}
+
+// CallEvent describes a request and its answer for the history.
+func CallEvent(c CallIn) Event {
+	path, query, _ := strings.Cut(c.Path, "?")
+	e := Event{Kind: Call, Method: c.Method, PlaceID: c.PlaceID, Status: c.Status}
+	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: Mark(c.Token), Query: query, Replay: c.Replayed, Leaks: c.Leaks}
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		if pathID.MatchString(p) {
+			t.Path, parts[i] = p, "{id}"
+		}
+	}
+	e.Route = strings.Join(parts, "/")
+	t.In = pick(c.Request)
+	if q, err := url.ParseQuery(query); err == nil && q.Has("t") { // an entry token
+		t.Query, t.In = "", map[string]any{"t": Mark(q.Get("t"))}
+	}
+	if len(c.Request) > 0 {
+		e.BodyHash = Mark(string(c.Request))
+	}
+	t.answer(&e, c)
+	raw, err := json.Marshal(t)
+	if err == nil { // plain values: cannot fail
+		e.Text = string(raw)
+	}
+	return e
+}
+
+// listed are the routes whose lists checkers read.
+var listed = regexp.MustCompile(`entry-permits$|/device/v1/(doors|boards|doors/\{id\}/policies)$`)
+
+// answer takes in what the server said, and an import's rows.
+func (t *CallText) answer(e *Event, c CallIn) {
+	var env struct {
+		Data    json.RawMessage `json:"data"`
+		Error   string          `json:"error"`
+		Details map[string]any  `json:"details"`
+	}
+	if json.Unmarshal(c.Answer, &env) != nil {
+		return
+	}
+	e.Code = env.Error
+	t.Out = pick(env.Data)
+	if env.Data == nil {
+		t.Out = pick(c.Answer)
+		if rule := env.Details["rule"]; rule != nil && t.Out != nil {
+			t.Out["rule"] = rule
+		}
+	}
+	if listed.MatchString(e.Route) {
+		t.Items = each(env.Data)
+	}
+	if strings.HasSuffix(e.Route, "/import") && env.Error == "" {
+		t.rows(c.Request, env.Data)
+	}
+}
+
+func (t *CallText) rows(request, data []byte) {
+	var in struct {
+		Items json.RawMessage `json:"items"`
+	}
+	var out struct {
+		Results json.RawMessage `json:"results"`
+	}
+	if json.Unmarshal(request, &in) != nil || json.Unmarshal(data, &out) != nil {
+		return
+	}
+	var list []map[string]any
+	if json.Unmarshal(in.Items, &list) != nil || len(list) > MostRows {
+		return
+	}
+	for _, item := range list {
+		row := map[string]any{}
+		for k, v := range item {
+			if s, ok := v.(string); ok && k != "startsAt" && k != "endsAt" {
+				v = Mark(s)
+			}
+			row[k] = v
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Wrote = each(out.Results)
+}
+
+// each picks from every item of a list.
+func each(raw []byte) (out []any) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, item := range list {
+		out = append(out, pick(item))
+	}
+	return out
+}
+
+// pick keeps the fields of a JSON object that checkers read; of a list of items
+// only how many there are.
+func pick(raw []byte) map[string]any {
+	var all map[string]any
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	out := map[string]any{}
+	for _, k := range kept {
+		if v, ok := all[k]; ok {
+			out[k] = v
+		}
+	}
+	for _, k := range secrets {
+		if s, ok := all[k].(string); ok && s != "" {
+			out[k] = Mark(s)
+		}
+	}
+	if args, ok := all["args"].(map[string]any); ok {
+		if s, ok := args["reason"].(string); ok && strings.HasPrefix(s, "sim:") {
+			out["sim"] = true
+		}
+	}
+	if items, ok := all["items"].([]any); ok {
+		out["items"] = len(items)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// PhonesIn counts the telephone numbers in a text that known says are somebody's:
+// runs of 8 to 15 digits, written with hyphens or without.
+func PhonesIn(text []byte, known func(string) bool) int {
+	n, run := 0, make([]byte, 0, 16)
+	end := func() {
+		if len(run) >= 8 && len(run) <= 15 && known(string(run)) {
+			n++
+		}
+		run = run[:0]
+	}
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			if run = append(run, c); len(run) > 64 {
+				run = run[:16]
+			}
+		case c == '-' && len(run) > 0:
+		default:
+			end()
+		}
+	}
+	end()
+	return n
+}

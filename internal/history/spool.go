@@ -1,0 +1,261 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+)
+
+// Errors of a Spool: its recording lacks events, so it never gets a closing line.
+var (
+	ErrOverflow = errors.New("history: events came faster than the disk took them")
+	ErrTooLong  = errors.New("history: the recording has reached its bound")
+)
+
+const (
+	spoolLimit   = 1 << 30 // bytes on disk, compressed: some 100 million events
+	spoolPending = 1 << 16 // events in memory that aren't written yet
+)
+
+// Spool is the history of a process that runs for ever: nothing is recorded
+// until somebody asks, and then on disk, compressed and bounded. While nothing
+// is recorded it keeps what a recording has to begin with: which boards and
+// doors there are, who is online and what it has applied, one event for each. All
+// methods may be called at any time from any goroutine.
+type Spool struct {
+	dir   string
+	wall  func() int64
+	limit int64
+
+	mu       sync.Mutex
+	moved    sync.Cond          // written, err or file changed
+	standing map[standing]Event // Seq: order among them
+	seen     int64              // standing events so far
+	file     *os.File           // nil = nothing is recorded
+	users    int                // who asked for the recording
+	pending  []Event
+	n        int64 // events of the recording
+	written  int64 // ... in the file
+	size     int64 // of the file
+	err      error // the recording isn't whole
+}
+
+// standing names what an event says the present state of.
+type standing struct{ what, boardID, detail string }
+
+// NewSpool is a spool that records into an unnamed file of dir and stamps events
+// without a WallNs with wall.
+func NewSpool(dir string, wall func() int64) *Spool {
+	s := &Spool{dir: dir, wall: wall, limit: spoolLimit, standing: map[standing]Event{}}
+	s.moved.L = &s.mu
+	return s
+}
+
+// Append adds an event; it waits for no disk.
+func (s *Spool) Append(e Event) {
+	if e.WallNs == 0 && s.wall != nil {
+		e.WallNs = s.wall()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stand(e)
+	if s.file != nil {
+		s.add(e)
+	}
+}
+
+// add queues an event for the file; s.mu is held.
+func (s *Spool) add(e Event) {
+	s.n++
+	e.Seq = s.n
+	switch {
+	case s.err != nil:
+	case len(s.pending) >= spoolPending:
+		s.err = ErrOverflow
+	default:
+		s.pending = append(s.pending, e)
+	}
+	s.moved.Broadcast()
+}
+
+// stand keeps an event that a later recording begins with; s.mu is held.
+func (s *Spool) stand(e Event) {
+	k, over := standing{e.Kind, e.BoardID, ""}, false
+	switch e.Kind {
+	case Started:
+		k.detail = e.Text
+	case Door:
+		k.detail = e.DoorID
+	case Applied, Netloss:
+	case Online, Offline:
+		k.what, over = Online, e.Kind == Offline
+	case Line:
+		k.detail, over = e.Text, e.Op == "up"
+	case Detached, Attached:
+		k.what, over = Detached, e.Kind == Attached
+	default:
+		return
+	}
+	if over {
+		delete(s.standing, k)
+		return
+	}
+	s.seen++
+	e.Seq = s.seen
+	s.standing[k] = e
+}
+
+// Recording reports whether events are recorded.
+func (s *Spool) Recording() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file != nil
+}
+
+// Start begins a recording, or joins the one that runs. fresh: it began, and
+// holds the standing events now. Errors: the file system's.
+func (s *Spool) Start() (fresh bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file != nil {
+		s.users++
+		return false, nil
+	}
+	f, err := os.CreateTemp(s.dir, "history-")
+	if err != nil {
+		return false, err
+	}
+	if err := os.Remove(f.Name()); err != nil { // it lasts as long as it is open
+		return false, errors.Join(err, f.Close())
+	}
+	s.file, s.users, s.pending, s.n, s.written, s.size, s.err = f, 1, nil, 0, 0, 0, nil
+	list := make([]Event, 0, len(s.standing))
+	for _, e := range s.standing {
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	s.pending = make([]Event, 0, len(list))
+	for i, e := range list { // however many boards there are
+		e.Seq = int64(i + 1)
+		s.pending = append(s.pending, e)
+	}
+	s.n = int64(len(list))
+	go s.write(f)
+	return true, nil
+}
+
+// Stop ends the recording when nobody else who started it needs it, and gives
+// its space back. over: it has ended.
+func (s *Spool) Stop() (over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		return false
+	}
+	if s.users--; s.users > 0 {
+		return false
+	}
+	s.file, s.pending = nil, nil // write closes it
+	s.moved.Broadcast()
+	return true
+}
+
+// write brings the events of one recording to its file until it ends.
+func (s *Spool) write(f *os.File) {
+	defer func() { _ = f.Close() }()
+	for {
+		s.mu.Lock()
+		for s.file == f && len(s.pending) == 0 {
+			s.moved.Wait()
+		}
+		if s.file != f {
+			s.mu.Unlock()
+			return
+		}
+		batch := s.pending
+		s.pending = nil
+		at := s.size
+		s.mu.Unlock()
+
+		packed, err := pack(batch)
+		if err == nil && at+int64(len(packed)) > s.limit {
+			err = ErrTooLong
+		}
+		if err == nil {
+			_, err = f.WriteAt(packed, at)
+		}
+		s.mu.Lock()
+		if s.file == f {
+			s.written += int64(len(batch))
+			if err == nil {
+				s.size = at + int64(len(packed))
+			} else if s.err == nil {
+				s.err = err
+			}
+			s.moved.Broadcast()
+		}
+		s.mu.Unlock()
+	}
+}
+
+// pack encodes events as one member of a gzip file.
+func pack(events []Event) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	enc := encoder(z)
+	for i := range events {
+		if err := enc.Encode(&events[i]); err != nil {
+			return nil, err
+		}
+	}
+	err = z.Close()
+	return b.Bytes(), err
+}
+
+// WriteSince writes the recording's events after seq as a whole history of their
+// own; without a recording that is an empty one. ErrOverflow, ErrTooLong or the
+// disk's when it lacks events; then the closing line is missing.
+func (s *Spool) WriteSince(w io.Writer, seq int64) error {
+	s.mu.Lock()
+	f, n := s.file, s.n
+	for s.file == f && s.file != nil && s.written < n && s.err == nil {
+		s.moved.Wait()
+	}
+	size, broken := s.size, s.err
+	s.mu.Unlock()
+
+	out := NewWriter(w)
+	if f != nil && size > 0 {
+		z, err := gzip.NewReader(io.NewSectionReader(f, 0, size))
+		if err != nil {
+			return err
+		}
+		lines := bufio.NewReaderSize(z, 1<<16)
+		for i := int64(1); i <= n; i++ {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				broken = errors.Join(broken, err)
+				break
+			}
+			if i > seq {
+				if err := out.line(line); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if broken != nil {
+		return errors.Join(broken, out.buf.Flush())
+	}
+	_, err := out.Close()
+	return err
+}

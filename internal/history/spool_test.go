@@ -1,0 +1,130 @@
+package history
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+)
+
+func readSpool(t *testing.T, s *Spool, since int64) []Event {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.WriteSince(&b, since); err != nil {
+		t.Fatal(err)
+	}
+	events, err := Read(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+// Nothing is kept but the present state until somebody records; a recording
+// begins with it and has every event in order; its space goes with it.
+func TestSpool(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := NewSpool(dir, func() int64 { return 7 })
+	for i := range 10000 {
+		s.Append(Event{Kind: Started, Text: "server"})
+		s.Append(Event{Kind: Intent, CommandID: fmt.Sprint(i)})
+		s.Append(Event{Kind: Online, BoardID: "a", Epoch: int64(i)})
+		s.Append(Event{Kind: Line, BoardID: "a", Op: "down", Text: "cut"})
+		s.Append(Event{Kind: Line, BoardID: "a", Op: "up", Text: "cut"})
+		s.Append(Event{Kind: Applied, BoardID: "a", Revision: int64(i)})
+		s.Append(Event{Kind: Online, BoardID: "b"})
+		s.Append(Event{Kind: Offline, BoardID: "b"})
+	}
+	if n := len(s.standing) + len(s.pending); n != 3 || s.Recording() {
+		t.Errorf("%d events in memory after 80,000, recording %v; want the 3 that stand", n, s.Recording())
+	}
+	if got := readSpool(t, s, 0); len(got) != 0 {
+		t.Errorf("a history of %d events without a recording", len(got))
+	}
+	if fresh, err := s.Start(); !fresh || err != nil {
+		t.Fatal(fresh, err)
+	}
+	if fresh, err := s.Start(); fresh || err != nil {
+		t.Fatal("a second one joins:", fresh, err)
+	}
+	var wg sync.WaitGroup
+	const writers, each = 4, 5000
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				s.Append(Event{Kind: Label, BoardID: fmt.Sprint(w), Epoch: int64(i)})
+			}
+		})
+	}
+	wg.Wait()
+	all := readSpool(t, s, 0)
+	if len(all) != 3+writers*each {
+		t.Fatalf("%d events, want %d", len(all), 3+writers*each)
+	}
+	if all[0].Kind != Started || all[1].Epoch != 9999 || all[2].Revision != 9999 {
+		t.Errorf("it begins with %+v", all[:3])
+	}
+	next := map[string]int64{}
+	for i, e := range all {
+		if e.Seq != int64(i+1) || e.WallNs != 7 || e.Kind == Label && e.Epoch != next[e.BoardID] {
+			t.Fatalf("event %d: %+v", i, e)
+		}
+		if e.Kind == Label {
+			next[e.BoardID]++
+		}
+	}
+	if got := readSpool(t, s, 20000); len(got) != 3 || got[0].Seq != 20001 {
+		t.Errorf("since 20000: %d events, first %+v", len(got), got)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("a killed process would leave %d files, %v", len(files), err)
+	}
+	if s.Stop() {
+		t.Error("it ended although somebody else records")
+	}
+	if !s.Stop() || s.Recording() || s.Stop() {
+		t.Error("it did not end once")
+	}
+	s.Append(Event{Kind: Label})
+	if got := readSpool(t, s, 0); len(got) != 0 {
+		t.Errorf("%d events after the end", len(got))
+	}
+	if fresh, err := s.Start(); !fresh || err != nil {
+		t.Fatal(fresh, err)
+	}
+	if got := readSpool(t, s, 0); len(got) != 3 {
+		t.Errorf("the next recording begins with %d events, want 3", len(got))
+	}
+	s.Stop()
+}
+
+// A recording that reached its bound is not taken for whole.
+func TestSpoolIsBounded(t *testing.T) {
+	t.Parallel()
+	s := NewSpool(t.TempDir(), nil)
+	s.limit = 2000
+	if _, err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	s.Append(Event{Kind: Label, Text: "first"})
+	if n := len(readSpool(t, s, 0)); n != 1 {
+		t.Fatalf("%d events, want 1", n)
+	}
+	for i := range 20000 {
+		s.Append(Event{Kind: Label, Text: fmt.Sprint(i)})
+	}
+	var b bytes.Buffer
+	if err := s.WriteSince(&b, 0); !errors.Is(err, ErrTooLong) && !errors.Is(err, ErrOverflow) {
+		t.Errorf("got %v, want ErrTooLong", err)
+	}
+	if _, err := Read(&b); !errors.Is(err, ErrTruncated) {
+		t.Errorf("read again: %v, want ErrTruncated", err)
+	}
+	if s.size > s.limit {
+		t.Errorf("%d bytes on disk, want at most %d", s.size, s.limit)
+	}
+}

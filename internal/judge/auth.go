@@ -1,0 +1,235 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// What a token and its exchange are bound by, in domain time.
+const (
+	TokenMs    = 900 * 1000
+	ExchangeMs = 60 * 1000
+	Exchanges  = 30
+	SpreadMs   = 15 * 60 * 1000 // of a key's revocation
+	// ClockMs is how far a client may be off in what it takes for domain time.
+	ClockMs = 2000
+)
+
+// token is one that was issued in the history: marks only.
+type token struct {
+	place, key     string
+	scopes         []string
+	before, latest int64 // it was issued between these
+}
+
+// tokens are all of them by mark, the first refusal of each key that had worked
+// before (it was revoked by then), and the Seq at which each key last worked.
+func (v *View) tokens() (issued map[string]*token, revoked, worked map[string]int64) {
+	issued, revoked, worked = map[string]*token{}, map[string]int64{}, map[string]int64{}
+	for _, c := range v.calls() {
+		if c.Route != exchangeRoute {
+			continue
+		}
+		key := c.in("key")
+		switch {
+		case c.ok():
+			issued[c.out("accessToken")] = &token{c.out("placeId"), key, texts(c.Out["scopes"]), c.SentAt, c.At}
+			worked[key] = c.Seq
+			delete(revoked, key)
+		case c.Status == 401 && worked[key] != 0 && revoked[key] == 0:
+			revoked[key] = c.At
+		}
+	}
+	return issued, revoked, worked
+}
+
+// Auth1 judges AUTH-1: every exchange gives a token for 900 s with its place and
+// scopes, and the token works for all of them.
+func Auth1(v *View) Verdict {
+	t := &tally{}
+	issued, revoked, worked := v.tokens()
+	used := 0
+	for _, c := range v.calls() {
+		if c.Route == exchangeRoute && c.ok() {
+			t.checked++
+			if n, ok := c.number("expiresIn"); !ok || n != TokenMs/1000 || c.out("placeId") == "" || c.out("accessToken") == "" { // [AUTH-1]
+				t.bad(c.Event, "a token result without expiresIn 900, placeId and accessToken")
+			}
+		}
+		k := issued[c.Token]
+		if k == nil || open(c) || revoked[k.key] != 0 && c.Seq > worked[k.key] {
+			continue
+		}
+		if c.At-k.before < TokenMs-ClockMs {
+			used++
+			t.checked++
+			if c.Status == 401 { // [AUTH-1]
+				t.bad(c.Event, "%s %s answered 401 %s %s after the token was given out", c.Method, c.Route, c.Code, secs(c.At-k.before))
+			}
+		}
+	}
+	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", count(len(issued)), count(used)))
+}
+
+// Auth2 judges AUTH-2: no call without a token, with one that nobody gave out, or
+// with one of 900 s or more is served; nor one that the token's scopes don't cover.
+func Auth2(v *View) Verdict {
+	t := &tally{}
+	issued, _, _ := v.tokens()
+	for _, c := range v.calls() {
+		if open(c) || !c.ok() {
+			if !open(c) && (c.Status == 401 || c.Status == 403 && c.Code == "scope_missing") {
+				t.checked++
+			}
+			continue
+		}
+		t.checked++
+		k := issued[c.Token]
+		switch { // [AUTH-2]
+		case c.Token == "":
+			t.bad(c.Event, "%s %s was served without a token", c.Method, c.Route)
+		case k == nil:
+			t.bad(c.Event, "%s %s was served with a token that wasn't given out", c.Method, c.Route)
+		case c.SentAt-k.latest >= TokenMs+ClockMs:
+			t.bad(c.Event, "%s %s was served with a token %s old", c.Method, c.Route, secs(c.SentAt-k.latest))
+		case !covers(k.scopes, c.Route):
+			t.bad(c.Event, "%s %s was served with scopes %s", c.Method, c.Route, strings.Join(k.scopes, " "))
+		}
+	}
+	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", count(t.checked)))
+}
+
+func covers(scopes []string, route string) bool {
+	switch {
+	case strings.HasPrefix(route, "/space/"):
+		return slices.Contains(scopes, "space:partner")
+	case strings.HasPrefix(route, "/device/"):
+		return slices.Contains(scopes, "device:door")
+	}
+	return true
+}
+
+// Auth3 judges AUTH-3: of one address at most 30 exchanges are taken in any 60 s.
+func Auth3(v *View) Verdict {
+	t := &tally{}
+	taken := map[string][]*call{}
+	most, refused := 0, 0
+	for _, c := range v.calls() {
+		if c.Route != exchangeRoute {
+			continue
+		}
+		t.checked++
+		if c.Status == 429 {
+			refused++
+			continue
+		}
+		recent := append(taken[c.From], c)
+		for len(recent) > 0 && c.At-recent[0].SentAt >= ExchangeMs {
+			recent = recent[1:]
+		}
+		taken[c.From] = recent
+		most = max(most, len(recent))
+		if len(recent) > Exchanges { // [AUTH-3]
+			t.bad(c.Event, "exchange %d of one address within 60 s was taken", len(recent))
+		}
+	}
+	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s exchanges, at most %s of an address in 60 s, %s refused", count(t.checked), count(most), count(refused)))
+}
+
+// Auth5 judges AUTH-5: 15 minutes after a key was refused for good none of its
+// tokens is served.
+func Auth5(v *View) Verdict {
+	t := &tally{}
+	issued, revoked, _ := v.tokens()
+	for _, c := range v.calls() {
+		k := issued[c.Token]
+		if k == nil || open(c) || revoked[k.key] == 0 || c.SentAt < revoked[k.key] {
+			continue
+		}
+		t.checked++
+		if c.Status != 401 && c.SentAt-revoked[k.key] > SpreadMs { // [AUTH-5]
+			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[k.key]))
+		}
+	}
+	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with tokens of %s revoked keys", count(t.checked), count(len(revoked))))
+}
+
+// Auth4 judges AUTH-4: a command reaches only boards of the place whose key gave
+// it, and an id of another place is not found on any route.
+func Auth4(v *View) Verdict {
+	t := &tally{}
+	for _, c := range v.order {
+		if len(c.publishes)+len(c.acts) == 0 {
+			continue
+		}
+		t.checked++
+		v.ownPlace(t, c)
+	}
+	foreign := v.foreignIDs(t)
+	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place, %s ids of other places refused", count(t.checked-foreign), count(foreign)))
+}
+
+// foreignIDs judges the calls that named something of another place than their
+// token's; it returns how many there were.
+func (v *View) foreignIDs(t *tally) (n int) {
+	issued, _, _ := v.tokens()
+	owners := v.owners()
+	for _, c := range v.calls() {
+		k := issued[c.Token]
+		if k == nil || open(c) {
+			continue
+		}
+		named := append(texts(c.In["doorIds"]), c.Path, c.in("permitId"))
+		for _, id := range named {
+			owner := owners[id]
+			if owner == "" || owner == k.place {
+				continue
+			}
+			n++
+			t.checked++
+			if c.Status < 400 || c.Status >= 500 { // [AUTH-4]
+				t.bad(c.Event, "%s %s of %s answered %d to a key of %s", c.Method, c.Route, owner, c.Status, k.place)
+			}
+			break
+		}
+	}
+	return n
+}
+
+func (v *View) ownPlace(t *tally, c *command) {
+	ask := ""
+	for _, es := range [][]*history.Event{c.answers, c.intents, c.records} {
+		for _, e := range es {
+			if ask == "" {
+				ask = e.PlaceID
+			}
+		}
+	}
+	if k := v.keys[c.key]; k != nil && ask == "" && len(k.attempts) > 0 {
+		ask = k.attempts[0].PlaceID
+	}
+	if ask == "" {
+		return
+	}
+	for _, es := range [][]*history.Event{c.publishes, c.acts} {
+		for _, e := range es {
+			place := e.PlaceID
+			if b := v.boards[e.BoardID]; b != nil && b.place != "" {
+				place = b.place
+			}
+			if place != "" && place != ask {
+				t.bad(e, "%s was given at %s and reached %s of %s", c.id, ask, e.BoardID, place)
+				return
+			}
+		}
+	}
+	for _, e := range c.intents {
+		if e.PlaceID != "" && e.PlaceID != ask {
+			t.bad(e, "%s was given at %s and accepted for %s", c.id, ask, e.PlaceID)
+			return
+		}
+	}
+}

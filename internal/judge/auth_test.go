@@ -1,0 +1,101 @@
+package judge
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// call adds a call to the public API, sent and answered at a domain time.
+func (h *builder) call(at int64, route string, status int, t history.CallText) {
+	t.SentAt = at
+	text, _ := json.Marshal(t)
+	method := "GET"
+	if route == exchangeRoute {
+		method = "POST"
+	}
+	h.emit(history.Event{Kind: history.Call, At: at, Method: method, Route: route, Status: status, Text: string(text)})
+}
+
+// exchange gives out a token of plc_a with both scopes.
+func (h *builder) exchange(at int64, key, token string) {
+	h.call(at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": key}, From: "127.0.0.1",
+		Out: map[string]any{"accessToken": token, "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
+}
+
+const (
+	permitsRoute = "/space/v1/partner/entry-permits"
+	devicesRoute = "/device/v1/devices"
+)
+
+// keys is the life of a key: exchanged, used, expired, exchanged again, revoked.
+func (h *builder) keys() {
+	at := h.at
+	h.exchange(at, "key-1", "tok-1")
+	h.call(at+1000, permitsRoute, 200, history.CallText{Token: "tok-1"})
+	h.call(at+1000, devicesRoute, 403, history.CallText{Token: "tok-1"})
+	h.call(at+2000, "/space/v1/partner/entry-permits/{id}", 404, history.CallText{Token: "tok-1", Path: "plc_t"})
+	h.call(at+910_000, permitsRoute, 401, history.CallText{Token: "tok-1"})
+	h.exchange(at+911_000, "key-1", "tok-2")
+	h.call(at+912_000, exchangeRoute, 401, history.CallText{In: map[string]any{"key": "key-1"}})
+	h.call(at+913_000, permitsRoute, 401, history.CallText{Token: "tok-2"})
+	h.call(at+914_000, "/core/v1/public/places/{id}/schedule", 200, history.CallText{Path: "plc_t"})
+}
+
+func authPlants() []planted {
+	of := func(token string, status int) func(history.Event) bool {
+		return func(e history.Event) bool {
+			var t history.CallText
+			return e.Kind == history.Call && e.Status == status && json.Unmarshal([]byte(e.Text), &t) == nil && t.Token == token
+		}
+	}
+	served := func(e *history.Event) { e.Status, e.Code = 200, "" }
+	return []planted{
+		{"a token for an hour", func(t *testing.T, h *builder) {
+			h.call(h.at, exchangeRoute, 200, history.CallText{Out: map[string]any{"accessToken": "x", "expiresIn": 3600, "placeId": "plc_a"}})
+		}, []string{"AUTH-1"}, history.Call, "without expiresIn 900"},
+		{"a token that dies early", func(t *testing.T, h *builder) {
+			h.edit(t, 0, of("tok-1", 200), func(e *history.Event) { e.Status = 401 })
+		},
+			[]string{"AUTH-1"}, history.Call, "answered 401"},
+		{"an expired token is served", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 401), served) },
+			[]string{"AUTH-2"}, history.Call, "910.0 s old"},
+		{"without the scope", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 403), served) },
+			[]string{"AUTH-2"}, history.Call, "with scopes space:partner"},
+		{"without a token", func(t *testing.T, h *builder) { h.call(h.at, permitsRoute, 200, history.CallText{}) },
+			[]string{"AUTH-2"}, history.Call, "without a token"},
+		{"with a forged token", func(t *testing.T, h *builder) { h.call(h.at, permitsRoute, 200, history.CallText{Token: "forged"}) },
+			[]string{"AUTH-2"}, history.Call, "wasn't given out"},
+		{"31 exchanges a minute", func(t *testing.T, h *builder) {
+			for i := range int64(Exchanges + 1) {
+				h.exchange(h.at+i*1900, "key-3", "tok-3")
+			}
+		}, []string{"AUTH-3"}, history.Call, "exchange 31"},
+		{"another place's resource", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 404), served) },
+			[]string{"AUTH-4"}, history.Call, "of plc_t answered 200 to a key of plc_a"},
+		{"a revoked key after 15 minutes", func(t *testing.T, h *builder) {
+			h.edit(t, 0, of("tok-2", 401), func(e *history.Event) {
+				e.Status = 403
+				e.Text = `{"sentAt":` + num(e.At+SpreadMs) + `,"token":"tok-2"}`
+			})
+		}, []string{"AUTH-5"}, history.Call, "after the key was revoked"},
+	}
+}
+
+func num(n int64) string { b, _ := json.Marshal(n); return string(b) }
+
+func TestPlantedAuthBugs(t *testing.T) { runPlants(t, authPlants()) }
+
+// 30 exchanges of an address in a minute, and the next one a minute after the first.
+func TestExchangesWithinTheLimit(t *testing.T) {
+	t.Parallel()
+	h := newBuilder()
+	for i := range int64(Exchanges) {
+		h.exchange(h.at+i, "key-1", "tok-1")
+	}
+	h.exchange(h.at+ExchangeMs, "key-1", "tok-1")
+	if v := Auth3(NewView(h.events)); v.Status != Pass || v.Checked != Exchanges+1 {
+		t.Errorf("%s, %d checked, want PASS of %d", v, v.Checked, Exchanges+1)
+	}
+}

@@ -1,0 +1,95 @@
+package judge
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// call is a request to the public API with its answer, taken apart.
+type call struct {
+	*history.Event
+	history.CallText
+}
+
+// ok: the server did what was asked.
+func (c *call) ok() bool { return c.Status == 200 }
+
+// in and out read a text field of the request and of the answer.
+func (c *call) in(field string) string  { s, _ := c.In[field].(string); return s }
+func (c *call) out(field string) string { s, _ := c.Out[field].(string); return s }
+
+// number reads a number of the answer.
+func (c *call) number(field string) (int, bool) {
+	n, ok := c.Out[field].(float64)
+	return int(n), ok
+}
+
+// texts reads a list of texts.
+func texts(v any) []string {
+	list, _ := v.([]any)
+	out := make([]string, 0, len(list))
+	for _, x := range list {
+		if s, ok := x.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// parseCalls takes all calls apart, in order. One that makes no sense is left out.
+func (v *View) parseCalls() []*call {
+	out := make([]*call, 0, len(v.rawCalls))
+	for _, e := range v.rawCalls {
+		c := &call{Event: e}
+		if json.Unmarshal([]byte(e.Text), &c.CallText) == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// open are the routes that take no token.
+func open(c *call) bool {
+	return strings.HasPrefix(c.Route, "/entry") || strings.HasPrefix(c.Route, "/core/v1/public/") || c.Route == exchangeRoute ||
+		strings.HasSuffix(c.Route, "/openapi.json") || strings.HasSuffix(c.Route, "/docs") || strings.Contains(c.Route, "/docs/") ||
+		!strings.HasPrefix(c.Route, "/core/") && !strings.HasPrefix(c.Route, "/space/") && !strings.HasPrefix(c.Route, "/device/")
+}
+
+const exchangeRoute = "/core/v1/auth/apikey/token"
+
+// owners are the places of all ids that the history knows: doors and boards from
+// the fleet, grants from the server's content, permits from their creation.
+func (v *View) owners() map[string]string {
+	out := map[string]string{}
+	for id, b := range v.boards {
+		out[id] = b.place
+	}
+	for id, b := range v.doors {
+		out[id] = b.place
+	}
+	for place, p := range v.places {
+		out[place] = place
+		for id := range p.content.grants {
+			out[id] = place
+		}
+	}
+	return out
+}
+
+// sameSet compares lists regardless of order and repeats.
+func sameSet(a, b []string) bool {
+	for _, x := range a {
+		if !slices.Contains(b, x) {
+			return false
+		}
+	}
+	for _, x := range b {
+		if !slices.Contains(a, x) {
+			return false
+		}
+	}
+	return true
+}

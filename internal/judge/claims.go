@@ -1,0 +1,142 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// The second content: what the clients' own requests, as far as they were
+// answered 200, say that a place's rules are. The server's word for its content
+// is held against it, so a rule that server and boards have wrong alike shows.
+
+// claim is what a client was told has been done to a grant.
+type claim struct {
+	*call
+	place, id, kind string // of the grant
+	revoked         bool
+	starts, ends    int64    // Unix ms; starts 0 = when it was given, ends 0 = never
+	doors           []string // nil: the default scope, or the one it had
+	phone, token    string   // marks
+	again           bool     // the grant had been given before
+	crowded         bool     // somebody else changed it at the same time
+}
+
+// claims are all of them, in order of their answers.
+func (v *View) claimed() []*claim {
+	places := v.placeOfToken()
+	var out []*claim
+	last := map[string][]*claim{}
+	for _, c := range v.calls() {
+		k := claimOf(c)
+		if k == nil {
+			continue
+		}
+		if k.place = places(c); k.place == "" {
+			continue
+		}
+		for _, other := range last[k.id] {
+			k.again = true
+			if other.overlaps(k.call) {
+				other.crowded, k.crowded = true, true
+			}
+		}
+		last[k.id] = append(last[k.id], k)
+		out = append(out, k)
+	}
+	return out
+}
+
+// placeOfToken finds the place of a call by its token, else as its client says.
+func (v *View) placeOfToken() func(*call) string {
+	issued, _, _ := v.tokens()
+	return func(c *call) string {
+		if k := issued[c.Token]; k != nil {
+			return k.place
+		}
+		return c.PlaceID
+	}
+}
+
+// started is when a call was sent, as an event to compare with.
+func (c *call) started() *history.Event {
+	return &history.Event{WallNs: c.SentNs, At: c.SentAt, Seq: c.Seq}
+}
+
+// overlaps: c was under way when d, which was answered later, was sent.
+func (c *call) overlaps(d *call) bool { return !before(c.Event, d.started()) }
+
+const (
+	revokeRoute   = createRoute + "/revoke"
+	reserveRoute  = "/space/v1/reservations"
+	cancelRoute   = reserveRoute + "/{id}/cancel"
+	labMembership = "/lab/v1/memberships"
+	labReserve    = "/lab/v1/reservations"
+)
+
+// claimOf reads a call that changed a grant; nil: it didn't, or the client
+// doesn't know when it was sent.
+func claimOf(c *call) *claim {
+	if !c.ok() || c.Method != "POST" || c.SentNs == 0 {
+		return nil
+	}
+	k := &claim{call: c, doors: texts(c.In["doorIds"]), phone: c.in("phone")}
+	k.starts, _ = instant(c.In["startsAt"])
+	k.ends, _ = instant(c.In["endsAt"])
+	if c.In["startsAt"] == nil {
+		k.starts = 0
+	}
+	if c.In["endsAt"] == nil {
+		k.ends = 0
+	}
+	if len(k.doors) == 0 {
+		k.doors = nil
+	}
+	switch c.Route {
+	case createRoute:
+		k.kind, k.id, k.token = "permit", c.out("permitId"), c.out("entryToken")
+	case revokeRoute:
+		k.kind, k.id, k.revoked = "permit", c.out("permitId"), true
+	case labMembership:
+		k.kind, k.id = "membership", c.out("membershipId")
+	case reserveRoute, labReserve:
+		k.kind, k.id = "reservation", c.out("reservationId")
+	case cancelRoute:
+		k.kind, k.id, k.revoked = "reservation", c.Path, true
+	default:
+		return nil
+	}
+	if k.id == "" {
+		return nil
+	}
+	return k
+}
+
+// during are the versions of a thing that the server had while a call was under
+// way, the likeliest last: the last of before, and all that came in meanwhile.
+// A server that died may have told nothing of it; what its next life told first
+// stands in front.
+func during[T any](v *View, c *call, all []T, told func(T) *history.Event) (out []T) {
+	sent := c.started()
+	for _, x := range all {
+		e := told(x)
+		switch {
+		case before(e, sent):
+			out = []T{x}
+		case before(e, c.Event):
+			out = append(out, x)
+		case v.startedBetween(c.Event, e):
+			return append([]T{x}, out...)
+		}
+	}
+	return out
+}
+
+func (v *View) startedBetween(a, b *history.Event) bool {
+	return slices.ContainsFunc(v.starts, func(s *history.Event) bool { return before(a, s) && before(s, b) })
+}
+
+// knows: everything of the place had been told when the call was sent.
+func (p *place) knows(c *call) bool {
+	return p != nil && p.content.since != nil && before(p.content.since, c.started())
+}

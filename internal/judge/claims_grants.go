@@ -1,0 +1,193 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// book has a tally for each clause.
+type book map[string]*tally
+
+// at is the tally that a finding goes into.
+func (b book) at(clause string) *tally {
+	if b[clause] == nil {
+		b[clause] = &tally{}
+	}
+	return b[clause]
+}
+
+// of is the tally of a clause as it stands.
+func (b book) of(clause string) *tally {
+	if t := b[clause]; t != nil {
+		return t
+	}
+	return &tally{}
+}
+
+// breach charges what is wrong with a call to some clauses.
+func (b book) breach(c *call, clauses []string, format string, args ...any) {
+	for _, clause := range clauses {
+		b.at(clause).bad(c.Event, format, args...)
+	}
+}
+
+// second is what came of holding the server's content against the clients'
+// claims.
+type second struct {
+	book
+	view   *View
+	phones map[string]string // place and phone's mark -> the server's hash of it
+	people map[string]string // the other way round
+	links  map[string]string // token's mark -> hash, and the other way round
+}
+
+// secondContent holds every claim against the server's content at its time.
+func (v *View) secondContent() *second {
+	s := &second{book: book{}, view: v, phones: map[string]string{}, people: map[string]string{}, links: map[string]string{}}
+	for _, k := range v.claims() {
+		if p := v.places[k.place]; p.knows(k.call) && !k.crowded {
+			s.grant(p, k)
+		}
+	}
+	s.policies()
+	s.hours()
+	return s
+}
+
+// clausesOf are the guarantees that a claim stands for: of the permit's own
+// family first, then of the content that boards get.
+func (k *claim) clausesOf() []string {
+	switch {
+	case k.revoked && k.kind == "permit":
+		return []string{"PERM-4", "SYNC-2"}
+	case k.revoked:
+		return []string{"ENT-1", "SYNC-2"}
+	case k.kind != "permit":
+		return []string{"ENT-1", "SYNC-1"}
+	case k.again:
+		return []string{"PERM-3", "SYNC-1"}
+	}
+	return []string{"PERM-1", "SYNC-1"}
+}
+
+// grant holds one claim against the versions of its grant.
+func (s *second) grant(p *place, k *claim) {
+	clauses := k.clausesOf()
+	for _, clause := range clauses {
+		s.at(clause).checked++
+	}
+	versions := during(s.view, k.call, p.content.grants[k.id], func(x version) *history.Event { return x.e })
+	if k.ends != 0 && k.ends < k.At && (len(versions) == 0 || versions[len(versions)-1].removed) {
+		return // what ended long ago leaves the content
+	}
+	if len(versions) == 0 {
+		if !k.revoked { // a revoked grant may leave the content
+			s.breach(k.call, clauses, "%s was answered 200, but the server's content has no %s", k.id, k.kind) // [PERM-1] [SYNC-1]
+		}
+		return
+	}
+	why, field := "", ""
+	var good *version
+	for i := len(versions) - 1; i >= 0; i-- { // the last one should be it
+		if why, field = k.differs(versions[i]); why == "" {
+			good = &versions[i]
+			break
+		}
+	}
+	if good == nil {
+		if field == "period" && k.again && k.kind == "permit" {
+			clauses = []string{"PERM-3", "SYNC-1"}
+		}
+		s.breach(k.call, clauses, "%s: %s", k.id, why) // [PERM-1] [PERM-3] [PERM-4] [SYNC-1] [SYNC-2] [ENT-1]
+		return
+	}
+	if k.revoked {
+		return
+	}
+	s.doors(p, k, good)
+	s.credentials(k, good, clauses)
+}
+
+// differs compares a version with what was asked for; "" if it is that, else how
+// it differs and in what.
+func (k *claim) differs(x version) (why, field string) {
+	g := x.grant
+	switch gone := x.removed || g.Revoked; {
+	case k.revoked && !gone:
+		return "it was revoked, but the server's content still has it", "revoked"
+	case k.revoked:
+		return "", ""
+	case gone:
+		return "it was given again, but the server's content has it as revoked", "revoked"
+	case g.Kind != "" && g.Kind != k.kind:
+		return fmt.Sprintf("it is a %s, in the server's content a %s", k.kind, g.Kind), "kind"
+	case k.starts != 0 && !near(g.StartsAt, k.starts, 1) || k.starts == 0 && (g.StartsAt < k.SentAt-ClockMs || g.StartsAt > k.At+ClockMs):
+		return fmt.Sprintf("it starts at %s, in the server's content at %s", moment(k.starts), moment(g.StartsAt)), "period"
+	case !near(g.EndsAt, k.ends, 1):
+		return fmt.Sprintf("it ends at %s, in the server's content at %s", moment(k.ends), moment(g.EndsAt)), "period"
+	}
+	return "", ""
+}
+
+// doors: the named ones, else the kept ones, else doors of the place.
+func (s *second) doors(p *place, k *claim, x *version) {
+	t := s.at("PERM-6")
+	if k.kind != "permit" {
+		t = s.at("ENT-1")
+	}
+	t.checked++
+	switch kept := p.before(k); { // [PERM-6]
+	case k.doors != nil && !sameSet(k.doors, x.grant.Doors):
+		t.bad(k.Event, "%s names %s, in the server's content it has %s", k.id, many(len(k.doors), "door"), many(len(x.grant.Doors), "door"))
+	case k.doors == nil && k.kind == "permit" && kept != nil && !sameSet(kept.grant.Doors, x.grant.Doors):
+		t.bad(k.Event, "%s names no doors, but its scope became another one", k.id)
+	case len(x.grant.Doors) == 0:
+		t.bad(k.Event, "%s has no doors in the server's content", k.id)
+	case !s.own(p, x.grant.Doors):
+		t.bad(k.Event, "%s has doors of another place in the server's content", k.id)
+	}
+}
+
+// before is the version that a grant had when the claim's call was sent.
+func (p *place) before(k *claim) *version {
+	var out *version
+	for i, x := range p.content.grants[k.id] {
+		if before(x.e, k.started()) && !x.removed {
+			out = &p.content.grants[k.id][i]
+		}
+	}
+	return out
+}
+
+// own: no door is known to be another place's.
+func (s *second) own(p *place, doors []string) bool {
+	return !slices.ContainsFunc(doors, func(id string) bool { b := s.view.doors[id]; return b != nil && b.place != p.id })
+}
+
+// credentials: a phone has one hash in a place and a hash one phone, and a link
+// likewise in its permit.
+func (s *second) credentials(k *claim, x *version, clauses []string) {
+	if k.phone != "" && x.grant.PhoneHash != "" {
+		mark, hash := k.place+" "+k.phone, k.place+" "+x.grant.PhoneHash
+		switch {
+		case s.phones[mark] == "" && s.people[hash] == "":
+			s.phones[mark], s.people[hash] = hash, mark
+		case s.phones[mark] != hash || s.people[hash] != mark:
+			s.breach(k.call, clauses, "%s: in the server's content its phone is somebody else's", k.id) // [PERM-1] [ENT-1]
+		}
+	}
+	if k.token == "" {
+		return
+	}
+	mark, hash := "token "+k.token, "hash "+x.grant.TokenHash
+	switch {
+	case x.grant.TokenHash == "":
+		s.breach(k.call, clauses, "%s has no link in the server's content", k.id) // [PERM-1]
+	case s.links[mark] == "" && s.links[hash] == "":
+		s.links[mark], s.links[hash] = hash, mark
+	case s.links[mark] != hash || s.links[hash] != mark:
+		s.breach(k.call, clauses, "%s: in the server's content its link is another one", k.id) // [PERM-1]
+	}
+}

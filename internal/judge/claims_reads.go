@@ -1,0 +1,128 @@
+package judge
+
+import "fmt"
+
+// readBack holds what is read of a permit, and the pages of links, against the
+// last claim: the period that was given, revoked or not.
+func (v *View) readBack() book {
+	b, last, links := book{}, map[string][]*claim{}, v.linksGiven()
+	for _, k := range v.claims() {
+		last[k.id] = append(last[k.id], k)
+	}
+	for _, c := range v.calls() {
+		if c.SentNs == 0 || c.Method != "GET" {
+			continue
+		}
+		if given := links[c.in("t")]; c.Route == "/entry" && len(given) > 0 {
+			v.page(b, c, given)
+		}
+		if !c.ok() {
+			continue
+		}
+		items := c.Items
+		if c.Out["permitId"] != nil {
+			items = append(items, any(c.Out))
+		}
+		for _, item := range items {
+			p, _ := item.(map[string]any)
+			id, _ := p["permitId"].(string)
+			v.readOne(b, c, p, last[id])
+		}
+	}
+	return b
+}
+
+// page: a dead link has none.
+func (v *View) page(b book, c *call, given []*claim) {
+	dead, sure := v.deadLink(c, c, given)
+	if !sure || !dead {
+		return
+	}
+	b.at("PERM-4").checked++
+	if c.ok() { // [PERM-4]
+		b.breach(c, []string{"PERM-4"}, "the page of a dead link of %s was shown", given[0].id)
+	}
+}
+
+func (v *View) readOne(b book, c *call, p map[string]any, claims []*claim) {
+	var k *claim
+	for _, x := range claims {
+		switch {
+		case before(x.Event, c.started()):
+			k = x
+		case before(x.started(), c.Event):
+			return // under way
+		}
+	}
+	if k == nil || k.crowded || v.changedBySomebody(k, c) {
+		return
+	}
+	state, _ := p["state"].(string)
+	if k.revoked {
+		b.at("PERM-4").checked++
+		if state != "revoked" { // [PERM-4]
+			b.breach(c, []string{"PERM-4"}, "%s was revoked, but is shown as %q", k.id, state)
+		}
+		return
+	}
+	if !k.again {
+		return
+	}
+	b.at("PERM-3").checked++
+	from, okFrom := instant(p["startsAt"])
+	to, okTo := instant(p["endsAt"])
+	switch { // [PERM-3]
+	case state == "revoked":
+		b.breach(c, []string{"PERM-3"}, "%s was registered again, but is shown as revoked", k.id)
+	case !okFrom || !okTo || !near(from, k.starts, 1) || !near(to, k.ends, 1):
+		b.breach(c, []string{"PERM-3"}, "%s was registered again for %s to %s, but is shown with another period", k.id, moment(k.starts), moment(k.ends))
+	}
+}
+
+// changedBySomebody: the server's content changed between the claim and the
+// read, by a call that isn't in the history.
+func (v *View) changedBySomebody(k *claim, c *call) bool {
+	p := v.places[k.place]
+	if p == nil {
+		return false
+	}
+	for _, x := range p.content.grants[k.id] {
+		if before(k.Event, x.e) && before(x.e, c.Event) && !v.startedBetween(k.Event, x.e) {
+			return true
+		}
+	}
+	return false
+}
+
+// doorRules: an empty list of doors, or one with a door of another place, is 400.
+func (v *View) doorRules() *tally {
+	t := &tally{}
+	places := v.placeOfToken()
+	for _, c := range v.calls() {
+		if c.Route != createRoute || c.Method != "POST" {
+			continue
+		}
+		list, named := c.In["doorIds"].([]any)
+		why := ""
+		switch {
+		case named && len(list) == 0:
+			why = "an empty list of doors"
+		case named:
+			for _, id := range texts(list) {
+				if b := v.doors[id]; b != nil && b.place != places(c) && places(c) != "" {
+					why = fmt.Sprintf("%s of another place", id)
+				}
+			}
+		}
+		if why == "" {
+			continue
+		}
+		if c.ok() {
+			t.checked++
+			t.bad(c.Event, "a permit with %s was registered", why) // [PERM-6]
+		} else if c.Status == 400 {
+			t.checked++
+		}
+	}
+	return t
+}

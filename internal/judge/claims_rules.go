@@ -1,0 +1,172 @@
+package judge
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+const policiesRoute = "/device/v1/doors/{id}/policies"
+
+// policies holds each window policy that was stored or removed against the
+// server's content (ENT-2).
+func (s *second) policies() {
+	places := s.view.placeOfToken()
+	last := map[string]*call{} // by door
+	for i, c := range s.view.calls() {
+		if c.Route != policiesRoute || c.Method == "GET" || !c.ok() || c.SentNs == 0 {
+			continue
+		}
+		crowded := last[c.Path] != nil && last[c.Path].overlaps(c) || crowdedLater(s.view.calls()[i+1:], c)
+		last[c.Path] = c
+		p := s.view.places[places(c)]
+		if crowded || !p.knows(c) {
+			continue
+		}
+		t := s.at("ENT-2")
+		t.checked++
+		found := false
+		for _, w := range during(s.view, c, p.content.windows, func(w windowsAt) *history.Event { return w.e }) {
+			found = found || c.stored(w.windows)
+		}
+		if !found { // [ENT-2]
+			t.bad(c.Event, "%s %s of %s was answered 200, but the server's content has it otherwise", c.Method, c.Route, c.Path)
+		}
+	}
+}
+
+// crowdedLater: a call that was answered later had been sent before c's answer.
+func crowdedLater(calls []*call, c *call) bool {
+	for _, d := range calls {
+		if d.Route == c.Route && d.Path == c.Path && d.Method != "GET" && d.SentNs != 0 && c.overlaps(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// stored: some windows are as the call left them.
+func (c *call) stored(windows []refWindow) bool {
+	var of []refWindow
+	for _, w := range windows {
+		if w.DoorID == c.Path {
+			of = append(of, w)
+		}
+	}
+	if c.Method == "DELETE" {
+		return c.removed(of)
+	}
+	raw, _ := json.Marshal(c.In["window"])
+	var want struct {
+		Ref              string                 `json:"ref"`
+		Week             map[string][][2]string `json:"week"`
+		StartsAt, EndsAt string
+	}
+	if json.Unmarshal(raw, &want) != nil {
+		return true // not what the contract shows: nothing to compare
+	}
+	mode, _ := c.In["mode"].(string)
+	starts, _ := instant(want.StartsAt)
+	ends, _ := instant(want.EndsAt)
+	for _, w := range of {
+		if w.Ref != want.Ref || w.Mode != mode || c.out("policyId") != "" && w.ID != c.out("policyId") {
+			continue
+		}
+		if want.Ref != "custom" || sameWeek(w.Week, want.Week) && (want.StartsAt == "" || near(w.StartsAt, starts, 1)) && (want.EndsAt == "" || near(w.EndsAt, ends, 1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// removed: of a door's windows those that were to go have gone.
+func (c *call) removed(of []refWindow) bool {
+	ref, id := "", ""
+	for _, part := range strings.Split(c.Query, "&") {
+		switch k, v, _ := strings.Cut(part, "="); k {
+		case "ref":
+			ref = v
+		case "policyId":
+			id = v
+		}
+	}
+	for _, w := range of {
+		if ref == "" && id == "" || ref != "" && w.Ref == ref || id != "" && w.ID == id {
+			return false
+		}
+	}
+	return true
+}
+
+func sameWeek(a, b map[string][][2]string) bool {
+	for _, day := range weekdays {
+		if len(a[day])+len(b[day]) > 0 && !reflect.DeepEqual(a[day], b[day]) {
+			return false
+		}
+	}
+	return true
+}
+
+var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+
+const placeRoute = "/core/v1/places/{id}"
+
+// hours holds each change of opening hours against the server's content: the
+// given days as given, the others as they were (HRS-1).
+func (s *second) hours() {
+	var last *call
+	for i, c := range s.view.calls() {
+		if c.Route != placeRoute || c.Method != "PATCH" || !c.ok() || c.SentNs == 0 {
+			continue
+		}
+		crowded := last != nil && last.Path == c.Path && last.overlaps(c) || crowdedLater(s.view.calls()[i+1:], c)
+		last = c
+		p := s.view.places[c.Path]
+		if crowded || !p.knows(c) {
+			continue
+		}
+		t := s.at("HRS-1")
+		t.checked++
+		var old refHours
+		for _, h := range p.content.hours {
+			if before(h.e, c.started()) {
+				old = h.hours
+			}
+		}
+		found := false
+		for _, h := range during(s.view, c, p.content.hours, func(h hoursAt) *history.Event { return h.e }) {
+			found = found || c.patched(old, h.hours)
+		}
+		if !found { // [HRS-1]
+			t.bad(c.Event, "hours of %s were changed, but the server's content has others", c.Path)
+		}
+	}
+}
+
+// patched: the hours are the old ones with the call's days.
+func (c *call) patched(old, now refHours) bool {
+	raw, _ := json.Marshal(c.In["hours"])
+	var in refHours
+	if json.Unmarshal(raw, &in) != nil {
+		return true
+	}
+	want := map[string][][2]string{}
+	for day, list := range old.Week {
+		want[day] = list
+	}
+	for day, list := range in.Week {
+		want[day] = list
+	}
+	return sameWeek(want, now.Week)
+}
+
+// moment writes Unix ms as a time, 0 as never.
+func moment(ms int64) string {
+	if ms == 0 {
+		return "no time"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}

@@ -1,0 +1,147 @@
+package judge
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+func TestCleanHistoryPasses(t *testing.T) {
+	t.Parallel()
+	for _, v := range Judge(NewView(clean().events)) {
+		want := Pass
+		if v.Clause == "CMD-6" {
+			want = Skipped
+		}
+		if v.Status != want || v.Promise == "" {
+			t.Errorf("%s; want %s and a promise", v, want)
+			if v.FirstBad != nil {
+				t.Log(v.FirstBad.String())
+			}
+		}
+	}
+}
+
+func TestNothingIsSkipped(t *testing.T) {
+	t.Parallel()
+	for _, v := range Judge(NewView(nil)) {
+		if v.Status != Skipped {
+			t.Errorf("%s; want SKIPPED without events", v)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	h := clean()
+	var b bytes.Buffer
+	if err := WriteLedger(&b, Ledger(Judge(NewView(h.events)), nil, Basis{})); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + b.String())
+	for _, want := range []string{
+		"max 1.00 s of ", "at 36 h-1 s 1, 36 h 1, 36 h+1 s 1", "2 unknown (1 acted, 1 not)", "not exercised",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("ledger lacks %q", want)
+		}
+	}
+}
+
+// Any history that honest parts write passes.
+func TestRandomCleanHistoriesPass(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := random(t)
+		for _, v := range Judge(NewView(h.events)) {
+			if v.Status != Pass && v.Status != Skipped {
+				t.Fatalf("%s\n%s", v, v.FirstBad)
+			}
+		}
+	})
+}
+
+func random(t *rapid.T) *builder {
+	h := newBuilder()
+	h.base("plc_a")
+	h.base("plc_b")
+	h.addBoard("plc_a", "brd_1")
+	h.addBoard("plc_a", "brd_2")
+	h.addBoard("plc_b", "brd_3")
+	revoked := map[string]bool{} // what the server holds, by person
+	known := map[string]map[string]string{}
+	sync := func(id string) {
+		known[id] = map[string]string{}
+		for p, r := range revoked {
+			known[id][p] = map[bool]string{true: "revoked", false: "valid"}[r]
+		}
+	}
+	all := []string{doorOf("brd_1", 1), doorOf("brd_2", 1)}
+	for _, id := range h.boardIDs() {
+		h.online(id)
+		sync(id)
+	}
+	h.auto = true
+	people := []string{"kim", "lee", "cho"}
+	for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
+		id := rapid.SampledFrom(h.boardIDs()).Draw(t, "board")
+		b := h.boards[id]
+		switch rapid.IntRange(0, 6).Draw(t, "what") {
+		case 0:
+			if b.cutAt == 0 {
+				h.cut(id)
+				h.pass(1)
+			}
+		case 1:
+			if b.cutAt != 0 {
+				h.back(id)
+				sync(id)
+			}
+		case 2:
+			h.pass(rapid.SampledFrom([]int64{1, 999, 60_000, 301_000, LimitMs - 1000, LimitMs / 2}).Draw(t, "ms"))
+		case 3:
+			who := rapid.SampledFrom(people).Draw(t, "who")
+			r := rapid.Bool().Draw(t, "revoke")
+			revoked[who] = r
+			h.pass(2) // commits do not share their moment with a cut
+			h.change("plc_a", map[bool]string{true: "revoke", false: "register"}[r], grant("pmt_"+who, who, r, all...))
+			for _, o := range []string{"brd_1", "brd_2"} {
+				if h.boards[o].cutAt == 0 {
+					sync(o)
+				}
+			}
+		case 4:
+			who := rapid.SampledFrom(people).Draw(t, "who")
+			state := known[id][who]
+			switch {
+			case b.cutAt != 0 && h.at-b.cutAt > LimitMs:
+				h.present(id, who, "denied", "outage_limit", "")
+			case b.place != "plc_a" || state == "":
+				h.present(id, who, "denied", "no_valid_grant", "")
+			case h.at >= t0+90*24*3600*1000 && state == "valid":
+				h.present(id, who, "denied", "expired", "")
+			case state == "revoked":
+				h.present(id, who, "denied", "revoked", "")
+			default:
+				h.present(id, who, "opened", "onsite", "pmt_"+who)
+			}
+		default:
+			op := rapid.SampledFrom([]string{"open", "hold", "close"}).Draw(t, "op")
+			key := "k" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+			outcome := rapid.SampledFrom([]string{history.Reported, history.Refused, history.NoResponse}).Draw(t, "outcome")
+			acted := outcome == history.Reported || outcome == history.NoResponse && rapid.Bool().Draw(t, "acted")
+			if b.cutAt != 0 {
+				outcome, acted = history.WasOffline, false
+			}
+			h.command(id, key, op, outcome, acted, rapid.IntRange(0, 2).Draw(t, "repeats"))
+			if rapid.Bool().Draw(t, "reuse") {
+				h.reuse(id, key, op+" other")
+			}
+		}
+	}
+	return h
+}

@@ -1,0 +1,112 @@
+package judge
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Combine joins the verdicts of separate worlds into one per clause: the
+// heaviest status with its first breach, and numbers over all worlds. Evidence is
+// missing only where no world has it.
+func Combine(worlds ...[]Verdict) []Verdict {
+	var out []Verdict
+	at := map[string]int{}
+	numbers := map[string][]string{} // of those that passed, by clause
+	for _, w := range worlds {
+		for _, v := range w {
+			if v.Status == Pass {
+				numbers[v.Clause] = append(numbers[v.Clause], v.Number)
+			}
+			i, known := at[v.Clause]
+			if !known {
+				at[v.Clause] = len(out)
+				out = append(out, v)
+				continue
+			}
+			out[i].join(v)
+		}
+	}
+	for i := range out {
+		switch v := &out[i]; v.Status {
+		case Pass:
+			v.Number = addUp(numbers[v.Clause])
+		case Fail:
+			v.Number = fmt.Sprintf("%s bad of %s: %s", count(v.Bad), count(v.Checked), v.FirstBad.Why)
+		}
+	}
+	return out
+}
+
+func (v *Verdict) join(o Verdict) {
+	v.Checked += o.Checked
+	v.Bad += o.Bad
+	v.Missing = slices.DeleteFunc(slices.Clone(v.Missing), func(m string) bool { return !slices.Contains(o.Missing, m) })
+	if weight[o.Status] > weight[v.Status] {
+		v.Status, v.Number, v.FirstBad = o.Status, o.Number, o.FirstBad
+	}
+}
+
+// figure is a number in the text of a verdict: 1,234 or a duration such as
+// 0.54 s, 36.000 h or 35h59m59s.
+var figure = regexp.MustCompile(`\d+(?:,\d{3})*(?:\.\d+)?(?:(?:h|ms|m|s)[\d.hms]*| (?:h|ms|s)\b)?`)
+
+// addUp joins numbers of one wording: counts are summed; durations and
+// what stands behind "at most" are maxima. Numbers of another wording stand beside them.
+func addUp(numbers []string) string {
+	type wording struct {
+		text string
+		sum  []string
+	}
+	var all []*wording
+	for _, n := range numbers {
+		text, found := figure.ReplaceAllString(n, "#"), figure.FindAllString(n, -1)
+		i := slices.IndexFunc(all, func(w *wording) bool { return w.text == text })
+		if i < 0 {
+			all = append(all, &wording{text, found})
+			continue
+		}
+		before := strings.Split(text, "#")
+		for k := range found {
+			all[i].sum[k] = add(all[i].sum[k], found[k], strings.HasSuffix(before[k], "at most "))
+		}
+	}
+	var out []string
+	for _, w := range all {
+		k := -1
+		out = append(out, figure.ReplaceAllStringFunc(placeholders(w.text), func(string) string { k++; return w.sum[k] }))
+	}
+	return strings.Join(out, "; ")
+}
+
+// placeholders makes each # of a wording a figure again, to be replaced in order.
+func placeholders(text string) string { return strings.ReplaceAll(text, "#", "0") }
+
+// add sums two counts, or takes the larger of two maxima; durations all are.
+func add(a, b string, most bool) string {
+	n, err1 := strconv.Atoi(strings.ReplaceAll(a, ",", ""))
+	m, err2 := strconv.Atoi(strings.ReplaceAll(b, ",", ""))
+	switch {
+	case err1 == nil && err2 == nil && most:
+		return count(max(n, m))
+	case err1 == nil && err2 == nil:
+		return count(n + m)
+	}
+	if length(b) > length(a) {
+		return b
+	}
+	return a
+}
+
+// length of a duration as a verdict writes it; a bare number counts as seconds.
+func length(text string) time.Duration {
+	text = strings.NewReplacer(" ", "", ",", "").Replace(text)
+	if d, err := time.ParseDuration(text); err == nil {
+		return d
+	}
+	d, _ := time.ParseDuration(text + "s") // a figure is a number in any case
+	return d
+}

@@ -1,0 +1,190 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// NotAfterSlackMs is what may lie between the publish event and the moment from
+// which the board's window of NotAfterMs counts, both on the machine's clock.
+const NotAfterSlackMs = 50
+
+// results maps the result of an entry record to the outcome of its command.
+var results = map[string]string{
+	"opened": history.Reported, "held": history.Reported, "locked": history.Reported,
+	"offline": history.WasOffline, "refused": history.Refused, "noResponse": history.NoResponse,
+}
+
+// actions maps an operation to what the relay does for it.
+var actions = map[string]string{"open": "pulse", "hold": "hold", "close": "lock"}
+
+// told is the first event that told the outcome o of a command: an answer, or
+// the record where nobody was answered (entry by people, a lost answer), nil if
+// none did.
+func (c *command) told(o string) *history.Event {
+	var answered, recorded []*history.Event
+	definitely := false
+	for _, e := range c.answers {
+		definitely = definitely || definite(e)
+		if e.Outcome == o {
+			answered = append(answered, e)
+		}
+	}
+	if definitely {
+		return earliest(answered)
+	}
+	for _, e := range c.records {
+		if results[e.Result] == o {
+			recorded = append(recorded, e)
+		}
+	}
+	return earliest(recorded)
+}
+
+// Cmd1 judges CMD-1: a reported command has exactly one actuation, before the
+// answer, of the right kind at the right door, and the board's word for it. A 200
+// names its command.
+func Cmd1(v *View) Verdict {
+	t, pulses := v.cmd1(), v.driven().of("CMD-1")
+	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s reported, one actuation each, %s pulses of 5 s", count(t.checked), count(pulses.checked)))
+}
+
+func (v *View) cmd1() *tally {
+	t := &tally{}
+	for _, e := range v.nameless {
+		t.checked++
+		t.bad(e, "%s %s answered 200 without a commandId", e.Method, e.Route) // [CMD-1]
+	}
+	for _, c := range v.order {
+		told := c.told(history.Reported)
+		if told == nil || !v.truth(c) {
+			continue
+		}
+		t.checked++
+		switch report := c.soundReport(); { // [CMD-1]
+		case len(c.acts) == 0:
+			t.bad(told, "%s reported without an actuation", c.id)
+		case len(c.acts) > 1:
+			t.bad(c.acts[1], "%s actuated %d times", c.id, len(c.acts))
+		case before(told, c.acts[0]):
+			t.bad(told, "%s reported before its actuation", c.id)
+		case v.hasReports && len(c.publishes) > 0 && (report == nil || before(told, report) || report.Result != "ok"):
+			t.bad(told, "%s reported, but its board had not said so", c.id)
+		case c.op != "" && c.acts[0].Action != actions[c.op]:
+			t.bad(c.acts[0], "%s is %s but the relay did %s", c.id, c.op, c.acts[0].Action)
+		case c.door != "" && c.acts[0].DoorID != "" && c.acts[0].DoorID != c.door:
+			t.bad(c.acts[0], "%s is for %s but moved %s", c.id, c.door, c.acts[0].DoorID)
+		}
+	}
+	return t
+}
+
+// Cmd2 judges CMD-2: a command that ended offline was never sent and never
+// acted, and its board was really away.
+func Cmd2(v *View) Verdict {
+	t := v.cmd2()
+	return t.verdict(v, "CMD-2", fmt.Sprintf("%s offline, none sent", count(t.checked)))
+}
+
+func (v *View) cmd2() *tally {
+	t := &tally{}
+	for _, c := range v.order {
+		if c.told(history.WasOffline) == nil || !v.hasServer && !v.truth(c) {
+			continue
+		}
+		t.checked++
+		if v.needlessly(c) {
+			t.bad(c.told(history.WasOffline), "%s ended offline, but its board was connected", c.id) // [CMD-2]
+		}
+		if len(c.publishes) > 0 { // [CMD-2]
+			t.bad(c.publishes[0], "%s ended offline but was sent", c.id)
+		}
+		if len(c.acts) > 0 {
+			t.bad(c.acts[0], "%s ended offline but moved the door", c.id)
+		}
+	}
+	return t
+}
+
+// Cmd3 judges CMD-3: a refused command moved nothing, and its board had refused it.
+func Cmd3(v *View) Verdict {
+	t := v.cmd3()
+	return t.verdict(v, "CMD-3", fmt.Sprintf("%s refused, none acted", count(t.checked)))
+}
+
+func (v *View) cmd3() *tally {
+	t := &tally{}
+	for _, c := range v.order {
+		if c.told(history.Refused) == nil || !v.truth(c) {
+			continue
+		}
+		t.checked++
+		if len(c.acts) > 0 { // [CMD-3]
+			t.bad(c.acts[0], "%s was refused but moved the door", c.id)
+		}
+		if report := c.soundReport(); v.hasReports && len(c.publishes) > 0 && (report == nil || report.Result != "refused") {
+			t.bad(c.told(history.Refused), "%s was refused, but not by its board", c.id) // [CMD-3]
+		}
+	}
+	return t
+}
+
+// Cmd4 judges CMD-4: an unknown outcome is really unknown and has zero or one
+// actuation, and no command at all acts later than notAfter, whatever was
+// answered.
+func Cmd4(v *View) Verdict {
+	t, n := v.cmd4()
+	return t.verdict(v, "CMD-4", fmt.Sprintf("%s unknown (%s acted, %s not), latest start %s of %s",
+		count(n.acted+n.idle), count(n.acted), count(n.idle), secs(n.latestMs), count(n.timed)))
+}
+
+type cmd4numbers struct {
+	acted, idle, timed int
+	latestMs           int64
+}
+
+func (v *View) cmd4() (*tally, cmd4numbers) {
+	t, n := &tally{}, cmd4numbers{}
+	for _, c := range v.order {
+		if c.told(history.NoResponse) != nil && v.truth(c) {
+			t.checked++
+			switch len(c.acts) {
+			case 0:
+				n.idle++
+			case 1:
+				n.acted++
+			default:
+				t.bad(c.acts[1], "%s has no known outcome and actuated %d times", c.id, len(c.acts)) // [CMD-4]
+			}
+			v.unknown(t, c)
+		} else if len(c.acts) > 0 && len(c.publishes) > 0 {
+			t.checked++
+		}
+		v.inTime(t, &n, c)
+	}
+	return t, n
+}
+
+// inTime: no command acts later than notAfter, which counts from the acceptance
+// of the request and not from when the server got around to sending it.
+func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
+	sent, intent := earliest(c.publishes), earliest(c.intents)
+	if sent == nil || sent.WallNs == 0 || sent.NotAfterMs == 0 {
+		return
+	}
+	for _, a := range c.acts {
+		if a.WallNs == 0 {
+			continue
+		}
+		n.timed++
+		ms := (a.WallNs - sent.WallNs) / 1e6
+		n.latestMs = max(n.latestMs, ms)
+		switch {
+		case a.WallNs > sent.WallNs+(sent.NotAfterMs+NotAfterSlackMs)*1e6:
+			t.bad(a, "%s acted %s after it was sent, notAfter is %s", c.id, secs(ms), secs(sent.NotAfterMs)) // [CMD-4]
+		case intent != nil && intent.WallNs != 0 && a.WallNs > intent.WallNs+(AcceptMs+NotAfterSlackMs)*1e6:
+			t.bad(a, "%s acted %s after it was accepted, notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(AcceptMs)) // [CMD-4]
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Cmd6 judges CMD-6: CMD-1..5 for the commands that were in progress when their
+// board, its line or the server died. Without each kind of death in flight the
+// proof isn't whole.
+func Cmd6(v *View) Verdict {
+	t := &tally{}
+	hit := map[string]bool{}
+	by := map[string]int{}
+	for _, c := range v.order {
+		kind := v.struck(c)
+		if kind == "" {
+			continue
+		}
+		t.checked++
+		by[kind]++
+		hit[c.id] = true
+		if c.key != "" {
+			hit[c.key] = true
+		}
+	}
+	cmd4, _ := v.cmd4()
+	cmd5, _ := v.cmd5()
+	for _, u := range []*tally{v.cmd1(), v.cmd2(), v.cmd3(), cmd4, cmd5} {
+		for _, f := range u.found {
+			if hit[f.e.CommandID] || f.e.Key != "" && hit[f.e.Key] {
+				t.found = append(t.found, f) // [CMD-6]
+			}
+		}
+	}
+	out := t.verdict(v, "CMD-6", fmt.Sprintf("%s in progress at a crash (server %s, board %s, line %s)",
+		count(t.checked), count(by["server"]), count(by["board"]), count(by["line"])))
+	for _, kind := range []string{"server", "board", "line"} {
+		if by[kind] == 0 { // [CMD-6]
+			out.Missing = append(out.Missing, kind+" died with a command in flight")
+		}
+	}
+	return out
+}
+
+// struck says what died between the first and the last word of a command:
+// server, board or line; "" for nothing.
+func (v *View) struck(c *command) string {
+	from := earliest(c.intents, c.publishes)
+	if from == nil {
+		return ""
+	}
+	to := earliest(c.answers, c.records)
+	if within(v.starts, from, to) != nil {
+		return "server"
+	}
+	if len(c.publishes) == 0 {
+		return ""
+	}
+	b := v.boards[c.publishes[0].BoardID]
+	if b == nil {
+		return ""
+	}
+	if within(b.deaths, from, to) != nil {
+		return "board"
+	}
+	epoch := c.publishes[0].Epoch
+	i, _ := slices.BinarySearchFunc(b.conn, from, order)
+	for _, e := range b.conn[i:] {
+		if to != nil && before(to, e) {
+			break
+		}
+		if e.Kind == history.Line && e.Op == "down" || e.Kind == history.Offline && e.Epoch == epoch || e.Kind == history.Online && e.Epoch != epoch {
+			return "line"
+		}
+	}
+	return ""
+}
+
+// within is the first of some events in order that lies between two others.
+func within(events []*history.Event, from, to *history.Event) *history.Event {
+	i, _ := slices.BinarySearchFunc(events, from, order)
+	if i < len(events) && (to == nil || before(events[i], to)) {
+		return events[i]
+	}
+	return nil
+}
+
+func order(a, b *history.Event) int {
+	switch {
+	case before(a, b):
+		return -1
+	case before(b, a):
+		return 1
+	}
+	return 0
+}

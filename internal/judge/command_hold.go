@@ -1,0 +1,115 @@
+package judge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// HoldSlackMs is how far the end of a hold of N minutes may be from its N
+// minutes, on the board's clock.
+const HoldSlackMs = 500
+
+// hold is a command hold that is active on a channel.
+type hold struct {
+	act  *history.Event
+	ends int64 // domain ms, 0 = until locked
+}
+
+// holds is what a checker of holds carries from channel to channel.
+type holds struct {
+	tally
+	v     *View
+	ended int
+	farMs int64 // the farthest end from its N minutes
+}
+
+// Cmd7 judges CMD-7 from the journals: a hold of N minutes ends after N minutes,
+// over outages and reboots, unless something ended or replaced it; a hold of 0
+// minutes ends by a command only; and nothing else ends by itself.
+func Cmd7(v *View) Verdict {
+	h := &holds{v: v}
+	for _, b := range v.sortedBoards() {
+		if b.truth {
+			h.board(b)
+		}
+	}
+	n := h.checked
+	h.tally = *h.plus(v.driven().of("CMD-7"))
+	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to their end, at most %s off", count(n), count(h.ended), secs(h.farMs)))
+}
+
+func (h *holds) board(b *board) {
+	active := map[int]*hold{}
+	resting := map[int]bool{} // the outage holds on: the end of the hold shows at recovery
+	for _, e := range b.onsite {
+		switch {
+		case e.Kind == history.Wiped || e.Kind == history.Detached || e.OutageAgeMs < 0: // the clock went with it
+			active = map[int]*hold{}
+		case e.Kind != history.Actuation:
+		case e.Cause == "command" && (e.Action == "hold" || e.Action == "lock"):
+			h.over(b, active[e.Channel], resting[e.Channel], e)
+			delete(active, e.Channel)
+			resting[e.Channel] = false
+			if minutes, known := h.minutes(e); e.Action == "hold" && known {
+				h.checked++
+				active[e.Channel] = &hold{act: e}
+				if minutes > 0 {
+					active[e.Channel].ends = e.At + minutes*60_000
+				}
+			}
+		case e.Cause == "hold_end":
+			h.end(b, active[e.Channel], e)
+			delete(active, e.Channel)
+		case e.Cause == "outage" && e.Action == "hold":
+			resting[e.Channel] = true
+		case e.Cause == "outage" && e.Action == "lock": // close, or the recovery from hold
+			h.over(b, active[e.Channel], resting[e.Channel], e)
+			delete(active, e.Channel)
+			resting[e.Channel] = false
+		}
+	}
+	for channel, a := range active {
+		h.over(b, a, resting[channel], &history.Event{Kind: history.Label, At: h.v.end})
+	}
+}
+
+// end: a hold has ended by itself.
+func (h *holds) end(b *board, a *hold, e *history.Event) {
+	switch {
+	case a == nil: // given before the history, or by somebody whose minutes nobody knows
+	case a.ends == 0:
+		h.bad(e, "%s channel %d ended a hold by itself that was to last until locked", b.id, e.Channel) // [CMD-7]
+	case !near(e.At, a.ends, HoldSlackMs):
+		h.bad(e, "%s channel %d ended its hold %s after it began, %s were asked for", b.id, e.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
+	default:
+		h.ended++
+		h.farMs = max(h.farMs, e.At-a.ends, a.ends-e.At)
+	}
+}
+
+// over: something else ended or replaced a hold, or the history did. Its own end
+// must not have been due.
+func (h *holds) over(b *board, a *hold, resting bool, e *history.Event) {
+	if a == nil || a.ends == 0 || resting || e.At <= a.ends+HoldSlackMs {
+		return
+	}
+	h.bad(a.act, "%s channel %d is held since %s, %s were asked for", b.id, a.act.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
+}
+
+// minutes of a hold as the client asked for them under the command's key.
+func (h *holds) minutes(act *history.Event) (int64, bool) {
+	c := h.v.commands[act.CommandID]
+	if c == nil || h.v.keys[c.key] == nil {
+		return 0, false
+	}
+	for _, e := range h.v.keys[c.key].attempts {
+		if f := strings.Fields(e.Meaning); len(f) >= 3 && f[1] == "hold" && f[0] == act.DoorID {
+			n, err := strconv.ParseFloat(f[2], 64)
+			return int64(n), err == nil
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,175 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// KeptMs is how long a key is kept: afterwards it is a new one.
+const KeptMs = 30 * 24 * 3600 * 1000
+
+// codeReused is the answer to another request under a used key.
+const codeReused = "idempotency_key_reused"
+
+// Cmd5 judges CMD-5: under one key there is one command, sent at most once,
+// after its intent was committed, acting at most once in any journal, and every
+// definite answer is byte for byte the first. Another request under the key
+// sends nothing.
+func Cmd5(v *View) Verdict {
+	t, repeats := v.cmd5()
+	return t.verdict(v, "CMD-5", fmt.Sprintf("%s keys, %s repeats, at most one opening each", count(t.checked), count(repeats)))
+}
+
+func (v *View) cmd5() (t *tally, repeats int) {
+	t = &tally{}
+	for _, c := range v.order {
+		v.sentOnce(t, c)
+	}
+	seen := map[string]bool{}
+	for _, c := range v.order { // by command first: the order is that of the history
+		if c.key != "" && !seen[c.key] {
+			seen[c.key] = true
+			repeats += v.key(t, v.keys[c.key])
+		}
+	}
+	var rest []string
+	for key := range v.keys {
+		if !seen[key] {
+			rest = append(rest, key)
+		}
+	}
+	slices.Sort(rest)
+	for _, key := range rest {
+		repeats += v.key(t, v.keys[key])
+	}
+	return t, repeats
+}
+
+// sentOnce judges a command by itself.
+func (v *View) sentOnce(t *tally, c *command) {
+	if len(c.publishes) > 1 {
+		t.bad(c.publishes[1], "%s was sent %d times", c.id, len(c.publishes))
+	}
+	if len(c.publishes) > 0 && v.hasIntents {
+		switch sent := c.publishes[0]; {
+		case len(c.intents) == 0:
+			t.bad(sent, "%s was sent without a committed intent", c.id)
+		case before(sent, c.intents[0]):
+			t.bad(sent, "%s was sent before its intent was committed", c.id)
+		}
+	}
+	if len(c.publishes) > 0 && !v.hasIntents && len(c.answers)+len(c.records) == 0 && v.hasRecords {
+		t.bad(c.publishes[0], "%s was sent but no answer or record accounts for it", c.id)
+	}
+	if len(c.acts) > 0 && len(c.publishes) == 0 && v.hasServer {
+		t.bad(c.acts[0], "%s moved a door but was never sent", c.id)
+	}
+	if len(c.acts) > 1 {
+		t.bad(c.acts[1], "%s actuated %d times", c.id, len(c.acts))
+	}
+}
+
+// definite: an answer of the device stage, which a key keeps.
+func definite(e *history.Event) bool { return e.Outcome != "" }
+
+// key judges all that happened under one key and returns its repeats.
+func (v *View) key(t *tally, k *keyUse) (repeats int) {
+	if k == nil {
+		return 0
+	}
+	t.checked++
+	var first *history.Event // the first definite answer of the running 30 days
+	for _, e := range k.answers {
+		switch {
+		case first != nil && e.At-first.At < KeptMs && v.forgot(e):
+			t.bad(e, "key %s: answered %d %s, first %d %s", k.key, e.Status, e.Code, first.Status, first.Outcome) // [CMD-5]
+			continue
+		case !definite(e):
+			continue
+		case first == nil || e.At-first.At >= KeptMs && e.CommandID != first.CommandID:
+			first = e
+			continue
+		}
+		repeats++
+		switch { // [CMD-5]
+		case e.Status != first.Status || e.Outcome != first.Outcome:
+			t.bad(e, "key %s: answered %d %s, first %d %s", k.key, e.Status, e.Outcome, first.Status, first.Outcome)
+		case e.CommandID != first.CommandID:
+			t.bad(e, "key %s: answered with %s, first %s", k.key, e.CommandID, first.CommandID)
+		case e.BodyHash != first.BodyHash:
+			t.bad(e, "key %s: another body than the first answer's", k.key)
+		case e.Meaning != first.Meaning:
+			t.bad(e, "key %s: another request got the first one's answer", k.key)
+		}
+	}
+	v.reused(t, k)
+	v.oneCommand(t, k)
+	return repeats
+}
+
+// forgot: an answer that must not come under a settled key, whatever was asked: a
+// success or a failure of the server without an outcome. One that shuts down or
+// starts may say 503.
+func (v *View) forgot(e *history.Event) bool {
+	switch {
+	case definite(e) || e.Code == codeReused:
+		return false
+	case e.Status == 503:
+		return !v.dying(e, e) && !v.starting(e)
+	}
+	return e.Status >= 500 || e.Status < 300 || e.Status == 409
+}
+
+// reused: only a different request may get the answer that the key is taken.
+func (v *View) reused(t *tally, k *keyUse) {
+	for _, e := range k.answers {
+		if e.Code != codeReused || e.Meaning == "" {
+			continue
+		}
+		for _, f := range k.answers {
+			if definite(f) && f.Meaning == e.Meaning && e.At-f.At < KeptMs && f.At-e.At < KeptMs {
+				t.bad(e, "key %s: refused as reused although it is the same request", k.key)
+				break
+			}
+		}
+	}
+}
+
+// oneCommand: all intents, publishes and answers under the key are of one
+// command, and of all its commands at most one acts, once.
+func (v *View) oneCommand(t *tally, k *keyUse) {
+	var ids []string
+	firsts := map[string]*history.Event{}
+	for _, es := range [][]*history.Event{k.intents, k.publishes} {
+		for _, e := range es {
+			if f := firsts[e.CommandID]; f == nil {
+				ids = append(ids, e.CommandID)
+				firsts[e.CommandID] = e
+			} else if before(e, f) {
+				firsts[e.CommandID] = e
+			}
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int {
+		if before(firsts[a], firsts[b]) {
+			return -1
+		}
+		return 1
+	})
+	for i := 1; i < len(ids); i++ {
+		a, b := firsts[ids[i-1]], firsts[ids[i]]
+		if b.At-a.At >= KeptMs {
+			continue
+		}
+		e := b
+		if c := v.commands[ids[i]]; len(c.publishes) > 0 {
+			e = c.publishes[0]
+		}
+		if acts := v.commands[ids[i]].acts; len(acts) > 0 && len(v.commands[ids[i-1]].acts) > 0 {
+			e = acts[0]
+		}
+		t.bad(e, "key %s: second command %s, first %s", k.key, ids[i], ids[i-1])
+	}
+}

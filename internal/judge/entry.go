@@ -1,0 +1,222 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Ent1 judges ENT-1: what a connected board decides equals the reference, the
+// relay moves exactly when the reference allows it, and memberships and reservations
+// are in the server's content as they were given.
+func Ent1(v *View) Verdict {
+	n := v.decided()
+	t := n.connected.plus(v.second().of("ENT-1")).plus(v.served().of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
+	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions as the reference%s", count(n.connected.checked), n.rest()))
+}
+
+// Ent2 judges ENT-2 on site, connected or not, and of links and phones: a free window opens to anybody, a
+// closed one to no guest.
+func Ent2(v *View) Verdict {
+	n := v.decided()
+	s := v.served().of("ENT-2")
+	t := n.windows.plus(v.second().of("ENT-2")).plus(s) // [ENT-2]
+	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones by a free or closed window", count(n.windows.checked), count(s.checked)))
+}
+
+// decisions adds up all presentations and all that the boards' relays did by
+// themselves.
+type decisions struct {
+	connected, outage, limit, windows *tally
+	opened, stopped, unknown          int
+	oldestMs                          int64
+	minus, exact, plus                int // boundary values of OFF-2 that were hit
+}
+
+func (n *decisions) rest() string {
+	if n.unknown == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s more it cannot tell)", count(n.unknown))
+}
+
+// decisions judges each presentation. Four clauses stand on it.
+func (v *View) decisions() *decisions {
+	n := &decisions{connected: &tally{}, outage: &tally{}, limit: &tally{}, windows: &tally{}}
+	for _, b := range v.sortedBoards() {
+		v.boardDecides(n, b)
+	}
+	return n
+}
+
+func (v *View) boardDecides(n *decisions, b *board) {
+	p := v.places[b.place]
+	if p == nil {
+		p = &place{}
+	}
+	paired := b.pair()
+	orphan := map[*history.Event]bool{}
+	for _, e := range paired.orphan {
+		orphan[e] = b.truth
+	}
+	line, resuming := lineState{}, false // resuming: came back from over 36 h and has not acknowledged yet
+	for _, e := range b.onsite {
+		line.see(e)
+		switch {
+		case e.Kind == history.Online:
+			resuming = over(e.OutageAgeMs)
+		case e.Kind == history.Applied:
+			resuming = false
+		case e.Kind == history.Presented:
+			n.presented(b, p, presentation{e, paired.lines[e], line, resuming})
+		case orphan[e]:
+			n.byNobody(b, e, &line)
+		}
+	}
+}
+
+// byNobody: the relay did something on site without a presentation at the reader.
+func (n *decisions) byNobody(b *board, e *history.Event, line *lineState) {
+	t, age := n.connected, e.OutageAgeMs
+	if low, _, ok := line.age(e.At); ok && low > age {
+		age = low
+	}
+	switch {
+	case over(age):
+		t = n.limit
+	case age > 0:
+		t = n.outage
+	}
+	t.checked++
+	t.bad(e, "%s did %s on site (%s) at outage age %s, but no one had presented a phone or link", b.id, e.Action, e.Cause, history.Age(age)) // [ENT-1] [OFF-1] [OFF-2]
+}
+
+// presentation is a person at a reader: what the board said, what its relay did,
+// how its line stood.
+type presentation struct {
+	*history.Event
+	line     *history.Event // of the journal, nil = none
+	net      lineState
+	resuming bool
+}
+
+// pulsed: the relay moved for it.
+func (p presentation) pulsed() bool { return p.line != nil && p.line.Action == "pulse" }
+
+func (n *decisions) presented(b *board, p *place, e presentation) {
+	n.boundary(e.Event)
+	said := *e.Event
+	if e.line != nil { // on a busy machine the word comes later than the deed
+		said.At, said.WallNs = e.line.At, e.line.WallNs
+	}
+	if since, wrong := e.net.wrong(&said); wrong {
+		n.limit.checked++
+		n.limit.bad(e.Event, "%s says outage age %s, its line has been down for %s", b.id, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-2]
+	}
+	if over(e.OutageAgeMs) {
+		n.overLimit(b, e)
+		return
+	}
+	if e.resuming && e.Reason == "outage_limit" && !e.pulsed() {
+		return
+	}
+	if e.OutageAgeMs > 0 {
+		n.limit.checked++
+		if e.Reason == "outage_limit" {
+			n.limit.bad(e.Event, "%s denied outage_limit at outage age %s", b.id, history.Age(e.OutageAgeMs)) // [OFF-2]
+		}
+	}
+	n.decided(b, p.content.rule(e.Event), e)
+}
+
+// overLimit: nothing is decided any more.
+func (n *decisions) overLimit(b *board, e presentation) {
+	n.limit.checked++
+	n.stopped++
+	switch {
+	case e.Result == "opened" || e.Reason != "outage_limit":
+		n.limit.bad(e.Event, "%s %s at outage age %s, must be denied outage_limit", b.id, said(e.Event), history.Age(e.OutageAgeMs)) // [OFF-2]
+	case e.pulsed():
+		n.limit.bad(e.line, "%s moved the relay at outage age %s, although it denied", b.id, history.Age(e.OutageAgeMs)) // [OFF-2]
+	}
+}
+
+// decided compares word and relay with the reference.
+func (n *decisions) decided(b *board, r ruling, e presentation) {
+	t := n.connected
+	if e.OutageAgeMs > 0 {
+		t = n.outage
+		if e.Result == "opened" {
+			n.opened++
+			n.oldestMs = max(n.oldestMs, e.OutageAgeMs)
+		}
+	}
+	where := fmt.Sprintf("%s at %s, revision %d, outage age %s", e.DoorID, b.id, e.Revision, history.Age(e.OutageAgeMs))
+	if b.truth && e.line == nil {
+		t.checked++
+		t.bad(e.Event, "%s: %s, but the relay's journal has no line of it", where, said(e.Event)) // [ENT-1] [OFF-1]
+		return
+	}
+	if r.unknown {
+		n.unknown++
+		if b.truth && e.pulsed() != (e.Result == "opened") {
+			t.checked++
+			t.bad(e.line, "%s: %s, but the relay did %s", where, said(e.Event), e.line.Action) // [ENT-1] [OFF-1]
+		}
+		return
+	}
+	differs := r.agrees(e.Event)
+	if differs == "" && b.truth {
+		differs = r.relay(e)
+	}
+	tallies := []*tally{t}
+	if r.byWindow() || e.line != nil && e.line.Cause == "free" {
+		tallies = append(tallies, n.windows)
+	}
+	for _, t := range tallies {
+		t.checked++
+		if differs != "" {
+			t.bad(e.Event, "%s: %s", where, differs) // [ENT-1] [ENT-2] [OFF-1]
+		}
+	}
+}
+
+// byWindow: the door's window decided, not the person.
+func (r ruling) byWindow() bool {
+	return r.reasons[0] == "free_window" || r.reasons[0] == "closed_window"
+}
+
+// relay compares what the relay did with a ruling; "" or how they differ.
+func (r ruling) relay(e presentation) string {
+	cause := "onsite"
+	if r.allow && r.reasons[0] == "free_window" {
+		cause = "free"
+	}
+	switch {
+	case e.pulsed() && !r.allow:
+		return said(e.Event) + ", but the relay pulsed; the reference denies: " + r.reasons[0]
+	case !e.pulsed() && r.allow:
+		return said(e.Event) + ", but the relay did " + e.line.Action + "; the reference opens: " + r.reasons[0]
+	case e.line.Cause != cause:
+		return "the journal's cause is " + e.line.Cause + ", the reference's " + cause
+	}
+	return ""
+}
+
+func said(e *history.Event) string {
+	if e.Result == "opened" {
+		return "opened"
+	}
+	return "denied for " + e.Reason
+}
+
+func (n *decisions) boundary(e *history.Event) {
+	switch e.OutageAgeMs {
+	case LimitMs - 1000:
+		n.minus++
+	case LimitMs:
+		n.exact++
+	case LimitMs + 1000:
+		n.plus++
+	}
+}

@@ -1,0 +1,178 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Ent4 judges ENT-4: each command that was accepted has exactly one entry
+// record with its outcome, there is no record of a command that was never given, on-site
+// attempts of connected boards are recorded once, and no record shows a phone
+// number.
+func Ent4(v *View) Verdict {
+	t := &tally{}
+	commands, attempts := 0, 0
+	if v.hasRecords {
+		for _, c := range v.order {
+			commands += v.recorded(t, c)
+		}
+		for _, b := range v.sortedBoards() {
+			attempts += v.uploaded(t, b, false)
+		}
+	}
+	for _, e := range v.records {
+		masked(t, e)
+	}
+	for _, c := range v.calls() {
+		if c.Leaks > 0 { // [ENT-4]
+			t.bad(c.Event, "%s %s answered with a phone number in full", c.Method, c.Route)
+		}
+	}
+	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s on-site attempts in %s records, once each",
+		count(commands), count(attempts), count(len(v.records))))
+}
+
+// wants is the result of the record of a reported command.
+var wants = map[string]string{"open": "opened", "hold": "held", "close": "locked"}
+
+func (v *View) recorded(t *tally, c *command) int {
+	var records []*history.Event
+	for _, e := range c.records {
+		records = distinct(append(records, e))
+	}
+	var answer *history.Event
+	for _, e := range c.answers {
+		if definite(e) {
+			answer = e
+			break
+		}
+	}
+	asked := len(c.intents)+len(c.publishes)+len(c.answers) > 0
+	switch { // [ENT-4]
+	case len(records) > 1:
+		t.checked++
+		t.bad(records[1], "%s has %d records", c.id, len(records))
+		return 0
+	case len(records) == 1 && !asked && v.hasIntents && !v.orphaned(records[0]):
+		t.checked++
+		t.bad(records[0], "record of %s, which was never requested", c.id) // [ENT-4]
+		return 0
+	case len(records) == 0 && answer != nil && v.struck(c) != "server":
+		t.checked++
+		t.bad(answer, "%s ended %s but has no record", c.id, answer.Outcome)
+		return 0
+	case len(records) == 0 && answer == nil && len(c.intents) > 0 && v.overdue(c.intents[0]):
+		t.checked++
+		t.bad(c.intents[0], "%s was accepted but never recorded", c.id)
+		return 0
+	case len(records) == 0:
+		return 0
+	}
+	t.checked++
+	if answer != nil && !fits(records[0], answer.Outcome, c.op) {
+		t.bad(records[0], "%s is recorded as %s, answered %s", c.id, records[0].Result, answer.Outcome)
+	}
+	return 1
+}
+
+// fits compares a record's result with an outcome; op may be unknown.
+func fits(r *history.Event, outcome, op string) bool {
+	if r.Result == "" {
+		return true
+	}
+	if results[r.Result] != outcome {
+		return false
+	}
+	return outcome != history.Reported || op == "" || wants[op] == r.Result
+}
+
+// OverdueMs is how long on the wall a command may take from its intent to its record.
+const OverdueMs = 60 * 1000
+
+func (v *View) overdue(intent *history.Event) bool {
+	return intent.WallNs != 0 && v.endWall-intent.WallNs > OverdueMs*1e6
+}
+
+// RecoveryMs is how long on the wall a server may take after its start to settle
+// what its last life left.
+const RecoveryMs = 60 * 1000
+
+// orphaned: the record is of a command whose intent was committed but not told,
+// since the server died in between: it ended noResponse right after a start, and
+// somebody's request for the door was in flight at that start. Each such request
+// excuses one record.
+func (v *View) orphaned(r *history.Event) bool {
+	if r.Result != "noResponse" {
+		return false
+	}
+	for i := len(v.starts) - 1; i > 0; i-- { // not the first: nothing was before it
+		s := v.starts[i]
+		if before(r, s) {
+			continue
+		}
+		if r.WallNs-s.WallNs > RecoveryMs*1e6 {
+			return false
+		}
+		if r.Method == "link" || r.Method == "phone" { // nobody tells of their requests
+			return true
+		}
+		for _, a := range v.inFlightAt(s, r.DoorID) {
+			if by := v.excused[a]; by == nil || by == r {
+				v.excused[a] = r
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// inFlightAt are the requests for a door that had no answer when a server
+// started: sent at most a minute before, of a key without a told intent.
+func (v *View) inFlightAt(start *history.Event, door string) (out []*history.Event) {
+	for _, k := range v.keys {
+		if len(k.intents) > 0 {
+			continue
+		}
+		for _, a := range k.attempts {
+			if a.DoorID == door && before(a, start) && start.WallNs-a.WallNs < RecoveryMs*1e6 && !answeredBefore(k, a, start) {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+func answeredBefore(k *keyUse, attempt, start *history.Event) bool {
+	for _, e := range k.answers {
+		if e.Request == attempt.Request && before(e, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// masked: what a record shows of a person never has eight digits in a row. An
+// operator's label is the name of his key, which is his own business.
+func masked(t *tally, e *history.Event) {
+	if strings.HasPrefix(e.Actor, "api:") {
+		return
+	}
+	for _, s := range []string{e.Actor, e.Text} {
+		run := 0
+		for _, r := range s {
+			if r >= '0' && r <= '9' {
+				run++
+			} else if r != '-' && r != ' ' && r != '.' {
+				run = 0
+			}
+			if run == 8 {
+				t.checked++
+				t.bad(e, "record %s shows a phone number", e.RecordID)
+				return
+			}
+		}
+	}
+}

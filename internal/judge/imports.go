@@ -1,0 +1,122 @@
+package judge
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// rowKey is what an import recognizes a row by.
+type rowKey struct{ place, route, source, ref, phone string }
+
+// imported is what a key's last row said, and what it made.
+type imported struct {
+	id  string
+	row map[string]any
+}
+
+// Imp1 judges IMP-1: an import answers for each of its rows and its counts are
+// theirs; a row that was there before isn't created again, the same row is unchanged.
+func Imp1(v *View) Verdict {
+	t := &tally{}
+	known := map[rowKey]imported{}
+	byID := map[string]map[string]any{} // the last row of each id
+	places := v.placeOfToken()
+	rows := 0
+	var last *call
+	for _, c := range v.calls() {
+		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || len(c.Rows) == 0 {
+			continue
+		}
+		if last != nil && last.overlaps(c) { // nobody knows which came first
+			known, byID = map[rowKey]imported{}, map[string]map[string]any{}
+		}
+		last = c
+		t.checked++
+		if why := c.counts(); why != "" {
+			t.bad(c.Event, "%s: %s", c.Route, why) // [IMP-1]
+			continue
+		}
+		for i := range c.Rows {
+			rows++
+			if why := c.row(i, places(c), known, byID); why != "" {
+				t.bad(c.Event, "%s row %d: %s", c.Route, i, why) // [IMP-1]
+				break
+			}
+		}
+	}
+	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows as the ones before them say", count(t.checked), count(rows)))
+}
+
+// counts compares an import's numbers with its rows; "" or how they differ.
+func (c *call) counts() string {
+	if len(c.Wrote) != len(c.Rows) {
+		return fmt.Sprintf("%d results for %d rows", len(c.Wrote), len(c.Rows))
+	}
+	sums := map[string]int{}
+	for i, r := range c.Wrote {
+		m, _ := r.(map[string]any)
+		status, _ := m["status"].(string)
+		sums[status]++
+		if n, ok := m["index"].(float64); !ok || int(n) != i {
+			return fmt.Sprintf("result %d has index %v", i, m["index"])
+		}
+	}
+	sums["received"] = len(c.Rows)
+	for _, k := range []string{"received", "created", "updated", "unchanged", "failed"} {
+		if n, ok := c.number(k); !ok || n != sums[k] {
+			return fmt.Sprintf("%s is %d, its rows make %d", k, n, sums[k])
+		}
+	}
+	return ""
+}
+
+// row holds one row against those before it; "" or what is wrong.
+func (c *call) row(i int, place string, known map[rowKey]imported, byID map[string]map[string]any) string {
+	row, _ := c.Rows[i].(map[string]any)
+	result, _ := c.Wrote[i].(map[string]any)
+	text := func(m map[string]any, k string) string { s, _ := m[k].(string); return s }
+	status, id := text(result, "status"), text(result, "id")
+	key := rowKey{place: place, route: c.Route, source: c.in("source"), ref: text(row, "externalRef")}
+	if key.ref == "" {
+		key.phone = text(row, "phone")
+	}
+	if key.ref == "" && key.phone == "" {
+		return ""
+	}
+	was, seen := known[key]
+	same := seen && reflect.DeepEqual(was.row, row)
+	switch {
+	case status == "failed" && same:
+		return "it failed, the same row was taken before"
+	case status == "failed":
+		return ""
+	case seen && status == "created":
+		return "it was created again"
+	case seen && id != was.id:
+		return "it made " + id + ", before it was " + was.id
+	case same && reflect.DeepEqual(byID[id], row) && status != "unchanged":
+		return "the same row again is " + status
+	case seen && status == "unchanged" && changed(was.row, row):
+		return "it differs from the row before, but is unchanged"
+	}
+	known[key], byID[id] = imported{id, row}, row
+	return ""
+}
+
+// changed: a row has another phone, name or period than the one before.
+func changed(was, row map[string]any) bool {
+	for _, k := range []string{"phone", "name", "startsAt", "endsAt"} {
+		a, okA := was[k].(string)
+		b, okB := row[k].(string)
+		if !okA || !okB || a == b {
+			continue
+		}
+		x, okX := instant(a)
+		y, okY := instant(b)
+		if okX != okY || !okX || x != y {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,167 @@
+package judge
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Assertion is what a scenario found out about a clause.
+type Assertion struct {
+	Clause string `json:"clause"`
+	Name   string `json:"name"` // scenario and step
+	Status Status `json:"status"`
+	Number string `json:"number,omitempty"` // detail of a failure, or a boundary value
+}
+
+// Row is a clause's line in the final ledger.
+type Row struct {
+	Clause     string      `json:"clause"`
+	Promise    string      `json:"promise"`
+	Status     Status      `json:"status"`
+	Number     string      `json:"number"`
+	Checked    int         `json:"checked"`
+	Assertions []Assertion `json:"assertions,omitempty"`
+	FirstBad   *Bad        `json:"firstBad,omitempty"`
+
+	Judged  int      `json:"judged,omitempty"`  // of Checked, by checkers
+	Missing []string `json:"missing,omitempty"` // kinds of evidence that the checkers lack
+	Planted string   `json:"planted,omitempty"` // of a PASS: how many of the clause's planted bugs are known to be caught
+}
+
+// String is the line of a report: clause promise · status · number.
+func (r Row) String() string {
+	return fmt.Sprintf("%s %s · %s · %s", r.Clause, r.Promise, r.Status, r.Told())
+}
+
+// Told is the number and, of a PASS, how many planted bugs are caught.
+func (r Row) Told() string { return strings.Trim(r.Number+" · "+r.Planted, " ·") }
+
+// String is the same line for a verdict.
+func (v Verdict) String() string {
+	return fmt.Sprintf("%s %s · %s · %s", v.Clause, v.Promise, v.Status, v.Number)
+}
+
+// weight orders statuses: the heaviest decides.
+var weight = map[Status]int{"": 0, Skipped: 1, Pass: 2, Blocked: 3, Invalid: 4, Fail: 5}
+
+// Basis is what a ledger stands on.
+type Basis struct {
+	// Silent: there is a control listener, and yet nothing of server or boards is in
+	// the history. What scenarios asserted has no ground truth then.
+	Silent bool
+	// Require names clauses that have to be proven: anything but evidence from
+	// their checkers, or from assertions where there is none, is INVALID. "all" is
+	// every clause.
+	Require []string
+}
+
+func (b Basis) requires(clause string) bool {
+	return slices.Contains(b.Require, clause) || slices.Contains(b.Require, "all")
+}
+
+// Ledger merges the checkers' verdicts with the scenarios' assertions into one
+// row per clause, all clauses in report order; those not exercised are SKIPPED.
+// A clause that has a checker passes only if the checker checked something; it is
+// SKIPPED, asserted only, otherwise.
+// Assertions of unknown clauses come last.
+func Ledger(verdicts []Verdict, assertions []Assertion, basis Basis) []Row {
+	rows := make([]Row, 0, len(clauses))
+	at := map[string]int{}
+	row := func(clause string) *Row {
+		i, ok := at[clause]
+		if !ok {
+			i = len(rows)
+			at[clause] = i
+			rows = append(rows, Row{Clause: clause, Promise: Promise(clause)})
+		}
+		return &rows[i]
+	}
+	for _, c := range clauses {
+		row(c[0])
+	}
+	for _, v := range verdicts {
+		row(v.Clause).verdict(v)
+	}
+	for _, a := range assertions {
+		r := row(a.Clause)
+		r.Assertions = append(r.Assertions, a)
+	}
+	for i := range rows {
+		rows[i].settle()
+		rows[i].stand(basis)
+		if rows[i].Status == Pass {
+			rows[i].Planted = plantedBugs(rows[i].Clause)
+		}
+	}
+	return rows
+}
+
+// verdict takes in a checker's word; several runs of a checker may come.
+func (r *Row) verdict(v Verdict) {
+	r.Checked += v.Checked
+	r.Judged += v.Checked
+	r.Missing = v.Missing
+	if weight[v.Status] > weight[r.Status] {
+		r.Status, r.Number, r.FirstBad = v.Status, v.Number, v.FirstBad
+	}
+}
+
+// settle takes in the assertions.
+func (r *Row) settle() {
+	n := 0
+	for _, a := range r.Assertions {
+		if a.Status == Pass || a.Status == Fail {
+			n++
+		}
+		if weight[a.Status] <= weight[r.Status] {
+			continue
+		}
+		r.Status = a.Status
+		if a.Status != Pass {
+			r.Number = strings.TrimSuffix(a.Name+": "+a.Number, ": ")
+		} else {
+			r.Number = ""
+		}
+	}
+	r.Checked += n
+	if r.Status == "" {
+		r.Status, r.Number = Skipped, "not exercised"
+	}
+	if r.Status == Pass && n > 0 {
+		r.Number = strings.TrimPrefix(r.Number+" · "+many(n, "assertion"), " · ")
+	}
+}
+
+// stand withdraws a PASS that no evidence carries.
+func (r *Row) stand(basis Basis) {
+	asserted := many(r.Checked-r.Judged, "assertion")
+	switch {
+	case r.Status == Pass && hasChecker(r.Clause) && r.Judged == 0 && basis.Silent:
+		r.Status, r.Number = Invalid, "no ground truth: the checker saw nothing, "+asserted
+	case r.Status == Pass && hasChecker(r.Clause) && r.Judged == 0:
+		r.Status, r.Number = Skipped, "asserted only, "+asserted
+	case r.Status == Pass && len(r.Missing) > 0 && basis.requires(r.Clause):
+		r.Status, r.Number = Invalid, "no "+strings.Join(r.Missing, ", no ")+" · "+r.Number
+	}
+	if r.Status == Skipped && basis.requires(r.Clause) {
+		r.Status, r.Number = Invalid, "required: "+r.Number
+	}
+}
+
+// WriteLedger writes a line a row, in columns: id, promise · verdict · number.
+func WriteLedger(w io.Writer, rows []Row) error {
+	promise := 0
+	for _, r := range rows {
+		promise = max(promise, utf8.RuneCountInString(r.Promise))
+	}
+	for _, r := range rows {
+		pad := strings.Repeat(" ", promise-utf8.RuneCountInString(r.Promise))
+		if _, err := fmt.Fprintf(w, "%-6s %s%s · %-7s · %s\n", r.Clause, r.Promise, pad, r.Status, r.Told()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

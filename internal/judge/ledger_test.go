@@ -1,0 +1,133 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+func TestLedgerMerges(t *testing.T) {
+	t.Parallel()
+	rows := Ledger([]Verdict{
+		{Clause: "SYNC-1", Status: Pass, Number: "max 1.9 s of 50,000", Checked: 50000},
+		{Clause: "CMD-1", Status: Fail, Number: "1 bad of 3", Checked: 3, FirstBad: &Bad{Why: "why"}},
+		{Clause: "CMD-2", Status: Pass, Number: "4 offline", Checked: 4},
+		{Clause: "CMD-3", Status: Skipped, Number: "not exercised"},
+		{Clause: "OFF-1", Status: Pass, Number: "n", Checked: 1},
+		{Clause: "CMD-3", Status: Pass, Number: "2 refused", Checked: 2}, // a second run
+	}, []Assertion{
+		{Clause: "CMD-1", Name: "open", Status: Pass},
+		{Clause: "CMD-2", Name: "offline", Status: Pass},
+		{Clause: "CMD-2", Name: "offline twice", Status: Pass},
+		{Clause: "PERM-1", Name: "enter", Status: Pass},
+		{Clause: "PERM-2", Name: "repeat", Status: Fail, Number: "got 2 permits"},
+		{Clause: "HRS-1", Name: "patch", Status: Blocked},
+		{Clause: "OFF-1", Name: "rate", Status: Invalid, Number: "12 of 100 per second"},
+		{Clause: "NEW-1", Name: "of tomorrow", Status: Pass},
+	}, Basis{Silent: true})
+	if len(rows) != len(clauses)+1 || rows[0].Clause != "AUTH-1" || rows[len(rows)-1].Clause != "NEW-1" {
+		t.Fatalf("%d rows", len(rows))
+	}
+	want := []string{
+		"SYNC-1 registrations reach every connected board within 300 s · PASS · max 1.9 s of 50,000",
+		"CMD-1 200 only after execution, exactly one actuation behind it · FAIL · 1 bad of 3",
+		"CMD-2 409 offline: never sent, no actuation · PASS · 4 offline · 2 assertions",
+		"CMD-3 502 refused: no actuation · PASS · 2 refused",
+		"PERM-1 a registered customer can enter by phone or link at once · INVALID · no ground truth: the checker saw nothing, 1 assertion",
+		"PERM-2 repeating a create request has no further effect · FAIL · repeat: got 2 permits",
+		"HRS-1 a change of opening hours applies at once · BLOCKED · patch",
+		"OFF-1 synchronized permits keep working on site in an outage · INVALID · rate: 12 of 100 per second",
+		"HRS-2 the public schedule shows the real opening intervals · SKIPPED · not exercised",
+	}
+	var got []string
+	for _, r := range rows {
+		r.Planted = "" // see TestLedgerNamesPlantedBugs
+		got = append(got, r.String())
+	}
+	for _, w := range want {
+		if !slices.Contains(got, w) {
+			t.Errorf("no line %q in\n%s", w, strings.Join(got, "\n"))
+		}
+	}
+	var b strings.Builder
+	if err := WriteLedger(&b, rows); err != nil || strings.Count(b.String(), "\n") != len(rows) {
+		t.Errorf("table: %v\n%s", err, b.String())
+	}
+}
+
+// A PASS needs evidence: a clause with a checker passes by what the checker saw,
+// not by assertions; a required one must be proven whole.
+func TestLedgerWantsEvidence(t *testing.T) {
+	t.Parallel()
+	asserted := func(clause string) []Assertion { return []Assertion{{Clause: clause, Name: "step", Status: Pass}} }
+	nothing := Judge(NewView(nil))
+	one := func(clause string, missing ...string) []Verdict {
+		return []Verdict{{Clause: clause, Status: Pass, Number: "1 seen", Checked: 1, Missing: missing}}
+	}
+	for name, c := range map[string]struct {
+		clause   string
+		verdicts []Verdict
+		basis    Basis
+		want     Status
+		number   string
+	}{
+		"seen":                           {"CMD-1", one("CMD-1"), Basis{}, Pass, "1 seen · 1 assertion"},
+		"an empty history":               {"CMD-1", nothing, Basis{Silent: true}, Invalid, "no ground truth: the checker saw nothing, 1 assertion"},
+		"asserted only":                  {"CMD-1", nothing, Basis{}, Skipped, "asserted only, 1 assertion"},
+		"no checker":                     {"HRS-9", nothing, Basis{}, Pass, "1 assertion"},
+		"a kind of evidence is missing":  {"CMD-6", one("CMD-6", "server died"), Basis{}, Pass, "1 seen · 1 assertion"},
+		"... and it is required":         {"CMD-6", one("CMD-6", "server died", "board died"), Basis{Require: []string{"CMD-6"}}, Invalid, "no server died, no board died · 1 seen · 1 assertion"},
+		"required, without ground truth": {"CMD-1", nothing, Basis{Require: []string{"all"}}, Invalid, "required: asserted only, 1 assertion"},
+		"required and whole":             {"CMD-6", one("CMD-6"), Basis{Require: []string{"all"}}, Pass, "1 seen · 1 assertion"},
+	} {
+		rows := Ledger(c.verdicts, asserted(c.clause), c.basis)
+		r := rows[slices.IndexFunc(rows, func(r Row) bool { return r.Clause == c.clause })]
+		if r.Status != c.want || r.Number != c.number {
+			t.Errorf("%s: %s %q, want %s %q", name, r.Status, r.Number, c.want, c.number)
+		}
+	}
+	for _, r := range Ledger(nothing, nil, Basis{Require: []string{"all"}}) {
+		if r.Status != Invalid {
+			t.Errorf("%s: %s, want INVALID: it was required and nothing happened", r.Clause, r.Status)
+		}
+	}
+}
+
+func TestEveryCheckerHasAPromise(t *testing.T) {
+	t.Parallel()
+	ids := Clauses()
+	for _, c := range Checkers() {
+		if !slices.Contains(ids, c.Clause) || c.Judge(NewView(nil)).Clause != c.Clause {
+			t.Errorf("checker %s", c.Clause)
+		}
+	}
+	for _, id := range ids {
+		if Promise(id) == "" || Promise("NEW-1") != "" {
+			t.Errorf("promise of %s", id)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 50000: "50,000", 1234567: "1,234,567"} {
+		if got := count(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+	for ms, want := range map[int64]string{0: "0.00 s", 1900: "1.90 s", 300_000: "300.0 s", LimitMs: "36.000 h"} {
+		if got := secs(ms); got != want {
+			t.Errorf("%d: %s", ms, got)
+		}
+	}
+}
+
+func TestKeyHashIsBoundToThePlace(t *testing.T) {
+	t.Parallel()
+	a, b := history.KeyHash("plc_a", "k"), history.KeyHash("plc_b", "k")
+	if a == b || len(a) != 16 || history.KeyHash("plc_a", "") != "" {
+		t.Errorf("one key hashes to %q and %q at two places, want two different hashes of 16 characters, and none for no key", a, b)
+	}
+}

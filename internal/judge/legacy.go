@@ -1,0 +1,90 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	legacyDoors  = "/device/v1/doors"
+	legacyBoards = "/device/v1/boards"
+	netlossRoute = legacyBoards + "/{id}/netloss"
+)
+
+// ends are how a command may end, by its code: the status and the reason.
+var ends = map[string]struct {
+	status int
+	reason string
+}{
+	"device_offline":     {409, "offline"},
+	"device_refused":     {502, "refused"},
+	"device_no_response": {504, "noResponse"},
+}
+
+// Leg1 judges LEG-1: commands on the legacy paths end like those on the new one,
+// failures carry reason and detail, doors and boards show their states.
+func Leg1(v *View) Verdict {
+	t := &tally{}
+	for _, c := range v.calls() {
+		if !strings.HasPrefix(c.Route, legacyDoors) && !strings.HasPrefix(c.Route, legacyBoards) || c.SentNs == 0 {
+			continue
+		}
+		t.checked++
+		if why := c.legacy(); why != "" {
+			t.bad(c.Event, "%s %s answered %d %s: %s", c.Method, c.Route, c.Status, c.Code, why) // [LEG-1]
+		}
+	}
+	return t.verdict(v, "LEG-1", fmt.Sprintf("%s calls of legacy paths, with the outcomes of commands", count(t.checked)))
+}
+
+// legacy is what is wrong with an answer of a legacy path, "" for nothing.
+func (c *call) legacy() string {
+	end, device := ends[c.Code]
+	command := c.Method == "POST" && !strings.HasSuffix(c.Route, "/policies")
+	switch {
+	case c.Replay: // in the shape of the path that was called first
+		return ""
+	case c.Status >= 400 && c.Code != "method_not_allowed" && c.Code != "not_found" && (c.out("reason") == "" || c.out("detail") == ""):
+		return "without reason and detail"
+	case device && command && (c.Status != end.status || c.out("reason") != end.reason):
+		return fmt.Sprintf("reason %q, on the new path it is %d %s", c.out("reason"), end.status, end.reason)
+	case c.ok() && command && c.out("outcome") != "reported":
+		return fmt.Sprintf("outcome %q", c.out("outcome"))
+	}
+	if !c.ok() || c.Method != "GET" {
+		return ""
+	}
+	for _, item := range c.Items {
+		m, _ := item.(map[string]any)
+		_, online := m["online"].(bool)
+		state, _ := m["doorState"].(string)
+		switch {
+		case c.Route == legacyDoors && !slices.Contains([]string{"locked", "unlocked", "open", "warning"}, state):
+			return fmt.Sprintf("doorState %q", state)
+		case (c.Route == legacyDoors || c.Route == legacyBoards) && !online:
+			return "a row without online"
+		}
+	}
+	return ""
+}
+
+// Cmd8 judges CMD-8: in the test place nothing is ever away, refuses or keeps
+// silent, unless args.reason asked for it.
+func Cmd8(v *View) Verdict {
+	t := &tally{}
+	for _, c := range v.calls() {
+		if c.CallText.Kind != "test" || !strings.HasPrefix(c.Route, "/device/") || c.Method == "GET" && c.Route != netlossRoute || c.In["sim"] == true || c.Replay {
+			continue
+		}
+		t.checked++
+		_, device := ends[c.Code]
+		if device || c.Code == "store_offline" || c.Code == "store_unreachable" { // [CMD-8]
+			if c.Status == 504 && len(v.starts) > 1 { // its server died
+				continue
+			}
+			t.bad(c.Event, "%s %s in the test place answered %d %s", c.Method, c.Route, c.Status, c.Code)
+		}
+	}
+	return t.verdict(v, "CMD-8", fmt.Sprintf("%s commands, policies and outage policies in the test place", count(t.checked)))
+}

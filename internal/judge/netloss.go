@@ -1,0 +1,124 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// addPolicy has a board judged by the outage policy that a client was told is
+// stored, whatever the board says that it stored.
+func (v *View) addPolicy(e *history.Event) {
+	if e.Route != netlossRoute || e.Method != "PUT" || e.Status != 200 {
+		return
+	}
+	c := call{Event: e}
+	if json.Unmarshal([]byte(e.Text), &c.CallText) != nil || c.Path == "" {
+		return
+	}
+	p, ok := c.policy(c.Out)
+	b := v.boards[c.Path]
+	if !ok || b == nil || b.newer(p) {
+		return
+	}
+	text, err := json.Marshal(p)
+	if err != nil { // plain values: cannot fail
+		return
+	}
+	b.onsite = append(b.onsite, &history.Event{Seq: e.Seq, At: e.At, WallNs: e.WallNs, Kind: history.Netloss, BoardID: b.id, Text: string(text)})
+}
+
+// newer: the board has stored another policy since, or isn't itself any more.
+func (b *board) newer(p outagePolicy) bool {
+	for i := len(b.onsite) - 1; i >= 0; i-- {
+		switch e := b.onsite[i]; e.Kind {
+		case history.Wiped, history.Detached, history.Attached:
+			return true
+		case history.Netloss:
+			var last outagePolicy
+			return json.Unmarshal([]byte(e.Text), &last) == nil && last.Version > p.Version
+		}
+	}
+	return false
+}
+
+// policy reads an outage policy of a request or an answer.
+func (c *call) policy(from map[string]any) (p outagePolicy, ok bool) {
+	raw, err := json.Marshal(from)
+	return p, err == nil && from["graceSec"] != nil && json.Unmarshal(raw, &p) == nil
+}
+
+// outagePolicies judges what was answered of outage policies: a PUT answers the policy
+// that was asked for, a GET the one that was answered last.
+func (v *View) outagePolicies() *tally {
+	t := &tally{}
+	last := map[string]*call{}
+	for _, c := range v.calls() {
+		if c.Route != netlossRoute || !c.ok() || c.SentNs == 0 {
+			continue
+		}
+		told, ok := c.policy(c.Out)
+		if !ok {
+			continue
+		}
+		put := last[c.Path]
+		if c.Method == "PUT" {
+			last[c.Path] = c
+			asked, _ := c.policy(c.In)
+			t.checked++
+			if why := asked.within(told); why != "" {
+				t.bad(c.Event, "PUT netloss of %s answered %s", c.Path, why) // [OFF-3]
+			}
+			continue
+		}
+		if put == nil || put.overlaps(c) || v.replaced(c.Path, put, c) {
+			continue
+		}
+		t.checked++
+		stored, _ := put.policy(put.Out)
+		if told.GraceSec != stored.GraceSec || !maps.Equal(told.Channels, stored.Channels) {
+			t.bad(c.Event, "GET netloss of %s answered another policy than the PUT before it", c.Path) // [OFF-3]
+		}
+	}
+	return t
+}
+
+// within: the named values of p are in told; "" or which isn't.
+func (p outagePolicy) within(told outagePolicy) string {
+	if p.GraceSec != told.GraceSec {
+		return fmt.Sprintf("graceSec %d, asked for %d", told.GraceSec, p.GraceSec)
+	}
+	for channel, behaviour := range p.Channels {
+		if told.Channels[channel] != behaviour {
+			return fmt.Sprintf("%q for channel %d, asked for %q", told.Channels[channel], channel, behaviour)
+		}
+	}
+	return ""
+}
+
+// replaced: between two calls the board lost its flash, made way for another one,
+// or stored a policy by a request that got no answer.
+func (v *View) replaced(id string, put, get *call) bool {
+	b := v.boards[id]
+	if b == nil {
+		return true
+	}
+	stored, _ := put.policy(put.Out)
+	for _, e := range b.onsite {
+		if before(e, put.Event) || before(get.Event, e) {
+			continue
+		}
+		switch e.Kind {
+		case history.Wiped, history.Detached, history.Attached:
+			return true
+		case history.Netloss:
+			var p outagePolicy
+			if json.Unmarshal([]byte(e.Text), &p) == nil && p.Version > stored.Version {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,58 @@
+package judge
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// TestPolicyAsAnswered: a board rests by the policy that its PUT answered, and GET
+// answers that one.
+func TestPolicyAsAnswered(t *testing.T) {
+	t.Parallel()
+	asked := fields{"graceSec": 60, "channels": fields{"1": "hold"}}
+	other := fields{"graceSec": 600, "channels": fields{"1": "hold"}}
+	for name, c := range map[string]struct {
+		stored   string // by the board
+		put, get fields // answered
+		action   string
+		want     Status
+	}{
+		"all agree":              {`{"graceSec":60,"channels":{"1":"hold"},"version":1}`, asked, asked, "hold", Pass},
+		"the board stored other": {`{"graceSec":60,"channels":{"1":"close"},"version":1}`, asked, asked, "lock", Fail},
+		"PUT answers other":      {`{"graceSec":60,"channels":{"1":"hold"},"version":1}`, other, other, "hold", Fail},
+		"GET answers other":      {`{"graceSec":60,"channels":{"1":"hold"},"version":1}`, asked, other, "hold", Fail},
+		"a later one came":       {`{"graceSec":60,"channels":{"1":"close"},"version":2}`, asked, other, "lock", Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newBuilder()
+			h.addBoard("plc_a", "brd_1")
+			h.events = h.events[:1] // channel 1 is enough
+			h.online("brd_1")
+			call := func(method string, in, out fields) {
+				at := h.wall + 1
+				if method == "PUT" {
+					h.emit(history.Event{Kind: history.Netloss, BoardID: "brd_1", Text: c.stored})
+				}
+				text, _ := json.Marshal(history.CallText{SentAt: h.at, SentNs: at, Path: "brd_1", In: in, Out: out})
+				h.emit(history.Event{Kind: history.Call, PlaceID: "plc_a", Method: method, Route: netlossRoute, Status: 200, Text: string(text)})
+			}
+			withVersion := func(f fields) fields {
+				return fields{"graceSec": f["graceSec"], "channels": f["channels"], "version": 1}
+			}
+			call("PUT", asked, withVersion(c.put))
+			if name != "a later one came" {
+				call("GET", nil, withVersion(c.get))
+			}
+			h.cut("brd_1")
+			h.pass(60_000)
+			h.emit(history.Event{Kind: history.Actuation, BoardID: "brd_1", PlaceID: "plc_a", DoorID: doorOf("brd_1", 1), Channel: 1, Boot: 1,
+				Action: c.action, Cause: "outage", OutageAgeMs: 60_000})
+			if v := Off3(NewView(h.events)); v.Status != c.want {
+				t.Errorf("%s: %s", v.Status, v.Number)
+			}
+		})
+	}
+}

@@ -1,0 +1,26 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Off1 judges OFF-1: what a board decides in an outage up to 36 h equals the
+// reference, and the relay does what was decided.
+func Off1(v *View) Verdict {
+	n := v.decided()
+	t := n.outage // [OFF-1]
+	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages as the reference, %s opened, oldest %s%s",
+		count(t.checked), count(n.opened), history.Age(n.oldestMs), n.rest()))
+}
+
+// Off2 judges OFF-2: over 36 h, or with a lost clock, nothing is decided on
+// site; up to exactly 36 h nothing is denied for the limit. How old an outage is
+// names the line, not the board.
+func Off2(v *View) Verdict {
+	n := v.decided()
+	t := n.limit // [OFF-2]
+	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied over 36 h, oldest opening %s; at 36 h-1 s %s, 36 h %s, 36 h+1 s %s",
+		count(n.stopped), history.Age(n.oldestMs), count(n.minus), count(n.exact), count(n.plus)))
+}

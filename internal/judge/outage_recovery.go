@@ -1,0 +1,130 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Off4 judges OFF-4: a board that came back equals the server in the end, and
+// each record it made in an outage arrived once. A Presented and a RecordIn
+// belong together by (BoardID, RecordSeq) [OFF-4].
+func Off4(v *View) Verdict {
+	t := &tally{}
+	boards, records := 0, 0
+	for _, b := range v.sortedBoards() {
+		if !b.recovered() {
+			continue
+		}
+		if v.converged(t, b) {
+			boards++
+		}
+		records += v.uploaded(t, b, true)
+	}
+	return t.verdict(v, "OFF-4", fmt.Sprintf("%s boards equal the server, %s buffered records once each", count(boards), count(records)))
+}
+
+// recovered: the board was away and came back.
+func (b *board) recovered() bool {
+	onlines := 0
+	for _, e := range b.conn {
+		if e.Kind == history.Online {
+			onlines++
+			if onlines > 1 || e.OutageAgeMs != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// converged judges a board that is connected when the history ends, and reports
+// whether it equals the server. One whose time is not up yet is not judged.
+func (v *View) converged(t *tally, b *board) bool {
+	p, spans := v.places[b.place], b.spans()
+	if p == nil || len(p.commits) == 0 || len(spans) == 0 || spans[len(spans)-1].to != never {
+		return false
+	}
+	final, last := p.commits[len(p.commits)-1], spans[len(spans)-1]
+	steps, wrong, _ := b.steps(p)
+	if wrong != nil {
+		t.checked++
+		t.bad(wrong, "%s ends at revision %d with digest %s, the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision])
+		return false
+	}
+	if len(steps) > 0 && steps[len(steps)-1].rev >= final.Revision {
+		t.checked++
+		return true
+	}
+	if connected := v.end - max(last.from, final.At); connected > FreshMs {
+		t.checked++
+		t.bad(last.online, "%s never got to revision %d, connected for %s", b.id, final.Revision, secs(connected))
+	}
+	return false
+}
+
+// uploaded judges the records that a board made, in an outage or while
+// connected. A missing one is lost when a later one has arrived (they come in
+// order) or the board has been connected for 300 s.
+func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
+	arrived := map[int64][]*history.Event{}
+	top := int64(0)
+	for _, e := range b.records {
+		arrived[e.RecordSeq] = distinct(append(arrived[e.RecordSeq], e))
+		top = max(top, e.RecordSeq)
+	}
+	n, due := 0, v.due(b)
+	for _, e := range b.presented {
+		if e.RecordSeq == 0 || (e.OutageAgeMs != 0) != inOutage {
+			continue
+		}
+		got := arrived[e.RecordSeq]
+		switch {
+		case len(got) > 1:
+			t.checked++
+			t.bad(got[1], "record %d of %s arrived %d times", e.RecordSeq, b.id, len(got))
+		case len(got) == 1:
+			t.checked++
+			n++
+			if r := got[0]; r.Result != "" && (r.Result != e.Result || r.Reason != e.Reason && e.Result == "denied") {
+				t.bad(r, "record %d of %s says %s, the board %s", e.RecordSeq, b.id, said(r), said(e))
+			}
+		case b.dropped[e.RecordSeq] || lost(b, e):
+		case e.RecordSeq < top || due(e):
+			t.checked++
+			t.bad(e, "record %d of %s never arrived", e.RecordSeq, b.id)
+		}
+	}
+	return n
+}
+
+// lost: the flash with the record in it was wiped, or the server died and its
+// word of the record with it.
+func lost(b *board, e *history.Event) bool {
+	return len(b.wiped) > 0 && before(e, b.wiped[len(b.wiped)-1])
+}
+
+// due reports of a presentation whether the board has been connected long
+// enough since to have uploaded it.
+func (v *View) due(b *board) func(*history.Event) bool {
+	spans := b.spans()
+	return func(e *history.Event) bool {
+		for i := len(spans) - 1; i >= 0 && spans[i].to > e.At; i-- {
+			if min(spans[i].to, v.end)-max(spans[i].from, e.At) > FreshMs {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// distinct drops a record that was uploaded again under its own id.
+func distinct(events []*history.Event) []*history.Event {
+	last := events[len(events)-1]
+	for _, e := range events[:len(events)-1] {
+		if last.RecordID != "" && e.RecordID == last.RecordID {
+			return events[:len(events)-1]
+		}
+	}
+	return events
+}

@@ -1,0 +1,286 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// How exactly resting behaviours are due: never early, at most this late. After
+// a silent end of the line the board cannot know before its keep-alive runs out.
+const (
+	RestEarlyMs  = 1
+	RestLateMs   = 500
+	RestSilentMs = 120 * 1000
+)
+
+// outagePolicy is a netloss setting.
+type outagePolicy struct {
+	GraceSec int64          `json:"graceSec"`
+	Channels map[int]string `json:"channels"`
+	Version  int64          `json:"version"`
+}
+
+// resting maps a behaviour to what the relay does for it.
+var resting = map[string]string{"open": "pulse", "close": "lock", "hold": "hold", "off": "off"}
+
+// behaviour is what a channel does, close when never configured.
+func (p outagePolicy) behaviour(channel int) string {
+	if b := p.Channels[channel]; b != "" {
+		return b
+	}
+	return "close"
+}
+
+// due is the outage age in ms at which the behaviour shows.
+func (p outagePolicy) due() int64 { return min(p.GraceSec*1000, LimitMs) }
+
+// outage is one outage of a board as its line, its journal and its next hello tell.
+type outage struct {
+	policy outagePolicy
+	age    int64 // the highest that anybody told, or that the line shows
+	last   *history.Event
+	silent bool
+	rests  map[int][]*history.Event // Actuations with cause outage by channel
+}
+
+// Off3 judges OFF-3: in each outage that passed its grace (or 36 h) each channel
+// shows its stored behaviour once, when due, whether the board ever came back or
+// not; the recovery ends it.
+func Off3(v *View) Verdict {
+	t := &tally{}
+	late := int64(0)
+	outages := 0
+	for _, b := range v.sortedBoards() {
+		if !b.truth && len(b.presented) == 0 && !v.hasTruth {
+			continue
+		}
+		for _, o := range b.outages(t, v.end) {
+			if o.judge(t, b, &late) {
+				outages++
+			}
+		}
+	}
+	n := t.checked
+	t = t.plus(v.driven().of("OFF-3")).plus(v.outagePolicies())
+	return t.verdict(v, "OFF-3", fmt.Sprintf("%s channels in %s outages, at most %s late", count(n), count(outages), secs(late)))
+}
+
+// rester cuts a board's history into outages, and watches how each ends.
+type rester struct {
+	t        *tally
+	b        *board
+	policy   outagePolicy
+	cur      outage
+	out      []outage
+	line     lineState
+	channels map[int]*restingChannel
+}
+
+// restingChannel is what a channel shows: its behaviour in an outage ("hold",
+// "off" or "") and whether a command holds it.
+type restingChannel struct {
+	rest string
+	held bool
+}
+
+var unset = outagePolicy{GraceSec: LimitMs / 1000}
+
+// outages are the board's, the last of them up to the end of the history. How
+// they ended goes into t.
+func (b *board) outages(t *tally, end int64) []outage {
+	r := &rester{t: t, b: b, policy: unset, channels: map[int]*restingChannel{}}
+	r.end()
+	for _, e := range b.onsite {
+		r.line.see(e)
+		r.see(e)
+	}
+	if since, known := end-r.line.downAt, r.line.known && r.line.downAt != 0 && !r.line.lost; known && !r.line.detached && b.truth {
+		if low, _, ok := r.line.age(end); ok && r.cur.age >= 0 && low > 0 && since > r.cur.age {
+			r.cur.age, r.cur.silent = since, r.line.silent
+			if r.cur.last == nil {
+				r.cur.last = r.line.cause
+			}
+		}
+	}
+	r.end()
+	return r.out
+}
+
+func (r *rester) end() {
+	if r.cur.age != 0 || len(r.cur.rests) > 0 {
+		r.out = append(r.out, r.cur)
+	}
+	r.cur = outage{policy: r.policy, rests: map[int][]*history.Event{}}
+}
+
+func (r *rester) see(e *history.Event) {
+	switch e.Kind {
+	case history.Netloss:
+		var next outagePolicy // its own map: earlier outages keep theirs
+		if json.Unmarshal([]byte(e.Text), &next) == nil {
+			r.policy, r.cur.policy = next, next
+		}
+	case history.Wiped: // the policy is stored on the board
+		r.policy, r.cur.policy, r.channels = unset, unset, map[int]*restingChannel{}
+	case history.Detached: // somebody else has its place
+		r.cur = outage{policy: r.policy, rests: map[int][]*history.Event{}}
+	case history.Attached:
+		r.end()
+	case history.Online:
+		r.age(e)
+		r.end()
+	case history.Applied:
+		r.contact(e)
+	case history.Presented:
+		if e.OutageAgeMs != 0 {
+			r.age(e)
+		}
+	case history.Actuation:
+		r.actuation(e)
+	}
+}
+
+// age takes in how old the outage is by an event.
+func (r *rester) age(e *history.Event) {
+	r.cur.last, r.cur.silent = e, r.line.silent || e.Kind == history.Online && r.cur.silent
+	if e.OutageAgeMs < 0 || r.cur.age < 0 {
+		r.cur.age = -1
+		return
+	}
+	r.cur.age = max(r.cur.age, e.OutageAgeMs)
+}
+
+func (r *rester) channel(n int) *restingChannel {
+	if r.channels[n] == nil {
+		r.channels[n] = &restingChannel{}
+	}
+	return r.channels[n]
+}
+
+func (r *rester) actuation(e *history.Event) {
+	c := r.channel(e.Channel)
+	switch {
+	case e.Cause == "command" && e.Action == "hold":
+		c.held, c.rest = true, ""
+	case e.Cause == "command" && e.Action == "lock":
+		c.held, c.rest = false, ""
+	case e.Cause == "hold_end":
+		c.held = false
+	case e.Cause != "outage":
+	case c.rest == "hold" && e.Action == "lock": // held until recovery, then locked
+		c.rest, c.held = "", false
+		return
+	case c.rest == "off" && e.Action == "hold" && e.OutageAgeMs == 0: // driven again, iff it is still held
+		r.t.checked++
+		if !c.held {
+			r.t.bad(e, "%s channel %d is held again after the outage, but no hold was active", r.b.id, e.Channel) // [OFF-3]
+		}
+		c.rest = ""
+		return
+	default:
+		r.rests(e, c)
+		return
+	}
+	if e.OutageAgeMs != 0 {
+		r.age(e)
+	}
+}
+
+// rests: a channel takes on its resting behaviour.
+func (r *rester) rests(e *history.Event, c *restingChannel) {
+	r.age(e)
+	if since, wrong := r.line.wrong(e); wrong {
+		r.t.checked++
+		r.t.bad(e, "%s channel %d says outage age %s, its line has been down for %s", r.b.id, e.Channel, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-3]
+	}
+	c.rest = ""
+	switch e.Action {
+	case "hold", "off":
+		c.rest = e.Action
+	case "lock":
+		c.held = false
+	}
+	r.cur.rests[e.Channel] = append(r.cur.rests[e.Channel], e)
+}
+
+// contact: the server has spoken to the board, so the outage is over and what
+// the channels showed for it has ended.
+func (r *rester) contact(e *history.Event) {
+	if r.line.downAt != 0 || !r.b.truth {
+		return
+	}
+	for _, n := range r.b.channels {
+		c := r.channel(n)
+		switch {
+		case c.rest == "hold":
+			r.t.bad(e, "%s channel %d is still held after the outage, it has to be locked", r.b.id, n) // [OFF-3]
+		case c.rest == "off" && c.held:
+			r.t.bad(e, "%s channel %d isn't driven again after the outage, although a hold is active", r.b.id, n) // [OFF-3]
+		}
+		c.rest = ""
+	}
+}
+
+// judge reports whether the outage was due and checks every channel.
+func (o outage) judge(t *tally, b *board, late *int64) bool {
+	due := o.policy.due()
+	passed := o.age < 0 || o.age > due+RestLateMs
+	for channel, rests := range o.rests {
+		o.channel(t, b, channel, rests, due, late)
+	}
+	if !passed {
+		return len(o.rests) > 0
+	}
+	for _, channel := range b.channels {
+		if len(o.rests[channel]) == 0 {
+			if o.silent && o.age >= 0 && o.age < due+RestSilentMs {
+				continue
+			}
+			t.checked++
+			t.bad(o.last, "%s channel %d shows nothing at outage age %s, %s is due from %s",
+				b.id, channel, history.Age(o.age), o.policy.behaviour(channel), history.Age(due))
+		}
+	}
+	return true
+}
+
+// channel checks the resting actuations of one channel in one outage.
+func (o outage) channel(t *tally, b *board, channel int, rests []*history.Event, due int64, late *int64) {
+	want := o.policy.behaviour(channel)
+	boots := []int{}
+	for _, e := range rests {
+		t.checked++
+		if e.Action != resting[want] {
+			t.bad(e, "%s channel %d did %s in the outage, stored is %s", b.id, channel, e.Action, want)
+			continue
+		}
+		if slices.Contains(boots, e.Boot) {
+			t.bad(e, "%s channel %d showed %s again in the same outage", b.id, channel, want)
+			continue
+		}
+		boots = append(boots, e.Boot)
+		o.timely(t, b, e, len(boots) == 1, due, late)
+	}
+}
+
+func (o outage) timely(t *tally, b *board, e *history.Event, first bool, due int64, late *int64) {
+	if e.OutageAgeMs < 0 {
+		return // a lost clock counts as over 36 h
+	}
+	ms := e.OutageAgeMs - due
+	bound := int64(RestLateMs)
+	if o.silent {
+		bound = RestSilentMs
+	}
+	switch {
+	case ms < -RestEarlyMs:
+		t.bad(e, "%s channel %d shows %s at outage age %s, due at %s", b.id, e.Channel, e.Action, history.Age(e.OutageAgeMs), history.Age(due))
+	case first && ms > bound:
+		t.bad(e, "%s channel %d shows %s only at outage age %s, due at %s", b.id, e.Channel, e.Action, history.Age(e.OutageAgeMs), history.Age(due))
+	case first:
+		*late = max(*late, ms)
+	}
+}

@@ -1,0 +1,56 @@
+package judge
+
+import (
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// TestPolicyChangedLater: a policy that is stored after an outage does not
+// change what the outage is judged by.
+func TestPolicyChangedLater(t *testing.T) {
+	t.Parallel()
+	const board, place = "brd_1", "plc_1"
+	at := t0
+	var events []history.Event
+	emit := func(e history.Event) {
+		e.Seq, e.At, e.BoardID = int64(len(events)+1), at, board
+		events = append(events, e)
+	}
+	emit(history.Event{Kind: history.Door, PlaceID: place, DoorID: "dor_1", Channel: 1})
+	emit(history.Event{Kind: history.Online, PlaceID: place, Epoch: 1})
+	emit(history.Event{Kind: history.Netloss, Text: `{"graceSec":600,"channels":{"1":"open"}}`})
+	emit(history.Event{Kind: history.Offline, Epoch: 1})
+	at += 600_000 // the line's end is the outage's beginning
+	emit(history.Event{Kind: history.Actuation, PlaceID: place, DoorID: "dor_1", Channel: 1, Boot: 1, Action: "pulse", Cause: "outage", OutageAgeMs: 600_000})
+	emit(history.Event{Kind: history.Online, PlaceID: place, Epoch: 2, OutageAgeMs: 600_000})
+	emit(history.Event{Kind: history.Netloss, Text: `{"graceSec":5,"channels":{"1":"close"}}`})
+	if v := Off3(NewView(events)); v.Status != Pass || v.Checked != 1 {
+		t.Errorf("%s: %s", v.Status, v.Number)
+	}
+}
+
+// TestPolicyGoesWithTheFlash: a board that lost its flash shows what a board does
+// that was never configured, at once since its clock is lost too.
+func TestPolicyGoesWithTheFlash(t *testing.T) {
+	t.Parallel()
+	const board, place = "brd_1", "plc_1"
+	for action, want := range map[string]Status{"lock": Pass, "hold": Fail} {
+		var events []history.Event
+		for _, e := range []history.Event{
+			{Kind: history.Door, PlaceID: place, DoorID: "dor_1", Channel: 1},
+			{Kind: history.Online, PlaceID: place, Epoch: 1},
+			{Kind: history.Netloss, Text: `{"graceSec":600,"channels":{"1":"hold"}}`},
+			{Kind: history.Wiped},
+			{Kind: history.Actuation, PlaceID: place, DoorID: "dor_1", Channel: 1, Boot: 2, Action: action, Cause: "outage", OutageAgeMs: -1},
+			{Kind: history.Offline, Epoch: 1},
+			{Kind: history.Online, PlaceID: place, Epoch: 2, OutageAgeMs: -1},
+		} {
+			e.Seq, e.At, e.BoardID = int64(len(events)+1), t0, board
+			events = append(events, e)
+		}
+		if v := Off3(NewView(events)); v.Status != want {
+			t.Errorf("%s: %s: %s", action, v.Status, v.Number)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package judge
+
+import (
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+const importRoute = "/space/v1/customers/import"
+
+// schedule is plc_w's for two days: open on Mondays from nine to six.
+func (h *builder) schedule() []any {
+	loc, _ := time.LoadLocation("Asia/Seoul")
+	var days []any
+	for i := range 2 {
+		day := time.UnixMilli(h.at).In(loc).AddDate(0, 0, i)
+		d := fields{"date": day.Format(time.DateOnly), "weekday": weekdays[day.Weekday()], "open": false, "intervals": []any{}}
+		if day.Weekday() == time.Monday {
+			from := time.Date(day.Year(), day.Month(), day.Day(), 9, 0, 0, 0, loc).UnixMilli()
+			d["open"], d["intervals"] = true, []any{fields{"startsAt": rfc(from), "endsAt": rfc(from + 9*3600*1000)}}
+		}
+		days = append(days, d)
+	}
+	return days
+}
+
+// partner is what else a partner calls: the schedule on a Sunday, an import twice,
+// legacy paths, the test place.
+func (h *builder) partner() {
+	loc, _ := time.LoadLocation("Asia/Seoul")
+	for time.UnixMilli(h.at).In(loc).Weekday() != time.Sunday {
+		h.pass(3600 * 1000)
+	}
+	h.did("plc_w", "GET", scheduleRoute, 200, history.CallText{Path: "plc_w", Query: "days=2", Out: fields{"days": h.schedule()}}, nil)
+	rows := []any{fields{"externalRef": "c-1", "phone": "mia", "name": "Mia"}, fields{"phone": "bad"}}
+	h.did("plc_a", "POST", importRoute, 200, history.CallText{In: fields{"source": "old"}, Rows: rows,
+		Out:   fields{"received": 2, "created": 1, "updated": 0, "unchanged": 0, "failed": 1},
+		Wrote: []any{fields{"index": 0, "id": "cus_1", "status": "created"}, fields{"index": 1, "status": "failed"}}}, nil)
+	h.did("plc_a", "POST", importRoute, 200, history.CallText{In: fields{"source": "old"}, Rows: rows,
+		Out:   fields{"received": 2, "created": 0, "updated": 0, "unchanged": 1, "failed": 1},
+		Wrote: []any{fields{"index": 0, "id": "cus_1", "status": "unchanged"}, fields{"index": 1, "status": "failed"}}}, nil)
+	h.did("plc_a", "GET", legacyDoors, 200, history.CallText{Items: []any{fields{"doorState": "locked", "online": true}}}, nil)
+	h.did("plc_a", "POST", legacyDoors+"/{id}/open", 503, history.CallText{Out: fields{"reason": "offline", "detail": "away"}}, nil)
+	h.did("plc_t", "POST", "/device/v1/devices/{id}/commands", 200, history.CallText{Kind: "test", Path: doorOf("brd_t", 1), Out: fields{"outcome": "reported"}}, nil)
+}
+
+func TestPlantedPartnerBugs(t *testing.T) {
+	answered := func(method, route string, n int, change func(*history.Event, *history.CallText)) func(*testing.T, *builder) {
+		return func(t *testing.T, h *builder) { h.answer(t, method, route, n, change) }
+	}
+	day := func(c *history.CallText, i int) map[string]any {
+		return c.Out["days"].([]any)[i].(map[string]any)
+	}
+	result := func(c *history.CallText, i int) map[string]any { return c.Wrote[i].(map[string]any) }
+	runPlants(t, []planted{
+		{"a schedule that opens late", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
+			d := day(c, 1)["intervals"].([]any)[0].(map[string]any)
+			d["startsAt"] = d["endsAt"]
+		}), []string{"HRS-2"}, history.Call, "the hours say"},
+		{"a schedule of a closed Monday", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
+			day(c, 1)["open"], day(c, 1)["intervals"] = false, []any{}
+		}), []string{"HRS-2"}, history.Call, "open never"},
+		{"a schedule from tomorrow", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
+			c.Out["days"], c.Query = c.Out["days"].([]any)[1:], "days=1"
+		}), []string{"HRS-2"}, history.Call, "it begins on"},
+		{"a schedule of one day", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
+			c.Out["days"] = c.Out["days"].([]any)[:1]
+		}), []string{"HRS-2"}, history.Call, "1 days, asked for"},
+		{"created again", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
+			result(c, 0)["status"], result(c, 0)["id"], c.Out["created"], c.Out["unchanged"] = "created", "cus_2", 1, 0
+		}), []string{"IMP-1"}, history.Call, "created again"},
+		{"the same row is updated", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
+			result(c, 0)["status"], c.Out["updated"], c.Out["unchanged"] = "updated", 1, 0
+		}), []string{"IMP-1"}, history.Call, "the same row again is updated"},
+		{"another row is unchanged", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
+			c.Rows[0].(map[string]any)["phone"] = "eve"
+		}), []string{"IMP-1"}, history.Call, "but is unchanged"},
+		{"one bad row fails all", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
+			result(c, 0)["status"], c.Out["unchanged"], c.Out["failed"] = "failed", 0, 2
+		}), []string{"IMP-1"}, history.Call, "the same row was taken before"},
+		{"counts of nothing", answered("POST", importRoute, 0, func(_ *history.Event, c *history.CallText) { c.Out["failed"] = 0 }),
+			[]string{"IMP-1"}, history.Call, "failed is 0, its rows make 1"},
+		{"no reason", answered("POST", legacyDoors+"/{id}/open", 0, func(_ *history.Event, c *history.CallText) { delete(c.Out, "reason") }),
+			[]string{"LEG-1"}, history.Call, "without reason and detail"},
+		{"offline is a 503", answered("POST", legacyDoors+"/{id}/open", 0, func(e *history.Event, _ *history.CallText) { e.Code = "device_offline" }),
+			[]string{"LEG-1"}, history.Call, "on the new path it is 409"},
+		{"a state of its own", answered("GET", legacyDoors, 0, func(_ *history.Event, c *history.CallText) { c.Items[0].(map[string]any)["doorState"] = "closed" }),
+			[]string{"LEG-1"}, history.Call, `doorState "closed"`},
+		{"the test place is away", answered("POST", "/device/v1/devices/{id}/commands", 0, func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 409, "device_offline" }),
+			[]string{"CMD-8"}, history.Call, "in the test place answered 409"},
+	})
+}

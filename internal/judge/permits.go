@@ -1,0 +1,132 @@
+package judge
+
+import (
+	"fmt"
+	"time"
+)
+
+// MaxPermitMs is the longest permit there is.
+const MaxPermitMs = 720 * 3600 * 1000
+
+const createRoute = "/space/v1/partner/entry-permits"
+
+// Perm2 judges PERM-2: all creates of a place under one externalRef that
+// succeeded are of one permit.
+func Perm2(v *View) Verdict {
+	t := &tally{}
+	ids := map[[2]string]string{}
+	for _, c := range v.calls() {
+		ref, id := c.in("externalRef"), c.out("permitId")
+		if c.Method != "POST" || c.Route != createRoute || !c.ok() || ref == "" || c.PlaceID == "" {
+			continue
+		}
+		t.checked++
+		known := ids[[2]string{c.PlaceID, ref}]
+		if id == "" || known != "" && known != id { // [PERM-2]
+			t.bad(c.Event, "reference %s made permit %s, before it was %s", ref, id, known)
+		}
+		ids[[2]string{c.PlaceID, ref}] = id
+	}
+	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates, %s references, one permit each", count(t.checked), count(len(ids))))
+}
+
+// Perm5 judges PERM-5: no create of more than 720 h succeeds, nor one whose end
+// isn't after its start.
+func Perm5(v *View) Verdict {
+	t := &tally{}
+	longest := int64(0)
+	for _, c := range v.calls() {
+		from, okFrom := instant(c.In["startsAt"])
+		to, okTo := instant(c.In["endsAt"])
+		if c.Method != "POST" || c.Route != createRoute || !okFrom || !okTo || c.Status != 200 && c.Code != "permit_period_too_long" {
+			continue
+		}
+		t.checked++
+		if !c.ok() {
+			continue
+		}
+		longest = max(longest, to-from)
+		if to <= from || to-from > MaxPermitMs { // [PERM-5]
+			t.bad(c.Event, "a permit of %s was registered", secs(to-from))
+		}
+	}
+	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest %s", count(t.checked), secs(longest)))
+}
+
+// Perm7 judges PERM-7: the state of every permit that was read follows time.
+// Whether it is revoked, the reader's history needn't tell.
+func Perm7(v *View) Verdict {
+	t := &tally{}
+	for _, c := range v.calls() {
+		if !c.ok() || c.Method != "GET" {
+			continue
+		}
+		items := c.Items
+		if c.Out["permitId"] != nil {
+			items = append(items, any(c.Out))
+		}
+		for _, item := range items {
+			p, _ := item.(map[string]any)
+			from, okFrom := instant(p["startsAt"])
+			to, okTo := instant(p["endsAt"])
+			state, _ := p["state"].(string)
+			if !okFrom || !okTo || state == "revoked" {
+				continue
+			}
+			t.checked++
+			first, last := stateAt(c.SentAt-ClockMs, from, to), stateAt(c.At+ClockMs, from, to)
+			if rank := stateRank[state]; rank < stateRank[first] || rank > stateRank[last] { // [PERM-7]
+				t.bad(c.Event, "permit %v is shown as %q, its time says %s", p["permitId"], state, first)
+			}
+		}
+	}
+	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", count(t.checked)))
+}
+
+// stateRank orders the states as time does; what is no state comes before all.
+var stateRank = map[string]int{"pending": 1, "active": 2, "expired": 3}
+
+func stateAt(now, from, to int64) string {
+	switch {
+	case now < from:
+		return "pending"
+	case now >= to:
+		return "expired"
+	}
+	return "active"
+}
+
+// instant reads an RFC 3339 time as Unix ms.
+func instant(v any) (int64, bool) {
+	s, _ := v.(string)
+	at, err := time.Parse(time.RFC3339Nano, s)
+	return at.UnixMilli(), err == nil
+}
+
+// Perm1 judges PERM-1: a permit that was registered is in the server's content as
+// it was asked for, and its link and phone open at once.
+func Perm1(v *View) Verdict {
+	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
+	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", count(given.checked), count(used.checked)))
+}
+
+// Perm3 judges PERM-3: a permit that was registered again has the new period, and
+// no revocation, in the server's content and in what is read.
+func Perm3(v *View) Verdict {
+	t, read := v.second().of("PERM-3"), v.readBack().of("PERM-3")
+	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as asked for, %s read", count(t.checked), count(read.checked)))
+}
+
+// Perm4 judges PERM-4: a revoked permit is out of the server's content at once,
+// its link opens nothing and has no page.
+func Perm4(v *View) Verdict {
+	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.readBack().of("PERM-4")
+	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", count(t.checked), count(used.checked), count(read.checked)))
+}
+
+// Perm6 judges PERM-6: a permit's doors are those it names, else those it had, and
+// always its place's.
+func Perm6(v *View) Verdict {
+	t := v.second().of("PERM-6").plus(v.doorRules())
+	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates by their doorIds", count(t.checked)))
+}

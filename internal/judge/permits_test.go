@@ -1,0 +1,49 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+func rfc(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// token is a fresh one of a key of its own.
+func (h *builder) token() string {
+	h.exchange(h.at, "key-9", h.id("tok"))
+	return fmt.Sprintf("tok_%d", h.n)
+}
+
+// create registers a permit of plc_a.
+func (h *builder) create(ref, id string, from, to int64) {
+	text, _ := json.Marshal(history.CallText{SentAt: h.at, Token: h.token(),
+		In: map[string]any{"externalRef": ref, "startsAt": rfc(from), "endsAt": rfc(to)}, Out: map[string]any{"permitId": id}})
+	h.emit(history.Event{Kind: history.Call, At: h.at, PlaceID: "plc_a", Method: "POST", Route: createRoute, Status: 200, Text: string(text)})
+}
+
+// read shows a permit in a list.
+func (h *builder) read(state string, from, to int64) {
+	h.call(h.at, createRoute, 200, history.CallText{Token: h.token(), Items: []any{
+		map[string]any{"permitId": "pmt_1", "state": state, "startsAt": rfc(from), "endsAt": rfc(to)}}})
+}
+
+func permitPlants() []planted {
+	return []planted{
+		{"a second permit under a reference", func(t *testing.T, h *builder) { h.create("ref-1", "pmt_9", t0, t0+1000) },
+			[]string{"PERM-2"}, history.Call, "before it was pmt_1"},
+		{"longer than 720 h", func(t *testing.T, h *builder) { h.create("ref-2", "pmt_2", t0, t0+MaxPermitMs+1) },
+			[]string{"PERM-5"}, history.Call, "a permit of 720.000 h"},
+		{"pending for ever", func(t *testing.T, h *builder) { h.read("pending", h.at-10_000, h.at+10_000) },
+			[]string{"PERM-7"}, history.Call, "its time says active"},
+		{"active after its end", func(t *testing.T, h *builder) { h.read("active", h.at-20_000, h.at-10_000) },
+			[]string{"PERM-7"}, history.Call, "its time says expired"},
+		{"a phone in an answer", func(t *testing.T, h *builder) {
+			h.call(h.at, createRoute, 200, history.CallText{Token: h.token(), Leaks: 1})
+		}, []string{"ENT-4"}, history.Call, "a phone number in full"},
+	}
+}
+
+func TestPlantedPermitBugs(t *testing.T) { runPlants(t, permitPlants()) }

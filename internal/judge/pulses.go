@@ -1,0 +1,160 @@
+package judge
+
+import "github.com/doorlab/doorlab/internal/history"
+
+// How long an opening drives the relay, and how far its end may be off.
+const (
+	PulseMs      = 5000
+	PulseEarlyMs = 100
+	PulseLateMs  = 2000 // of a board's timers on a loaded machine
+)
+
+// drive is what drives a channel: a hold, a resting behaviour or a pulse.
+type drive struct {
+	held, resting bool
+	by            *history.Event // what drives it, or ended it, last
+	ends          []int64        // when it may rightly fall
+	boot          int
+	early         *history.Event // a fall before its time, unless the board was rebooted
+}
+
+func (d *drive) active() bool { return d.by != nil }
+
+// last is the latest moment at which the relay may still be driven; not ok while
+// something holds it.
+func (d *drive) last() (at int64, ok bool) {
+	for _, end := range d.ends {
+		at = max(at, end)
+	}
+	return at, d.by != nil && len(d.ends) > 0 && !d.held && !d.resting
+}
+
+// relays judges how long each relay was driven: a pulse for its 5 s, and nothing
+// beyond the end of a hold. The tallies are CMD-1's for pulses of commands, ENT-1's for
+// those on site, OFF-3's for those of an outage, CMD-7's for holds.
+func (v *View) relays() book {
+	b := book{}
+	for _, x := range v.sortedBoards() {
+		if x.truth && x.falls {
+			v.relaysOf(b, x)
+		}
+	}
+	return b
+}
+
+func (v *View) relaysOf(b book, x *board) {
+	drives := map[int]*drive{}
+	for _, e := range x.onsite {
+		switch e.Kind {
+		case history.Wiped, history.Detached, history.Attached, history.Door: // another life of the board
+			drives = map[int]*drive{}
+		case history.Actuation, history.Released:
+			if drives[e.Channel] == nil {
+				drives[e.Channel] = &drive{}
+			}
+			if e.Kind == history.Released {
+				drives[e.Channel].falls(b, x, e)
+				continue
+			}
+			for _, d := range drives {
+				d.goesOn(b, x, e)
+			}
+			drives[e.Channel].moves(b, x, e)
+		}
+	}
+	if spans := x.spans(); len(spans) > 0 && spans[len(spans)-1].to == never { // it is alive in the end
+		for _, d := range drives {
+			if last, ok := d.last(); ok && v.end > last+FreshMs {
+				d.stuck(b, x, v.end)
+			}
+		}
+	}
+}
+
+// goesOn: the board has done something at a later time. By then what was due has
+// to have fallen, and a fall before its time was no reboot if it counts the same boot.
+func (d *drive) goesOn(b book, x *board, e *history.Event) {
+	if e.Boot != d.boot {
+		d.early = nil
+		if d.active() && !d.held && !d.resting {
+			*d = drive{boot: e.Boot}
+		}
+		d.boot = e.Boot
+		return
+	}
+	if d.early != nil {
+		b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, %s are due", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(PulseMs)) // [CMD-1] [CMD-7]
+		*d = drive{boot: d.boot}
+	}
+	if last, ok := d.last(); ok && e.At > last+PulseLateMs {
+		d.stuck(b, x, e.At)
+	}
+}
+
+func (d *drive) stuck(b book, x *board, at int64) {
+	last, _ := d.last()
+	b.at(d.clause()).bad(d.by, "%s channel %d is still driven %s after it had to fall", x.id, d.by.Channel, secs(at-last)) // [CMD-1] [CMD-7]
+	*d = drive{boot: d.boot}
+}
+
+// clause is whose promise the drive is.
+func (d *drive) clause() string {
+	switch {
+	case d.by.Action != "pulse":
+		return "CMD-7"
+	case d.by.Cause == "command":
+		return "CMD-1"
+	case d.by.Cause == "outage":
+		return "OFF-3"
+	}
+	return "ENT-1"
+}
+
+// moves: a line of the journal.
+func (d *drive) moves(b book, x *board, e *history.Event) {
+	d.boot = e.Boot
+	switch e.Action {
+	case "pulse":
+		d.by, d.ends = e, []int64{e.At + PulseMs}
+		t := b.at(d.clause())
+		t.checked++
+		if e.PulseMs != 0 && e.PulseMs != PulseMs {
+			t.bad(e, "%s channel %d pulses for %s, %s are due", x.id, e.Channel, secs(e.PulseMs), secs(PulseMs)) // [CMD-1]
+		}
+	case "hold":
+		d.by = e
+		if e.Cause == "outage" && e.OutageAgeMs != 0 {
+			d.resting = true
+		} else {
+			d.held, d.resting = true, false
+		}
+	case "lock", "off":
+		d.held, d.resting = false, false
+		if d.active() {
+			d.by, d.ends = e, append(d.ends, e.At)
+		}
+	}
+}
+
+// falls: nothing drives the relay any more.
+func (d *drive) falls(b book, x *board, e *history.Event) {
+	if !d.active() {
+		return
+	}
+	for _, end := range d.ends {
+		if e.At >= end-PulseEarlyMs && e.At <= end+PulseLateMs && !d.held && !d.resting {
+			b.at(d.clause()).checked++
+			*d = drive{boot: d.boot}
+			return
+		}
+	}
+	if last, ok := d.last(); ok && e.At > last {
+		d.stuck(b, x, e.At)
+		return
+	}
+	if !d.held && !d.resting {
+		d.early = e
+		return
+	}
+	*d = drive{boot: d.boot}
+}

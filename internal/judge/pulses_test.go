@@ -1,0 +1,71 @@
+package judge
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// TestDrives: a relay is driven for the 5 s of its pulse and to the end of its hold,
+// no longer and no shorter.
+func TestDrives(t *testing.T) {
+	t.Parallel()
+	act := func(at int64, action, cause string, boot int) history.Event {
+		return history.Event{Kind: history.Actuation, At: t0 + at, Action: action, Cause: cause, Boot: boot}
+	}
+	fell := func(at int64) history.Event { return history.Event{Kind: history.Released, At: t0 + at} }
+	next := func(at int64, boot int) history.Event { return act(at, "deny", "onsite", boot) }
+	meant := func(e history.Event, ms int64) history.Event {
+		e.PulseMs = ms
+		return e
+	}
+	for name, c := range map[string]struct {
+		events []history.Event
+		want   []string // clauses with a breach
+	}{
+		"a pulse of 5 s":               {[]history.Event{act(0, "pulse", "command", 1), fell(5000), next(9000, 1)}, nil},
+		"of 1 s":                       {[]history.Event{act(0, "pulse", "command", 1), fell(1000), next(9000, 1)}, []string{"CMD-1"}},
+		"of 1 s on site":               {[]history.Event{act(0, "pulse", "onsite", 1), fell(1000), next(9000, 1)}, []string{"ENT-1"}},
+		"of 1 s in an outage":          {[]history.Event{act(0, "pulse", "outage", 1), fell(1000), next(9000, 1)}, []string{"OFF-3"}},
+		"of 50 s":                      {[]history.Event{act(0, "pulse", "command", 1), fell(50_000), next(60_000, 1)}, []string{"CMD-1"}},
+		"that is meant for 50 s":       {[]history.Event{meant(act(0, "pulse", "command", 1), 50_000), fell(5000)}, []string{"CMD-1"}},
+		"that never ends":              {[]history.Event{act(0, "pulse", "command", 1), next(60_000, 1)}, []string{"CMD-1"}},
+		"that never ends, all is over": {[]history.Event{act(0, "pulse", "command", 1), {Kind: history.Label, At: t0 + 10*FreshMs}}, []string{"CMD-1"}},
+		"that a reboot cuts":           {[]history.Event{act(0, "pulse", "command", 1), fell(1000), next(9000, 2)}, nil},
+		"that the process's end cuts":  {[]history.Event{act(0, "pulse", "command", 1), next(60_000, 2)}, nil},
+		"that a close cuts":            {[]history.Event{act(0, "pulse", "command", 1), act(2000, "lock", "command", 1), fell(2000), next(9000, 1)}, nil},
+		"a second one lasts on":        {[]history.Event{act(0, "pulse", "command", 1), act(3000, "pulse", "command", 1), fell(8000), next(9000, 1)}, nil},
+		"the first one's end counts":   {[]history.Event{act(0, "pulse", "command", 1), act(3000, "pulse", "command", 1), fell(5000), next(9000, 1)}, []string{"CMD-1"}},
+		"a hold and its end":           {[]history.Event{act(0, "hold", "command", 1), act(60_000, "lock", "hold_end", 1), fell(60_000), next(70_000, 1)}, nil},
+		"a pulse within a hold":        {[]history.Event{act(0, "hold", "command", 1), act(1000, "pulse", "command", 1), act(60_000, "lock", "command", 1), fell(60_000), next(70_000, 1)}, nil},
+		"a pulse over a hold's end":    {[]history.Event{act(0, "hold", "command", 1), act(58_000, "pulse", "command", 1), act(60_000, "lock", "hold_end", 1), fell(63_000), next(70_000, 1)}, nil},
+		"a lock that drives on":        {[]history.Event{act(0, "hold", "command", 1), act(60_000, "lock", "command", 1), next(70_000, 1)}, []string{"CMD-7"}},
+		"a hold over a reboot":         {[]history.Event{act(0, "hold", "command", 1), next(30_000, 2), act(60_000, "lock", "hold_end", 2), fell(60_000), next(70_000, 2)}, nil},
+		"off drives nothing":           {[]history.Event{act(0, "hold", "command", 1), act(60_000, "off", "outage", 1), fell(60_000), next(70_000, 1)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := append([]history.Event{
+				{Kind: history.Door, At: t0, PlaceID: "plc_1", DoorID: "dor_1", Channel: 1},
+				{Kind: history.Online, At: t0, PlaceID: "plc_1", Epoch: 1},
+			}, c.events...)
+			all = append(all, history.Event{Kind: history.Released, At: all[len(all)-1].At}) // says: this board tells when its relays fall
+			for i := range all {
+				all[i].BoardID, all[i].Channel = "brd_1", 1
+				if all[i].Kind == history.Released && i == len(all)-1 {
+					all[i].Channel = 2
+				}
+			}
+			var got []string
+			for clause, tally := range NewView(all).driven() {
+				if len(tally.found) > 0 {
+					got = append(got, clause)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("breaches of %v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// The reference is a second, independent reading of docs/decisions.md: what a
+// board had to decide from the content of its revision. It shares no code with
+// the routine that server and boards use.
+
+// LimitMs: at exactly 36 h on-site decisions work, over it they do not.
+const LimitMs = 36 * 3600 * 1000
+
+// refGrant is a grant as synchronized.
+type refGrant struct {
+	ID        string   `json:"id"`
+	Kind      string   `json:"kind"`
+	PhoneHash string   `json:"phoneHash"`
+	TokenHash string   `json:"tokenHash"`
+	Doors     []string `json:"doors"`
+	StartsAt  int64    `json:"startsAt"`
+	EndsAt    int64    `json:"endsAt"` // 0 = no end
+	Revoked   bool     `json:"revoked"`
+}
+
+// ruling is what the reference says: allow or deny, for one of these reasons,
+// crediting one of these grants. Unknown: it cannot tell.
+type ruling struct {
+	unknown bool
+	allow   bool
+	reasons []string
+	credits []string
+}
+
+func deny(reasons ...string) ruling { return ruling{reasons: reasons} }
+
+// over reports an outage age at which nothing is decided any more.
+func over(ageMs int64) bool { return ageMs < 0 || ageMs > LimitMs }
+
+// rule decides a presentation by the content of the board's revision.
+func (c *content) rule(e *history.Event) ruling {
+	if over(e.OutageAgeMs) {
+		return deny("outage_limit")
+	}
+	if !c.based || e.Revision < c.base || e.PhoneHash == "" && e.TokenHash == "" {
+		return ruling{unknown: true}
+	}
+	now := e.BoardAt
+	if now == 0 {
+		now = e.At
+	}
+	phone := e.PhoneHash
+	if e.TokenHash != "" {
+		g, ok := c.holder(e.TokenHash, e.Revision)
+		if !ok {
+			return deny("link_invalid")
+		}
+		phone = g.PhoneHash
+	}
+	mode, ok := modeAt(c.windowsAt(e.Revision), c.hoursAt(e.Revision), e.DoorID, now)
+	switch {
+	case !ok:
+		return ruling{unknown: true}
+	case mode == "closed":
+		return deny("closed_window")
+	case mode == "free":
+		return ruling{allow: true, reasons: []string{"free_window"}}
+	}
+	return weigh(c.of(phone, e.Revision), e.DoorID, now)
+}
+
+// holder is the grant whose live link the token is.
+func (c *content) holder(token string, rev int64) (refGrant, bool) {
+	for _, id := range c.tokens[token] {
+		if g, ok := c.at(id, rev); ok && g.TokenHash == token && !g.Revoked {
+			return g, true
+		}
+	}
+	return refGrant{}, false
+}
+
+// weigh: any one grant that is valid for the door now opens; else every reason
+// that is true of some grant is a right one.
+func weigh(grants []refGrant, door string, now int64) ruling {
+	var valid []refGrant
+	var why []string
+	for _, g := range grants {
+		switch {
+		case g.Revoked:
+			why = append(why, "revoked")
+		case now < g.StartsAt:
+			why = append(why, "not_started")
+		case g.EndsAt != 0 && now >= g.EndsAt:
+			why = append(why, "expired")
+		case !slices.Contains(g.Doors, door):
+			why = append(why, "door_out_of_scope")
+		default:
+			valid = append(valid, g)
+		}
+	}
+	switch {
+	case len(valid) > 0:
+		return ruling{allow: true, reasons: []string{"onsite"}, credits: credited(valid)}
+	case len(why) == 0:
+		return deny("no_valid_grant")
+	}
+	return deny(why...)
+}
+
+// credited are the grants of which one has to be named: the permits that end
+// first, else the reservations, else the memberships.
+func credited(valid []refGrant) []string {
+	for _, kind := range []string{"permit", "reservation", "membership"} {
+		var out []string
+		ends := int64(never)
+		for _, g := range valid {
+			if g.Kind != kind {
+				continue
+			}
+			end := g.EndsAt
+			if end == 0 {
+				end = never
+			}
+			if kind == "permit" && end < ends {
+				out, ends = nil, end
+			}
+			if kind != "permit" || end == ends {
+				out = append(out, g.ID)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// agrees compares a presentation with a ruling; "" or how they differ.
+func (r ruling) agrees(e *history.Event) string {
+	opened := e.Result == "opened"
+	switch {
+	case opened && !r.allow:
+		return "opened, the reference denies: " + r.reasons[0]
+	case !opened && r.allow:
+		return "denied (" + e.Reason + "), the reference opens: " + r.reasons[0]
+	case !opened && !slices.Contains(r.reasons, e.Reason):
+		return "denied for " + e.Reason + ", the reference says " + r.reasons[0]
+	case opened && len(r.credits) > 0 && e.GrantID != "" && !slices.Contains(r.credits, e.GrantID):
+		return "credited " + e.GrantID + ", the reference " + r.credits[0]
+	}
+	return ""
+}

@@ -1,0 +1,150 @@
+package judge
+
+import (
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+func seoul(s string) int64 {
+	loc, _ := time.LoadLocation("Asia/Seoul")
+	t, err := time.ParseInLocation("2006-01-02 15:04:05.000", s, loc)
+	if err != nil {
+		panic(err)
+	}
+	return t.UnixMilli()
+}
+
+func TestReferenceRules(t *testing.T) {
+	t.Parallel()
+	permit := func(id string, from, to int64, doors ...string) refGrant {
+		return refGrant{ID: id, Kind: "permit", PhoneHash: "kim", Doors: doors, StartsAt: from, EndsAt: to}
+	}
+	of := func(kind string, g refGrant) refGrant { g.Kind = kind; return g }
+	revoked := func(g refGrant) refGrant { g.Revoked = true; return g }
+	linked := func(g refGrant, token string) refGrant { g.TokenHash = token; return g }
+	always := func(mode string) []refWindow { return []refWindow{{ID: "p", DoorID: "d", Ref: "always", Mode: mode}} }
+	for name, c := range map[string]struct {
+		grants  []refGrant
+		windows []refWindow
+		e       history.Event
+		want    string // reason
+		credit  string
+	}{
+		"valid":                     {grants: []refGrant{permit("a", 100, 200, "d")}, want: "onsite", credit: "a"},
+		"first moment":              {grants: []refGrant{permit("a", 150, 200, "d")}, want: "onsite", credit: "a"},
+		"not started":               {grants: []refGrant{permit("a", 151, 200, "d")}, want: "not_started"},
+		"end is out":                {grants: []refGrant{permit("a", 100, 150, "d")}, want: "expired"},
+		"last moment":               {grants: []refGrant{permit("a", 100, 151, "d")}, want: "onsite", credit: "a"},
+		"no end":                    {grants: []refGrant{permit("a", 100, 0, "d")}, want: "onsite", credit: "a"},
+		"revoked":                   {grants: []refGrant{revoked(permit("a", 100, 200, "d"))}, want: "revoked"},
+		"other door":                {grants: []refGrant{permit("a", 100, 200, "e")}, want: "door_out_of_scope"},
+		"stranger":                  {e: history.Event{PhoneHash: "eve"}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "no_valid_grant"},
+		"membership after revoking": {grants: []refGrant{revoked(permit("a", 100, 200, "d")), of("membership", permit("m", 1, 0, "d"))}, want: "onsite", credit: "m"},
+		"permit that ends first":    {grants: []refGrant{permit("a", 100, 0, "d"), permit("b", 100, 200, "d"), of("reservation", permit("r", 100, 160, "d"))}, want: "onsite", credit: "b"},
+		"reservation before membership": {grants: []refGrant{of("membership", permit("m", 1, 160, "d")), of("reservation", permit("r", 100, 300, "d"))},
+			want: "onsite", credit: "r"},
+		"live link":    {e: history.Event{TokenHash: "tok"}, grants: []refGrant{linked(permit("a", 100, 200, "d"), "tok")}, want: "onsite", credit: "a"},
+		"unknown link": {e: history.Event{TokenHash: "tik"}, grants: []refGrant{linked(permit("a", 100, 200, "d"), "tok")}, want: "link_invalid"},
+		"revoked link, membership": {e: history.Event{TokenHash: "tok"}, grants: []refGrant{linked(revoked(permit("a", 100, 200, "d")), "tok"), of("membership", permit("m", 1, 0, "d"))},
+			want: "link_invalid"},
+		"free":           {windows: always("free"), want: "free_window"},
+		"closed":         {windows: always("closed"), grants: []refGrant{permit("a", 100, 200, "d")}, want: "closed_window"},
+		"board's clock":  {e: history.Event{BoardAt: 250}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "expired"},
+		"at 36 h":        {e: history.Event{OutageAgeMs: LimitMs}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "onsite", credit: "a"},
+		"over 36 h":      {e: history.Event{OutageAgeMs: LimitMs + 1}, windows: always("free"), want: "outage_limit"},
+		"lost clock":     {e: history.Event{OutageAgeMs: -1}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "outage_limit"},
+		"older revision": {e: history.Event{Revision: 1}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "no_valid_grant"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c0 := content{based: true, base: 1, windows: []windowsAt{{rev: 1, windows: c.windows}}, hours: []hoursAt{{rev: 1, hours: refHours{Timezone: "Asia/Seoul"}}}}
+			for _, g := range c.grants {
+				c0.grant(&history.Event{Revision: 2}, g)
+			}
+			c0.finish()
+			e := c.e
+			e.At, e.DoorID = 150, "d"
+			if e.Revision == 0 {
+				e.Revision = 2
+			}
+			if e.PhoneHash == "" && e.TokenHash == "" {
+				e.PhoneHash = "kim"
+			}
+			r := c0.rule(&e)
+			if r.unknown || r.reasons[0] != c.want || r.allow != (c.want == "onsite" || c.want == "free_window") {
+				t.Errorf("ruled %+v, want reason %s", r, c.want)
+			}
+			if c.credit != "" && (len(r.credits) != 1 || r.credits[0] != c.credit) {
+				t.Errorf("credits %v", r.credits)
+			}
+		})
+	}
+}
+
+func TestReferenceKeepsOutOfWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	known := content{based: true, base: 5}
+	for _, e := range []history.Event{{Revision: 4, PhoneHash: "kim"}, {Revision: 5}} {
+		if r := known.rule(&e); !r.unknown {
+			t.Errorf("%+v: %+v", e, r)
+		}
+	}
+	var none content
+	if r := none.rule(&history.Event{Revision: 9, PhoneHash: "kim"}); !r.unknown {
+		t.Errorf("ruled %+v without content, want unknown", r)
+	}
+}
+
+func TestReferenceHours(t *testing.T) {
+	t.Parallel()
+	h := refHours{Timezone: "Asia/Seoul", Week: map[string][][2]string{
+		"mon": {{"09:00", "18:00"}}, "fri": {{"22:00", "02:00"}}, "sat": {{"10:00", "24:00"}}, "wed": {{"22:00", "04:00"}},
+	}}
+	h.Closures = append(h.Closures, struct {
+		From string `json:"from"`
+		To   string `json:"to"`
+	}{"2026-12-24", "2026-12-25"})
+	h.Holidays = append(h.Holidays, struct {
+		Date      string      `json:"date"`
+		Intervals [][2]string `json:"intervals"`
+	}{"2026-11-16", nil})
+	for at, want := range map[string]bool{
+		"2026-11-23 08:59:59.999": false, "2026-11-23 09:00:00.000": true, "2026-11-23 17:59:59.999": true, "2026-11-23 18:00:00.000": false,
+		"2026-11-20 22:00:00.000": true, "2026-11-21 01:59:59.999": true, "2026-11-21 02:00:00.000": false,
+		"2026-11-21 23:59:59.999": true, "2026-11-22 00:00:00.000": false,
+		"2026-12-23 23:30:00.000": true, "2026-12-24 00:30:00.000": false, // the closure beats the night before
+		"2026-12-26 01:00:00.000": false, // ... and there is no night out of it
+		"2026-11-16 10:00:00.000": false, // holiday
+	} {
+		if on, sure := h.open(seoul(at)); on != want || !sure {
+			t.Errorf("%s: open %v, sure %v", at, on, sure)
+		}
+	}
+	ny := refHours{Timezone: "America/New_York"}
+	if _, sure := ny.open(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC).UnixMilli()); sure {
+		t.Error("sure around a clock change")
+	}
+}
+
+func TestReferenceWindows(t *testing.T) {
+	t.Parallel()
+	h := refHours{Timezone: "Asia/Seoul", Week: map[string][][2]string{"mon": {{"09:00", "18:00"}}}}
+	noon, night := seoul("2026-11-23 12:00:00.000"), seoul("2026-11-23 20:00:00.000")
+	all := []refWindow{
+		{ID: "1", DoorID: "d", Ref: "always", Mode: "closed", CreatedAt: 9},
+		{ID: "2", DoorID: "d", Ref: "business_hours", Mode: "free", CreatedAt: 1},
+		{ID: "3", DoorID: "d", Ref: "custom", Mode: "auth", StartsAt: night, EndsAt: night + 1, CreatedAt: 0},
+		{ID: "4", DoorID: "other", Ref: "custom", Mode: "closed"},
+	}
+	for _, c := range []struct {
+		door string
+		at   int64
+		want string
+	}{{"d", noon, "free"}, {"d", night - 1, "closed"}, {"d", night, "auth"}, {"d", night + 1, "closed"}, {"other", noon, "closed"}, {"third", noon, "auth"}} {
+		if got, ok := modeAt(all, h, c.door, c.at); got != c.want || !ok {
+			t.Errorf("%s at %d: %s", c.door, c.at, got)
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// What the server decides itself: links pressed and numbers called. The content
+// that it told, which is held against the clients' claims, goes through the same
+// reference as the boards' decisions do.
+
+const (
+	linkRoute  = "/entry/open"
+	phoneRoute = "/lab/v1/people/call"
+)
+
+// SameMs: the same link or number at the same door within it is one opening; the
+// second caller gets the first one's answer.
+const SameMs = 3000
+
+// deciding is one call that the server decided, with the reference's rulings for
+// every revision and moment that it may have decided by.
+type deciding struct {
+	*call
+	place   string
+	rulings []ruling
+	opened  bool   // the server said yes, whatever became of the command
+	reason  string // why it said no
+	ambig   bool
+}
+
+// serverDecisions judges all of them.
+func (v *View) serverDecisions() book {
+	b := book{}
+	links := v.linksGiven()
+	last := map[[2]string]*call{}
+	for _, c := range v.calls() {
+		if c.SentNs == 0 {
+			continue
+		}
+		var d *deciding
+		switch {
+		case c.Route == linkRoute && c.Method == "POST":
+			d = v.linkDecided(c, firstOf(last, [2]string{c.in("t"), c.in("doorId")}, c), links[c.in("t")])
+		case c.Route == phoneRoute:
+			d = v.phoneDecided(c, firstOf(last, [2]string{c.PlaceID, c.in("from")}, c))
+		}
+		if d != nil {
+			v.judgeServed(b, d)
+		}
+	}
+	return b
+}
+
+// firstOf is the call whose answer c may have got: itself, or one just before it.
+func firstOf(last map[[2]string]*call, key [2]string, c *call) *call {
+	first := c
+	if l := last[key]; l != nil && c.SentAt-l.At <= SameMs+ClockMs {
+		first = l
+	}
+	last[key] = c
+	return first
+}
+
+// linksGiven are the creates by the mark of the link that they answered.
+func (v *View) linksGiven() map[string][]*claim {
+	out := map[string][]*claim{}
+	for _, k := range v.claims() {
+		if k.token != "" {
+			out[k.token] = append(out[k.token], k)
+		}
+	}
+	return out
+}
+
+// linkDecided reads an opening by link; nil where nothing was decided or nobody
+// knows whose link it is.
+func (v *View) linkDecided(c, first *call, given []*claim) *deciding {
+	if len(given) == 0 || c.in("doorId") == "" {
+		return nil
+	}
+	d := &deciding{call: c, place: given[0].place}
+	switch {
+	case c.ok() || c.Code == "store_offline" || c.Code == "device_refused" || c.Code == "device_no_response":
+		d.opened = true
+	case c.Code == "link_invalid":
+		d.reason = "link_invalid"
+	case c.Code == "entry_denied":
+		d.reason = c.out("rule")
+	default:
+		return nil
+	}
+	p := v.places[d.place]
+	if !p.knows(first) || v.doors[c.in("doorId")] == nil || v.doors[c.in("doorId")].place != d.place {
+		return nil
+	}
+	id := given[0].id
+	d.ruled(p, first, func(rev int64) (string, bool) {
+		g, ok := p.content.at(id, rev)
+		return g.PhoneHash, ok && !g.Revoked
+	})
+	if dead, sure := v.deadLink(first, c, given); !sure {
+		d.ambig = true
+	} else if dead {
+		d.rulings = []ruling{deny("link_invalid")}
+	}
+	return d
+}
+
+// deadLink: the permit was revoked after the link was last given out. Not sure
+// while a call on the permit is under way.
+func (v *View) deadLink(first, c *call, given []*claim) (dead, sure bool) {
+	known := false
+	for _, k := range v.claims() {
+		if k.id != given[0].id {
+			continue
+		}
+		switch {
+		case k.overlaps(first) && before(k.started(), c.Event):
+			return false, false
+		case !before(k.Event, first.started()):
+		case k.revoked:
+			dead = true
+		default:
+			dead, known = k.token != given[0].token, known || k.token == given[0].token
+		}
+	}
+	return dead, known
+}
+
+// ruled asks the reference for a link's holder at every revision and moment at
+// which the server may have decided.
+func (d *deciding) ruled(p *place, first *call, holder func(rev int64) (phone string, live bool)) {
+	for _, rev := range p.revisions(first, d.call) {
+		for _, at := range []int64{first.SentAt - ClockMs, d.At + ClockMs} {
+			phone, live := holder(rev)
+			if !live && phone == "" { // it has left the content: nobody knows
+				d.rulings = append(d.rulings, ruling{unknown: true})
+				continue
+			}
+			if !live {
+				d.rulings = append(d.rulings, deny("link_invalid"))
+				continue
+			}
+			d.rulings = append(d.rulings, p.content.ruleFor(phone, d.in("doorId"), rev, at))
+		}
+	}
+}
+
+// revisions are the place's while a call was under way: the last from before and
+// all since.
+func (p *place) revisions(first, last *call) []int64 {
+	out := []int64{p.content.base}
+	for _, c := range p.commits {
+		switch {
+		case before(c, first.started()):
+			out = []int64{c.Revision}
+		case before(c, last.Event):
+			out = append(out, c.Revision)
+		}
+	}
+	return out
+}
+
+// ruleFor decides about a person at a door of an open line, as rule does for a presentation.
+func (c *content) ruleFor(phone, door string, rev, now int64) ruling {
+	mode, ok := modeAt(c.windowsAt(rev), c.hoursAt(rev), door, now)
+	switch {
+	case !ok:
+		return ruling{unknown: true}
+	case mode == "closed":
+		return deny("closed_window")
+	case mode == "free":
+		return ruling{allow: true, reasons: []string{"free_window"}}
+	}
+	return weigh(c.of(phone, rev), door, now)
+}
+
+// phoneDecided reads a call of a place's number.
+func (v *View) phoneDecided(c, first *call) *deciding {
+	answered, _ := c.Out["answered"].(bool)
+	d := &deciding{call: c, place: c.PlaceID}
+	p := v.places[d.place]
+	if !c.ok() || !answered || !p.knows(first) {
+		return nil
+	}
+	hash := v.second().phones[d.place+" "+c.in("from")]
+	if len(hash) <= len(d.place) {
+		return nil // nobody that the clients know
+	}
+	phone := hash[len(d.place)+1:]
+	door := c.out("doorId")
+	switch c.out("result") {
+	case "opened", "offline", "refused", "noResponse":
+		d.opened = true
+		if door == "" {
+			return nil
+		}
+	case "denied":
+		d.reason = c.out("reason")
+	default:
+		return nil
+	}
+	for _, rev := range p.revisions(first, c) {
+		for _, at := range []int64{first.SentAt - ClockMs, c.At + ClockMs} {
+			if d.opened {
+				d.rulings = append(d.rulings, p.content.ruleFor(phone, door, rev, at))
+				continue
+			}
+			d.rulings = append(d.rulings, p.content.caller(phone, rev, at))
+		}
+	}
+	return d
+}
+
+// caller decides about somebody who calls, for whom the server found no door:
+// denied unless a grant of his is valid for one of its doors and no window keeps out.
+func (c *content) caller(phone string, rev, now int64) ruling {
+	var why []string
+	for _, g := range c.of(phone, rev) {
+		for _, door := range g.Doors {
+			r := c.ruleFor(phone, door, rev, now)
+			switch {
+			case r.unknown || r.reasons[0] == "closed_window" || r.reasons[0] == "free_window":
+				return ruling{unknown: true}
+			case r.allow:
+				return r
+			}
+			why = append(why, r.reasons...)
+		}
+	}
+	if len(why) == 0 {
+		return deny("no_valid_grant", "revoked", "expired", "not_started", "door_out_of_scope", "closed_window")
+	}
+	return deny(append(why, "no_valid_grant", "closed_window")...)
+}
+
+// clausesOf are the guarantees that a decision of the server exercises.
+func (r ruling) clausesOf() []string {
+	switch {
+	case r.reasons[0] == "link_invalid":
+		return []string{"PERM-4", "ENT-3"}
+	case r.byWindow():
+		return []string{"ENT-2", "ENT-3"}
+	case r.allow && len(r.credits) > 0:
+		return []string{"PERM-1", "ENT-1", "ENT-3"}
+	}
+	return []string{"ENT-1", "ENT-3"}
+}
+
+// judgeServed compares what the server did with the rulings, if they agree.
+func (v *View) judgeServed(b book, d *deciding) {
+	if len(d.rulings) == 0 || d.ambig {
+		return
+	}
+	r := d.rulings[0]
+	var reasons []string
+	for _, o := range d.rulings {
+		if o.unknown || o.allow != r.allow || !slices.Equal(o.clausesOf(), r.clausesOf()) {
+			return
+		}
+		reasons = append(reasons, o.reasons...)
+	}
+	clauses := r.clausesOf()
+	for _, clause := range clauses {
+		b.at(clause).checked++
+	}
+	where := fmt.Sprintf("%s %s", d.Method, d.Route)
+	switch {
+	case d.opened && !r.allow:
+		b.breach(d.call, clauses, "%s: let in, the reference denies: %s", where, r.reasons[0]) // [PERM-4] [ENT-1] [ENT-2] [ENT-3]
+	case !d.opened && r.allow:
+		b.breach(d.call, clauses, "%s: denied for %s, the reference opens: %s", where, d.reason, r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
+	case !d.opened && !slices.Contains(reasons, d.reason):
+		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]
+	case d.ok() && d.opened && d.Route == linkRoute && v.hasIntents && !v.commanded(d):
+		b.breach(d.call, []string{"ENT-3"}, "%s answered 200, but no command of a link was reported for its door", where) // [ENT-3]
+	}
+}
+
+// commanded: a command of a link for the door was reported while the call, or
+// the one whose answer it shares, was under way.
+func (v *View) commanded(d *deciding) bool {
+	for _, c := range v.order {
+		if c.door != d.in("doorId") || c.told(history.Reported) == nil || len(c.intents) == 0 || c.intents[0].Method != "link" {
+			continue
+		}
+		if e := c.intents[0]; before(e, d.Event) && e.At >= d.SentAt-SameMs-ClockMs {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package judge
+
+import (
+	"math"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// FreshMs is the bound of SYNC-1 and SYNC-2.
+const FreshMs = 300 * 1000
+
+// span is a time during which a board was connected and its line whole, in
+// domain time. An open one ends at never.
+type span struct {
+	from, to int64
+	online   *history.Event
+}
+
+const never = math.MaxInt64
+
+// spans are the times a board was connected. A late end of a connection that
+// another has taken over ends nothing; a new life of the server ends all.
+func (b *board) spans() []span {
+	var out []span
+	var online *history.Event
+	down := false
+	shut := func(at int64) {
+		if n := len(out); n > 0 && out[n-1].to == never {
+			out[n-1].to = at
+		}
+	}
+	open := func(at int64) {
+		if online != nil && !down {
+			out = append(out, span{from: at, to: never, online: online})
+		}
+	}
+	for _, e := range b.conn {
+		switch e.Kind {
+		case history.Online:
+			shut(e.At)
+			online = e
+			open(e.At)
+		case history.Offline:
+			if online != nil && (e.Epoch == 0 || e.Epoch == online.Epoch) {
+				shut(e.At)
+				online = nil
+			}
+		case history.Started:
+			shut(e.At)
+			online = nil
+		case history.Line:
+			switch {
+			case e.Op == "down":
+				shut(e.At)
+				down = true
+			case e.Op == "up" && down:
+				down = false
+				open(e.At)
+			}
+		}
+	}
+	return out
+}
+
+// good reports whether what a board acknowledged equals the server's content at
+// that revision, as far as the server said what that is. An empty digest equals
+// nothing, but a board that isn't ours may leave it out.
+func (p *place) good(b *board, e *history.Event) bool {
+	want := p.digests[e.Revision]
+	return want == "" || e.Digest == want || e.Digest == "" && !b.truth
+}
+
+// step is a moment at which a board is known to have a revision.
+type step struct {
+	rev, at int64
+}
+
+// steps are the moments at which a board's revision rose, rightly applied; wrong
+// is its last word if that differs from the server's content, and right the last
+// revision that did not.
+func (b *board) steps(p *place) (out []step, wrong *history.Event, right int64) {
+	top, badRev := int64(-1), int64(-1)
+	for _, e := range b.applied {
+		switch e.Kind {
+		case history.Applied:
+			if !p.good(b, e) {
+				wrong, badRev = e, e.Revision
+				continue
+			}
+			wrong, badRev, right = nil, -1, e.Revision
+		case history.Online:
+			if e.Revision == badRev { // a hello has no digest
+				continue
+			}
+		default:
+			continue
+		}
+		if e.Revision > top {
+			top = e.Revision
+			out = append(out, step{top, e.At})
+		}
+	}
+	return out, wrong, right
+}

@@ -1,0 +1,215 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Sync1 judges SYNC-1: each registration is on every board of its place within
+// 300 s of connection from its commit, or from the board's hello; content as the
+// server's, revisions never going back, and in the end equal to the server's.
+func Sync1(v *View) Verdict { return v.fresh("SYNC-1", "register") } // [SYNC-1]
+
+// Sync2 judges SYNC-2: the same for revocations.
+func Sync2(v *View) Verdict { return v.fresh("SYNC-2", "revoke") } // [SYNC-2]
+
+// GapMs: a connection that is back within it goes on counting towards the 300 s.
+const GapMs = 60 * 1000
+
+// freshness adds up over boards.
+type freshness struct {
+	tally
+	maxMs   int64
+	waiting int // not due yet when the history ends
+}
+
+func (v *View) fresh(clause, op string) Verdict {
+	f := &freshness{}
+	for _, b := range v.sortedBoards() {
+		p := v.places[b.place]
+		if p == nil {
+			continue
+		}
+		steps, wrong, right := b.steps(p)
+		f.board(v, b, p, op, steps)
+		if wrong != nil {
+			f.differs(b, p, op, wrong, right)
+		}
+		if op == "register" {
+			f.monotone(b)
+			if !b.recovered() && wrong == nil && p.silentSince(steps) { // see OFF-4 for those that were away
+				v.converged(&f.tally, b)
+			}
+		}
+	}
+	f.tally = *f.plus(v.second().of(clause))
+	number := fmt.Sprintf("max %s of %s", secs(f.maxMs), count(f.checked))
+	if f.waiting > 0 {
+		number += fmt.Sprintf(", %s not due yet", count(f.waiting))
+	}
+	return f.verdict(v, clause, number)
+}
+
+// board holds each commit of an operation against one board.
+func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) {
+	spans := b.spans()
+	k, s := 0, 0
+	for _, c := range p.commits {
+		if c.Op != op {
+			continue
+		}
+		for k < len(steps) && steps[k].rev < c.Revision {
+			k++
+		}
+		applied := int64(never)
+		if k < len(steps) {
+			applied = steps[k].at
+		}
+		for s < len(spans) && spans[s].to <= c.At {
+			s++
+		}
+		f.commit(v, b, c, spans[s:], applied)
+	}
+}
+
+// commit adds up the time for which a board was connected since a commit, until
+// it had it. Only a real outage starts over: a line that drops every few minutes
+// buys no time.
+func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, applied int64) {
+	connected, left := int64(0), int64(0)
+	for _, sp := range spans {
+		start := max(c.At, sp.from)
+		if start-left >= GapMs {
+			connected = 0
+		}
+		if applied <= sp.to && applied != never {
+			f.checked++
+			ms := connected + max(0, applied-start)
+			f.maxMs = max(f.maxMs, ms)
+			if ms > FreshMs { // [SYNC-1] [SYNC-2]
+				f.bad(c, "revision %d (%s) was on %s only after %s", c.Revision, c.Op, b.id, secs(ms))
+			}
+			return
+		}
+		connected += max(0, min(sp.to, v.end)-start)
+		if connected > FreshMs { // [SYNC-1] [SYNC-2]
+			f.checked++
+			f.bad(c, "revision %d (%s) was not on %s although it was connected for %s", c.Revision, c.Op, b.id, secs(connected))
+			return
+		}
+		if sp.to == never {
+			f.waiting++
+		}
+		left = sp.to
+	}
+}
+
+// silentSince: what a board is missing in the end, if anything, is neither a
+// registration nor a revocation, which are judged one by one.
+func (p *place) silentSince(steps []step) bool {
+	for i := len(p.commits) - 1; i >= 0; i-- {
+		switch c := p.commits[i]; {
+		case len(steps) > 0 && c.Revision <= steps[len(steps)-1].rev:
+			return true
+		case c.Op == "register" || c.Op == "revoke":
+			return false
+		}
+	}
+	return true
+}
+
+// differs: the board's last word is not the server's content. The operations
+// since it last was are to blame.
+func (f *freshness) differs(b *board, p *place, op string, wrong *history.Event, right int64) {
+	var suspect *history.Event
+	other := false
+	for _, c := range p.commits {
+		if c.Revision <= right || c.Revision > wrong.Revision {
+			continue
+		}
+		if c.Op == op {
+			suspect = c
+		} else if c.Op == "revoke" || c.Op == "register" {
+			other = true
+		}
+	}
+	switch {
+	case suspect != nil:
+		f.checked++
+		f.bad(wrong, "%s acknowledged revision %d with other content than the server's, which has revision %d (%s) in it",
+			b.id, wrong.Revision, suspect.Revision, op)
+	case !other && op == "register":
+		f.checked++
+		f.bad(wrong, "%s acknowledged revision %d with other content than the server's", b.id, wrong.Revision)
+	}
+}
+
+// monotone: a board's acknowledged revision never falls while it keeps its flash.
+func (f *freshness) monotone(b *board) {
+	last := int64(0)
+	for _, e := range b.applied {
+		switch e.Kind {
+		case history.Wiped, history.Attached:
+			last = 0
+		case history.Online:
+			if b.truth && e.Revision < last {
+				f.bad(e, "%s came back with revision %d, it had acknowledged %d", b.id, e.Revision, last)
+			}
+			last = min(last, e.Revision) // a real board may be another one, or have lost its flash
+		case history.Applied:
+			if e.Revision < last {
+				f.bad(e, "%s went back from revision %d to %d", b.id, last, e.Revision)
+			}
+			last = e.Revision
+		}
+	}
+}
+
+// FrozenSlackMs is what a board's own clock may be off at the start of an
+// outage; to it comes a thousandth of the outage's age (drift).
+const FrozenSlackMs = 1000
+
+// Sync3 judges SYNC-3: what a board does on site in an outage reflects no
+// revision that was committed after the outage began, and the revision stays
+// the same throughout.
+func Sync3(v *View) Verdict {
+	t := &tally{}
+	for _, b := range v.sortedBoards() {
+		var last *history.Event
+		for _, e := range b.onsite {
+			switch {
+			case e.Kind == history.Online || e.Kind == history.Applied || e.Kind == history.Wiped || e.Kind == history.Attached:
+				last = nil
+			case onsite(e) && e.OutageAgeMs > 0:
+				t.checked++
+				v.frozen(t, b, last, e)
+				last = e
+			}
+		}
+	}
+	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages on the revision from before", count(t.checked)))
+}
+
+// onsite: a decision or a movement that the board made by itself.
+func onsite(e *history.Event) bool {
+	return e.Kind == history.Presented || e.Kind == history.Actuation && (e.Cause == "onsite" || e.Cause == "free")
+}
+
+func (v *View) frozen(t *tally, b *board, last, e *history.Event) {
+	if last != nil && last.Revision != e.Revision { // [SYNC-3]
+		t.bad(e, "%s went from revision %d to %d in an outage", b.id, last.Revision, e.Revision)
+		return
+	}
+	p := v.places[b.place]
+	if p == nil {
+		return
+	}
+	began := e.At - e.OutageAgeMs + FrozenSlackMs + e.OutageAgeMs/1000
+	for i := len(p.commits) - 1; i >= 0 && p.commits[i].At > began; i-- {
+		if p.commits[i].Revision <= e.Revision { // [SYNC-3]
+			t.bad(e, "%s decided by revision %d, committed after its outage began", b.id, p.commits[i].Revision)
+			return
+		}
+	}
+}

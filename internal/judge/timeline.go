@@ -1,0 +1,112 @@
+package judge
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// How many events a timeline shows before and after the bad one.
+const (
+	timelineBefore = 24
+	timelineAfter  = 12
+)
+
+// timeline is what belongs to an event, in order: the command or key it is
+// about, else the board and the place's revisions around it.
+func (v *View) timeline(bad *history.Event) []history.Event {
+	match := v.related(bad)
+	var out []*history.Event
+	for _, p := range v.events {
+		for i := range p {
+			if e := &p[i]; e == bad || match(e) {
+				out = append(out, e)
+			}
+		}
+	}
+	at := 0
+	for i, e := range out {
+		if e == bad {
+			at = i
+		}
+	}
+	out = out[max(0, at-timelineBefore):min(len(out), at+timelineAfter+1)]
+	events := make([]history.Event, len(out))
+	for i, e := range out {
+		events[i] = *e
+	}
+	return events
+}
+
+func (v *View) related(bad *history.Event) func(*history.Event) bool {
+	key := bad.Key
+	if c := v.commands[bad.CommandID]; c != nil && key == "" {
+		key = c.key
+	}
+	ids := map[string]bool{}
+	if bad.CommandID != "" {
+		ids[bad.CommandID] = true
+	}
+	if k := v.keys[key]; k != nil {
+		for _, es := range [][]*history.Event{k.intents, k.publishes, k.answers} {
+			for _, e := range es {
+				ids[e.CommandID] = true
+			}
+		}
+	}
+	delete(ids, "")
+	if len(ids) > 0 || key != "" {
+		return func(e *history.Event) bool { return ids[e.CommandID] || key != "" && e.Key == key }
+	}
+	board, place := bad.BoardID, bad.PlaceID
+	if b := v.boards[board]; b != nil && place == "" {
+		place = b.place
+	}
+	return func(e *history.Event) bool {
+		switch e.Kind {
+		case history.Committed:
+			return e.PlaceID == place
+		case history.Content:
+			return e.PlaceID == place && e.GrantID != "" && e.GrantID == bad.GrantID
+		case history.Started, history.Label:
+			return true
+		case history.RecordIn:
+			return bad.RecordID != "" && e.RecordID == bad.RecordID || board != "" && e.BoardID == board
+		}
+		return board != "" && e.BoardID == board
+	}
+}
+
+// String is the breach as a person reads it: why, then the timeline with the
+// bad event marked.
+func (b Bad) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s\n", b.Why)
+	_ = WriteTimeline(&s, b.Timeline, b.Event.Seq)
+	return s.String()
+}
+
+// WriteTimeline writes events a line each, times relative to the first, the one
+// with Seq mark marked.
+func WriteTimeline(w io.Writer, events []history.Event, mark int64) error {
+	for i, e := range events {
+		sign, wall := "  ", ""
+		if e.Seq == mark {
+			sign = "> "
+		}
+		if e.WallNs != 0 && events[0].WallNs != 0 {
+			wall = fmt.Sprintf("%+.3fs", time.Duration(e.WallNs-events[0].WallNs).Seconds())
+		}
+		at := time.UnixMilli(e.At).UTC().Format("2006-01-02 15:04:05.000")
+		if i > 0 && e.At == events[i-1].At {
+			at = strings.Repeat(" ", len(at)-1) + "\""
+		}
+		if _, err := fmt.Fprintf(w, "%s%s %9s %s\n", sign, at, wall, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

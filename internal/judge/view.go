@@ -1,0 +1,319 @@
+package judge
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// View is a history indexed once: by command, key, board and place. Checkers
+// read it and change nothing.
+type View struct {
+	events   [][]history.Event
+	commands map[string]*command
+	order    []*command // by first event
+	keys     map[string]*keyUse
+	boards   map[string]*board
+	places   map[string]*place
+	doors    map[string]*board // by door, from Door events
+	records  []*history.Event
+	starts   []*history.Event
+	nameless []*history.Event // 200 of a door command without its id
+
+	hasIntents bool // the server's device part tells
+	hasServer  bool // ... or at least publishes
+	hasRecords bool // records are told
+	hasReports bool // reports are told
+	hasDoors   bool // boards say which journals are in here
+	hasTruth   bool // any journal line at all
+	rawCalls   []*history.Event
+	calls      func() []*call                    // of the public API, taken apart once
+	excused    map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
+	decided    func() *decisions                 // all presentations, judged once
+	claims     func() []*claim                   // what clients were told, read once
+	second     func() *second                    // ... and held against the server's content
+	driven     func() book                       // how long relays were
+	served     func() book                       // links and phones decided by the server
+
+	end     int64 // last domain time
+	endWall int64
+}
+
+// ViewOf indexes what a log holds now, without copying it.
+func ViewOf(l *history.Log) *View { return newView(l.Chunks()) }
+
+// command is everything about one command id.
+type command struct {
+	id                                                   string
+	place, door, key, op                                 string
+	intents, publishes, acts, refusals, answers, records []*history.Event
+
+	reports []*history.Event // Received
+	faults  []*history.Event // that hit it
+}
+
+// keyUse is everything under one Idempotency-Key.
+type keyUse struct {
+	key                                   string
+	attempts, answers, intents, publishes []*history.Event
+}
+
+// board is everything about one board.
+type board struct {
+	id, place string
+	truth     bool // its journal is in the history
+	channels  []int
+	conn      []*history.Event // Online, Offline, Line, Started, Wiped, Attached, Detached
+	applied   []*history.Event // Applied and Online, Wiped: what moves the known revision
+	onsite    []*history.Event // Presented, Actuation, Netloss, Applied and all of conn, in order
+	presented []*history.Event
+	records   []*history.Event
+	dropped   map[int64]bool
+	wiped     []*history.Event
+	deaths    []*history.Event // Rebooted, Wiped
+	falls     bool             // tells when its relays fall
+}
+
+// place is everything about one place.
+type place struct {
+	id      string
+	commits []*history.Event // rising by revision
+	digests map[int64]string
+	content content
+}
+
+// NewView indexes events, which stand in their order; Seqs are given to events
+// that have none. The slice is kept and must not change.
+func NewView(events []history.Event) *View {
+	for i := range events {
+		if events[i].Seq == 0 {
+			events[i].Seq = int64(i + 1)
+		}
+	}
+	return newView([][]history.Event{events})
+}
+
+// Told reports whether a history holds anything that server or boards say, beside
+// what clients saw.
+func Told(events []history.Event) bool {
+	return slices.ContainsFunc(events, func(e history.Event) bool {
+		switch e.Kind {
+		case history.Started, history.Committed, history.Intent, history.Publish, history.Online, history.Door, history.Actuation, history.RecordIn:
+			return true
+		}
+		return false
+	})
+}
+
+func newView(parts [][]history.Event) *View {
+	v := &View{
+		events: parts, commands: map[string]*command{}, keys: map[string]*keyUse{},
+		boards: map[string]*board{}, places: map[string]*place{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{},
+	}
+	for _, p := range parts {
+		for i := range p {
+			v.add(&p[i])
+		}
+	}
+	for _, p := range v.places {
+		p.finish()
+	}
+	v.calls = sync.OnceValue(v.parseCalls)
+	v.decided = sync.OnceValue(v.decisions)
+	v.claims = sync.OnceValue(v.claimed)
+	v.second = sync.OnceValue(v.secondContent)
+	v.driven = sync.OnceValue(v.relays)
+	v.served = sync.OnceValue(v.serverDecisions)
+	return v
+}
+
+func (v *View) add(e *history.Event) {
+	v.end, v.endWall = max(v.end, e.At), max(v.endWall, e.WallNs)
+	switch e.Kind {
+	case history.Attempt, history.Answer, history.Intent, history.Publish:
+		v.addCommand(e)
+	case history.Started:
+		v.starts = append(v.starts, e)
+		for _, b := range v.boards {
+			b.conn, b.onsite = append(b.conn, e), append(b.onsite, e)
+		}
+	case history.Committed, history.Content:
+		v.place(e.PlaceID).add(e)
+	case history.RecordIn:
+		v.addRecord(e)
+	case history.Actuation:
+		v.addActuation(e)
+	case history.Call:
+		v.rawCalls = append(v.rawCalls, e)
+		v.addPolicy(e)
+	case history.Received:
+		v.hasReports = true
+		if e.CommandID != "" {
+			c := v.command(e)
+			c.reports = append(c.reports, e)
+		}
+	case history.Fault:
+		if e.CommandID != "" {
+			c := v.command(e)
+			c.faults = append(c.faults, e)
+		}
+	case history.Door, history.Online, history.Offline, history.Applied, history.Presented, history.Released, history.Netloss, history.Line, history.Dropped, history.Wiped, history.Rebooted, history.Detached, history.Attached:
+		if e.BoardID != "" {
+			v.board(e.BoardID).add(v, e)
+		}
+	}
+}
+
+func (v *View) addCommand(e *history.Event) {
+	v.hasIntents = v.hasIntents || e.Kind == history.Intent
+	v.hasServer = v.hasServer || e.Kind == history.Intent || e.Kind == history.Publish
+	if e.Key != "" {
+		k := v.keys[e.Key]
+		if k == nil {
+			k = &keyUse{key: e.Key}
+			v.keys[e.Key] = k
+		}
+		switch e.Kind {
+		case history.Attempt:
+			k.attempts = append(k.attempts, e)
+		case history.Answer:
+			k.answers = append(k.answers, e)
+		case history.Intent:
+			k.intents = append(k.intents, e)
+		case history.Publish:
+			k.publishes = append(k.publishes, e)
+		}
+	}
+	if e.CommandID == "" {
+		if e.Kind == history.Answer && e.Status == 200 && e.Meaning != "" {
+			v.nameless = append(v.nameless, e)
+		}
+		return
+	}
+	c := v.command(e)
+	switch e.Kind {
+	case history.Answer:
+		c.answers = append(c.answers, e)
+	case history.Intent:
+		c.intents = append(c.intents, e)
+	case history.Publish:
+		c.publishes = append(c.publishes, e)
+	}
+}
+
+// command is the command of an event, with what the event knows of it.
+func (v *View) command(e *history.Event) *command {
+	c := v.commands[e.CommandID]
+	if c == nil {
+		c = &command{id: e.CommandID}
+		v.commands[e.CommandID] = c
+		v.order = append(v.order, c)
+	}
+	fill := func(to *string, from string) {
+		if *to == "" {
+			*to = from
+		}
+	}
+	if e.Kind != history.Actuation && e.Kind != history.Received && e.Kind != history.Fault { // what was asked, not what a board did
+		fill(&c.place, e.PlaceID)
+		fill(&c.door, e.DoorID)
+		fill(&c.key, e.Key)
+	}
+	if e.Kind == history.Intent || e.Kind == history.Publish {
+		fill(&c.op, e.Op)
+	}
+	return c
+}
+
+func (v *View) addRecord(e *history.Event) {
+	v.hasRecords = true
+	v.records = append(v.records, e)
+	if e.CommandID != "" {
+		c := v.command(e)
+		c.records = append(c.records, e)
+	}
+	if e.BoardID != "" && e.RecordSeq != 0 {
+		b := v.board(e.BoardID)
+		b.records = append(b.records, e)
+	}
+}
+
+func (v *View) addActuation(e *history.Event) {
+	v.hasTruth = true
+	b := v.board(e.BoardID)
+	b.onsite = append(b.onsite, e)
+	if b.place == "" {
+		b.place = e.PlaceID
+	}
+	if e.Cause != "command" || e.CommandID == "" {
+		return
+	}
+	c := v.command(e)
+	if moved(e) {
+		c.acts = append(c.acts, e)
+	} else {
+		c.refusals = append(c.refusals, e)
+	}
+}
+
+// moved: the relay did something; refuse and deny are journal lines only.
+func moved(e *history.Event) bool {
+	switch e.Action {
+	case "pulse", "hold", "lock", "off":
+		return true
+	}
+	return false
+}
+
+// truth reports whether the journal of a command's board is in the history.
+func (v *View) truth(c *command) bool {
+	if !v.hasDoors {
+		return v.hasTruth
+	}
+	for _, e := range c.publishes {
+		if b := v.boards[e.BoardID]; b == nil || !b.truth {
+			return false
+		}
+	}
+	return len(c.publishes) > 0 || v.doors[c.door] != nil
+}
+
+// sortedBoards are the boards by id: verdicts must not depend on map order.
+func (v *View) sortedBoards() []*board {
+	out := make([]*board, 0, len(v.boards))
+	for _, b := range v.boards {
+		out = append(out, b)
+	}
+	slices.SortFunc(out, func(a, b *board) int {
+		switch {
+		case a.id < b.id:
+			return -1
+		case a.id > b.id:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// before orders two events: by the wall when both have a stamp, else by arrival.
+func before(a, b *history.Event) bool {
+	if a.WallNs != 0 && b.WallNs != 0 && a.WallNs != b.WallNs {
+		return a.WallNs < b.WallNs
+	}
+	return a.Seq < b.Seq
+}
+
+// earliest is the first of some events, nil of none.
+func earliest(events ...[]*history.Event) *history.Event {
+	var out *history.Event
+	for _, es := range events {
+		for _, e := range es {
+			if out == nil || before(e, out) {
+				out = e
+			}
+		}
+	}
+	return out
+}

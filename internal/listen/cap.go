@@ -1,0 +1,159 @@
+// Package listen bounds what the peers of a listener may hold: connections in
+// total and per address, descriptors, and the time that headers, bodies and
+// answers take. testbed puts it around its listeners, server/gateway counts
+// its unfinished peers with Network.
+package listen
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"github.com/doorlab/doorlab/internal/limit"
+)
+
+// Cap bounds the connections of a listener, in total and per address (IPv6: per
+// /64). It outlives a listener that is opened again.
+type Cap struct {
+	total, each int
+	free        []netip.Prefix // no bound per address: trusted proxies
+	refused     atomic.Int64
+
+	mu   sync.Mutex
+	open int
+	by   map[string]int
+}
+
+// NewCap returns a cap of total connections, each of them per address; 0 = no
+// bound. Addresses in free have no bound of their own.
+func NewCap(total, each int, free ...netip.Prefix) *Cap {
+	return &Cap{total: total, each: each, free: free, by: map[string]int{}}
+}
+
+// Open is how many connections are open now.
+func (c *Cap) Open() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}
+
+// Refused is how many connections were closed at once because a bound was reached.
+func (c *Cap) Refused() int64 { return c.refused.Load() }
+
+// On returns l with the bounds: what is beyond them is accepted and closed at once.
+func (c *Cap) On(l net.Listener) net.Listener { return &capped{Listener: l, cap: c} }
+
+func (c *Cap) enter(network string, free bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.total > 0 && c.open >= c.total || !free && c.each > 0 && c.by[network] >= c.each {
+		c.refused.Add(1)
+		return false
+	}
+	c.open++
+	c.by[network]++
+	return true
+}
+
+func (c *Cap) leave(network string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+	if c.by[network]--; c.by[network] == 0 {
+		delete(c.by, network)
+	}
+}
+
+type capped struct {
+	net.Listener
+	cap *Cap
+}
+
+// Accept implements net.Listener.
+func (l *capped) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		network := limit.Network(c.RemoteAddr().String())
+		if l.cap.enter(network, within(network, l.cap.free)) {
+			return &counted{Conn: c, done: func() { l.cap.leave(network) }}, nil
+		}
+		if t, ok := c.(*net.TCPConn); ok {
+			_ = t.SetLinger(0) // a flood must not leave sockets in TIME_WAIT
+		}
+		_ = c.Close()
+	}
+}
+
+// counted is a connection that leaves its place once, at its first Close.
+type counted struct {
+	net.Conn
+	once sync.Once
+	done func()
+}
+
+// Close implements net.Conn.
+func (c *counted) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(c.done)
+	return err
+}
+
+func within(network string, list []netip.Prefix) bool {
+	if len(list) == 0 {
+		return false
+	}
+	ip, err := netip.ParseAddr(network)
+	if p, e := netip.ParsePrefix(network); e == nil {
+		ip, err = p.Addr(), nil
+	}
+	if err != nil {
+		return false
+	}
+	for _, p := range list {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}
+
+// Prefixes reads addresses and CIDR prefixes. The error names the one that is neither.
+func Prefixes(list []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, s := range list {
+		if a, err := netip.ParseAddr(s); err == nil {
+			out = append(out, netip.PrefixFrom(a, a.BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an address nor a CIDR prefix", s)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Shares is how the descriptors of a process are divided among its listeners.
+type Shares struct {
+	Public  int // connections of the public API
+	Control int // of the control API
+	Broker  int // of boards
+	Greet   int // of boards that have not said who they are
+}
+
+// most bounds the shares where the process has no bound of its own.
+const most = 1 << 16
+
+// Share divides n descriptors: half to the broker and three eighths to the API,
+// so that neither can take the other's; the rest is for the database and what
+// the process opens itself.
+func Share(n int) Shares {
+	n = min(max(n, 64), 2*most)
+	return Shares{Public: 3 * n / 8, Control: min(n/32, 128), Broker: n / 2, Greet: n / 8}
+}

@@ -1,0 +1,92 @@
+package listen
+
+import (
+	"context"
+	"errors"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/loopback"
+)
+
+// TestCaps: one address can't take what is left for the others, all together not
+// more than the total, and a closed connection makes room once.
+func TestCaps(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	limits := NewCap(3, 2)
+	l := limits.On(inner)
+	accepted := make(chan net.Conn, 10)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	dial := func(n int) (net.Conn, error) {
+		t.Helper()
+		var d net.Dialer
+		loopback.From(&d, loopback.Load.Source(n))
+		c, err := d.DialContext(context.Background(), "tcp", inner.Addr().String())
+		if err == nil {
+			t.Cleanup(func() { _ = c.Close() })
+		}
+		return c, err
+	}
+	in := func(n int) net.Conn {
+		t.Helper()
+		if _, err := dial(n); err != nil {
+			t.Fatal(err)
+		}
+		return <-accepted
+	}
+	refused := func(n int) {
+		t.Helper()
+		c, err := dial(n)
+		if errors.Is(err, syscall.ECONNRESET) {
+			return // before dial had a look
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second)) //nolint:forbidigo // a socket's deadline
+		var late net.Error
+		if _, err := c.Read(make([]byte, 1)); err == nil || errors.As(err, &late) && late.Timeout() {
+			t.Errorf("a connection beyond the bound stays open: %v", err)
+		}
+	}
+	first := in(1)
+	in(1)
+	refused(1) // of this address
+	in(2)
+	refused(3) // in total
+	if limits.Open() != 3 || limits.Refused() != 2 {
+		t.Errorf("%d open, %d refused", limits.Open(), limits.Refused())
+	}
+	_ = first.Close()
+	_ = first.Close()
+	in(3)
+	if limits.Open() != 3 {
+		t.Errorf("%d open", limits.Open())
+	}
+}
+
+// TestShares: boards can't take the API's descriptors, nor all the process's.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{64, 400, 1024, 20000, 1 << 30} {
+		s := Share(n)
+		if s.Public < 16 || s.Broker < 16 || s.Control < 2 || s.Greet < 8 || s.Public+s.Broker+s.Control > n-n/16 {
+			t.Errorf("%d descriptors: %+v", n, s)
+		}
+	}
+}

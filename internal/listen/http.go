@@ -1,0 +1,107 @@
+package listen
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Bounds of an HTTP server, in wall time.
+const (
+	HeaderTimeout = 5 * time.Second
+	BodyTimeout   = 10 * time.Second
+	ImportTimeout = 30 * time.Second // of the body of an import
+	AnswerTimeout = 15 * time.Second // of one write, from the moment the answer is ready
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 16 << 10
+	headerSlack   = 4 << 10 // net/http adds it to the bound
+)
+
+// Server returns an HTTP server with bounds: headers at most 16 KiB and 5 s,
+// bodies 10 s (imports 30 s). An answer has a deadline of its own that begins
+// when it is ready, however long the upload or the work took.
+func Server(h http.Handler) *http.Server {
+	return &http.Server{Handler: bounded(h), ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader - headerSlack}
+}
+
+func bounded(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rc := http.NewResponseController(w)
+		if r.ContentLength != 0 {
+			d := BodyTimeout
+			if strings.HasSuffix(r.URL.Path, "/import") {
+				d = ImportTimeout
+			}
+			_ = rc.SetReadDeadline(clock.WallNow().Add(d))
+			r.Body = &body{ReadCloser: r.Body, rc: rc}
+		}
+		_ = rc.SetWriteDeadline(time.Time{}) // the previous answer's on this connection
+		a := &answering{ResponseWriter: w, rc: rc}
+		defer a.arm() // what is still buffered
+		h.ServeHTTP(a, r)
+	})
+}
+
+// body takes the deadline away once everything is there: it would end the wait for a door.
+type body struct {
+	io.ReadCloser
+	rc *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// answering gives every write a deadline.
+type answering struct {
+	http.ResponseWriter
+	rc *http.ResponseController
+}
+
+func (a *answering) arm() { _ = a.rc.SetWriteDeadline(clock.WallNow().Add(AnswerTimeout)) }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answering) WriteHeader(status int) {
+	a.arm()
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (a *answering) Write(p []byte) (int, error) {
+	a.arm()
+	return a.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController through.
+func (a *answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// LoopbackHosts refuses requests that name another host than this machine: a
+// page of a stranger that lets its name point here (DNS rebinding) reads nothing.
+// addr is the listener's; off loopback every name is taken.
+func LoopbackHosts(addr net.Addr, h http.Handler) http.Handler {
+	if ap, err := netip.ParseAddrPort(addr.String()); err != nil || !ap.Addr().Unmap().IsLoopback() {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+		if !strings.EqualFold(host, "localhost") && (err != nil || !ip.Unmap().IsLoopback()) {
+			http.Error(w, "this listener answers to loopback host names only: localhost, 127.0.0.1, [::1]", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}

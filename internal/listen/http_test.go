@@ -1,0 +1,186 @@
+package listen
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/pipe"
+)
+
+// over runs f against h on a listener in memory, in fake time.
+func over(t *testing.T, h http.HandlerFunc, f func(t *testing.T, dial func() net.Conn)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		l := pipe.NewListener("t")
+		s := Server(h)
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = s.Serve(l) }()
+		f(t, func() net.Conn {
+			c, err := l.Dial(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		})
+		_ = s.Close()
+		<-ended
+	})
+}
+
+func reading(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.ReadAll(r.Body); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+}
+
+func status(t *testing.T, c net.Conn) int {
+	t.Helper()
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestSlowBodies: who sends a body without end is answered when its time is up,
+// who sends a long one in time is answered however long it took.
+func TestSlowBodies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		path         string
+		bytes        int // one every second
+		want         int
+		after, early time.Duration
+	}{
+		{"/entry/open", 100, 400, 10 * time.Second, 9 * time.Second},
+		{"/entry/open", 8, 200, 8 * time.Second, 7 * time.Second},
+		{"/space/v1/customers/import", 100, 400, 30 * time.Second, 29 * time.Second},
+		{"/space/v1/customers/import", 25, 200, 25 * time.Second, 24 * time.Second}, // over the deadline of an answer
+	} {
+		over(t, reading, func(t *testing.T, dial func() net.Conn) {
+			conn, began := dial(), time.Now()
+			var sender sync.WaitGroup
+			defer sender.Wait()
+			defer conn.Close()
+			_, _ = io.WriteString(conn, "POST "+c.path+" HTTP/1.1\r\nHost: t\r\nContent-Length: "+strconv.Itoa(c.bytes)+"\r\n\r\n")
+			sender.Go(func() {
+				for range c.bytes {
+					time.Sleep(time.Second)
+					if _, err := conn.Write([]byte("x")); err != nil {
+						return
+					}
+				}
+			})
+			if got := status(t, conn); got != c.want {
+				t.Errorf("%s, %d bytes: %d, want %d", c.path, c.bytes, got, c.want)
+			}
+			if d := time.Since(began); d < c.early || d > c.after+time.Second {
+				t.Errorf("%s, %d bytes: answered after %v", c.path, c.bytes, d)
+			}
+		})
+	}
+}
+
+// TestLongWork: the deadline of a body doesn't end the work after it.
+func TestLongWork(t *testing.T) {
+	t.Parallel()
+	over(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		select {
+		case <-time.After(20 * time.Second):
+			w.WriteHeader(http.StatusOK)
+		case <-r.Context().Done():
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}, func(t *testing.T, dial func() net.Conn) {
+		conn := dial()
+		defer conn.Close()
+		for range 2 { // the second on a connection that has had an answer
+			_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\n{}")
+			if got := status(t, conn); got != http.StatusOK {
+				t.Errorf("%d", got)
+			}
+		}
+	})
+}
+
+// TestHeaders: at most 16 KiB, and 5 s.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	over(t, reading, func(t *testing.T, dial func() net.Conn) {
+		for size, want := range map[int]int{15 << 10: 200, 17 << 10: 431} {
+			conn := dial()
+			go func() {
+				_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: t\r\nX-Big: "+strings.Repeat("x", size)+"\r\n\r\n")
+			}()
+			if got := status(t, conn); got != want {
+				t.Errorf("%d bytes: %d, want %d", size, got, want)
+			}
+			_ = conn.Close()
+		}
+		conn, began := dial(), time.Now()
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\n")
+		if _, err := conn.Read(make([]byte, 1)); err != io.EOF || time.Since(began) > HeaderTimeout+time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// TestSlowReader: who doesn't read is cut when the answer's time is up.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	big := make([]byte, 8<<20)
+	var wrote atomic.Int64
+	over(t, func(w http.ResponseWriter, _ *http.Request) {
+		began := time.Now()
+		_, _ = w.Write(big)
+		wrote.Store(int64(time.Since(began)))
+	}, func(t *testing.T, dial func() net.Conn) {
+		conn := dial()
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: t\r\n\r\n")
+		time.Sleep(AnswerTimeout + time.Second)
+		if d := time.Duration(wrote.Load()); d != AnswerTimeout {
+			t.Errorf("the writer was held for %v", d)
+		}
+	})
+}
+
+// TestLoopbackHosts: a foreign name that points here reads nothing.
+func TestLoopbackHosts(t *testing.T) {
+	t.Parallel()
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	for _, c := range []struct {
+		addr, host string
+		want       int
+	}{
+		{"127.0.0.1:1", "127.0.0.1:1", 200}, {"127.0.0.1:1", "localhost:1", 200}, {"127.0.0.1:1", "[::1]:1", 200}, {"127.0.0.1:1", "127.9.9.9", 200},
+		{"127.0.0.1:1", "evil.example", 421}, {"127.0.0.1:1", "127.0.0.1.evil.example:1", 421}, {"127.0.0.1:1", "", 421}, {"127.0.0.1:1", "10.0.0.1", 421},
+		{"10.0.0.1:1", "server:1", 200}, {"0.0.0.0:1", "server:1", 200},
+	} {
+		addr, err := net.ResolveTCPAddr("tcp", c.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		LoopbackHosts(addr, ok).ServeHTTP(w, &http.Request{Host: c.host})
+		if w.Code != c.want {
+			t.Errorf("%s at %s: %d, want %d", c.host, c.addr, w.Code, c.want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Package loopback spreads connections to this machine over the source addresses
+// of 127.0.0.0/8: one address has only 28,000 ports, and a limit per address
+// would count everybody as one.
+package loopback
+
+import "net"
+
+// Part is a range of source addresses; parts don't overlap.
+type Part struct{ first, span int }
+
+// The parts, with room for 250 addresses each in so many blocks.
+var (
+	Boards    = Part{1, 100}  // one per board: 25,000
+	Load      = Part{101, 90} // one per place under load
+	Exchanges = Part{191, 60} // a fresh one for every few token exchanges
+)
+
+// Source is the n-th address of a part; after the last one they repeat.
+func (p Part) Source(n int) net.IP {
+	n = max(n, -n)
+	return net.IPv4(127, byte(p.first+n/250%p.span), byte(n%250), 1)
+}
+
+// Is reports whether a host, as in a URL, is this machine by IPv4.
+func Is(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback() && ip.To4() != nil
+}

@@ -1,0 +1,54 @@
+package pipe
+
+import (
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// deadline wakes a waiter when it passes. Moving it later is free: the timer
+// that is running looks again when it fires. Guarded by its owner's mutex.
+type deadline struct {
+	at    time.Time
+	fires time.Time // when timer runs
+	timer clock.Timer
+}
+
+func (d *deadline) expired() bool {
+	return !d.at.IsZero() && !d.at.After(clock.WallNow())
+}
+
+func (d *deadline) set(t time.Time, mu *sync.Mutex, wake chan struct{}) {
+	d.at = t
+	d.arm(mu, wake)
+}
+
+func (d *deadline) arm(mu *sync.Mutex, wake chan struct{}) {
+	if d.at.IsZero() {
+		return
+	}
+	left := d.at.Sub(clock.WallNow())
+	if left <= 0 {
+		token(wake)
+		return
+	}
+	if d.timer != nil && !d.fires.After(d.at) {
+		return
+	}
+	d.stop()
+	d.fires = d.at
+	d.timer = clock.WallAfter(left, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		d.timer = nil
+		d.arm(mu, wake)
+	})
+}
+
+func (d *deadline) stop() {
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// Target is where a run goes. A deployment without a control listener works for
+// files whose steps need none.
+type Target struct {
+	HTTP         string   `json:"http"`    // base URL of the public API
+	Control      []string `json:"control"` // base URLs of the control listeners
+	ControlToken string   `json:"-"`
+	Tokens       []string `json:"-"` // one for each of Control, where they differ
+	Places       []Place  `json:"places"`
+}
+
+// Place is one place and a key with both scopes.
+type Place struct {
+	PlaceID    string `json:"placeId"`
+	Name       string `json:"name"`
+	Kind       string `json:"kind"` // test or live
+	APIKey     string `json:"-"`
+	EntryPhone string `json:"entryPhone,omitempty"` // "" = none
+}
+
+// Result is what a run found out.
+type Result struct {
+	Seed       int64             `json:"seed"`
+	Started    time.Time         `json:"started"`
+	Seconds    float64           `json:"seconds"`
+	Target     Target            `json:"target"`
+	Worlds     int               `json:"worlds,omitempty"` // each file had one of its own; 0 = all files shared Target
+	Status     judge.Status      `json:"status"`
+	Reason     string            `json:"reason,omitempty"`  // the first thing that keeps it from PASS
+	Trouble    string            `json:"trouble,omitempty"` // what was not seen of the target: BLOCKED at least
+	Unreached  bool              `json:"unreached,omitempty"`
+	Files      []FileResult      `json:"files"`
+	Ledger     []judge.Row       `json:"ledger"`
+	Verdicts   []judge.Verdict   `json:"-"` // of the checkers, the ledger holds them too
+	Assertions []judge.Assertion `json:"-"`
+	Events     []history.Event   `json:"-"`                // the merged history
+	History    history.Summary   `json:"history,omitzero"` // of Events as the run directory keeps them
+	Config     any               `json:"config,omitempty"`
+	Require    []string          `json:"require,omitempty"` // clauses that must be proven, see judge.Basis
+}
+
+// FileResult is one scenario file's.
+type FileResult struct {
+	Path        string       `json:"path"`
+	Name        string       `json:"name"`
+	Description string       `json:"description,omitempty"`
+	Clauses     []string     `json:"clauses,omitempty"`
+	Status      judge.Status `json:"status"`
+	Reason      string       `json:"reason,omitempty"`
+	Started     time.Time    `json:"started"`
+	Seconds     float64      `json:"seconds"`
+	Steps       []*Step      `json:"steps"`
+	Source      []byte       `json:"-"`
+}
+
+// Step is one step's, or one row's of a table.
+type Step struct {
+	Name     string       `json:"name"`
+	Verb     string       `json:"verb,omitempty"`
+	Line     int          `json:"line,omitempty"`
+	Clauses  []string     `json:"clauses,omitempty"`
+	Boundary string       `json:"boundary,omitempty"`
+	Status   judge.Status `json:"status"`
+	Detail   string       `json:"detail,omitempty"` // why not, or the number that counts
+	At       time.Time    `json:"at"`               // domain time at the start
+	Started  time.Time    `json:"started"`
+	Seconds  float64      `json:"seconds"`
+	Children []*Step      `json:"children,omitempty"`
+	Charges  []Charge     `json:"charges,omitempty"` // expectations with clauses of their own
+	Asserts  bool         `json:"asserts,omitempty"` // it can fail by what the target does
+	Spared   bool         `json:"-"`                 // only such expectations failed: the step's own clauses held
+}
+
+// Charge is what one expectation of a step found out about its own clauses.
+type Charge struct {
+	Clauses []string     `json:"clauses"`
+	Name    string       `json:"name"`
+	Status  judge.Status `json:"status"`
+	Detail  string       `json:"detail,omitempty"`
+}
+
+// Own reports whether a step with children went wrong in a way that none of them shows.
+func (s *Step) Own() bool {
+	worst := judge.Status("")
+	for _, c := range s.Children {
+		worst = Heavier(worst, c.Status)
+	}
+	return len(s.Children) > 0 && weights[s.Status] > max(weights[worst], weights[judge.Pass])
+}
+
+// ExitCode is the command line's: 0, 4 an expectation failed, 5 unreachable, 6 invalid or every file skipped.
+func (r Result) ExitCode() int {
+	switch {
+	case r.Unreached:
+		return 5
+	case r.Status == judge.Fail || r.Status == judge.Blocked:
+		return 4
+	case r.Status == judge.Invalid, r.Status == judge.Skipped && len(r.Files) > 0:
+		return 6
+	}
+	return 0
+}
+
+// Settle runs the checkers over a history, world by world, and settles ledger and
+// status.
+func (res *Result) Settle(events []history.Event) {
+	var verdicts [][]judge.Verdict
+	for _, world := range worlds(events) {
+		verdicts = append(verdicts, judge.Judge(judge.NewView(world)))
+	}
+	res.settle(events, judge.Combine(verdicts...))
+}
+
+// settle draws ledger and status from what the checkers said.
+func (res *Result) settle(events []history.Event, verdicts []judge.Verdict) {
+	res.Events, res.Verdicts = events, verdicts
+	res.Ledger = judge.Ledger(res.Verdicts, res.Assertions, judge.Basis{
+		Silent: (len(res.Target.Control) > 0 || res.Worlds > 0) && !judge.Told(events), Require: res.Require})
+	if !res.Unreached {
+		res.Status, res.Reason = judge.Skipped, res.Trouble
+	}
+	if res.Trouble != "" {
+		res.Status = judge.Blocked
+	}
+	res.claims()
+	for _, f := range res.Files {
+		res.Status = Heavier(res.Status, f.Status)
+	}
+	for _, status := range []judge.Status{judge.Fail, judge.Invalid} { // a broken promise is told before a missing proof
+		for _, r := range res.Ledger {
+			if r.Status != status {
+				continue
+			}
+			if res.Status = Heavier(res.Status, status); res.Reason == "" {
+				res.Reason = r.Clause + ": " + r.Number
+			}
+		}
+	}
+	if res.Status == judge.Skipped && len(res.Files) > 0 && res.Reason == "" {
+		res.Reason = "every file was skipped: nothing was shown"
+	}
+}
+
+// claims makes a file INVALID that names a clause for which neither a step of its
+// own nor a checker has any evidence.
+func (res *Result) claims() {
+	counted := map[string]bool{}
+	for _, v := range res.Verdicts {
+		counted[v.Clause] = v.Checked > 0
+	}
+	for i := range res.Files {
+		f := &res.Files[i]
+		if f.Status != judge.Pass {
+			continue
+		}
+		claimed, shown := map[string]bool{}, map[string]bool{}
+		for _, c := range f.Clauses {
+			claimed[c] = true
+		}
+		evidence(f.Steps, claimed, shown)
+		for _, c := range slices.Sorted(maps.Keys(claimed)) {
+			if !shown[c] && !counted[c] {
+				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing in it could have failed for that"
+				break
+			}
+		}
+	}
+}
+
+// evidence collects the clauses that steps claim, and those that they show.
+func evidence(steps []*Step, claimed, shown map[string]bool) {
+	for _, s := range steps {
+		for _, c := range s.Clauses {
+			claimed[c] = true
+			if s.Asserts && s.Status == judge.Pass {
+				shown[c] = true
+			}
+		}
+		for _, ch := range s.Charges {
+			for _, c := range ch.Clauses {
+				claimed[c], shown[c] = true, true
+			}
+		}
+		evidence(s.Children, claimed, shown)
+	}
+}
+
+var weights = map[judge.Status]int{"": 0, judge.Skipped: 1, judge.Pass: 2, judge.Invalid: 3, judge.Blocked: 4, judge.Fail: 5}
+
+// Heavier is the worse of two statuses.
+func Heavier(a, b judge.Status) judge.Status {
+	if weights[b] > weights[a] {
+		return b
+	}
+	return a
+}

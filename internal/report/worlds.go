@@ -1,0 +1,56 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// worlds cuts a history where another world begins; there is always one.
+func worlds(events []history.Event) (out [][]history.Event) {
+	for {
+		next := slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.World })
+		if next < 0 {
+			break
+		}
+		if next > 0 {
+			out = append(out, events[:next])
+		}
+		events = events[next+1:]
+	}
+	if len(events) > 0 || len(out) == 0 {
+		out = append(out, events)
+	}
+	return out
+}
+
+// Join makes one result of those of files that each had a world of their own, in
+// the order given. Every part has been settled; into gives what isn't a sum: seed,
+// start, configuration, required clauses.
+func Join(into Result, parts []Result) Result {
+	var verdicts [][]judge.Verdict
+	var events []history.Event
+	var trouble []string
+	for _, p := range parts {
+		into.Files = append(into.Files, p.Files...)
+		into.Assertions = append(into.Assertions, p.Assertions...)
+		if p.Trouble != "" {
+			trouble = append(trouble, p.Trouble)
+		}
+		if len(p.Events) == 0 {
+			continue
+		}
+		into.Worlds++
+		verdicts = append(verdicts, p.Verdicts)
+		events = append(events, history.Event{Kind: history.World, At: p.Events[0].At, WallNs: p.Events[0].WallNs, Text: p.Files[0].Path})
+		events = append(events, p.Events...)
+	}
+	into.Trouble = strings.Join(slices.Compact(trouble), "; ")
+	if len(verdicts) == 0 { // nothing was played
+		verdicts = append(verdicts, judge.Judge(judge.NewView(nil)))
+	}
+	into.settle(events, judge.Combine(verdicts...))
+	return into
+}

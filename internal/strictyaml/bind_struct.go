@@ -1,0 +1,76 @@
+package strictyaml
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
+	if _, null := n.(*ast.NullNode); !null {
+		if _, ok := n.(ast.MapNode); !ok {
+			b.Problem(PosOf(n), "expected a mapping, found %s", KindOf(n))
+			return
+		}
+	}
+	fs := fieldsOf(v.Type())
+	seen := map[string]bool{}
+	for _, kv := range b.Pairs(n) {
+		key, pos := KeyOf(kv), PosOf(kv.Key)
+		f, ok := fs[key]
+		if !ok {
+			b.Problem(pos, "unknown key %q%s", key, Hint(key, slices.Sorted(maps.Keys(fs))))
+			continue
+		}
+		if seen[key] {
+			b.Problem(pos, "%q is given twice", key)
+		}
+		seen[key] = true
+		b.at(b.inside(key), pos, kv.Value, func() { b.Bind(kv.Value, v.FieldByIndex(f.index)) })
+		b.enum(f, key, kv.Value, v.FieldByIndex(f.index))
+	}
+	for _, name := range slices.Sorted(maps.Keys(fs)) {
+		if fs[name].required && !seen[name] {
+			b.Problem(PosOf(n), "%q is missing", name)
+		}
+	}
+}
+
+// Literal is a text that may hold a template; ok is false if it does.
+type Literal interface{ Literal() (text string, ok bool) }
+
+// Words is a string type that lists its valid values, as enum= in a tag does.
+type Words interface{ Words() []string }
+
+// enum checks a closed list of words: of a string, a Words, a Literal or a list of strings.
+func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
+	if len(f.enum) == 0 {
+		return
+	}
+	check := func(n ast.Node, s string) {
+		for _, e := range f.enum {
+			if s == e || s == "" {
+				return
+			}
+		}
+		b.Problem(PosOf(n), "%q is not a valid %s%s", s, key, Hint(s, f.enum))
+	}
+	switch x := v.Interface().(type) {
+	case string:
+		check(n, x)
+	case Words:
+		check(n, v.String())
+	case Literal:
+		if text, ok := x.Literal(); ok {
+			check(n, text)
+		}
+	case []string:
+		if seq, ok := n.(*ast.SequenceNode); ok {
+			for i, s := range x {
+				check(seq.Values[i], s)
+			}
+		}
+	}
+}

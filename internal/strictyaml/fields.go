@@ -1,0 +1,64 @@
+package strictyaml
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+type field struct {
+	index    []int
+	required bool
+	enum     []string
+}
+
+// fieldsOf lists a struct's keys, embedded ones included.
+func fieldsOf(t reflect.Type) map[string]field {
+	out := map[string]field{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := KeyName(f)
+		if name == "-" || (!f.IsExported() && !f.Anonymous) {
+			continue
+		}
+		if f.Anonymous && name == "" {
+			if f.Type.Kind() == reflect.Struct && f.IsExported() {
+				for k, e := range fieldsOf(f.Type) {
+					e.index = append([]int{i}, e.index...)
+					out[k] = e
+				}
+			}
+			continue
+		}
+		if name == "" {
+			continue
+		}
+		e := field{index: []int{i}}
+		if w, ok := reflect.Zero(f.Type).Interface().(Words); ok {
+			e.enum = w.Words()
+		}
+		for _, tag := range strings.Split(f.Tag.Get("jsonschema"), ",") {
+			if tag == "required" {
+				e.required = true
+			} else if v, ok := strings.CutPrefix(tag, "enum="); ok {
+				e.enum = append(e.enum, v)
+			}
+		}
+		out[name] = e
+	}
+	return out
+}
+
+// Keys lists the keys of a struct, embedded ones included, in order.
+func Keys(t reflect.Type) []string { return slices.Sorted(maps.Keys(fieldsOf(t))) }
+
+// KeyName is a field's key: of the yaml tag, or else of the json tag; "-" = none.
+func KeyName(f reflect.StructField) string {
+	tag, ok := f.Tag.Lookup("yaml")
+	if !ok {
+		tag = f.Tag.Get("json")
+	}
+	name, _, _ := strings.Cut(tag, ",")
+	return name
+}

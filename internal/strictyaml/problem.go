@@ -1,0 +1,93 @@
+package strictyaml
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/near"
+)
+
+// Problem is one mistake in a file.
+type Problem struct {
+	File      string `json:"file"`
+	Line, Col int
+	Message   string `json:"message"`
+	Source    string `json:"source,omitempty"` // the line it is in
+}
+
+// Error is file:line:column: message, the line and a caret.
+func (p Problem) Error() string {
+	out := p.Short()
+	if p.Source != "" {
+		pad := strings.Map(func(r rune) rune {
+			if r == '\t' {
+				return r
+			}
+			return ' '
+		}, runes(p.Source, p.Col-1))
+		out += fmt.Sprintf("\n    %s\n    %s^", p.Source, pad)
+	}
+	return out
+}
+
+// Short is file:line:column: message.
+func (p Problem) Short() string {
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Message)
+}
+
+// runes returns the first n characters, padded.
+func runes(s string, n int) string {
+	r := []rune(s)
+	if n <= len(r) {
+		return string(r[:max(n, 0)])
+	}
+	return s + strings.Repeat(" ", n-len(r))
+}
+
+// Problems are all mistakes of a file or of several.
+type Problems []Problem
+
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Short is a line per problem, without the source.
+func (ps Problems) Short() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Short()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// locate sorts problems and gives each its file and line.
+func (ps Problems) locate(file string, source []byte) Problems {
+	lines := strings.Split(string(source), "\n")
+	for i := range ps {
+		ps[i].File = file
+		if n := ps[i].Line; n >= 1 && n <= len(lines) {
+			ps[i].Source = strings.TrimRight(lines[n-1], "\r")
+		}
+	}
+	sort.SliceStable(ps, func(i, j int) bool {
+		if ps[i].Line != ps[j].Line {
+			return ps[i].Line < ps[j].Line
+		}
+		return ps[i].Col < ps[j].Col
+	})
+	return ps
+}
+
+// Hint proposes the valid name that looks most like a wrong one, or
+// lists them when none does and they are few.
+func Hint(wrong string, names []string) string {
+	if hint := near.Hint(wrong, names); hint != "" || len(names) == 0 || len(names) > 12 {
+		return hint
+	}
+	return ", valid: " + strings.Join(names, " ")
+}

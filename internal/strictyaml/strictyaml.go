@@ -1,0 +1,148 @@
+// Package strictyaml decodes every YAML file that a person writes: scenarios,
+// load plans, worlds, configuration. Unknown keys, wrong types and missing
+// values are all reported at once, each with its line, column and the nearest
+// valid name.
+package strictyaml
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Pos is a place in a file, line and column from 1.
+type Pos struct{ Line, Col int }
+
+// Binder fills Go values from a YAML tree and collects every problem instead of
+// stopping at the first. Key names come from the yaml tag, or else the json tag;
+// "required" and "enum=" come from the jsonschema tag.
+type Binder struct {
+	// Notes belongs to the caller: what its own types find while they are bound.
+	Notes any
+
+	problems []Problem
+	anchors  map[string]ast.Node
+	keys     map[string]Pos // by path, such as places[0].kind
+	values   map[string]Pos
+	path     string
+}
+
+// NodeBinder is a type that binds itself from any node.
+type NodeBinder interface{ BindNode(*Binder, ast.Node) }
+
+// TextBinder is a type that binds itself from a plain value.
+type TextBinder interface {
+	BindText(b *Binder, text string, pos Pos)
+}
+
+// Shorthand is a struct that can also be written as one word.
+type Shorthand interface {
+	BindShort(b *Binder, text string, pos Pos)
+}
+
+// Positioned receives its position before it is bound.
+type Positioned interface{ SetPos(Pos) }
+
+// Empty is the message for a file without a document.
+const Empty = "the file is empty"
+
+// Decode binds the one document of a source to the value that v points to. check
+// (nil = none) is called afterwards and may add problems; notes is its
+// Binder.Notes. The error is Problems, with name as the file.
+func Decode(name string, source []byte, v, notes any, check func(*Binder)) error {
+	b := &Binder{Notes: notes, keys: map[string]Pos{}, values: map[string]Pos{}}
+	if body := b.parse(source); body != nil {
+		b.Bind(body, reflect.ValueOf(v).Elem())
+		if check != nil {
+			check(b)
+		}
+	}
+	if len(b.problems) > 0 {
+		return Problems(b.problems).locate(name, source)
+	}
+	return nil
+}
+
+// parse returns the document's root, nil after a problem.
+func (b *Binder) parse(source []byte) (body ast.Node) {
+	tree, err := parser.ParseBytes(source, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		p, msg := Pos{1, 1}, err.Error()
+		var ye yaml.Error
+		if errors.As(err, &ye) {
+			msg = ye.GetMessage()
+			if t := ye.GetToken(); t != nil {
+				p = Pos{t.Position.Line, t.Position.Column}
+			}
+		}
+		b.Problem(p, "%s", msg)
+		return nil
+	}
+	for _, d := range tree.Docs {
+		switch {
+		case d.Body == nil:
+		case body != nil:
+			b.Problem(PosOf(d.Body), "only one document per file")
+		default:
+			body = d.Body
+		}
+	}
+	if _, comments := body.(*ast.CommentGroupNode); body == nil || comments {
+		b.Problem(Pos{1, 1}, "%s", Empty)
+		return nil
+	}
+	return body
+}
+
+// Failed reports whether there is a problem already.
+func (b *Binder) Failed() bool { return len(b.problems) > 0 }
+
+// Problem adds a problem.
+func (b *Binder) Problem(p Pos, format string, args ...any) {
+	b.problems = append(b.problems, Problem{Line: p.Line, Col: p.Col, Message: fmt.Sprintf(format, args...)})
+}
+
+// Problems are those found so far, in the order in which they were found.
+func (b *Binder) Problems() Problems { return b.problems }
+
+// KeyAt is the place of the key at a path such as stages[1].rate, or of the
+// nearest thing around it that the file has.
+func (b *Binder) KeyAt(path string) Pos { return nearest(b.keys, path) }
+
+// ValueAt is KeyAt for the value.
+func (b *Binder) ValueAt(path string) Pos { return nearest(b.values, path) }
+
+func nearest(at map[string]Pos, path string) Pos {
+	for path != "" {
+		if p, ok := at[path]; ok {
+			return p
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+	}
+	if p, ok := at[""]; ok {
+		return p
+	}
+	return Pos{1, 1}
+}
+
+// at binds below a path and remembers where key and value stand.
+func (b *Binder) at(path string, key Pos, n ast.Node, bind func()) {
+	outer := b.path
+	b.path = path
+	b.keys[path], b.values[path] = key, PosOf(n)
+	bind()
+	b.path = outer
+}
+
+// inside is the path of a key of the mapping that is being bound.
+func (b *Binder) inside(key string) string {
+	if b.path == "" {
+		return key
+	}
+	return b.path + "." + key
+}

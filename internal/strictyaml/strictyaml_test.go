@@ -1,0 +1,96 @@
+package strictyaml
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type sample struct {
+	Name  string         `json:"name" jsonschema:"required"`
+	Kind  string         `yaml:"kind" jsonschema:"enum=test,enum=live"`
+	Wait  time.Duration  `json:"wait"`
+	Pair  [2]string      `json:"pair"`
+	Parts []part         `json:"parts"`
+	Free  map[string]any `json:"free"`
+	Own   string         `yaml:"-" json:"own"`
+}
+
+type part struct {
+	Size int   `json:"size"`
+	On   *bool `json:"on"`
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	const source = `name: &n one
+kind: live
+wait: 1m30s
+pair: ["09:00", "22:00"]
+parts: [{size: 3, on: true}, {size: 0}]
+free: {a: 1, b: 0.5, c: [x, null], d: {e: *n}, f: 10s}
+`
+	var got sample
+	var key, value, around Pos
+	err := Decode("s.yaml", []byte(source), &got, nil, func(b *Binder) {
+		key, value, around = b.KeyAt("wait"), b.ValueAt("wait"), b.KeyAt("parts[1].on")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := true
+	want := sample{Name: "one", Kind: "live", Wait: 90 * time.Second, Pair: [2]string{"09:00", "22:00"},
+		Parts: []part{{3, &on}, {}},
+		Free:  map[string]any{"a": int64(1), "b": 0.5, "c": []any{"x", nil}, "d": map[string]any{"e": "one"}, "f": "10s"}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	if key != (Pos{3, 1}) || value != (Pos{3, 7}) || around != (Pos{5, 30}) {
+		t.Errorf("positions: key %v, value %v, around %v; want {3 1} {3 7} {5 30}", key, value, around)
+	}
+}
+
+// TestProblems: all at once, in the order of the file, each with its place and
+// the nearest valid name.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"nmae: x\nkind: toy\nwait: long\npair: [a]\nparts: [{size: many, on: perhaps}]\nown: x\n": `s.yaml:1:1: unknown key "nmae", did you mean "name"?
+s.yaml:1:1: "name" is missing
+s.yaml:2:7: "toy" is not a valid kind, valid: test live
+s.yaml:3:7: "long" is not a duration, write it like 80ms, 20s or 1m30s
+s.yaml:4:7: expected a list of 2, found a list
+s.yaml:5:16: expected a whole number, found "many"
+s.yaml:5:26: expected true or false, found "perhaps"
+s.yaml:6:1: unknown key "own", valid: free kind name pair parts wait`,
+		"name: a\nname: b\n":          `s.yaml:2:1: "name" is given twice`,
+		"name: a\nfree: {x: 1, x: 2}": `s.yaml:2:14: "x" is given twice`,
+		"name: [a":                    "s.yaml:1:7: sequence end token ']' not found",
+		"name: *nowhere":              "s.yaml:1:7: no anchor &nowhere before this\ns.yaml:1:7: expected a text, found nothing",
+		"name: a\n---\nname: b":       "s.yaml:3:1: only one document per file",
+		"# only a comment":            "s.yaml:1:1: the file is empty",
+		"":                            "s.yaml:1:1: the file is empty",
+		"- a":                         "s.yaml:1:1: expected a mapping, found a list",
+	} {
+		var got sample
+		err := Decode("s.yaml", []byte(source), &got, nil, nil)
+		var ps Problems
+		if !errors.As(err, &ps) {
+			t.Errorf("%q: got %v, want problems", source, err)
+			continue
+		}
+		if d := cmp.Diff(want, ps.Short()); d != "" {
+			t.Errorf("%q: -want +got\n%s", source, d)
+		}
+	}
+}
+
+func TestCaret(t *testing.T) {
+	t.Parallel()
+	p := Problem{File: "a.yaml", Line: 2, Col: 4, Message: "wrong", Source: "\t- x"}
+	if got, want := p.Error(), "a.yaml:2:4: wrong\n    \t- x\n    \t  ^"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,71 @@
+package world
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/apikey"
+)
+
+// MinPassword is the fewest characters of a board's password.
+const MinPassword = 16
+
+// DeriveSecrets fills in the keys and the board passwords that the file doesn't
+// give. They derive from root, a secret that nobody else knows; the keys of test
+// places derive from the seed, so that they are the same on every machine. With
+// a nil root everything derives from the seed: repeatable, and known to whoever
+// guesses it.
+func (w *World) DeriveSecrets(root []byte) {
+	seed := fmt.Append(nil, "doorlab world ", w.Seed)
+	if root == nil {
+		root = seed
+	}
+	for i := range w.Places {
+		p := &w.Places[i]
+		prefix, of := apikey.LivePrefix, root
+		if p.Kind == Test {
+			prefix, of = apikey.TestPrefix, seed
+		}
+		for j := range p.Keys {
+			k := &p.Keys[j]
+			k.Secret = apikey.Derive(prefix, string(of), fmt.Sprint(p.ID, " ", k.ID))
+		}
+		for j := range p.Boards {
+			if b := &p.Boards[j]; !b.Given {
+				b.Password = BoardPassword(root, b.ID, 0)
+			}
+		}
+	}
+}
+
+// BoardPassword derives a board's password: the first one with generation 0,
+// another one with every rotation.
+func BoardPassword(root []byte, boardID string, generation int64) string {
+	m := hmac.New(sha256.New, root)
+	fmt.Fprint(m, "board password ", boardID, " ", generation)
+	return hex.EncodeToString(m.Sum(nil)[:16])
+}
+
+// PasswordsGiven reports whether the file names the password of every live board.
+func (w *World) PasswordsGiven() bool {
+	for _, p := range w.Places {
+		for _, b := range p.Boards {
+			if p.Kind == Live && !b.Given {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// HasLive reports whether the world has a place whose secrets open real doors.
+func (w *World) HasLive() bool {
+	for _, p := range w.Places {
+		if p.Kind == Live {
+			return true
+		}
+	}
+	return false
+}

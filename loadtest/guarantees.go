@@ -1,0 +1,137 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// Guarantees is what the run's history proves, beside the thresholds.
+type Guarantees struct {
+	Rows      []judge.Row      `json:"rows,omitempty"`      // of the clauses that the run exercised
+	History   *history.Summary `json:"history,omitempty"`   // of history.ndjson, which was judged
+	NotJudged string           `json:"notJudged,omitempty"` // why there are no rows
+}
+
+// breached are the clauses that don't hold.
+func (g *Guarantees) breached() (rows []judge.Row) {
+	if g == nil {
+		return nil
+	}
+	for _, r := range g.Rows {
+		if r.Status == judge.Fail {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// historyFile is what judge reads again.
+const historyFile = "history.ndjson"
+
+// prove judges the run by its history: what the generator saw, and what every
+// control listener of the target has. A history that can't be read whole leaves
+// the run unproved: it is INVALID. Without a control listener there is no ground
+// truth, and the run is judged by its thresholds alone.
+func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Result) error {
+	res.Guarantees = &Guarantees{}
+	if len(t.Control) == 0 {
+		res.Guarantees.NotJudged = "not judged: no control listener"
+		return nil
+	}
+	parts := [][]history.Event{log.Snapshot()}
+	for i, base := range t.Control {
+		events, err := client.Client{Base: base, Token: t.token(i)}.History(ctx)
+		if err != nil {
+			res.Guarantees.NotJudged = "not judged: " + err.Error()
+			res.Reasons = append(res.Reasons, "the history could not be read: "+err.Error())
+			if res.Verdict == Pass {
+				res.Verdict = Invalid
+			}
+			return nil
+		}
+		parts = append(parts, events)
+	}
+	events := history.Merge(parts...)
+	res.Guarantees.Rows = exercised(judge.Ledger(judge.Judge(judge.NewView(events)), nil, judge.Basis{}))
+	for _, row := range res.Guarantees.breached() {
+		res.Reasons = append(res.Reasons, row.Clause+": "+row.Number)
+		res.Verdict = Fail
+	}
+	return r.keep(events, res)
+}
+
+// token of the i-th control listener.
+func (t Target) token(i int) string {
+	if i < len(t.Tokens) {
+		return t.Tokens[i]
+	}
+	return t.ControlToken
+}
+
+func exercised(rows []judge.Row) []judge.Row {
+	return slices.DeleteFunc(rows, func(r judge.Row) bool { return r.Status == judge.Skipped })
+}
+
+// keep writes the history into the run directory.
+func (r *runner) keep(events []history.Event, res *Result) (err error) {
+	if r.opts.OutDir == "" {
+		return nil
+	}
+	f, err := os.Create(filepath.Join(r.opts.OutDir, historyFile))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := history.NewWriter(f)
+	if err := w.Write(events); err != nil {
+		return err
+	}
+	sum, err := w.Close()
+	res.Guarantees.History = &sum
+	return err
+}
+
+// text is the part of the report for a terminal.
+func (g *Guarantees) text() string {
+	if g == nil {
+		return ""
+	}
+	var b strings.Builder
+	if g.NotJudged != "" {
+		fmt.Fprintf(&b, "guarantees  %s\n", g.NotJudged)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "guarantees that the run exercised (%d breached):\n", len(g.breached()))
+	_ = judge.WriteLedger(&b, g.Rows) // into memory
+	for _, row := range g.breached() {
+		if row.FirstBad != nil {
+			fmt.Fprintf(&b, "\n%s %s\n%s", row.Clause, row.Promise, row.FirstBad)
+		}
+	}
+	return b.String()
+}
+
+// newLog keeps the run's own events for prove, and passes them on.
+func (o *Options) newLog() *history.Log {
+	log := history.NewLog(func() int64 { return clock.WallNow().UnixNano() })
+	if pass := o.History; pass != nil {
+		o.History = func(e history.Event) { log.Append(e); pass(e) }
+	} else {
+		o.History = log.Append
+	}
+	return log
+}
+
+// proveWithin bounds the reading of the target's history.
+const proveWithin = 5 * time.Minute

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// phones are the telephone numbers that the run has sent: none of them may come
+// back in full.
+type phones struct{ known sync.Map }
+
+// learn remembers the numbers in a request, at any depth.
+func (p *phones) learn(body []byte) {
+	if len(body) == 0 || len(body) > 64<<10 {
+		return
+	}
+	var v any
+	if json.Unmarshal(body, &v) == nil {
+		p.walk(v)
+	}
+}
+
+func (p *phones) walk(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			if s, ok := x.(string); ok && k == "phone" && len(s) >= 8 {
+				p.known.Store(s, true)
+			}
+			p.walk(x)
+		}
+	case []any:
+		for _, x := range v {
+			p.walk(x)
+		}
+	}
+}
+
+func (p *phones) sent(s string) bool { _, ok := p.known.Load(s); return ok }
+
+// sending is when a request went out.
+type sending struct{ at, ns int64 } // domain time, Unix ms; the machine's, Unix ns
+
+func (r *run) sendNow() sending {
+	return sending{r.now().UnixMilli(), clock.WallNow().UnixNano()}
+}
+
+// operated tells the history of what an operator or a person did through the
+// control API that the guarantees are about: a call of the place's number, a
+// membership or reservation.
+func (x *frame) operated(path, placeID string, body map[string]any, out *fields) error {
+	r, sent := x.run, x.run.sendNow()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	a, err := r.lab.call(x.ctx, r.lab.main, http.MethodPost, path, body)
+	if err != nil {
+		return err
+	}
+	r.called(request{method: http.MethodPost, path: "/lab/v1" + path, placeID: placeID, body: raw}, http.Header{}, "", sent, a)
+	return r.lab.read(a, http.MethodPost, path, out)
+}
+
+// called tells the history of a request to the public API and its answer.
+func (r *run) called(q request, h http.Header, from string, sent sending, a *answer) {
+	r.phones.learn(q.body)
+	text := a.Raw
+	for k, v := range a.Headers {
+		text = append(append(text[:len(text):len(text)], '\n'), k+": "+v...)
+	}
+	token, _ := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
+	e := history.CallEvent(history.CallIn{Method: q.method, Path: q.path, PlaceID: q.placeID, Token: token, From: from, SentAt: sent.at, SentNs: sent.ns,
+		Request: q.body, Status: a.Status, PlaceKind: a.Headers["X-Place-Kind"], Answer: a.Raw, Replayed: a.Headers["Idempotent-Replayed"] == "true", Leaks: history.PhonesIn(text, r.phones.sent)})
+	r.emit(e)
+}

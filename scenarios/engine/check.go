@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+// checkDoc looks at what the shape alone does not show: one verb a step, names
+// that are used but never defined, clauses that do not exist.
+func checkDoc(b *strictyaml.Binder, d *Doc) {
+	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}}
+	for _, n := range builtins {
+		c.names[n] = true
+	}
+	for n := range d.Vars {
+		c.names[n] = true
+	}
+	c.steps(d.Setup)
+	c.steps(d.Steps)
+	c.vacuous(d)
+	for _, u := range notes(b).uses {
+		defined := map[string]map[string]bool{"label": c.labels, "background": c.backgrounds}[u.kind]
+		if !defined[u.name] {
+			b.Problem(u.pos, "no %s %q in this file%s", u.kind, u.name, strictyaml.Hint(u.name, keysOf(defined)))
+		}
+	}
+	maps.Copy(c.names, resultFields)
+	maps.Copy(c.names, elementFields)
+	for _, e := range notes(b).exprs {
+		for n, pos := range e.names {
+			if !c.names[n] && !exprBuiltin(n) {
+				b.Problem(pos, "unknown name %q%s", n, strictyaml.Hint(n, keysOf(c.names)))
+			}
+		}
+	}
+}
+
+type checker struct {
+	b                          *strictyaml.Binder
+	names, labels, backgrounds map[string]bool
+}
+
+func (c *checker) steps(steps []Step) {
+	for i := range steps {
+		c.step(&steps[i])
+	}
+}
+
+func (c *checker) step(s *Step) {
+	set := s.Verbs.given()
+	switch {
+	case len(set) > 1:
+		c.b.Problem(s.pos, "one verb a step, found %s", strings.Join(set, " and "))
+	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0:
+		c.b.Problem(s.pos, "a step needs a verb or an expectation")
+	}
+	if s.Never != nil && len(s.Expect) == 0 {
+		c.b.Problem(s.pos, "never needs an expectation")
+	}
+	for n := range s.Capture {
+		c.names[n] = true
+	}
+	if s.Background != "" && c.backgrounds[s.Background] {
+		c.b.Problem(s.pos, "a second background %q: the first one's result would be lost", s.Background)
+	}
+	if s.Background != "" {
+		c.backgrounds[s.Background] = true
+		c.names[s.Background] = true
+	}
+	if s.Cases != nil {
+		c.columns(*s.Cases)
+	}
+	c.defines(&s.Verbs)
+}
+
+// columns of a table become names.
+func (c *checker) columns(a Any) {
+	c.names["row"] = true
+	rows, _ := a.v.([]Any)
+	for _, r := range rows {
+		if cols, ok := r.v.(map[string]Any); ok {
+			for n := range cols {
+				c.names[n] = true
+			}
+		}
+	}
+}
+
+func (c *checker) defines(v *Verbs) {
+	name := func(n Name) {
+		if n.set() {
+			c.names[n.raw] = true
+		}
+	}
+	switch {
+	case v.Permit != nil:
+		name(v.Permit.Person)
+	case v.Membership != nil:
+		name(v.Membership.Person)
+	case v.Reservation != nil:
+		name(v.Reservation.Person)
+	case v.Bulk != nil:
+		name(v.Bulk.Name)
+	case v.Cohort != nil:
+		name(v.Cohort.Name)
+	case v.Key != nil:
+		name(v.Key.Name)
+	case v.Mark != nil:
+		c.labels[v.Mark.Name.raw] = true
+	case v.Set != nil:
+		for n := range *v.Set {
+			c.names[n] = true
+		}
+	case v.Parallel != nil:
+		c.steps(*v.Parallel)
+	case v.Group != nil:
+		c.steps(*v.Group)
+	}
+	if v.Load != nil {
+		for _, p := range v.Load.Plan.Problems() {
+			c.b.Problem(v.Load.pos, "load: %s: %s", strings.TrimPrefix(p.Path, "$."), p.Message)
+		}
+	}
+}
+
+// given lists the verbs that are set.
+func (v *Verbs) given() (out []string) {
+	rv := reflect.ValueOf(v).Elem()
+	for i := range rv.NumField() {
+		if !rv.Field(i).IsNil() {
+			out = append(out, strictyaml.KeyName(rv.Type().Field(i)))
+		}
+	}
+	return out
+}
+
+var builtinNames = regexp.MustCompile(`^(nil|true|false|not|in|and|or|let|env|\$env|#.*)$`)
+
+func exprBuiltin(n string) bool { return builtinNames.MatchString(n) }
+
+// resultFields are what the verbs' results are made of.
+var resultFields = fieldSet(`status body data error message details headers total replayed ms
+	answers same outcome code statuses fresh
+	result reason answered doorId results reasons count unexpected
+	boards worst lines last first records events
+	people kept revoked phase hits faultId
+	verdict sent sentRate outcomes codes lag thresholds repeats
+	permit keyId apiKey now mode state text`)
+
+// elementFields are what "all" sees of a board, a journal line, a record or an event.
+var elementFields = fieldSet(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords doors
+	seq boot at doorId channel action cause commandId grantId revision
+	recordId method result reason actor actorLabel doorName occurredAt recordedAt requestedAt source settledAs settledAt replays
+	eventId kind permitId externalRef late`)
+
+func fieldSet(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range strings.Fields(text) {
+		out[n] = true
+	}
+	return out
+}

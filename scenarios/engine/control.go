@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// lab speaks the control API over one or several listeners: boards, faults and
+// people at the doors go to the listener that has the board, the rest to the server's.
+type lab struct {
+	http  *http.Client
+	token map[string]string // by listener
+	all   []string
+	main  string   // the server's
+	fleet []string // those with boards
+
+	mode string // of the clock
+}
+
+// board is what GET /boards says.
+type board struct {
+	BoardID         string  `json:"boardId"`
+	PlaceID         string  `json:"placeId"`
+	Online          bool    `json:"online"`
+	Phase           string  `json:"phase"`
+	OutageAgeSec    float64 `json:"outageAgeSec"`
+	DesiredRevision int64   `json:"desiredRevision"`
+	AppliedRevision int64   `json:"appliedRevision"`
+	BufferedRecords int     `json:"bufferedRecords"`
+	Doors           []struct {
+		DoorID   string `json:"doorId"`
+		Channel  int    `json:"channel"`
+		Standing any    `json:"standing"`
+	} `json:"doors"`
+}
+
+// clockView is what GET /clock says.
+type clockView struct {
+	Now   time.Time `json:"now"`
+	Mode  string    `json:"mode"`
+	State string    `json:"state"`
+}
+
+func newLab(t Target) *lab {
+	l := &lab{http: &http.Client{Transport: transport(nil)}, token: map[string]string{}, all: t.Control}
+	for i, base := range t.Control {
+		l.token[base] = t.ControlToken
+		if i < len(t.Tokens) {
+			l.token[base] = t.Tokens[i]
+		}
+	}
+	return l
+}
+
+// call makes one request; an answer that is not 200 is an error unless raw.
+func (l *lab) call(ctx context.Context, base, method, path string, body any) (*answer, error) {
+	var raw []byte
+	if body != nil {
+		raw, _ = json.Marshal(body)
+	}
+	h := jsonHeader()
+	h.Set("Authorization", "Bearer "+l.token[base])
+	return send(ctx, l.http, method, base+"/lab/v1"+path, h, raw)
+}
+
+// ask is call for what must succeed, decoded into out.
+func (l *lab) ask(ctx context.Context, base, method, path string, body, out any) error {
+	a, err := l.call(ctx, base, method, path, body)
+	if err != nil {
+		return err
+	}
+	return l.read(a, method, path, out)
+}
+
+// read decodes the data of an answer that must be a success; out nil = ignored.
+func (l *lab) read(a *answer, method, path string, out any) error {
+	if a.Status != http.StatusOK {
+		return fmt.Errorf("control %s %s: %s", method, path, a.short())
+	}
+	if out == nil {
+		return nil
+	}
+	var env struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(a.Raw, &env); err != nil {
+		return fmt.Errorf("control %s %s: %w", method, path, err)
+	}
+	return json.Unmarshal(env.Data, out)
+}
+
+// discover finds out which listener is whose.
+func (l *lab) discover(ctx context.Context) error {
+	for _, base := range l.all {
+		a, err := l.call(ctx, base, http.MethodGet, "/boards?limit=1", nil)
+		if err != nil {
+			return err
+		}
+		switch a.Status {
+		case http.StatusOK:
+			l.fleet = append(l.fleet, base)
+		case http.StatusNotFound:
+			l.main = base
+		default:
+			return fmt.Errorf("control %s: %s", base, a.short())
+		}
+	}
+	if l.main == "" && len(l.all) > 0 {
+		l.main = l.all[0]
+	}
+	c, err := l.clock(ctx)
+	if err == nil {
+		l.mode = c.Mode
+	}
+	return err
+}
+
+func (l *lab) clock(ctx context.Context) (c clockView, err error) {
+	err = l.ask(ctx, l.main, http.MethodGet, "/clock", nil, &c)
+	return c, err
+}
+
+// move freezes, runs or advances every clock. Jumps go to one absolute time, so
+// separate processes stay in step: all freeze, all jump, all run again.
+func (l *lab) move(ctx context.Context, do string, to time.Time) (clockView, error) {
+	before, err := l.clock(ctx)
+	if err != nil {
+		return before, err
+	}
+	if do == "freeze" && len(l.all) > 1 {
+		return l.halt(ctx)
+	}
+	if do != "advance" {
+		return l.each(ctx, "/clock/"+do, nil)
+	}
+	if to.Truncate(time.Millisecond).Equal(before.Now.Truncate(time.Millisecond)) {
+		return before, nil // moments are whole milliseconds: it is there already
+	}
+	several := len(l.all) > 1 && before.State != "frozen"
+	if several {
+		if _, err := l.each(ctx, "/clock/freeze", nil); err != nil {
+			return before, err
+		}
+	}
+	after, err := l.each(ctx, "/clock/advance", map[string]any{"to": rfc3339(to)})
+	if err == nil && several {
+		after, err = l.each(ctx, "/clock/run", nil)
+	}
+	return after, err
+}
+
+// halt freezes every clock and takes all of them to one moment, so that a label
+// means the same everywhere: the first whole millisecond that none is past.
+func (l *lab) halt(ctx context.Context) (latest clockView, err error) {
+	for _, base := range l.all {
+		var c clockView
+		if err := l.ask(ctx, base, http.MethodPost, "/clock/freeze", nil, &c); err != nil {
+			return c, err
+		}
+		if c.Now.After(latest.Now) {
+			latest = c
+		}
+	}
+	return l.each(ctx, "/clock/advance", map[string]any{"to": rfc3339(latest.Now.Add(time.Millisecond))})
+}
+
+// each posts to all listeners at once; the server's view is the answer.
+func (l *lab) each(ctx context.Context, path string, body any) (clockView, error) {
+	views, errs := make([]clockView, len(l.all)), make([]error, len(l.all))
+	var wg sync.WaitGroup
+	at := 0
+	for i, base := range l.all {
+		if base == l.main {
+			at = i
+		}
+		wg.Go(func() { errs[i] = l.ask(ctx, base, http.MethodPost, path, body, &views[i]) })
+	}
+	wg.Wait()
+	return views[at], errors.Join(errs...)
+}
+
+// boards reads all boards, and which listener has each.
+func (l *lab) boards(ctx context.Context) (out []board, owner map[string]string, err error) {
+	owner = map[string]string{}
+	for _, base := range l.fleet {
+		for offset, total := 0, 1; offset < total; {
+			a, err := l.call(ctx, base, http.MethodGet, fmt.Sprintf("/boards?limit=500&offset=%d", offset), nil)
+			if err != nil {
+				return nil, nil, err
+			}
+			var page struct {
+				Data  []board `json:"data"`
+				Total int     `json:"total"`
+			}
+			if a.Status != http.StatusOK || json.Unmarshal(a.Raw, &page) != nil {
+				return nil, nil, fmt.Errorf("control GET /boards: %s", a.short())
+			}
+			for _, b := range page.Data {
+				owner[b.BoardID] = base
+			}
+			out = append(out, page.Data...)
+			total = page.Total
+			if offset += len(page.Data); len(page.Data) == 0 {
+				break
+			}
+		}
+	}
+	return out, owner, nil
+}
+
+// journalLine is one line of ground truth.
+type journalLine = map[string]any
+
+func (l *lab) journal(ctx context.Context, base, boardID string) (lines []journalLine, err error) {
+	err = l.ask(ctx, base, http.MethodGet, "/boards/"+url.PathEscape(boardID)+"/journal", nil, &lines)
+	return lines, err
+}
+
+// history fetches the events of every listener.
+func (l *lab) history(ctx context.Context) (out [][]history.Event, err error) {
+	for _, base := range l.all {
+		events, err := client.Client{Base: base, Token: l.token[base]}.History(ctx)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, events)
+	}
+	return out, nil
+}

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sort"
+	"sync"
+)
+
+// directory knows which place, board and door belong together.
+type directory struct {
+	run    *run
+	places map[string]*Place
+	mu     sync.Mutex
+	boards map[string]*boardInfo
+	doors  map[string]*boardInfo
+	asked  map[string]bool // places read over the API
+}
+
+type boardInfo struct {
+	id, placeID, kind string
+	owner             string // control listener, "" = none has it
+	doors             []string
+	channels          []int
+}
+
+// load reads the boards of the control listeners.
+func (d *directory) load(ctx context.Context) error {
+	d.places = map[string]*Place{}
+	d.boards, d.doors, d.asked = map[string]*boardInfo{}, map[string]*boardInfo{}, map[string]bool{}
+	for i := range d.run.target.Places {
+		p := &d.run.target.Places[i]
+		d.places[p.PlaceID] = p
+	}
+	if d.run.lab == nil {
+		return nil
+	}
+	list, owner, err := d.run.lab.boards(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		info := &boardInfo{id: b.BoardID, placeID: b.PlaceID, owner: owner[b.BoardID]}
+		for _, door := range b.Doors {
+			info.doors = append(info.doors, door.DoorID)
+			info.channels = append(info.channels, door.Channel)
+		}
+		d.add(info)
+	}
+	return nil
+}
+
+func (d *directory) add(b *boardInfo) {
+	b.kind = "live"
+	if p := d.places[b.placeID]; p != nil {
+		b.kind = p.Kind
+	}
+	d.boards[b.id] = b
+	for _, door := range b.doors {
+		d.doors[door] = b
+	}
+}
+
+// ask reads a place's boards over the public API, for places of which no
+// control listener has one.
+func (d *directory) ask(ctx context.Context, p *Place) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.asked[p.PlaceID] || p.APIKey == "" {
+		return nil
+	}
+	for _, b := range d.boards {
+		if b.placeID == p.PlaceID {
+			return nil
+		}
+	}
+	d.asked[p.PlaceID] = true
+	a, err := d.run.do(ctx, request{method: http.MethodGet, path: "/device/v1/boards", apiKey: p.APIKey, placeID: p.PlaceID})
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Data []struct {
+			BoardID  string          `json:"boardId"`
+			DoorIDs  []string        `json:"doorIds"`
+			Channels json.RawMessage `json:"channels"`
+		} `json:"data"`
+	}
+	if a.Status != http.StatusOK || json.Unmarshal(a.Raw, &list) != nil {
+		return fmt.Errorf("boards of %s: %s", p.PlaceID, a.short())
+	}
+	for _, b := range list.Data {
+		info := &boardInfo{id: b.BoardID, placeID: p.PlaceID, doors: b.DoorIDs}
+		if json.Unmarshal(b.Channels, &info.channels) != nil {
+			for i := range b.DoorIDs {
+				info.channels = append(info.channels, i+1)
+			}
+		}
+		d.add(info)
+	}
+	return nil
+}
+
+// pick lists the boards of a kind in a fixed order.
+func (d *directory) pick(ctx context.Context, kind string) ([]*boardInfo, error) {
+	for i := range d.run.target.Places {
+		p := &d.run.target.Places[i]
+		if (kind == "any" || p.Kind == kind) && (p.Kind == "test" || d.run.lab == nil) {
+			if err := d.ask(ctx, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []*boardInfo
+	for _, b := range d.boards {
+		if kind == "any" || b.kind == kind {
+			out = append(out, b)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].id < out[j].id })
+	return out, nil
+}
+
+func (d *directory) board(id string) *boardInfo {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.boards[id]
+}
+
+func (d *directory) door(id string) *boardInfo {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.doors[id]
+}
+
+// key is the key of a place.
+func (d *directory) key(placeID string) (string, error) {
+	p := d.places[placeID]
+	switch {
+	case p == nil:
+		return "", fmt.Errorf("no place %q in the target", placeID)
+	case p.APIKey == "":
+		return "", fmt.Errorf("no key for place %s", placeID)
+	}
+	return p.APIKey, nil
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// TestDocs: docs/scenarios.md has a section with an example for every verb and
+// for nothing else, and every example is a sound scenario.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/scenarios.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(raw)
+	blocks := block.FindAllStringSubmatch(page, -1)
+	prelude, _, _ := strings.Cut(blocks[1][1], "steps:\n")
+	for i, b := range blocks {
+		source := b[1]
+		if strings.HasPrefix(source, "- ") {
+			source = prelude + "steps:\n" + "  " + strings.ReplaceAll(strings.TrimSpace(source), "\n", "\n  ") + "\n"
+		}
+		if _, err := Parse(fmt.Sprintf("example %d", i+1), []byte(source)); err != nil {
+			t.Errorf("%v\n%s", err, source)
+		}
+	}
+	verbs := strictyaml.Keys(verbsType)
+	sections := map[string]string{}
+	for _, s := range strings.Split(page, "\n#### ")[1:] {
+		name, body, _ := strings.Cut(s, "\n")
+		body, _, _ = strings.Cut(body, "\n### ")
+		sections[name] = body
+		if !slices.Contains(verbs, name) {
+			t.Errorf("%s is no verb", name)
+		}
+	}
+	for _, name := range verbs {
+		if !regexp.MustCompile(`(?m)^\s*-? *` + name + `:`).MatchString(strings.Join(matches(sections[name]), "\n")) {
+			t.Errorf("no section with an example for %s", name)
+		}
+	}
+	for _, name := range strictyaml.Keys(stepType) {
+		if !slices.Contains(verbs, name) && !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("the key %s of a step is not explained", name)
+		}
+	}
+}
+
+func matches(section string) (out []string) {
+	for _, b := range block.FindAllStringSubmatch(section, -1) {
+		out = append(out, b[1])
+	}
+	return out
+}

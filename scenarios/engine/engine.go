@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// fileRun is one file being played.
+type fileRun struct {
+	run  *run
+	file *File
+
+	mu          sync.Mutex
+	labels      map[string]time.Time
+	faults      []arming
+	missed      []*StepResult // faults that did less than they were armed for
+	backgrounds map[string]*background
+}
+
+// arming is a fault that a step armed, at one listener or several.
+type arming struct {
+	name, title string
+	line, least int // hits it must have
+	at          []armed
+}
+
+// armed is a fault in force at one listener.
+type armed struct{ base, id string }
+
+// background is a step in progress.
+type background struct {
+	done   chan struct{}
+	cancel context.CancelFunc
+	result *StepResult
+}
+
+// frame is what a verb works with.
+type frame struct {
+	run   *run
+	file  *fileRun
+	scope *scope
+	ctx   context.Context
+	plain bool // the step has no expectations of its own
+	step  *Step
+	res   *StepResult
+	quick bool // not the last try
+}
+
+// fields is a verb's result.
+type fields = map[string]any
+
+// verb is implemented by everything in Verbs.
+type verb interface {
+	run(x *frame) (fields, error)
+}
+
+// failure is an expectation that did not hold: FAIL. Other errors are BLOCKED.
+type failure struct {
+	text     string
+	definite bool // an expectation was evaluated, and it was false
+}
+
+func (f *failure) Error() string { return f.text }
+
+func failed(format string, args ...any) error { return &failure{text: fmt.Sprintf(format, args...)} }
+
+// vain is an expectation that says nothing: BLOCKED, but within tries again.
+type vain struct{ text string }
+
+func (v *vain) Error() string { return v.text }
+
+// invalid is a run that does not count.
+type invalid struct{ text string }
+
+func (i *invalid) Error() string { return i.text }
+
+var errNoControl = errors.New("needs a control listener")
+
+// sequence runs steps one after the other until one fails.
+func (f *fileRun) sequence(ctx context.Context, sc *scope, steps []Step, depth int) (out []*StepResult, ok bool) {
+	ok = true
+	for i := range steps {
+		s := &steps[i]
+		if ctx.Err() != nil {
+			out = append(out, &StepResult{Name: s.title(), Status: judge.Blocked, Detail: ctx.Err().Error()})
+			return out, false
+		}
+		res := f.step(ctx, sc, s, depth)
+		out = append(out, res)
+		if bad(res.Status) && !s.Continue {
+			return out, false
+		}
+	}
+	return out, ok
+}
+
+func bad(s judge.Status) bool { return s != judge.Pass && s != judge.Skipped }
+
+// step runs a step: alone, once a row, or in the background.
+func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *StepResult {
+	if s.Background == "" {
+		return f.now(ctx, sc, s, depth)
+	}
+	bctx, cancel := context.WithCancel(ctx)
+	b := &background{done: make(chan struct{}), cancel: cancel}
+	f.mu.Lock()
+	taken := f.backgrounds[s.Background] != nil
+	if !taken {
+		f.backgrounds[s.Background] = b
+	}
+	f.mu.Unlock()
+	if taken { // a table's row, or a group that is tried again
+		cancel()
+		res := f.newResult(sc, s)
+		res.Status, res.Detail = judge.Blocked, "a background called "+s.Background+" is in progress; wait for it first"
+		return res
+	}
+	go func() {
+		defer close(b.done)
+		b.result = f.now(bctx, sc, s, depth)
+	}()
+	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Status: judge.Pass, Detail: "in the background", At: f.run.now(), Started: clock.WallNow()}
+}
+
+func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepResult {
+	res := f.newResult(sc, s)
+	began := clock.Mono()
+	defer func() {
+		res.Seconds = (clock.Mono() - began).Seconds()
+		f.run.mask.clean(res)
+		f.run.out.step(depth, res)
+	}()
+	if s.If != nil {
+		switch ok, err := s.If.decides(sc); {
+		case err != nil:
+			res.Status, res.Detail = judge.Blocked, "if: "+err.Error()
+			return res
+		case !ok:
+			res.Status, res.Detail = judge.Skipped, "expected "+s.If.src+s.If.found(sc)
+			return res
+		}
+	}
+	if s.Cases == nil {
+		f.tries(ctx, sc, s, res, depth)
+		return res
+	}
+	rows, err := s.Cases.eval(sc)
+	list, ok := rows.([]any)
+	if err != nil || !ok {
+		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases: no list: %s %v", brief(rows, 80), err)
+		return res
+	}
+	least, err := s.least(sc)
+	if err != nil || len(list) < least {
+		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases: %d rows, at least %d are needed (atLeast)%s", len(list), least, because(err))
+		return res
+	}
+	if len(list) == 0 { // allowed, and evidence of nothing
+		res.Status, res.Detail = judge.Skipped, "cases: no rows"
+		return res
+	}
+	for i, row := range list {
+		vars, ok := row.(map[string]any)
+		if !ok {
+			vars = map[string]any{}
+		}
+		inner := map[string]any{"row": row}
+		for k, v := range vars {
+			inner[k] = v
+		}
+		rowScope := sc.child(inner)
+		sub := f.newResult(rowScope, s)
+		sub.Name = rowName(s.title(), vars, row, i)
+		start := clock.Mono()
+		f.tries(ctx, rowScope, s, sub, depth)
+		sub.Seconds = (clock.Mono() - start).Seconds()
+		f.run.mask.clean(sub)
+		res.Children = append(res.Children, sub)
+		f.run.out.step(depth+1, sub)
+	}
+	res.Status = statusOf(res.Children)
+	if res.Status != judge.Pass {
+		res.Detail = firstBad(res.Children)
+	}
+	return res
+}
+
+func (f *fileRun) newResult(sc *scope, s *Step) *StepResult {
+	boundary, err := s.Boundary.str(sc)
+	if err != nil { // a column of the table of the step itself
+		boundary = s.Boundary.raw
+	}
+	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Clauses: s.Clauses, Boundary: boundary, Asserts: s.asserts, At: f.run.now(), Started: clock.WallNow()}
+}
+
+// least is how many rows a table must have.
+func (s *Step) least(sc *scope) (int, error) {
+	if s.AtLeast == nil {
+		return 1, nil
+	}
+	n, err := s.AtLeast.num(sc)
+	return int(n), err
+}
+
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
+}
+
+// rowName names a row by its plain columns.
+func rowName(title string, vars map[string]any, row any, i int) string {
+	var cols []string
+	for _, k := range keysOf(vars) {
+		switch vars[k].(type) {
+		case map[string]any, []any:
+		default:
+			cols = append(cols, k+"="+show(vars[k]))
+		}
+	}
+	if len(vars) == 0 {
+		cols = append(cols, brief(row, 40))
+	}
+	if len(cols) == 0 {
+		cols = append(cols, fmt.Sprint(i+1))
+	}
+	return title + " [" + strings.Join(cols, " ") + "]"
+}
+
+// statusOf is the worst of several; all skipped is skipped.
+func statusOf(steps []*StepResult) judge.Status {
+	out := judge.Status("")
+	for _, s := range steps {
+		out = report.Heavier(out, s.Status)
+	}
+	if out == "" {
+		return judge.Pass
+	}
+	return out
+}
+
+// firstBad is the first thing that went wrong.
+func firstBad(steps []*StepResult) string {
+	for _, s := range steps {
+		if bad(s.Status) {
+			if len(s.Children) > 0 {
+				if t := firstBad(s.Children); t != "" {
+					return t
+				}
+			}
+			return s.Name + ": " + s.Detail
+		}
+	}
+	return ""
+}
+
+// evidence gives the ledger a step's clauses: a table's rows one by one.
+func (r *run) evidence(s *StepResult, file string) {
+	leaves := false
+	for _, c := range s.Children {
+		r.evidence(c, file)
+		leaves = leaves || len(c.Clauses) > 0
+	}
+	if (!leaves || s.Own()) && s.Detail != "in the background" {
+		r.assert(s, file)
+	}
+}

@@ -1,0 +1,354 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/loadtest"
+)
+
+func parse(t *testing.T, source string) *File {
+	t.Helper()
+	f, err := Parse("one.yaml", []byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// play runs one file; the progress lines come along.
+func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
+	t.Helper()
+	var out bytes.Buffer
+	opt.Progress = &out
+	res, err := Run(t.Context(), f.target(), []*File{parse(t, source)}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, out.String()
+}
+
+// An answer that does not fit what the target publishes fails the step that got it.
+func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[string]judge.Status{"integer": judge.Pass, "string": judge.Fail} {
+		f := newFake(t)
+		f.docs = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/echo":{"get":{"responses":{"200":{"description":"",
+			"content":{"application/json":{"schema":{"properties":{"data":{"properties":{"n":{"type":"` + number + `"}}}}}}}}}}}}}`
+		res, out := play(t, f, `steps: [{call: {path: /echo}}]`, Options{})
+		if res.Status != want || (want == judge.Fail) != strings.Contains(out, "does not fit the target's OpenAPI document: GET /echo answered 200") {
+			t.Errorf("%s: %s\n%s", number, res.Status, out)
+		}
+	}
+}
+
+// TestVerdicts: what happens decides between PASS, FAIL, BLOCKED, SKIPPED and INVALID.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	load := func(v string, rate float64) Loader {
+		return func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
+			return loadtest.Result{Verdict: v, Reasons: []string{"because"}, SentRate: rate, Sent: 10}, nil
+		}
+	}
+	for name, c := range map[string]struct {
+		source string
+		loader Loader
+		want   judge.Status
+		reason string
+		exit   int
+	}{
+		"pass":            {`steps: [{set: {a: 200}}, {call: {path: /echo}, expect: status == a}]`, nil, judge.Pass, "", 0},
+		"fail":            {`steps: [{set: {a: 1}}, {expect: a == 2, clauses: [CMD-1]}]`, nil, judge.Fail, "expected a == 2\nfound a = 1", 4},
+		"set-up fails":    {`{setup: [{call: {path: /nowhere}, clauses: [CMD-1]}], steps: [{expect: 1 == 1}]}`, nil, judge.Blocked, "set-up: one.yaml:1: call /nowhere: expected 200, found 404", 4},
+		"cannot go on":    {`steps: [{clear: flood}]`, nil, judge.Blocked, "no fault called flood is armed", 4},
+		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 boards for cohort a, it needs 5", 4},
+		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, the target has 1", 6},
+		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},
+		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "the run does not count: expected hits > 0", 6},
+		"load too slow":   {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}}]`, load(loadtest.Pass, 120), judge.Invalid, "only 120.0 commands/s were sent, the run needs 300", 6},
+		"load invalid":    {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Invalid, 300), judge.Invalid, "load: because", 6},
+		"load fails":      {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Fail, 300), judge.Fail, "load: because", 4},
+		"load passes":     {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}, expect: sent == 10}]`, load(loadtest.Pass, 300), judge.Pass, "", 0},
+		"background":      {`steps: [{expect: 1 == 2, background: b}, {wait: b}]`, nil, judge.Fail, "expected 1 == 2", 4},
+		"left behind":     {`steps: [{expect: 1 == 2, background: b}]`, nil, judge.Fail, "expected 1 == 2", 4},
+		"goes on":         {`steps: [{expect: 1 == 2, continue: true}, {set: {a: 1}}]`, nil, judge.Fail, "expected 1 == 2", 4},
+		"if":              {`steps: [{set: {a: 1}}, {call: {path: /echo}}, {expect: a == 2, if: a == 2}]`, nil, judge.Pass, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res, out := play(t, newFake(t), c.source, Options{Loader: c.loader})
+			got := res.Files[0]
+			if got.Status != c.want || !strings.Contains(got.Reason, c.reason) || res.ExitCode() != c.exit {
+				t.Errorf("%s exit %d: %s\n%s", got.Status, res.ExitCode(), got.Reason, out)
+			}
+			for _, r := range res.Ledger {
+				if r.Clause == "CMD-1" && r.Status == judge.Fail && c.want == judge.Blocked {
+					t.Errorf("a set-up that failed breaks %s", r.Clause)
+				}
+			}
+		})
+	}
+}
+
+// TestRepeats: any request can be made several times, and every answer is held
+// against the expectations.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	res, out := play(t, f, `
+setup:
+  - cohort: {name: one, boards: 1}
+steps:
+  - call: {path: /echo, times: 2, together: 3}
+    expect: 'same and len(answers) == 6 and count(statuses, # == 200) == 6 and data.n == 3'
+  - permit: {person: ann, place: one, together: 5}
+    expect: same and len(answers) == 5 and ann.permitId == "pmt_1"
+  - call: {path: /nowhere, times: 2, status: 200}
+    continue: true
+`, Options{})
+	if got := res.Files[0].Reason; f.asked("/echo") != 6 || f.asked("/entry-permits") != 5 || f.asked("/nowhere") != 2 || !strings.Contains(got, "expected status 200, found 404") {
+		t.Fatalf("%s\n%s", got, out)
+	}
+}
+
+// TestCommandsAndCaptures: keys are the file's own, answers are compared, parts get names.
+func TestCommandsAndCaptures(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	res, out := play(t, f, `
+setup:
+  - cohort: {name: one, boards: 1}
+steps:
+  - command: {door: one, key: a, times: 3, outcome: reported}
+    expect: 'same and fresh == 1 and count(statuses, # == 200) == 3'
+    capture: {first: data.commandId}
+  - command: {door: "one.doors[1]", key: b, together: 4}
+    expect: data.commandId != first
+  - command: {door: one, key: a}
+    expect: replayed and data.commandId == first
+  - name: rows
+    cases: [{door: "${one.doors[0]}", n: 1}, {door: "${one.doors[1]}", n: 2}]
+    command: {door: "${row.door}", key: "k${n}", outcome: reported}
+    clauses: [CMD-1]
+    boundary: "${n} of 2"
+`, Options{})
+	if res.Files[0].Status != judge.Pass {
+		t.Fatal(out)
+	}
+	attempts, keys := 0, map[string]bool{}
+	for _, e := range res.Events {
+		if e.Kind == history.Attempt {
+			attempts++
+			keys[e.Key] = true
+		}
+	}
+	if attempts != 10 || len(keys) != 4 {
+		t.Errorf("%d attempts with %d keys", attempts, len(keys))
+	}
+	rows := res.Files[0].Steps[4].Children
+	if len(rows) != 2 || rows[1].Boundary != "2 of 2" || !strings.Contains(rows[1].Name, "n=2") {
+		t.Errorf("rows: %+v", rows)
+	}
+	for _, r := range res.Ledger {
+		if r.Clause == "CMD-1" && len(r.Assertions) != 2 {
+			t.Errorf("CMD-1 has %d assertions", len(r.Assertions))
+		}
+	}
+}
+
+// TestUntil: within and eventually try again, never waits for what must not come.
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	third := func(n int) bool { return n == 1 || n == 2 || n >= 6 } // settles, then comes back
+	for name, c := range map[string]struct {
+		step string
+		want judge.Status
+	}{
+		"eventually":    {`{boards: {}, expect: first.online, eventually: true}`, judge.Pass},
+		"within":        {`{boards: {all: online}, within: 10s}`, judge.Pass},
+		"not in time":   {`{boards: {}, expect: first.boardId == "brd_2", within: 50ms}`, judge.Fail},
+		"never":         {`{boards: {}, expect: first.boardId == "brd_2", never: 50ms}`, judge.Pass},
+		"came true":     {`{boards: {}, expect: first.online, never: 10s}`, judge.Fail},
+		"group, within": {`{group: [{boards: {all: online}}], within: 10s}`, judge.Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.online = third
+			res, out := play(t, f, "steps: ["+c.step+"]", Options{})
+			if res.Files[0].Status != c.want {
+				t.Errorf("%s\n%s", res.Files[0].Status, out)
+			}
+		})
+	}
+}
+
+// TestTime: labels and jumps are in domain time, to the millisecond, and the
+// laboratory is left running and without faults.
+func TestTime(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	res, out := play(t, f, `
+steps:
+  - clock: freeze
+  - mark: cut
+  - fault: {fault: offline, of: "\"brd_1\""}
+  - clock: {to: cut+36h-1ms}
+    expect: now == at("cut+36h-1ms") and state == "frozen"
+  - clock: {advance: 1ms}
+    expect: now == "2026-03-02T21:00:00.000Z"
+  - clock: {to: cut+36h}
+  - clear: offline
+    expect: hits == 4
+  - expect: label("cut+1h") - label("cut") == 3600000 and seconds("36h") == 129600
+`, Options{})
+	if res.Files[0].Status != judge.Pass {
+		t.Fatal(out)
+	}
+	if f.frozen || f.asked("POST /faults/reset") < 2 || f.asked("POST /clock/advance") != 2 {
+		t.Errorf("frozen %v, %v", f.frozen, f.calls)
+	}
+}
+
+// TestNames: an unknown verb or name is reported with its position and the nearest one.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"steps:\n  - comand: {door: one}":                        `one.yaml:2:5: unknown key "comand", did you mean "command"?`,
+		"steps:\n  - expect: onlin == 1":                         `one.yaml:2:13: unknown name "onlin", did you mean "online"?`,
+		"steps:\n  - wait: crowd":                                `one.yaml:2:11: no background "crowd" in this file`,
+		"steps:\n  - clock: {to: cut+36h}":                       `one.yaml:2:17: no label "cut" in this file`,
+		"steps:\n  - clock: freezee":                             `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,
+		"steps:\n  - {log: a, pause: 1s}":                        `one.yaml:2:5: one verb a step, found pause and log`,
+		"steps:\n  - load: {rate: 300/s}":                        `one.yaml:2:11: load: duration: pacer constant needs duration`,
+		"steps:\n  - expect: 1 +":                                `one.yaml:2:`,
+		"steps:\n  - log: ${uid(\"a\")":                          `one.yaml:2:10: ${ without a closing }`,
+		"steps:\n  - log: a\n    clauses: [OFF-9]":               `one.yaml:3:15: no clause "OFF-9", did you mean "OFF-1"?`,
+		"steps:\n  - command: {door: one, outcome: offlin}":      `"offlin" is not a valid outcome, did you mean "offline"?`,
+		"steps:\n  - log: a\n    log: b":                         `one.yaml:3:5: "log" is given twice`,
+		"name: x":                                                `one.yaml:1:1: "steps" is missing`,
+		"steps:\n  - never: 1s\n    pause: 1s":                   `never needs an expectation`,
+		"steps:\n  - cohort: {name: a, bords: 1}":                `unknown key "bords", did you mean "boards"?`,
+		"steps:\n  - present: {person: ann, door: nobody.doors}": `unknown name "ann"`,
+	} {
+		_, err := Parse("one.yaml", []byte(source))
+		var ps Problems
+		if !errors.As(err, &ps) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q\ngot  %v\nwant %s", source, err, want)
+		}
+	}
+}
+
+// TestUnreachable: a target that is not there is no verdict about it.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	target := f.target()
+	f.api.Close()
+	res, err := Run(t.Context(), target, []*File{parse(t, "steps: [{log: a}]")}, Options{Wait: 1})
+	if err != nil || !res.Unreached || res.ExitCode() != 5 {
+		t.Errorf("%v %+v", err, res)
+	}
+}
+
+// TestInterrupted: a cancelled run stops where it is and says so.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	load := func(ctx context.Context, _ loadtest.Target, _ loadtest.Plan, _ loadtest.Options) (loadtest.Result, error) {
+		cancel()
+		<-ctx.Done()
+		return loadtest.Result{}, ctx.Err()
+	}
+	res, err := Run(ctx, f.target(), []*File{parse(t, "steps: [{load: {rate: 1/s, duration: 1s}}, {log: never}]"), parse(t, "steps: [{log: a}]")}, Options{Loader: load})
+	if !errors.Is(err, context.Canceled) || len(res.Files) != 2 || res.Files[0].Status != judge.Invalid || res.Files[1].Status != judge.Skipped {
+		t.Errorf("%v %+v, want the first file INVALID and the second one not played", err, res.Files)
+	}
+}
+
+// TestSeveralClocks: a target of several processes is frozen at one moment, the
+// first whole millisecond that no clock is past.
+func TestSeveralClocks(t *testing.T) {
+	t.Parallel()
+	f, ahead := newFake(t), newFake(t)
+	ahead.now = ahead.now.Add(7 * time.Millisecond)
+	target := f.target()
+	target.Control = append(target.Control, ahead.lab.URL)
+	var out bytes.Buffer
+	res, err := Run(t.Context(), target, []*File{parse(t, `
+steps:
+  - clock: freeze
+  - mark: a
+  - expect: 'at("a") == "2026-03-01T09:00:00.008Z"'
+`)}, Options{Progress: &out})
+	if err != nil || res.Files[0].Status != judge.Pass || !f.now.Equal(ahead.now) {
+		t.Fatalf("%v, clocks at %s and %s\n%s", err, f.now, ahead.now, &out)
+	}
+}
+
+// TestWithoutControl: against a bare deployment a file that needs no board runs,
+// the others are skipped.
+func TestWithoutControl(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	target := f.target()
+	target.Control = nil
+	files := []*File{parse(t, `steps: [{call: {path: /echo, place: "\"plc_1\""}, expect: data.n == 3}]`), parse(t, `steps: [{boards: {}}]`)}
+	res, err := Run(t.Context(), target, files, Options{})
+	if err != nil || res.Files[0].Status != judge.Pass || res.Files[1].Status != judge.Skipped {
+		t.Errorf("%v: %s, %s %s", err, res.Files[0].Status, res.Files[1].Status, res.Files[1].Reason)
+	}
+}
+
+// TestSecretsAreHidden: phones, keys and tokens are in no line and no verdict,
+// whether the run knows them or they only look like it.
+func TestSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	res, out := play(t, newFake(t), `
+setup: [{cohort: {name: one, boards: 1}}, {permit: {person: ann, place: one}}]
+steps:
+  - {call: {path: /echo}, expect: data.name == "Bob", continue: true}
+  - {expect: ann.name == "Bob" and ann.phone == "", continue: true}
+  - {log: "call ${ann.phone} of ${ann.token} with ${phone(\"x\")}", continue: true}
+  - {call: {path: /echo}, cases: [{phone: "01099998888"}], expect: data == phone, continue: true}
+`, Options{Verbose: true})
+	var b strings.Builder
+	b.WriteString(out)
+	for _, s := range res.Files[0].Steps {
+		b.WriteString(s.Name + s.Detail)
+		for _, c := range s.Children {
+			b.WriteString(c.Name + c.Detail)
+		}
+	}
+	for _, a := range res.Ledger {
+		b.WriteString(a.Number)
+	}
+	text := b.String() + res.Reason + res.Files[0].Reason
+	phone := (&fileRun{run: &run{seed: 1}, file: &File{Path: "one.yaml"}}).phone("ann")
+	for _, secret := range []string{"01012345678", "01099998888", fakeToken, fakeKey, phone, "control-token"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s is shown:\n%s", secret, text)
+		}
+	}
+	if !strings.Contains(text, "010-****-5678") {
+		t.Errorf("no masked phone:\n%s", text)
+	}
+}
+
+// TestIdsStay: what is no secret is not hidden.
+func TestIdsStay(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"dor_0000100w003qqxxpfbqbvv8452", "plc_0000000002372dnbhcravy8ffc", "2026-03-01T09:00:00.000Z", "cut+36h-1ms",
+		"9bfc4389f0f057335572860e74d682cc", "6400 sent at 320/s", "guest:*1234", "010-****-1234"} {
+		if got := lookalikes(s); got != s {
+			t.Errorf("%s became %s", s, got)
+		}
+	}
+}

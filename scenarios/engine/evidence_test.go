@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestNothingProvesNothing: what was not evaluated, not hit or not there never
+// passes, and says why.
+func TestNothingProvesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		steps  string
+		want   judge.Status
+		reason string
+	}{
+		"no rows":                {`{cases: [], expect: 1 == 1, clauses: [CMD-6]}`, judge.Blocked, "cases: 0 rows, at least 1 are needed"},
+		"no rows of a slice":     {`{cases: "${[1, 2][:0]}", expect: 1 == 1}`, judge.Blocked, "cases: 0 rows"},
+		"no rows, allowed":       {`{cases: [], atLeast: 0, expect: 1 == 1}`, judge.Skipped, ""},
+		"too few rows":           {`{cases: [1, 2], atLeast: 3, expect: 1 == 1}`, judge.Blocked, "2 rows, at least 3"},
+		"all of none":            {`{journal: {of: "\"brd_1\"", all: action == "x"}}`, judge.Blocked, "all: 0 journal lines, at least 1"},
+		"all of none, allowed":   {`{journal: {of: "\"brd_1\"", all: action == "x", atLeast: 0}}`, judge.Pass, ""},
+		"all of too few":         {`{boards: {all: online, atLeast: 2}}`, judge.Blocked, "all: 1 boards, at least 2"},
+		"if of another type":     {`{if: seed, expect: 1 == 2}`, judge.Blocked, "if: seed is 1, not true or false"},
+		"if that fails":          {`{if: target.http.x == 1, expect: 1 == 2}`, judge.Blocked, "if: "},
+		"if of a missing field":  {`{if: target.nope == 1, expect: 1 == 2}`, judge.Blocked, "target.nope not found"},
+		"if that asks":           {`{if: target?.nope == 1, expect: 1 == 2}`, judge.Skipped, ""},
+		"capture that fails":     {`{call: {path: /echo}, capture: {deep: data.name.x.y}}`, judge.Blocked, "capture deep: "},
+		"capture of nothing":     {`{call: {path: /echo}, capture: {deep: data.nope}}`, judge.Blocked, "capture deep: data.nope: data.nope not found"},
+		"nil equals nil":         {`{call: {path: /echo}, expect: data.nope == data.none}`, judge.Blocked, "both sides are missing"},
+		"nil differs from nil":   {`{call: {path: /echo}, expect: not (data.nope != data.none)}`, judge.Blocked, "both sides are missing"},
+		"nil in a predicate":     {`{call: {path: /echo}, expect: "all([data], .nope == data.none)"}`, judge.Blocked, "both sides are missing"},
+		"nil written out":        {`{call: {path: /echo}, expect: data.nope == nil}`, judge.Pass, ""},
+		"matches absence":        {`{call: {path: /echo, match: {data: {nope: null}}}}`, judge.Fail, "body.data has no nope"},
+		"times is nothing":       {`{call: {path: /echo, times: "${target.nope}"}}`, judge.Blocked, "is not a number"},
+		"times is a text":        {`{call: {path: /echo, times: "${file}"}}`, judge.Blocked, "is not a number"},
+		"times is a part":        {`{call: {path: /echo, times: "${1.5}"}}`, judge.Blocked, "1.5 is not a whole number"},
+		"nth is negative":        {`{fault: {fault: offline, of: "\"brd_1\"", nth: "${-1}"}}`, judge.Blocked, "-1 is not a whole number"},
+		"filter of nothing":      {`{records: {place: "\"plc_1\"", command: "${target.nope}"}}`, judge.Blocked, "is nothing"},
+		"part of nothing":        {`{log: "a${target.nope}b"}`, judge.Blocked, "target.nope is nothing"},
+		"never, verb fails":      {`{call: {path: /nowhere, status: 200}, expect: status == 201, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
+		"never, of another type": {`{call: {path: /echo}, expect: data.n, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
+		"never, not evaluated":   {`{call: {path: /echo}, expect: data.nope.x == 1, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
+		"left behind":            {`{expect: 1 == 1, background: b}`, judge.Invalid, "nothing waited for background b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res, out := play(t, newFake(t), "steps: ["+c.steps+"]", Options{})
+			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
+			}
+			if pass := res.ExitCode() == 0; pass != (c.want == judge.Pass) {
+				t.Errorf("exit %d for %s", res.ExitCode(), c.want)
+			}
+		})
+	}
+}
+
+// TestFaultsMustHit: a fault that did nothing until it was cleared, or until the
+// file ended, makes the file INVALID.
+func TestFaultsMustHit(t *testing.T) {
+	t.Parallel()
+	const fault = `{fault: {fault: offline, of: "\"brd_1\""%s}}`
+	for name, c := range map[string]struct {
+		more, after string
+		hits        int
+		want        judge.Status
+	}{
+		"hit, cleared":       {"", ", {clear: offline}, {call: {path: /echo}}", 4, judge.Pass},
+		"hit, left":          {"", ", {call: {path: /echo}}", 1, judge.Pass},
+		"no hit, cleared":    {"", ", {clear: offline}", 0, judge.Invalid},
+		"no hit, left":       {"", "", 0, judge.Invalid},
+		"no hit, allowed":    {", hits: 0", ", {clear: offline}, {call: {path: /echo}}", 0, judge.Pass},
+		"too few":            {", hits: 5", ", {clear: all}", 4, judge.Invalid},
+		"no hit and a false": {"", ", {expect: 1 == 2}", 0, judge.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.hits = c.hits
+			res, out := play(t, f, "steps: ["+strings.Replace(fault, "%s", c.more, 1)+c.after+"]", Options{})
+			if got := res.Files[0].Status; got != c.want {
+				t.Errorf("got %s, want %s\n%s", got, c.want, out)
+			}
+			if c.want == judge.Invalid && !strings.Contains(res.Files[0].Reason, "fault offline did something") {
+				t.Errorf("the reason names no fault: %q", res.Files[0].Reason)
+			}
+		})
+	}
+}
+
+// TestBackgroundsOfOneName: the first one's result would be lost.
+func TestBackgroundsOfOneName(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("one.yaml", []byte("steps:\n  - {expect: 1 == 2, background: b}\n  - {expect: 1 == 1, background: b}\n  - wait: b\n"))
+	if err == nil || !strings.Contains(err.Error(), `one.yaml:3:5: a second background "b"`) {
+		t.Errorf("got %v, want a problem at line 3", err)
+	}
+}
+
+// TestUnreadDocuments: a target whose documents can't be read has answers that
+// that were never checked.
+func TestUnreadDocuments(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.docs = "<html>"
+	res, _ := play(t, f, `steps: [{expect: 1 == 1}]`, Options{})
+	if res.Status != judge.Blocked || res.ExitCode() != 4 || !strings.Contains(res.Reason, "/space/v1/openapi.json is not an OpenAPI document") {
+		t.Errorf("got %s exit %d %q, want BLOCKED exit 4 and the documents named", res.Status, res.ExitCode(), res.Reason)
+	}
+}
+
+// TestOwnClauses: a failure is charged to the clauses whose expectation failed,
+// and to nothing else.
+func TestOwnClauses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ steps, want string }{
+		"one of two":        {`{clauses: [HRS-1], call: {path: /echo}, expect: [{that: status == 200, clauses: [HRS-2]}, {that: status == 201, clauses: [IMP-1]}]}`, "HRS-1 PASS, HRS-2 PASS, IMP-1 FAIL"},
+		"the later one":     {`{call: {path: /echo}, expect: [{that: 1 == 2, clauses: [HRS-2]}, {that: 1 == 1, clauses: [IMP-1]}]}`, "HRS-2 FAIL, IMP-1 PASS"},
+		"the step's own":    {`{clauses: [HRS-1], expect: [1 == 2, {that: 1 == 1, clauses: [HRS-2]}]}`, "HRS-1 FAIL, HRS-2 PASS"},
+		"both":              {`{clauses: [HRS-1], call: {path: /echo}, expect: [{that: status == 201, clauses: [HRS-2]}, status == 201]}`, "HRS-1 PASS, HRS-2 FAIL"},
+		"the same":          {`{clauses: [HRS-1], expect: [{that: 1 == 2, clauses: [HRS-1]}]}`, "HRS-1 FAIL"},
+		"the verb":          {`{call: {path: /nowhere, status: 200}, clauses: [HRS-1], expect: [{that: 1 == 1, clauses: [HRS-2]}]}`, "HRS-1 FAIL"},
+		"a parent's own":    {`{group: [{call: {path: /echo}, expect: status == 200, clauses: [HRS-2]}], expect: 1 == 2, clauses: [HRS-1]}`, "HRS-1 FAIL, HRS-2 PASS"},
+		"a child, not both": {`{group: [{expect: 1 == 2, clauses: [HRS-2]}], clauses: [HRS-1]}`, "HRS-2 FAIL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res, out := play(t, newFake(t), "steps: ["+c.steps+"]", Options{})
+			var got []string
+			for _, r := range res.Ledger { // the row itself may be SKIPPED: no checker saw anything
+				if charged := judge.Pass; len(r.Assertions) > 0 {
+					for _, a := range r.Assertions {
+						if a.Status == judge.Fail {
+							charged = judge.Fail
+						}
+					}
+					got = append(got, r.Clause+" "+string(charged))
+				}
+			}
+			if s := strings.Join(got, ", "); s != c.want {
+				t.Errorf("got %s, want %s\n%s", s, c.want, out)
+			}
+		})
+	}
+}
+
+// TestTwins: two files of one name share neither phones nor references.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, sub := range []string{"a", "b", "c"} {
+		name := "same.yaml"
+		if sub == "c" {
+			name = "other.yaml"
+		}
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, sub, name), []byte("steps: [{call: {path: /echo}, expect: status == 200}]"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := Load(dir)
+	if err != nil || len(files) != 3 {
+		t.Fatalf("got %d files, %v", len(files), err)
+	}
+	a, b := &fileRun{run: &run{seed: 1}, file: files[0]}, &fileRun{run: &run{seed: 1}, file: files[1]}
+	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
+		t.Errorf("both files have %s and %s", a.phone("ann"), a.uid("ann"))
+	}
+	if got := files[2].Base(); got != "other" {
+		t.Errorf("a name of its own became %q, want other", got)
+	}
+}

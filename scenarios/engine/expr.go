@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/types"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+// Expr is an expression of expr-lang/expr over the names of a file and the
+// fields of the verb's result.
+type Expr struct {
+	node
+	src     string
+	prog    *vm.Program
+	names   map[string]Pos // free identifiers
+	clauses ClauseIDs      // what this expectation alone is evidence for
+	paths   []string       // what an unmet expectation shows: outer member paths
+}
+
+func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
+	e.src, e.pos = strings.TrimSpace(src), pos
+	if err := e.compile(); err != nil {
+		col := pos.Col
+		var fe *file.Error
+		msg := err.Error()
+		if errors.As(err, &fe) {
+			col, msg = pos.Col+fe.Column, fe.Message
+		}
+		b.Problem(Pos{Line: pos.Line, Col: col}, "expression: %s", msg)
+		return
+	}
+	notes(b).expr(e)
+}
+
+// compile parses the source and finds out which names it speaks of. The names
+// win over expr's builtins of the same name (count, first, last, one).
+func (e *Expr) compile() error {
+	tree, err := parser.Parse(e.src)
+	if err != nil {
+		return err
+	}
+	e.names = map[string]Pos{}
+	env, seen := types.Map{}, map[string]bool{}
+	walk(tree.Node, map[string]bool{}, func(n ast.Node, id string) {
+		if _, ok := e.names[id]; !ok {
+			e.names[id] = Pos{Line: e.pos.Line, Col: e.pos.Col + n.Location().From}
+		}
+		env[id] = types.Any
+	}, func(path string) {
+		if !seen[path] {
+			seen[path] = true
+			e.paths = append(e.paths, path)
+		}
+	})
+	e.prog, err = expr.Compile(e.src, append(strictly(), expr.Env(env), expr.AllowUndefinedVariables())...)
+	return err
+}
+
+// walk reports free identifiers and the longest member paths.
+func walk(n ast.Node, local map[string]bool, name func(ast.Node, string), path func(string)) {
+	sub := func(ns ...ast.Node) {
+		for _, c := range ns {
+			if c != nil {
+				walk(c, local, name, path)
+			}
+		}
+	}
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		if !local[n.Value] {
+			name(n, n.Value)
+			path(n.Value)
+		}
+	case *ast.MemberNode:
+		if base, ok := baseOf(n); ok && !local[base.Value] {
+			name(base, base.Value)
+			path(n.String())
+			return
+		}
+		sub(n.Node, n.Property)
+	case *ast.ChainNode:
+		sub(n.Node)
+	case *ast.UnaryNode:
+		sub(n.Node)
+	case *ast.BinaryNode:
+		sub(n.Left, n.Right)
+	case *ast.SliceNode:
+		sub(n.Node, n.From, n.To)
+	case *ast.CallNode:
+		if id, ok := n.Callee.(*ast.IdentifierNode); ok {
+			name(id, id.Value)
+		} else {
+			sub(n.Callee)
+		}
+		sub(n.Arguments...)
+	case *ast.BuiltinNode:
+		sub(n.Arguments...)
+	case *ast.PredicateNode:
+		walk(n.Node, local, name, func(string) {})
+	case *ast.VariableDeclaratorNode:
+		sub(n.Value)
+		inner := map[string]bool{n.Name: true}
+		for k := range local {
+			inner[k] = true
+		}
+		walk(n.Expr, inner, name, path)
+	case *ast.ConditionalNode:
+		sub(n.Cond, n.Exp1, n.Exp2)
+	case *ast.SequenceNode:
+		sub(n.Nodes...)
+	case *ast.ArrayNode:
+		sub(n.Nodes...)
+	case *ast.MapNode:
+		sub(n.Pairs...)
+	case *ast.PairNode:
+		sub(n.Key, n.Value)
+	}
+}
+
+// baseOf is the identifier that a plain path begins with.
+func baseOf(n ast.Node) (*ast.IdentifierNode, bool) {
+	for {
+		switch m := n.(type) {
+		case *ast.IdentifierNode:
+			return m, true
+		case *ast.MemberNode:
+			switch m.Property.(type) {
+			case *ast.StringNode, *ast.IntegerNode:
+				n = m.Node
+				continue
+			}
+			return nil, false
+		case *ast.ChainNode:
+			n = m.Node
+		default:
+			return nil, false
+		}
+	}
+}
+
+// eval runs the expression.
+func (e *Expr) eval(s *scope) (any, error) {
+	v, err := vm.Run(e.prog, s.env())
+	if err != nil {
+		var fe *file.Error
+		if errors.As(err, &fe) && !errors.Is(err, errMissing) {
+			return nil, fmt.Errorf("%s: %s", e.src, fe.Message)
+		}
+		if errors.Is(err, errMissing) {
+			return nil, fmt.Errorf("%s: %w", e.src, errMissing)
+		}
+		return nil, fmt.Errorf("%s: %w", e.src, err)
+	}
+	return v, nil
+}
+
+// unmet is nil when an expectation holds. Otherwise it is a failure that says what
+// was found instead; one that could not be evaluated is not definite, and one
+// that compares nothing with nothing, or is neither true nor false, is *vain.
+func (e *Expr) unmet(s *scope) error {
+	v, err := e.eval(s)
+	if errors.Is(err, errMissing) {
+		return &vain{err.Error() + e.found(s)}
+	}
+	if err != nil {
+		return failed("%s", err.Error()+e.found(s))
+	}
+	b, isBool := v.(bool)
+	switch {
+	case !isBool:
+		return &vain{fmt.Sprintf("%s is %s, not true or false", e.src, brief(v, 80))}
+	case !b:
+		return &failure{text: "expected " + e.src + e.found(s), definite: true}
+	}
+	return nil
+}
+
+// found shows the values of the expression's paths.
+func (e *Expr) found(s *scope) string {
+	var out []string
+	env := s.env()
+	for _, p := range e.paths {
+		path, err := compileExpr(p)
+		if err != nil {
+			continue
+		}
+		v, err := vm.Run(path.prog, env)
+		if err == nil && reflect.ValueOf(v).Kind() != reflect.Func {
+			out = append(out, p+" = "+brief(v, 160))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	sort.Strings(out)
+	return "\nfound " + strings.Join(out, "\n      ")
+}
+
+// compileExpr compiles what stands in no file.
+func compileExpr(src string) (*Expr, error) {
+	e := &Expr{src: src}
+	return e, e.compile()
+}

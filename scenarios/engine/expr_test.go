@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+func testScope(vars map[string]any) *scope {
+	f := &fileRun{run: &run{seed: 7, dir: &directory{}}, file: &File{Path: "x/one.yaml"}}
+	return &scope{file: f, vars: vars}
+}
+
+func TestExpressions(t *testing.T) {
+	t.Parallel()
+	sc := testScope(map[string]any{
+		"count": 2, "last": map[string]any{"cause": "command"}, "one": map[string]any{"boards": []any{"a", "b"}, "count": 2},
+		"status": 200, "data": nil, "boards": []any{map[string]any{"phase": "outage", "age": 3.0}, map[string]any{"phase": "online", "age": 0.0}},
+	})
+	for src, want := range map[string]string{
+		`count == 2 && last.cause == "command"`:  "",
+		`one.count == len(one.boards)`:           "",
+		`count(boards, .phase == "outage") == 1`: "",
+		`all(boards, .age >= 0)`:                 "",
+		`status in [200, 201]`:                   "",
+		`data?.outcome == nil`:                   "",
+		`seconds("36h") == 129600`:               "",
+		`phone("a") matches "^010[0-9]{8}$"`:     "",
+		`label("2026-01-01T00:00:00Z") > 0`:      "",
+		`count == 3`:                             "expected count == 3\nfound count = 2",
+		`data.outcome == "reported"`:             "cannot fetch outcome from <nil>",
+		`last.cause`:                             `"command", not true or false`,
+	} {
+		e, err := compileExpr(src)
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		err = e.unmet(sc)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", src, err, want)
+		}
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	sc := testScope(map[string]any{"n": int64(3), "list": []any{"a"}, "m": map[string]any{"k": "}"}})
+	for in, want := range map[string]any{
+		"plain": "plain", "${n}": int64(3), "x${n}y${n + 1}": "x3y4", `${m["k"] + "}"}`: "}}", "${list}": []any{"a"}, "": "",
+	} {
+		b := &strictyaml.Binder{}
+		var text Text
+		text.BindText(b, in, Pos{Line: 1, Col: 1})
+		got, err := text.eval(sc)
+		if err != nil || len(b.Problems()) > 0 || show(got) != show(want) {
+			t.Errorf("%q: got %v (%v, %v), want %v", in, got, err, b.Problems(), want)
+		}
+	}
+}
+
+func TestMoments(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"cut+36h-1s": "cut 35h59m59s", "now": "now 0s", "+48h": "now 48h0m0s", "a - 500ms": "a -500ms", "cut+2d": "cut 48h0m0s",
+		"2026-01-01T00:00:00Z": "2026-01-01T00:00:00Z 0s", "2026-01-01T09:00:00.5+09:00-1ms": "2026-01-01T09:00:00.5+09:00 -1ms",
+		"2026-01-01T09:00:00-05:00+1h30m": "2026-01-01T09:00:00-05:00 1h30m0s", "2026-13-01T00:00:00Z+1h": "!", "36 hours": "!", "": "!", "cut+36": "!",
+	} {
+		label, d, err := splitMoment(in)
+		got := label + " " + d.String()
+		if err != nil {
+			got = "!"
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}

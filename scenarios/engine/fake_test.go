@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// fake is a target: the public API and one control listener, just enough of them.
+type fake struct {
+	mu      sync.Mutex
+	now     time.Time
+	frozen  bool
+	calls   []string          // method and path of everything that was asked
+	answers map[string]string // Idempotency-Key to body
+	online  func(n int) bool  // of the n-th read of the boards
+	reads   int
+	permit  int    // status of a create
+	hits    int    // of every fault
+	docs    string // the published document, the same for each sub-service
+	events  []history.Event
+	api     *httptest.Server
+	lab     *httptest.Server
+}
+
+const fakeKey = "sacl_0123456789abcdefghijABCDEFGHIJ012345"
+const fakeToken = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCdE"
+
+func newFake(t *testing.T) *fake {
+	t.Helper()
+	f := &fake{now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), answers: map[string]string{}, permit: 200, hits: 4,
+		docs: `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{}}`}
+	f.api = httptest.NewServer(http.HandlerFunc(f.public))
+	f.lab = httptest.NewServer(http.HandlerFunc(f.control))
+	t.Cleanup(f.api.Close)
+	t.Cleanup(f.lab.Close)
+	return f
+}
+
+func (f *fake) target() Target {
+	return Target{HTTP: f.api.URL, Control: []string{f.lab.URL}, ControlToken: "control-token",
+		Places: []Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: fakeKey}}}
+}
+
+func (f *fake) asked(part string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.calls {
+		if strings.Contains(c, part) {
+			n++
+		}
+	}
+	return n
+}
+
+func say(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+type m = map[string]any
+
+func (f *fake) public(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, r.Method+" "+r.URL.Path)
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/v1/openapi.json"):
+		_, _ = w.Write([]byte(f.docs))
+	case r.URL.Path == "/readyz":
+		say(w, 200, m{"success": true})
+	case strings.HasSuffix(r.URL.Path, "/apikey/token"):
+		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900}})
+	case strings.HasSuffix(r.URL.Path, "/commands"):
+		key := r.Header.Get("Idempotency-Key")
+		if old, ok := f.answers[key]; ok {
+			w.Header().Set("Idempotent-Replayed", "true")
+			_, _ = w.Write([]byte(old))
+			return
+		}
+		f.answers[key] = fmt.Sprintf(`{"data":{"commandId":"cmd_%d","outcome":"reported"}}`, len(f.answers))
+		_, _ = w.Write([]byte(f.answers[key]))
+	case strings.HasSuffix(r.URL.Path, "/entry-permits"):
+		if f.permit != 200 {
+			say(w, f.permit, m{"error": "rule_violated", "message": "no", "statusCode": f.permit})
+			return
+		}
+		say(w, 200, m{"data": m{"permitId": "pmt_1", "entryToken": fakeToken, "url": "http://x/entry?t=" + fakeToken}})
+	case strings.HasSuffix(r.URL.Path, "/entry-logs"):
+		say(w, 200, m{"data": []m{}, "total": 0})
+	case r.URL.Path == "/echo":
+		say(w, 200, m{"data": m{"phone": "01012345678", "token": fakeToken, "key": fakeKey, "n": 3, "name": "Ann"}})
+	default:
+		say(w, 404, m{"error": "not_found", "message": "unknown path", "statusCode": 404})
+	}
+}
+
+func (f *fake) control(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path := strings.TrimPrefix(r.URL.Path, "/lab/v1")
+	f.calls = append(f.calls, r.Method+" "+path)
+	var body m
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	switch {
+	case path == "/boards":
+		f.reads++
+		on := f.online == nil || f.online(f.reads)
+		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1, "appliedRevision": 1,
+			"doors": []m{{"doorId": "dor_1", "channel": 1}, {"doorId": "dor_2", "channel": 2}}}
+		say(w, 200, m{"data": []m{b}, "total": 1})
+	case strings.HasPrefix(path, "/clock"):
+		f.clock(strings.TrimPrefix(path, "/clock"), body)
+		state := "ready"
+		if f.frozen {
+			state = "frozen"
+		}
+		say(w, 200, m{"data": m{"now": f.now, "mode": "virtual", "state": state}})
+	case path == "/faults":
+		say(w, 200, m{"data": m{"faultId": "flt_1"}})
+	case path == "/faults/flt_1":
+		say(w, 200, m{"data": m{"hits": f.hits}})
+	case strings.HasSuffix(path, "/journal"):
+		say(w, 200, m{"data": []m{}})
+	case path == "/history":
+		_ = history.Write(w, f.events)
+	case path == "/people/present":
+		say(w, 200, m{"data": m{"result": "denied", "reason": "no_valid_grant"}})
+	default:
+		say(w, 200, m{"data": m{}})
+	}
+}
+
+func (f *fake) clock(do string, body m) {
+	switch do {
+	case "/freeze":
+		f.frozen = true
+	case "/run":
+		f.frozen = false
+	case "/advance":
+		t, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(body["to"]))
+		f.now = t
+	}
+}

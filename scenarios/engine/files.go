@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+// Problem and Problems are what is wrong in scenario files.
+type (
+	Problem  = strictyaml.Problem
+	Problems = strictyaml.Problems
+)
+
+// File is a decoded scenario file.
+type File struct {
+	Path   string
+	Source []byte
+	Doc    Doc
+
+	twin bool // another file of the run has the same name
+}
+
+// Base is the file's name without folder and ending. Where another file of the
+// run has the same name, a hash of the path distinguishes them: phones, references
+// and keys come from it.
+func (f *File) Base() string {
+	if f.twin {
+		h := sha256.Sum256([]byte(filepath.ToSlash(f.Path)))
+		return fmt.Sprintf("%s-%x", f.name(), h[:3])
+	}
+	return f.name()
+}
+
+func (f *File) name() string {
+	return strings.TrimSuffix(strings.TrimSuffix(path.Base(filepath.ToSlash(f.Path)), ".yaml"), ".yml")
+}
+
+// Again is the file for the n-th of several plays in one run.
+func (f *File) Again(n, of int) *File {
+	again := *f
+	again.Doc.Name = fmt.Sprintf("%s (%d of %d)", cmp.Or(f.Doc.Name, f.Base()), n, of)
+	return &again
+}
+
+// Clauses are the guarantees that the file is about or that a step is evidence
+// for, in report order.
+func (f *File) Clauses() (out []string) {
+	has := map[string]bool{}
+	note := func(ids ClauseIDs) {
+		for _, c := range ids {
+			has[c] = true
+		}
+	}
+	note(f.Doc.Clauses)
+	eachStep(func(s *Step) {
+		note(s.Clauses)
+		for _, e := range s.Expect {
+			note(e.clauses)
+		}
+	}, f.Doc.Setup, f.Doc.Steps)
+	for _, c := range judge.Clauses() {
+		if has[c] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// eachStep visits every step, nested ones after their parent.
+func eachStep(visit func(*Step), lists ...[]Step) {
+	for _, steps := range lists {
+		for i := range steps {
+			visit(&steps[i])
+			if in, ok := steps[i].verb().(*Steps); ok {
+				eachStep(visit, *in)
+			}
+		}
+	}
+}
+
+// Parse decodes one file. The error is Problems, all at once.
+func Parse(name string, source []byte) (*File, error) {
+	f := &File{Path: name, Source: source}
+	if err := strictyaml.Decode(name, source, &f.Doc, &found{}, func(b *strictyaml.Binder) { checkDoc(b, &f.Doc) }); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// found is what a file's values turned up while they were bound.
+type found struct {
+	uses  []use // names that something else in the file must define
+	exprs []*Expr
+}
+
+// use is a name that must be defined somewhere in the file.
+type use struct {
+	kind, name string
+	pos        Pos
+}
+
+// notes are the file's own; a binder outside of a file has none worth keeping.
+func notes(b *strictyaml.Binder) *found {
+	if f, ok := b.Notes.(*found); ok {
+		return f
+	}
+	return &found{}
+}
+
+func (f *found) use(u use)    { f.uses = append(f.uses, u) }
+func (f *found) expr(e *Expr) { f.exprs = append(f.exprs, e) }
+
+// Load reads files and folders (every *.yaml and *.yml in them). The error is
+// Problems when a file is wrong, else of the file system.
+func Load(paths ...string) ([]*File, error) {
+	var names []string
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			names = append(names, p)
+			continue
+		}
+		found, err := yamlIn(os.DirFS(p))
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: no scenario files", p)
+		}
+		for _, f := range found {
+			names = append(names, filepath.Join(p, filepath.FromSlash(f)))
+		}
+	}
+	return parseAll(names, os.ReadFile)
+}
+
+// LoadFS reads every scenario file of a file system.
+func LoadFS(fsys fs.FS) ([]*File, error) {
+	names, err := yamlIn(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return parseAll(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
+}
+
+func yamlIn(fsys fs.FS) (names []string, err error) {
+	err = fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && (strings.HasSuffix(p, ".yaml") || strings.HasSuffix(p, ".yml")) {
+			names = append(names, p)
+		}
+		return err
+	})
+	sort.Strings(names)
+	return names, err
+}
+
+func parseAll(names []string, read func(string) ([]byte, error)) (files []*File, err error) {
+	var all Problems
+	for _, name := range names {
+		source, err := read(name)
+		if err != nil {
+			return nil, err
+		}
+		f, err := Parse(name, source)
+		var ps Problems
+		if errors.As(err, &ps) {
+			all = append(all, ps...)
+			continue
+		}
+		files = append(files, f)
+	}
+	if len(all) > 0 {
+		return nil, all
+	}
+	first := map[string]*File{}
+	for _, f := range files {
+		if other := first[f.name()]; other != nil {
+			f.twin, other.twin = true, true
+		} else {
+			first[f.name()] = f
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// What a secret looks like: API keys, bearer tokens, entry tokens (256 bit in
+// base64url), phone numbers. Ids have no leading zero of their own after a word
+// boundary, so they stay.
+var (
+	keyLike   = regexp.MustCompile(`\b(sac[tl]_)[0-9A-Za-z]{8,}`)
+	jwtLike   = regexp.MustCompile(`\beyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*`)
+	tokenLike = regexp.MustCompile(`(^|[^0-9A-Za-z_-])[0-9A-Za-z_-]{43}($|[^0-9A-Za-z_-])`)
+	phoneLike = regexp.MustCompile(`\b0[0-9]{7,14}\b`)
+)
+
+// mask hides what no report may show. What the run itself knows as a secret is
+// hidden whatever it looks like.
+type mask struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// add makes a secret known.
+func (m *mask) add(secrets ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known == nil {
+		m.known = map[string]bool{}
+	}
+	for _, s := range secrets {
+		if len(s) >= 8 {
+			m.known[s] = true
+		}
+	}
+}
+
+// text is a text without secrets.
+func (m *mask) text(s string) string {
+	if len(s) < 8 {
+		return s
+	}
+	m.mu.Lock()
+	for k := range m.known {
+		if strings.Contains(s, k) {
+			s = strings.ReplaceAll(s, k, hidden(k))
+		}
+	}
+	m.mu.Unlock()
+	return lookalikes(s)
+}
+
+// lookalikes hides whatever looks like a secret.
+func lookalikes(s string) string {
+	s = keyLike.ReplaceAllString(s, "${1}[hidden]")
+	s = jwtLike.ReplaceAllString(s, "[token]")
+	s = tokenLike.ReplaceAllString(s, "${1}[token]${2}")
+	return phoneLike.ReplaceAllStringFunc(s, maskPhone)
+}
+
+func hidden(secret string) string {
+	if strings.Trim(secret, "0123456789") == "" {
+		return maskPhone(secret)
+	}
+	return "[hidden]"
+}
+
+// maskPhone shows a number the way the contract does.
+func maskPhone(p string) string {
+	if len(p) < 10 {
+		return "****" + p[len(p)-4:]
+	}
+	return p[:3] + "-****-" + p[len(p)-4:]
+}
+
+// clean hides secrets in everything that a step says of itself.
+func (m *mask) clean(s *StepResult) {
+	s.Name, s.Detail = m.text(s.Name), m.text(s.Detail)
+	for i := range s.Charges {
+		s.Charges[i].Name, s.Charges[i].Detail = m.text(s.Charges[i].Name), m.text(s.Charges[i].Detail)
+	}
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+// Dur is a duration like 36h, 1m30s, 250ms, 2d, or a template of one.
+type Dur struct{ Text }
+
+func (d *Dur) BindText(b *strictyaml.Binder, raw string, pos Pos) {
+	d.Text.BindText(b, raw, pos)
+	if !strings.Contains(raw, "${") {
+		if _, err := duration(raw); err != nil {
+			b.Problem(pos, "%s", err)
+		}
+	}
+}
+
+var days = regexp.MustCompile(`^([0-9]+)d`)
+
+// duration parses Go's durations and leading days.
+func duration(text string) (time.Duration, error) {
+	text = strings.TrimSpace(text)
+	rest, add := text, time.Duration(0)
+	if m := days.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		if add, rest = time.Duration(n)*24*time.Hour, text[len(m[0]):]; rest == "" {
+			return add, nil
+		}
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration, write it like 36h, 1m30s or 2d", text)
+	}
+	return add + d, nil
+}
+
+func (d Dur) dur(s *scope) (time.Duration, error) {
+	text, err := d.str(s)
+	if err != nil {
+		return 0, err
+	}
+	return duration(text)
+}
+
+// When is a moment: now, a label, either with an offset (cut+36h-1s), an offset
+// alone (+48h: from now), or an RFC 3339 time, with or without an offset.
+type When struct{ Text }
+
+var moment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?\s*((?:[+-]\s*[0-9][0-9a-zµ.]*\s*)*)$`)
+var offset = regexp.MustCompile(`([+-])\s*([0-9][0-9a-zµ.]*)`)
+
+func (w *When) BindText(b *strictyaml.Binder, raw string, pos Pos) {
+	w.Text.BindText(b, raw, pos)
+	if strings.Contains(raw, "${") {
+		return
+	}
+	label, _, err := splitMoment(raw)
+	if err != nil {
+		b.Problem(pos, "%s", err)
+	} else if label != "now" && !absolute.MatchString(label) {
+		notes(b).use(use{kind: "label", name: label, pos: pos})
+	}
+}
+
+var absolute = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9:.]+(?:[Zz]|[+-][0-9]{2}:[0-9]{2})`)
+
+// splitMoment returns the label, or the time if it is an absolute one, and the offset.
+func splitMoment(text string) (label string, d time.Duration, err error) {
+	text = strings.TrimSpace(text)
+	if t := absolute.FindString(text); t != "" {
+		if _, err := time.Parse(time.RFC3339Nano, t); err != nil {
+			return "", 0, fmt.Errorf("%q is not a time", t)
+		}
+		if text == t {
+			return t, 0, nil
+		}
+		_, d, err := splitMoment("now" + text[len(t):])
+		return t, d, err
+	}
+	m := moment.FindStringSubmatch(text)
+	if m == nil || text == "" {
+		return "", 0, fmt.Errorf("%q is not a moment, write it like now, cut+36h-1s, +48h or an RFC 3339 time", text)
+	}
+	if label = m[1]; label == "" {
+		label = "now"
+	}
+	for _, o := range offset.FindAllStringSubmatch(m[2], -1) {
+		v, err := duration(o[2])
+		if err != nil {
+			return "", 0, err
+		}
+		if o[1] == "-" {
+			v = -v
+		}
+		d += v
+	}
+	return label, d, nil
+}

@@ -1,0 +1,76 @@
+package engine
+
+import "fmt"
+
+// lacks says what a file needs and the target has not, "" when all is there.
+func (r *run) lacks(f *File) string {
+	n := f.Doc.Needs
+	u := usesOf(f.Doc.Setup, f.Doc.Steps)
+	live, test := 0, 0
+	for _, p := range r.target.Places {
+		if p.Kind == "test" {
+			test++
+		} else {
+			live++
+		}
+	}
+	boards := 0
+	for _, b := range r.dir.boards {
+		if b.kind != "test" && b.owner != "" {
+			boards++
+		}
+	}
+	switch {
+	case (n.Control || u.control) && r.lab == nil:
+		return "needs a control listener"
+	case (n.Virtual || u.virtual) && (r.lab == nil || r.lab.mode != "virtual"):
+		return "needs a virtual clock"
+	case (n.Live || n.Places > 0) && live == 0:
+		return "needs a live place"
+	case live < n.Places:
+		return fmt.Sprintf("needs %d live places, the target has %d", n.Places, live)
+	case n.Test && test == 0:
+		return "needs a test place"
+	case boards < n.Boards:
+		return fmt.Sprintf("needs %d live boards, the target has %d", n.Boards, boards)
+	}
+	return ""
+}
+
+// needed is what a verb needs of a target.
+type needed struct{ control, virtual, load bool }
+
+// needer is a verb that needs more than the public API.
+type needer interface{ needs() needed }
+
+// usesOf says what the verbs need.
+func usesOf(lists ...[]Step) (u needed) {
+	eachStep(func(s *Step) {
+		if n, ok := s.verb().(needer); ok {
+			u = u.and(n.needs())
+		}
+	}, lists...)
+	return u
+}
+
+func (u needed) and(o needed) needed {
+	return needed{u.control || o.control, u.virtual || o.virtual, u.load || o.load}
+}
+
+func (*Clock) needs() needed       { return needed{control: true, virtual: true} }
+func (*Present) needs() needed     { return needed{control: true} }
+func (*PresentEach) needs() needed { return needed{control: true} }
+func (*Phone) needs() needed       { return needed{control: true} }
+func (*Leaf) needs() needed        { return needed{control: true} }
+func (*Boards) needs() needed      { return needed{control: true} }
+func (*Synced) needs() needed      { return needed{control: true} }
+func (*Journal) needs() needed     { return needed{control: true} }
+func (*Fault) needs() needed       { return needed{control: true} }
+func (*Clear) needs() needed       { return needed{control: true} }
+func (*Key) needs() needed         { return needed{control: true} }
+func (*Membership) needs() needed  { return needed{control: true} }
+func (*Reservation) needs() needed { return needed{control: true} }
+func (*PlaceSet) needs() needed    { return needed{control: true} }
+func (*DoorSet) needs() needed     { return needed{control: true} }
+func (*Control) needs() needed     { return needed{control: true} }
+func (*LoadPlan) needs() needed    { return needed{load: true} }

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// playFile plays one file on a clean laboratory.
+func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
+	fr := &fileRun{run: r, file: f, labels: map[string]time.Time{}, backgrounds: map[string]*background{}}
+	res = FileResult{Path: f.Path, Name: f.Doc.Name, Description: f.Doc.Description, Clauses: f.Doc.Clauses, Started: clock.WallNow(), Source: f.Source}
+	if res.Name == "" {
+		res.Name = f.Base()
+	}
+	began := clock.Mono()
+	defer func() {
+		res.Seconds = (clock.Mono() - began).Seconds()
+		res.Reason = r.mask.text(res.Reason)
+		r.out.line("%-7s %s  %.1fs%s", res.Status, f.Base(), res.Seconds, prefixed("  ", res.Reason))
+	}()
+	if r.opt.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.opt.Timeout, fmt.Errorf("the file did not end within %s", r.opt.Timeout))
+		defer cancel()
+	}
+	if why := r.lacks(f); why != "" {
+		res.Status, res.Reason = judge.Skipped, why
+		return res
+	}
+	r.out.line("RUN     %s: %s", f.Base(), res.Name)
+	r.emit(history.Event{Kind: history.Label, Text: "file " + f.Base()})
+	sc := &scope{file: fr, vars: map[string]any{}}
+	err := fr.begin(ctx, sc)
+	if err != nil {
+		res.Status, res.Reason = judge.Blocked, err.Error()
+		return res
+	}
+	fr.play(ctx, sc, &res)
+	for _, s := range res.Steps {
+		r.evidence(s, f.Base())
+	}
+	return res
+}
+
+// play plays set-up and steps, and settles the file's verdict.
+func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
+	doc, whole := &f.file.Doc, false
+	setup, ok := f.sequence(ctx, sc, doc.Setup, 0)
+	res.Steps = setup
+	if !ok {
+		blocked(setup)
+		res.Status, res.Reason = judge.Blocked, "set-up: "+f.firstBad(setup)
+	} else {
+		var steps []*StepResult
+		steps, whole = f.sequence(ctx, sc, doc.Steps, 0)
+		res.Steps = append(res.Steps, steps...)
+	}
+	res.Steps = append(res.Steps, f.end(whole)...)
+	res.Steps = append(res.Steps, f.unhit(ctx)...)
+	if res.Status == "" {
+		if res.Status = statusOf(res.Steps); res.Status != judge.Pass {
+			res.Reason = f.firstBad(res.Steps)
+		}
+	}
+	if res.Status == judge.Pass && !checked(res.Steps[len(setup):]) {
+		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that was played could have failed by what the target did"
+	}
+	if ctx.Err() == nil || res.Status == judge.Pass {
+		return
+	}
+	at := res.Reason // what broke off says nothing of the target
+	if res.Status, res.Reason = judge.Blocked, context.Cause(ctx).Error(); errors.Is(context.Cause(ctx), context.Canceled) {
+		res.Status, res.Reason = judge.Invalid, "interrupted"
+	}
+	res.Reason += "; in progress: " + at
+}
+
+// firstBad is the first thing that went wrong, and where in the file it stands.
+func (f *fileRun) firstBad(steps []*StepResult) string {
+	for _, s := range steps {
+		if bad(s.Status) {
+			return fmt.Sprintf("%s:%d: %s", f.file.Path, lineOf(s), firstBad([]*StepResult{s}))
+		}
+	}
+	return ""
+}
+
+// lineOf is the line of the innermost step that went wrong.
+func lineOf(s *StepResult) int {
+	for _, c := range s.Children {
+		if bad(c.Status) && c.Line > 0 {
+			return lineOf(c)
+		}
+	}
+	return s.Line
+}
+
+// blocked: what fails before the steps says nothing of a guarantee.
+func blocked(setup []*StepResult) {
+	for _, s := range setup {
+		if s.Status == judge.Fail {
+			s.Status = judge.Blocked
+		}
+		blocked(s.Children)
+	}
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return prefix + text
+}
+
+// begin settles the laboratory and fills the vars in.
+func (f *fileRun) begin(ctx context.Context, sc *scope) error {
+	if f.run.lab != nil {
+		if err := f.run.settle(ctx, true); err != nil {
+			return fmt.Errorf("the target is not ready: %w", err)
+		}
+	}
+	for _, name := range keysOf(f.file.Doc.Vars) {
+		v, err := f.file.Doc.Vars[name].eval(sc)
+		if err != nil {
+			return fmt.Errorf("var %s: %w", name, err)
+		}
+		if o, ok := f.run.opt.Vars[name]; ok {
+			v = override(o)
+		}
+		sc.set(name, v)
+	}
+	return nil
+}
+
+// override reads a value from the command line.
+func override(text string) any {
+	if n, err := number(text); err == nil {
+		if n == float64(int64(n)) {
+			return int64(n)
+		}
+		return n
+	}
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	return text
+}
+
+// end cancels what is still running in the background and collects it.
+// One that nothing waited for doesn't count, unless the file ended early.
+func (f *fileRun) end(whole bool) (out []*StepResult) {
+	f.mu.Lock()
+	left := f.backgrounds
+	f.backgrounds = map[string]*background{}
+	f.mu.Unlock()
+	names := keysOf(left)
+	sort.Strings(names)
+	for _, n := range names {
+		b := left[n]
+		<-b.done
+		b.cancel()
+		if whole && b.result.Status == judge.Pass {
+			b.result.Status, b.result.Detail = judge.Invalid, "nothing waited for background "+n+", so the file may have gone on before it ended"
+		}
+		out = append(out, b.result)
+	}
+	return out
+}

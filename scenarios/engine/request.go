@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// request is one call of the public API.
+type request struct {
+	method, path string
+	apiKey       string  // becomes a token
+	token        *string // instead, as it is; "" sends none
+	placeID      string
+	header       map[string]string
+	body         []byte
+	keyName      string // Idempotency-Key
+}
+
+// do sends a request. A token that ran out is renewed once: the second try is
+// an attempt of its own in the history.
+func (r *run) do(ctx context.Context, q request) (*answer, error) {
+	for try := 0; ; try++ {
+		h := jsonHeader()
+		if q.body == nil {
+			h.Del("Content-Type")
+		}
+		token := ""
+		if q.token != nil {
+			token = *q.token
+		} else if q.apiKey != "" {
+			var err error
+			if token, err = r.api.token(q.apiKey).Bearer(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if token != "" {
+			h.Set("Authorization", "Bearer "+token)
+		}
+		if q.keyName != "" {
+			h.Set("Idempotency-Key", q.keyName)
+		}
+		for k, v := range q.header {
+			h.Set(k, v)
+		}
+		a, err := r.attempt(ctx, q, h)
+		if err == nil && a.Status == http.StatusUnauthorized && q.token == nil && a.text("error") == "token_expired" && try == 0 {
+			if _, err := r.api.token(q.apiKey).Refused(ctx, token); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		return a, err
+	}
+}
+
+var requests atomic.Int64
+
+// attempt sends once and records it in the history.
+func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, error) {
+	e, isCommand := r.commandEvent(q, h)
+	if isCommand {
+		e.Kind = history.Attempt
+		r.emit(e)
+	}
+	sent := r.sendNow()
+	a, err := send(ctx, r.api.http, q.method, r.api.base+q.path, h, q.body)
+	if err == nil {
+		r.called(q, h, "", sent, a)
+	}
+	if isCommand && err == nil {
+		e.Kind = history.Answer
+		e.Status, e.Code = a.Status, a.text("error")
+		e.Outcome, e.CommandID, e.Reason = outcomeOf(a)
+		e.BodyHash = hash(string(a.Raw))
+		e.Replayed = a.Headers["Idempotent-Replayed"] == "true"
+		r.emit(e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.api.promise.Check(q.method, q.path, a.Status, a.Headers["Content-Type"], a.Raw); err != nil {
+		return nil, &breach{err}
+	}
+	return a, nil
+}
+
+// breach is an answer that does not fit what the target publishes: the step has
+// failed, however often it would try.
+type breach struct{ err error }
+
+func (b *breach) Error() string {
+	return "the answer does not fit the target's OpenAPI document: " + b.err.Error()
+}
+
+var commandPath = regexp.MustCompile(`^/device/v1/(devices/([^/?]+)/commands|doors/([^/?]+)/(open|close|hold))(\?.*)?$`)
+
+// commandEvent describes a door command for the history.
+func (r *run) commandEvent(q request, h http.Header) (history.Event, bool) {
+	m := commandPath.FindStringSubmatch(q.path)
+	if m == nil || q.method != http.MethodPost {
+		return history.Event{}, false
+	}
+	e := history.Event{Method: q.method, PlaceID: q.placeID, Request: fmt.Sprintf("scn-%s-%d", r.id, requests.Add(1))}
+	var body struct {
+		Command string `json:"command"`
+		Minutes any    `json:"minutes"`
+		Reason  string `json:"reason"`
+		Args    struct {
+			Minutes any    `json:"minutes"`
+			Reason  string `json:"reason"`
+		} `json:"args"`
+	}
+	_ = json.Unmarshal(q.body, &body)
+	minutes, reason := body.Args.Minutes, body.Args.Reason
+	if m[2] != "" {
+		e.Route, e.DoorID = "/device/v1/devices/{id}/commands", m[2]
+	} else {
+		e.Route, e.DoorID = "/device/v1/doors/{id}/"+m[4], m[3]
+		body.Command, minutes, reason = m[4], body.Minutes, body.Reason
+	}
+	if k := h.Get("Idempotency-Key"); k != "" {
+		e.Key = history.KeyHash(q.placeID, k)
+	}
+	e.Meaning = meaning(e.DoorID, body.Command, minutes, reason)
+	return e, true
+}
+
+// meaning is the canonical request under a key: door, command, minutes (of a
+// hold) and reason.
+func meaning(door, command string, minutes any, reason string) string {
+	command = strings.TrimPrefix(command, "door.")
+	n := 0.0
+	if command == "hold" {
+		n, _ = number(minutes)
+	}
+	return fmt.Sprintf("%s %s %g %q", door, command, n, reason)
+}
+
+// outcomeOf reads how a command ended: its outcome, id and the device's code.
+func outcomeOf(a *answer) (outcome, commandID, code string) {
+	if a.Status == http.StatusOK {
+		return a.text("data", "outcome"), a.text("data", "commandId"), ""
+	}
+	return a.text("details", "reason"), a.text("details", "commandId"), a.text("details", "deviceCode")
+}
+
+// brief shortens a value for a person, without what looks like a secret: half a
+// token would be one too.
+func brief(v any, n int) string {
+	s, ok := v.(string)
+	if !ok {
+		b, err := json.Marshal(v)
+		if err != nil {
+			b = fmt.Append(nil, v)
+		}
+		s = string(b)
+	} else {
+		s = fmt.Sprintf("%q", s)
+	}
+	s = lookalikes(s)
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}

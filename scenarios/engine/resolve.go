@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// moment reads a moment: label, now, offset or RFC 3339.
+func (f *fileRun) moment(text string) (time.Time, error) {
+	label, d, err := splitMoment(text)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if absolute.MatchString(label) {
+		t, err := time.Parse(time.RFC3339Nano, label)
+		return t.Add(d), err
+	}
+	if label == "now" {
+		return f.run.now().Truncate(time.Millisecond).Add(d), nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t, ok := f.labels[label]
+	if !ok {
+		return t, fmt.Errorf("label %q is not marked yet", label)
+	}
+	return t.Add(d), nil
+}
+
+// at is a When's moment, or the default's.
+func (x *frame) at(w When, def string) (time.Time, error) {
+	if !w.set() {
+		return x.file.moment(def)
+	}
+	text, err := w.str(x.scope)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return x.file.moment(text)
+}
+
+// field reads a value's field when it is a mapping.
+func member(v any, name string) (any, bool) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	f, ok := m[name]
+	return f, ok
+}
+
+// one makes a single id of a cohort (its first), a mapping with that field, a list's first, or an id.
+func one(v any, what string) (string, error) {
+	if s, ok := v.(string); ok && s != "" {
+		return s, nil
+	}
+	if f, ok := member(v, what); ok {
+		return one(f, what)
+	}
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		return one(list[0], what)
+	}
+	return "", fmt.Errorf("%s is not a %s", brief(v, 80), what)
+}
+
+// many makes ids of a cohort, a list or an id.
+func many(v any, plural string) (out []string, err error) {
+	switch x := v.(type) {
+	case string:
+		return []string{x}, nil
+	case []string:
+		return x, nil
+	case []any:
+		for _, e := range x {
+			ids, err := many(e, plural)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, ids...)
+		}
+		return out, nil
+	}
+	if f, ok := member(v, plural); ok {
+		return many(f, plural)
+	}
+	return nil, fmt.Errorf("%s holds no %s", brief(v, 80), plural)
+}
+
+// place resolves a reference to a place id; a board's or door's place counts too.
+func (x *frame) place(r Ref) (string, error) {
+	v, err := r.eval(x.scope)
+	if err != nil {
+		return "", err
+	}
+	id, err := one(v, "place")
+	if err != nil {
+		return "", err
+	}
+	if b := x.run.dir.board(id); b != nil {
+		return b.placeID, nil
+	}
+	if b := x.run.dir.door(id); b != nil {
+		return b.placeID, nil
+	}
+	return id, nil
+}
+
+// door resolves a reference to one door id.
+func (x *frame) door(r Ref) (string, error) {
+	v, err := r.eval(x.scope)
+	if err != nil {
+		return "", err
+	}
+	return one(v, "door")
+}
+
+// doors resolves a reference to door ids.
+func (x *frame) doors(r Ref) ([]string, error) {
+	v, err := r.eval(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	return many(v, "doors")
+}
+
+func (x *frame) doorList(rs *Refs) (out []string, err error) {
+	if rs == nil {
+		return nil, nil
+	}
+	out = []string{}
+	for _, r := range *rs {
+		ids, err := x.doors(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ids...)
+	}
+	return out, nil
+}
+
+// boards resolves a reference to boards; a door stands for its board. Unset: nil, all live boards.
+func (x *frame) boards(r Ref) ([]*boardInfo, error) {
+	if !r.set() {
+		return x.run.dir.pick(x.ctx, "live")
+	}
+	v, err := r.eval(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := many(v, "boards")
+	if err != nil {
+		return nil, err
+	}
+	var out []*boardInfo
+	seen := map[string]bool{}
+	for _, id := range ids {
+		b := x.run.dir.board(id)
+		if b == nil {
+			b = x.run.dir.door(id)
+		}
+		if b == nil {
+			return nil, fmt.Errorf("no board %q in the target", id)
+		}
+		if !seen[b.id] {
+			seen[b.id] = true
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// person resolves a reference to a person: a mapping with a phone.
+func (x *frame) person(r Ref) (map[string]any, error) {
+	v, err := r.eval(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		v = list[0]
+	}
+	if _, ok := member(v, "phone"); ok {
+		return v.(map[string]any), nil
+	}
+	return nil, fmt.Errorf("%s is not a person", brief(v, 80))
+}
+
+// people resolves a reference to several.
+func (x *frame) people(r Ref) (out []map[string]any, err error) {
+	v, err := r.eval(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := member(v, "people"); ok {
+		v = f
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, e := range list {
+		if _, ok := member(e, "phone"); !ok {
+			return nil, fmt.Errorf("%s is not a person", brief(e, 80))
+		}
+		out = append(out, e.(map[string]any))
+	}
+	return out, nil
+}
+
+// apiKey is a key reference's secret, else the place's key.
+func (x *frame) apiKey(key Ref, placeID string) (string, error) {
+	if !key.set() {
+		return x.run.dir.key(placeID)
+	}
+	v, err := key.eval(x.scope)
+	if err != nil {
+		return "", err
+	}
+	return one(v, "apiKey")
+}
+
+// owner is the control listener that has a door's board.
+func (x *frame) owner(ctx context.Context, doorID string) (string, error) {
+	if x.run.lab == nil {
+		return "", errNoControl
+	}
+	if b := x.run.dir.door(doorID); b != nil && b.owner != "" {
+		return b.owner, nil
+	}
+	if len(x.run.lab.fleet) > 0 {
+		return x.run.lab.fleet[0], nil
+	}
+	return x.run.lab.main, nil
+}

@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/loadtest"
+)
+
+// run is one run over a target.
+type run struct {
+	id     string
+	seed   int64
+	target Target
+	opt    Options
+	api    *public
+	lab    *lab // nil without a control listener
+	dir    *directory
+	log    *history.Log
+	out    *progress
+	mask   mask
+	phones phones
+	unread error // the target's documents that could not be read
+
+	mu         sync.Mutex
+	offset     time.Duration // domain time minus wall time, while running
+	frozen     time.Time     // domain time while frozen, else zero
+	assertions []judge.Assertion
+}
+
+// Run plays the files in order and judges what happened. The error is only for
+// what kept the run from starting at all; a target that does not answer is a
+// Result with Unreached.
+func Run(ctx context.Context, target Target, files []*File, opt Options) (Result, error) {
+	if len(files) == 0 {
+		return Result{}, errors.New("no scenario files")
+	}
+	r := newRun(target, opt)
+	res := Result{Seed: r.seed, Started: clock.WallNow(), Target: target, Config: opt.Config, Require: opt.Require}
+	began := clock.Mono()
+	defer r.close()
+	if err := r.begin(ctx); err != nil {
+		res.Status, res.Unreached, res.Reason = judge.Blocked, true, r.mask.text(err.Error())
+		r.out.line("target unreachable: %s", res.Reason)
+		return res, ctx.Err()
+	}
+	over := ""
+	for _, f := range files {
+		if over = cmp.Or(over, interruption(ctx)); over != "" {
+			res.Files = append(res.Files, notPlayed(f, over))
+			continue
+		}
+		played := r.playFile(ctx, f)
+		res.Files = append(res.Files, played)
+		over = stopsAt(opt, played)
+	}
+	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), restTime) // what was played is judged, come what may
+	defer cancel()
+	if r.lab != nil {
+		_ = r.settle(rest, false)
+	}
+	r.judge(rest, &res)
+	res.Seconds = (clock.Mono() - began).Seconds()
+	return res, ctx.Err()
+}
+
+// restTime bounds what is left to do after the last file: rest, and the history.
+const restTime = 5 * time.Minute
+
+// interruption says why no more files are played, "" while the run goes on.
+func interruption(ctx context.Context) string {
+	if ctx.Err() != nil {
+		return "interrupted"
+	}
+	return ""
+}
+
+// stopsAt is interruption for a file that went wrong and should be the last one.
+func stopsAt(opt Options, f FileResult) string {
+	if opt.FailFast && bad(f.Status) {
+		return fmt.Sprintf("stopped at the first failure, %s", f.Path)
+	}
+	return ""
+}
+
+// notPlayed is the result of a file that a run didn't come to.
+func notPlayed(f *File, why string) FileResult {
+	return FileResult{Path: f.Path, Name: cmp.Or(f.Doc.Name, f.Base()), Description: f.Doc.Description, Clauses: f.Doc.Clauses,
+		Status: judge.Skipped, Reason: "not played: " + why, Started: clock.WallNow(), Source: f.Source}
+}
+
+func newRun(target Target, opt Options) *run {
+	if opt.Seed == 0 {
+		opt.Seed = 1
+	}
+	if opt.Loader == nil {
+		opt.Loader = loadtest.Run
+	}
+	if opt.Wait == 0 {
+		opt.Wait = 5 * time.Second
+	}
+	target.HTTP = strings.TrimSuffix(target.HTTP, "/")
+	control := make([]string, len(target.Control))
+	for i, c := range target.Control {
+		control[i] = strings.TrimSuffix(c, "/")
+	}
+	target.Control = control
+	r := &run{seed: opt.Seed, target: target, opt: opt, api: newClient(target.HTTP)}
+	r.id = fmt.Sprintf("%x", clock.WallNow().UnixNano()&0xffffffff)
+	r.log = history.NewLog(func() int64 { return clock.WallNow().UnixNano() })
+	r.out = &progress{w: opt.Progress, verbose: opt.Verbose}
+	r.api.domain = r.now
+	r.api.told = func(q request, from string, sent sending, a *answer) { r.called(q, http.Header{}, from, sent, a) }
+	r.mask.add(append([]string{target.ControlToken}, target.Tokens...)...)
+	for _, p := range target.Places {
+		r.mask.add(p.APIKey)
+	}
+	if len(target.Control) > 0 {
+		r.lab = newLab(target)
+	}
+	return r
+}
+
+func (r *run) close() {
+	r.api.http.CloseIdleConnections()
+	if r.lab != nil {
+		r.lab.http.CloseIdleConnections()
+	}
+}
+
+// begin waits for the target and looks around.
+func (r *run) begin(ctx context.Context) error {
+	deadline := clock.Mono() + r.opt.Wait
+	for {
+		a, err := send(ctx, r.api.http, http.MethodGet, r.api.base+"/readyz", nil, nil)
+		if err == nil && a.Status == http.StatusOK || err == nil && a.Status == http.StatusNotFound {
+			break
+		}
+		if err == nil {
+			err = fmt.Errorf("%s/readyz: %s", r.api.base, a.short())
+		}
+		if clock.Mono() > deadline || ctx.Err() != nil {
+			return err
+		}
+		if err := client.Pause(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	r.unread = r.api.read(ctx)
+	if r.lab != nil {
+		if err := r.lab.discover(ctx); err != nil {
+			return err
+		}
+		c, err := r.lab.clock(ctx)
+		if err != nil {
+			return err
+		}
+		r.saw(c)
+	}
+	r.dir = &directory{run: r}
+	return r.dir.load(ctx)
+}
+
+// now is domain time as far as the run knows it.
+func (r *run) now() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.frozen.IsZero() {
+		return r.frozen
+	}
+	return clock.WallNow().Add(r.offset).UTC()
+}
+
+// saw takes in what a clock said.
+func (r *run) saw(c clockView) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.frozen = time.Time{}
+	if c.State == "frozen" {
+		r.frozen = c.Now
+	}
+	r.offset = c.Now.Sub(clock.WallNow())
+}
+
+// emit appends to the run's own history.
+func (r *run) emit(e history.Event) {
+	if e.At == 0 {
+		e.At = r.now().UnixMilli()
+	}
+	r.log.Append(e)
+	if r.opt.Sink != nil {
+		r.opt.Sink(e)
+	}
+}
+
+func (r *run) targetInfo() map[string]any {
+	return map[string]any{
+		"http": r.target.HTTP, "places": len(r.target.Places), "boards": len(r.dir.boards), "control": r.lab != nil,
+		"virtual": r.lab != nil && r.lab.mode == "virtual",
+	}
+}
+
+// settle takes the laboratory back to rest between files: no faults, time
+// running, every board online.
+func (r *run) settle(ctx context.Context, wait bool) error {
+	for _, base := range r.lab.fleet {
+		if err := r.lab.ask(ctx, base, http.MethodPost, "/faults/reset", nil, nil); err != nil {
+			return err
+		}
+	}
+	if r.lab.mode == "virtual" {
+		c, err := r.lab.move(ctx, "run", time.Time{})
+		if err != nil {
+			return err
+		}
+		r.saw(c)
+	}
+	if !wait {
+		return nil
+	}
+	return r.synced(ctx, nil, 60*time.Second)
+}
+
+// judge merges the histories, runs the checkers and writes the ledger.
+func (r *run) judge(ctx context.Context, res *Result) {
+	parts := [][]history.Event{r.log.Snapshot()}
+	if r.lab != nil {
+		others, err := r.lab.history(ctx)
+		if err != nil {
+			res.Trouble = "the history could not be fetched: " + err.Error()
+		}
+		parts = append(parts, others...)
+	}
+	if r.unread != nil && res.Trouble == "" {
+		res.Trouble = "answers were not checked: " + oneLine(r.unread)
+	}
+	res.Trouble = r.mask.text(res.Trouble)
+	res.Assertions = r.assertions
+	res.Settle(history.Merge(parts...))
+}
+
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+// assert adds evidence about clauses.
+func (r *run) assert(s *StepResult, file string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	status := s.Status
+	if s.Spared {
+		status = judge.Pass
+	}
+	own := map[string]bool{}
+	for _, ch := range s.Charges {
+		for _, c := range ch.Clauses {
+			own[c] = true
+			r.assertions = append(r.assertions, judge.Assertion{Clause: c, Name: file + ": " + s.Name + ": " + ch.Name, Status: ch.Status, Number: firstLine(ch.Detail)})
+		}
+	}
+	if status == judge.Pass && !s.Asserts {
+		return // it could not have failed
+	}
+	number := s.Boundary
+	if status != judge.Pass {
+		number = firstLine(s.Detail)
+	}
+	for _, c := range s.Clauses {
+		if !own[c] {
+			r.assertions = append(r.assertions, judge.Assertion{Clause: c, Name: file + ": " + s.Name, Status: status, Number: number})
+		}
+	}
+}

@@ -1,0 +1,57 @@
+// Package engine is the scenario language and the engine that plays it. YAML files
+// are decoded strictly (every mistake at once, with its position), checked, and run
+// step by step against a Target, over HTTP only: the public API and the control
+// API. One file therefore runs in one process, against separate processes and
+// against any deployment. What the steps did goes into a history, which
+// internal/judge judges at the end.
+package engine
+
+// Doc is a scenario file.
+type Doc struct {
+	node
+	Name        string         `json:"name,omitempty" jsonschema:"description=Short name; the file's name when empty"`
+	Description string         `json:"description,omitempty" jsonschema:"description=What it shows and why"`
+	Clauses     ClauseIDs      `json:"clauses,omitempty" jsonschema:"description=Guarantees that the file as a whole is about"`
+	Labels      []string       `json:"labels,omitempty" jsonschema:"description=Words to choose files by (check --label); smoke is the quick subset"`
+	Needs       Needs          `json:"needs,omitempty" jsonschema:"description=What the target must offer; SKIPPED otherwise"`
+	Vars        map[string]Any `json:"vars,omitempty" jsonschema:"description=Names for values; --var overrides them"`
+	Setup       []Step         `json:"setup,omitempty" jsonschema:"description=Steps before; a failure here is BLOCKED"`
+	Steps       []Step         `json:"steps" jsonschema:"required"`
+}
+
+// Needs says what a target must offer. What the verbs of a file need is added by itself.
+type Needs struct {
+	Boards  int  `json:"boards,omitempty" jsonschema:"description=At least this many live boards"`
+	Places  int  `json:"places,omitempty" jsonschema:"description=At least this many live places"`
+	Control bool `json:"control,omitempty" jsonschema:"description=A control listener"`
+	Virtual bool `json:"virtual,omitempty" jsonschema:"description=A virtual clock"`
+	Live    bool `json:"live,omitempty" jsonschema:"description=A live place"`
+	Test    bool `json:"test,omitempty" jsonschema:"description=A test place"`
+	Fleet   bool `json:"fleet,omitempty" jsonschema:"description=It is about a fleet: its own world in a testbed has as many boards as check --boards says; others have few"`
+}
+
+// Step is one verb and the common keys.
+type Step struct {
+	node
+	Name       string    `json:"name,omitempty" jsonschema:"description=Shown in reports; made from the verb when empty"`
+	Clauses    ClauseIDs `json:"clauses,omitempty" jsonschema:"description=Guarantees that this step is evidence for"`
+	Boundary   Text      `json:"boundary,omitempty" jsonschema:"description=The boundary value that this step stands on such as 36h"`
+	If         *Expr     `json:"if,omitempty" jsonschema:"description=Skip the step unless this holds"`
+	Cases      *Any      `json:"cases,omitempty" jsonschema:"description=A table: the step runs once a row with the row's columns as names; a list or a template that makes one"`
+	AtLeast    *Num      `json:"atLeast,omitempty" jsonschema:"description=Fewest rows that cases must have; BLOCKED with fewer; default 1"`
+	Expect     Exprs     `json:"expect,omitempty" jsonschema:"description=What must hold of the verb's result"`
+	Require    Exprs     `json:"require,omitempty" jsonschema:"description=What must hold for the run to count; INVALID otherwise"`
+	Within     *Dur      `json:"within,omitempty" jsonschema:"description=Try again until it holds for at most this long (wall time)"`
+	Eventually bool      `json:"eventually,omitempty" jsonschema:"description=The same as within: 30s"`
+	Never      *Dur      `json:"never,omitempty" jsonschema:"description=The expectation must stay false for this long (wall time)"`
+	Capture    Captures  `json:"capture,omitempty" jsonschema:"description=Names for parts of the result: name: expression"`
+	Background string    `json:"background,omitempty" jsonschema:"description=Go on at once; a later wait names it"`
+	Continue   bool      `json:"continue,omitempty" jsonschema:"description=A failure here does not stop the file"`
+
+	Verbs
+
+	asserts bool // it can fail by what the target does
+}
+
+// Captures are names for parts of a result.
+type Captures map[string]*Expr

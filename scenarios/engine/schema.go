@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/loadtest"
+)
+
+// Schema is the JSON Schema of scenario files, for editors and `doorlab schema`.
+func Schema() ([]byte, error) {
+	r := &jsonschema.Reflector{Anonymous: true, RequiredFromJSONSchemaTags: true, ExpandedStruct: true, Mapper: mapper}
+	s := r.Reflect(&Doc{})
+	s.Title = "doorlab scenario"
+	s.Description = "A scenario file of doorlab, see docs/scenarios.md"
+	describe(s, s, reflect.TypeFor[Doc](), map[reflect.Type]bool{})
+	return json.MarshalIndent(s, "", "  ")
+}
+
+// describe puts the descriptions of the tags in whole: the library ends them at
+// the first comma.
+func describe(root, s *jsonschema.Schema, t reflect.Type, seen map[reflect.Type]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || seen[t] && s == nil {
+		return
+	}
+	seen[t] = true
+	if s == nil {
+		if s = object(root.Definitions[t.Name()]); s == nil {
+			return
+		}
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			describe(root, s, f.Type, seen)
+			continue
+		}
+		_, text, ok := strings.Cut(f.Tag.Get("jsonschema"), "description=")
+		if p, known := s.Properties.Get(strictyaml.KeyName(f)); known && ok {
+			p.Description = text
+		}
+		describe(root, nil, f.Type, seen)
+	}
+}
+
+// object is the part of a definition that has properties: a verb may also be one word.
+func object(s *jsonschema.Schema) *jsonschema.Schema {
+	if s == nil || s.Properties != nil && s.Properties.Len() > 0 {
+		return s
+	}
+	for _, a := range s.AnyOf {
+		if o := object(a); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+func anyOf(types ...string) *jsonschema.Schema {
+	s := &jsonschema.Schema{}
+	for _, t := range types {
+		s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: t})
+	}
+	return s
+}
+
+var stepType, verbsType = reflect.TypeFor[Step](), reflect.TypeFor[Verbs]()
+
+// mapper gives the value types of the language their shapes.
+func mapper(t reflect.Type) *jsonschema.Schema {
+	scalar := func() *jsonschema.Schema { return anyOf("string", "number", "boolean") }
+	list := func(e *jsonschema.Schema) *jsonschema.Schema {
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{e, {Type: "array", Items: e}}}
+	}
+	switch t {
+	case reflect.TypeFor[Text](), reflect.TypeFor[Expr](), reflect.TypeFor[Ref]():
+		return scalar()
+	case reflect.TypeFor[FaultName]():
+		s := &jsonschema.Schema{Type: "string"}
+		for _, n := range faults.Names() {
+			s.Enum = append(s.Enum, n)
+		}
+		return s
+	case reflect.TypeFor[Num]():
+		return anyOf("number", "string")
+	case reflect.TypeFor[Dur](), reflect.TypeFor[When](), reflect.TypeFor[Name]():
+		return anyOf("string")
+	case reflect.TypeFor[Any]():
+		return &jsonschema.Schema{}
+	case reflect.TypeFor[Exprs]():
+		long := &jsonschema.Schema{Type: "object", Required: []string{"that", "clauses"}, Properties: jsonschema.NewProperties(),
+			Description: "An expectation that alone is evidence for its clauses", AdditionalProperties: jsonschema.FalseSchema}
+		long.Properties.Set("that", scalar())
+		long.Properties.Set("clauses", list(anyOf("string")))
+		e := scalar()
+		e.AnyOf = append(e.AnyOf, long)
+		return list(e)
+	case reflect.TypeFor[Refs](), reflect.TypeFor[Statuses]():
+		return list(scalar())
+	case reflect.TypeFor[Captures]():
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: scalar()}
+	case reflect.TypeFor[loadtest.Duration](), reflect.TypeFor[loadtest.Rate](), reflect.TypeFor[loadtest.Share]():
+		return anyOf("string", "number")
+	}
+	return nil
+}
+
+// oneWord lets a verb be written as one word too.
+func oneWord(s *jsonschema.Schema) {
+	inner := *s
+	*s = jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, &inner}}
+}
+
+// JSONSchemaExtend allows the short form.
+func (Clock) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend allows the short form.
+func (Mark) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend allows the short form.
+func (Wait) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend allows the short form.
+func (Log) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend allows the short form.
+func (Clear) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+
+// JSONSchemaExtend lists the clauses and says that a step has one verb at most.
+func (Step) JSONSchemaExtend(s *jsonschema.Schema) {
+	var ids []any
+	for _, c := range judge.Clauses() {
+		ids = append(ids, c)
+	}
+	if c, ok := s.Properties.Get("clauses"); ok {
+		c.Items = &jsonschema.Schema{Type: "string", Enum: ids}
+	}
+	rt := verbsType
+	one := []*jsonschema.Schema{}
+	var none []*jsonschema.Schema
+	for i := range rt.NumField() {
+		name := strictyaml.KeyName(rt.Field(i))
+		one = append(one, &jsonschema.Schema{Required: []string{name}})
+		none = append(none, &jsonschema.Schema{Required: []string{name}})
+	}
+	only := &jsonschema.Schema{Not: &jsonschema.Schema{AnyOf: none}, AnyOf: []*jsonschema.Schema{{Required: []string{"expect"}}, {Required: []string{"require"}}}}
+	s.OneOf = append(one, only)
+}

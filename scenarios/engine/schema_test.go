@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+// TestSchema: every verb is in the schema, descriptions are whole, a step has one verb.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	raw, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Defs map[string]struct {
+			Properties map[string]any
+			OneOf      []any
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	step := doc.Defs["Step"]
+	text := func(p any) string {
+		m, _ := p.(map[string]any) // true: any value
+		d, _ := m["description"].(string)
+		return d
+	}
+	for _, name := range strictyaml.Keys(verbsType) {
+		if text(step.Properties[name]) == "" {
+			t.Errorf("verb %s has no description", name)
+		}
+	}
+	if len(step.OneOf) != len(strictyaml.Keys(verbsType))+1 {
+		t.Errorf("%d ways to write a step for %d verbs", len(step.OneOf), len(strictyaml.Keys(verbsType)))
+	}
+	for _, want := range []string{"Cohort, board or list; default all live boards", "Known by it: .boards .doors .places .count and .board .door .place (the first)",
+		"Expected HTTP status or a list of them; without any expectation 200", "Short name; the file's name when empty", `"wrong-id"`, "how long the line stays up: 0.1..2592000 s; default 20"} {
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("no %q in the schema", want)
+		}
+	}
+	for def, props := range doc.Defs {
+		for name, p := range props.Properties {
+			if strings.HasSuffix(text(p), ",") {
+				t.Errorf("%s.%s: %q is cut off", def, name, text(p))
+			}
+		}
+	}
+	if again, _ := Schema(); string(again) != string(raw) {
+		t.Error("the schema is not the same twice")
+	}
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// scope holds names. A child sees its parent's; what steps define goes to the file's.
+type scope struct {
+	parent *scope
+	file   *fileRun
+	mu     sync.Mutex
+	vars   map[string]any
+}
+
+func (s *scope) child(vars map[string]any) *scope {
+	return &scope{parent: s, file: s.file, vars: vars}
+}
+
+func (s *scope) root() *scope {
+	for s.parent != nil {
+		s = s.parent
+	}
+	return s
+}
+
+func (s *scope) set(name string, v any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.vars[name] = v
+}
+
+// env is everything that an expression sees.
+func (s *scope) env() map[string]any {
+	var out map[string]any
+	if s.parent != nil {
+		out = s.parent.env()
+	} else {
+		out = s.file.functions()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.Copy(out, s.vars)
+	return out
+}
+
+func (s *scope) get(name string) (any, bool) {
+	for ; s != nil; s = s.parent {
+		s.mu.Lock()
+		v, ok := s.vars[name]
+		s.mu.Unlock()
+		if ok {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// builtins are the names that every expression sees besides expr's own.
+var builtins = []string{"at", "phone", "uid", "json", "seconds", "seed", "file", "target", "it", "label"}
+
+// functions are the built-in names of a file.
+func (f *fileRun) functions() map[string]any {
+	return map[string]any{
+		"seed":   f.run.seed,
+		"file":   f.file.Base(),
+		"target": f.run.targetInfo(),
+		// at("cut+36h") is that moment as RFC 3339 in UTC.
+		"at": func(text string) (string, error) {
+			t, err := f.moment(text)
+			return rfc3339(t), err
+		},
+		// label("cut") is that moment as Unix milliseconds.
+		"label": func(text string) (int64, error) {
+			t, err := f.moment(text)
+			return t.UnixMilli(), err
+		},
+		// seconds("36h") is a duration as a number.
+		"seconds": func(text string) (float64, error) {
+			d, err := duration(text)
+			return d.Seconds(), err
+		},
+		"phone": func(name string) string { return f.phone(name) },
+		"uid":   func(name string) string { return f.uid(name) },
+		"json": func(v any) (string, error) {
+			b, err := json.Marshal(v)
+			return string(b), err
+		},
+	}
+}
+
+// keysOf lists a map's keys in order.
+func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func rfc3339(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// digest is a number from the seed, the file and a name.
+func (f *fileRun) digest(name string) uint64 {
+	h := sha256.Sum256(fmt.Appendf(nil, "%d/%s/%s", f.run.seed, f.file.Base(), name))
+	return binary.BigEndian.Uint64(h[:8])
+}
+
+// phone is a Korean mobile number for a name, the same for the same seed and file.
+func (f *fileRun) phone(name string) string {
+	return fmt.Sprintf("010%08d", f.digest("phone/"+name)%100_000_000)
+}
+
+// uid is a short unique text for a name.
+func (f *fileRun) uid(name string) string {
+	return fmt.Sprintf("%s-%s-%08x", f.file.Base(), name, uint32(f.digest("uid/"+name)))
+}

@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+)
+
+// An expression that compares two values that don't exist says nothing: a
+// mistyped field on both sides would hold. Such a comparison is an error unless
+// nil is written out.
+
+// comparison replaces a == b by (missing(a, b) ? false : a == b).
+type comparison struct{}
+
+// Visit implements ast.Visitor.
+func (comparison) Visit(n *ast.Node) {
+	b, ok := (*n).(*ast.BinaryNode)
+	if !ok || b.Operator != "==" && b.Operator != "!=" || constant(b.Left) || constant(b.Right) {
+		return
+	}
+	ast.Patch(n, &ast.ConditionalNode{
+		Cond: &ast.CallNode{Callee: &ast.IdentifierNode{Value: "$missing"}, Arguments: []ast.Node{
+			b.Left, b.Right, &ast.StringNode{Value: b.String()}}},
+		Exp1: &ast.BoolNode{Value: false}, Exp2: &ast.BinaryNode{Operator: b.Operator, Left: b.Left, Right: b.Right},
+	})
+}
+
+func constant(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.NilNode, *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.ConstantNode:
+		return true
+	}
+	return false
+}
+
+// errMissing: both sides of a comparison are nil.
+var errMissing = errors.New("both sides are missing")
+
+func strictly() []expr.Option {
+	return []expr.Option{expr.Patch(comparison{}), expr.Function("$missing", func(args ...any) (any, error) {
+		if args[0] == nil && args[1] == nil {
+			return nil, fmt.Errorf("%w in %s; write nil if that is meant", errMissing, args[2])
+		}
+		return false, nil
+	}, new(func(any, any, string) bool))}
+}
+
+// absent is the first path of an expression whose last name the value before it
+// doesn't have, "" when all are there. A path with ?. asks whether it is.
+func (e *Expr) absent(s *scope) string {
+	env := s.env()
+	for _, p := range e.paths {
+		tree, err := parser.Parse(p)
+		if err == nil && !reachable(tree.Node, env) {
+			return p
+		}
+	}
+	return ""
+}
+
+func reachable(n ast.Node, env map[string]any) bool {
+	_, ok := follow(n, env)
+	return ok
+}
+
+// follow reads a plain path; ok is false when it leads nowhere.
+func follow(n ast.Node, env map[string]any) (v any, ok bool) {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		v, ok = env[n.Value]
+		return v, ok || exprBuiltin(n.Value)
+	case *ast.ChainNode:
+		v, _ = follow(n.Node, env)
+		return v, true
+	case *ast.MemberNode:
+		in, ok := follow(n.Node, env)
+		if !ok || n.Optional {
+			return nil, ok
+		}
+		switch in := in.(type) {
+		case map[string]any:
+			if key, plain := n.Property.(*ast.StringNode); plain {
+				v, ok = in[key.Value]
+				return v, ok
+			}
+		case []any:
+			if i, plain := n.Property.(*ast.IntegerNode); plain {
+				if i.Value < 0 || i.Value >= len(in) {
+					return nil, false
+				}
+				return in[i.Value], true
+			}
+		case nil:
+			return nil, false
+		}
+		return nil, true // something that only the expression itself can read
+	}
+	return nil, true
+}
+
+// value is eval for a result that must be there.
+func (e *Expr) value(s *scope) (any, error) {
+	v, err := e.eval(s)
+	if err == nil && v == nil {
+		if p := e.absent(s); p != "" {
+			err = fmt.Errorf("%s: %s not found", e.src, p)
+		}
+	}
+	return v, err
+}
+
+// decides evaluates a condition of the file, which says nothing of the target:
+// what can't be evaluated, or names what isn't there, is an error.
+func (e *Expr) decides(s *scope) (bool, error) {
+	v, err := e.eval(s)
+	if err != nil {
+		return false, err
+	}
+	b, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("%s is %s, not true or false", e.src, brief(v, 80))
+	}
+	if p := e.absent(s); p != "" {
+		return false, fmt.Errorf("%s: %s not found", e.src, p)
+	}
+	return b, nil
+}
+
+// count is a whole number, or the default. A value that isn't one ends the verb
+// (see guarded): with a default in its place a threshold would vanish.
+func (x *frame) count(n *Num, def int) int {
+	if n == nil || !n.set() {
+		return def
+	}
+	v, err := n.num(x.scope)
+	if err == nil && (v != float64(int(v)) || v < 0) {
+		err = fmt.Errorf("%s is not a whole number", strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	if err != nil {
+		panic(wrongNumber{fmt.Errorf("%s: %w", n.raw, err)})
+	}
+	return int(v)
+}
+
+// wrongNumber is how count leaves a verb that can't go on.
+type wrongNumber struct{ error }
+
+// guarded runs a verb; a number that isn't one is its error.
+func guarded(run func() (fields, error)) (out fields, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case wrongNumber:
+			err = p.error
+		default:
+			panic(p)
+		}
+	}()
+	return run()
+}

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/loadtest"
+)
+
+// What a run works on and what it finds out: internal/report writes it.
+type (
+	Target     = report.Target
+	Place      = report.Place
+	Result     = report.Result
+	FileResult = report.FileResult
+	StepResult = report.Step
+)
+
+// Loader runs a load plan; loadtest.Run is the default.
+type Loader func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error)
+
+// Options of a run; the zero value works.
+type Options struct {
+	Seed      int64               // 0: 1
+	Progress  io.Writer           // live lines, nil: silent
+	Verbose   bool                // a line for passed steps too
+	Terminal  bool                // Progress is one: RunApart draws its state there over and over
+	Vars      map[string]string   // override the files' vars
+	Loader    Loader              // nil: loadtest.Run
+	AllowHost bool                // load against a target that is not loopback
+	Wait      time.Duration       // for a target that is not ready yet, default 5s
+	Sink      func(history.Event) // sees the engine's own events as they come, nil: nobody
+	Config    any                 // what the run directory keeps as configuration
+	Require   []string            // clauses that must be proven, see judge.Basis
+	FailFast  bool                // play no more files after one that is neither PASS nor SKIPPED
+	Timeout   time.Duration       // of a file, in wall time; 0: none
+	Parallel  int                 // worlds at a time in RunApart; 0: 6
+}

@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// defaultWithin is how long eventually tries.
+const defaultWithin = 30 * time.Second
+
+// tries runs a step until it holds (within, eventually), or makes sure that it
+// never does (never).
+func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult, depth int) {
+	x := &frame{run: f.run, file: f, scope: sc, ctx: ctx, step: s, res: res, plain: len(s.Expect) == 0}
+	within, never := time.Duration(0), time.Duration(0)
+	var err error
+	if s.Eventually {
+		within = defaultWithin
+	}
+	if s.Within != nil {
+		within, err = s.Within.dur(sc)
+	}
+	if s.Never != nil && err == nil {
+		never, err = s.Never.dur(sc)
+	}
+	if err != nil {
+		settle(res, err)
+		return
+	}
+	began, pause := clock.Mono(), 20*time.Millisecond
+	for {
+		x.quick = clock.Mono()-began < within
+		var out fields
+		out, err = x.attempt(depth)
+		spent := clock.Mono() - began
+		again := soft(err) && spent < within
+		if never > 0 {
+			if err, again = x.stillFalse(err, spent), spent < never; err != nil {
+				again = false
+			}
+		}
+		if again && client.Pause(ctx, pause) == nil {
+			pause = min(pause*3/2, time.Second)
+			continue
+		}
+		if err == nil && never == 0 {
+			err = x.capture(out)
+		}
+		settle(res, err)
+		return
+	}
+}
+
+// soft errors are those that another try may not have.
+func soft(err error) bool {
+	var fail *failure
+	var v *vain
+	return errors.As(err, &fail) || errors.As(err, &v)
+}
+
+// stillFalse is nil while what must never hold was evaluated and was false. A
+// verb that fails, or an expression that can't be evaluated, proves nothing.
+func (x *frame) stillFalse(err error, spent time.Duration) error {
+	var fail *failure
+	switch {
+	case err == nil:
+		return failed("came true after %s: %s", spent.Round(time.Millisecond), exprList(x.step.Expect))
+	case errors.As(err, &fail) && fail.definite:
+		return nil
+	case soft(err):
+		return fmt.Errorf("never: the expectation could not be evaluated: %s", err.Error())
+	}
+	return err
+}
+
+func exprList(es Exprs) string {
+	var out []string
+	for _, e := range es {
+		out = append(out, e.src)
+	}
+	return strings.Join(out, " and ")
+}
+
+// settle turns an error into a status.
+func settle(s *StepResult, err error) {
+	var fail *failure
+	var broken *breach
+	var inv *invalid
+	switch {
+	case err == nil:
+		s.Status = judge.Pass
+	case errors.As(err, &broken):
+		s.Status, s.Detail = judge.Fail, err.Error()
+	case errors.As(err, &fail):
+		s.Status, s.Detail = judge.Fail, err.Error()
+	case errors.As(err, &inv):
+		s.Status, s.Detail = judge.Invalid, err.Error()
+	default:
+		s.Status, s.Detail = judge.Blocked, err.Error()
+	}
+}
+
+// attempt runs the verb once and looks at the expectations.
+func (x *frame) attempt(depth int) (fields, error) {
+	var out fields
+	var err error
+	if v := x.step.verb(); v != nil {
+		if nested, ok := v.(nester); ok {
+			out, err = guarded(func() (fields, error) { return nested.nest(x, depth) })
+		} else {
+			out, err = guarded(func() (fields, error) { return v.run(x) })
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	sc := x.with(out)
+	if err := x.expectations(sc); err != nil {
+		return out, err
+	}
+	for i := range x.step.Require {
+		if err := x.step.Require[i].unmet(sc); err != nil {
+			return out, &invalid{"the run does not count: " + err.Error()}
+		}
+	}
+	return out, nil
+}
+
+// with is the scope in which a result's fields are names, the whole is it.
+func (x *frame) with(out fields) *scope {
+	vars := maps.Clone(out)
+	if vars == nil {
+		vars = fields{}
+	}
+	vars["it"] = maps.Clone(out)
+	return x.scope.child(vars)
+}
+
+// expectations returns the first that doesn't hold. Those with clauses of their
+// own are all looked at, so that each is evidence for its own clauses only.
+func (x *frame) expectations(sc *scope) (first error) {
+	x.res.Charges = nil
+	general := error(nil)
+	for i := range x.step.Expect {
+		e := &x.step.Expect[i]
+		if first != nil && len(e.clauses) == 0 {
+			continue
+		}
+		err := e.unmet(sc)
+		if first == nil {
+			first = err
+		}
+		if len(e.clauses) == 0 {
+			general = err
+			continue
+		}
+		own := StepResult{}
+		settle(&own, err)
+		x.res.Charges = append(x.res.Charges, report.Charge{Clauses: e.clauses, Name: e.src, Status: own.Status, Detail: own.Detail})
+	}
+	x.res.Spared = first != nil && general == nil && len(x.res.Charges) > 0
+	return first
+}
+
+// capture gives names to parts of the result. One that isn't there is an error:
+// later steps would compare nothing with nothing.
+func (x *frame) capture(out fields) error {
+	if x.step.Background != "" {
+		x.scope.root().set(x.step.Background, out)
+	}
+	sc := x.with(out)
+	for _, name := range keysOf(x.step.Capture) {
+		v, err := x.step.Capture[name].value(sc)
+		if err != nil {
+			return fmt.Errorf("capture %s: %w", name, err)
+		}
+		x.scope.root().set(name, v)
+	}
+	return nil
+}
+
+// each checks an expression of every element of a list; the element's fields are
+// names. A list with fewer than least elements (default 1) proves nothing.
+func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
+	if all == nil {
+		return nil
+	}
+	if n := x.count(least, 1); len(list) < n {
+		return &vain{fmt.Sprintf("all: %d %s, at least %d are needed (atLeast)", len(list), what, n)}
+	}
+	wrong, first := 0, error(nil)
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		if err := all.unmet(x.scope.child(maps.Clone(m))); err != nil {
+			var v *vain
+			if errors.As(err, &v) {
+				return err
+			}
+			if wrong++; first == nil {
+				first = fmt.Errorf("%w\nin %s", err, brief(e, 400))
+			}
+		}
+	}
+	if wrong > 0 {
+		return failed("%d of %d %s: %s", wrong, len(list), what, first)
+	}
+	return nil
+}
+
+// nester is a verb made of steps.
+type nester interface {
+	nest(x *frame, depth int) (fields, error)
+}
+
+// verb is the step's verb, nil when it only expects.
+func (s *Step) verb() verb {
+	rv := reflect.ValueOf(&s.Verbs).Elem()
+	for i := range rv.NumField() {
+		if f := rv.Field(i); !f.IsNil() {
+			return f.Interface().(verb)
+		}
+	}
+	return nil
+}
+
+func (s *Step) verbName() string {
+	return strings.Join(s.Verbs.given(), "+")
+}
+
+// title is the step's name, or one made of what it does.
+func (s *Step) title() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	v := s.verb()
+	if v == nil {
+		return "expect " + exprList(append(slices.Clone(s.Expect), s.Require...))
+	}
+	if t, ok := v.(interface{ title() string }); ok {
+		return strings.TrimSpace(s.verbName() + " " + t.title())
+	}
+	return fmt.Sprintf("%s (line %d)", s.verbName(), s.pos.Line)
+}

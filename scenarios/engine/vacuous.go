@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// What a file may call evidence: a step asserts when its outcome depends on what
+// the target did. A log line, a pause, a jump, a read without an expectation and
+// an expectation that names nothing of an answer show nothing, whatever they claim.
+
+// vacuous reports steps that could never fail, where the file alone shows it.
+func (c *checker) vacuous(d *Doc) {
+	if len(d.Steps) == 0 && !c.b.Failed() {
+		c.b.Problem(d.pos, "steps is empty: nothing would be checked")
+	}
+	fixed := map[string]bool{"seed": true, "target": true, "file": true}
+	for n := range d.Vars {
+		fixed[n] = true
+	}
+	for _, list := range [][]Step{d.Setup, d.Steps} {
+		c.empty(list, fixed)
+	}
+}
+
+// empty walks steps; fixed are the names whose value the target has no part in.
+func (c *checker) empty(steps []Step, fixed map[string]bool) {
+	for i := range steps {
+		s := &steps[i]
+		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
+			if in == nil {
+				continue
+			}
+			if len(*in) == 0 {
+				c.b.Problem(s.pos, "%s has no steps: nothing would be checked", s.verbName())
+			}
+			c.empty(*in, fixed)
+		}
+		c.atLeastOnce(&s.Verbs)
+		if s.Verbs.Set != nil {
+			for n, v := range *s.Verbs.Set {
+				fixed[n] = v.constant(fixed)
+			}
+		}
+		s.asserts = s.assertive(fixed)
+	}
+}
+
+// atLeastOnce reports a step that is to be done zero times.
+func (c *checker) atLeastOnce(v *Verbs) {
+	repeat := Repeat{}
+	switch {
+	case v.Call != nil:
+		repeat = v.Call.Repeat
+	case v.Permit != nil:
+		repeat = v.Permit.Repeat
+	case v.Command != nil:
+		repeat = v.Command.Repeat
+	}
+	counts := map[string]*Num{"times": repeat.Times, "together": repeat.Together}
+	if v.PresentEach != nil {
+		counts["most"] = v.PresentEach.Most
+	}
+	for _, name := range keysOf(counts) {
+		if n := counts[name]; n != nil && n.raw == "0" {
+			c.b.Problem(n.pos, "%s must be at least 1", name)
+		}
+	}
+}
+
+// assertive reports whether the step can fail by what the target does.
+func (s *Step) assertive(fixed map[string]bool) bool {
+	for _, e := range s.Expect {
+		if !e.idle(fixed) {
+			return true
+		}
+	}
+	v := &s.Verbs
+	switch {
+	case v.Call != nil, v.Permit != nil, v.Revoke != nil, v.Link != nil, v.Netloss != nil, v.Policy != nil, v.Hours != nil,
+		v.Synced != nil, v.Bulk != nil, v.Wait != nil, v.Membership != nil, v.Reservation != nil:
+		return true // without an expectation of its own the status must be right
+	case v.Command != nil:
+		return v.Command.Outcome != "" || len(v.Command.Status) > 0 || v.Command.Error.set() || v.Command.Match != nil || v.Command.Code.set()
+	case v.Present != nil:
+		return v.Present.Result.set() || v.Present.Reason.set()
+	case v.PresentEach != nil:
+		return v.PresentEach.Result.set() || v.PresentEach.Reason.set()
+	case v.Phone != nil:
+		return v.Phone.Result.set() || v.Phone.Reason.set() || v.Phone.Answered != nil
+	case v.Boards != nil:
+		return v.Boards.All != nil
+	case v.Journal != nil:
+		return v.Journal.All != nil
+	case v.Records != nil:
+		return v.Records.All != nil
+	case v.Events != nil:
+		return v.Events.All != nil
+	case v.Load != nil:
+		return len(v.Load.Plan.Thresholds) > 0
+	case v.Group != nil:
+		return anyAsserts(*v.Group)
+	case v.Parallel != nil:
+		return anyAsserts(*v.Parallel)
+	}
+	return false
+}
+
+func anyAsserts(steps []Step) bool {
+	for i := range steps {
+		if steps[i].asserts {
+			return true
+		}
+	}
+	return false
+}
+
+// idle reports whether an expectation holds whatever the target does: it names
+// nothing but fixed values, or only says that a number of things isn't negative.
+func (e *Expr) idle(fixed map[string]bool) bool {
+	if e.named(fixed) {
+		return true
+	}
+	tree, err := parser.Parse(e.src)
+	return err == nil && neverNegative(tree.Node)
+}
+
+// constant reports whether a value is the same whatever the target does.
+func (a Any) constant(fixed map[string]bool) bool {
+	switch v := a.v.(type) {
+	case Text:
+		for _, p := range v.parts {
+			if p.expr != nil && !p.expr.named(fixed) {
+				return false
+			}
+		}
+	case []Any:
+		for _, e := range v {
+			if !e.constant(fixed) {
+				return false
+			}
+		}
+	case map[string]Any:
+		for _, e := range v {
+			if !e.constant(fixed) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// named reports whether an expression names nothing but fixed values.
+func (e *Expr) named(fixed map[string]bool) bool {
+	for n := range e.names {
+		if !fixed[n] && !exprBuiltin(n) {
+			return false
+		}
+	}
+	return true
+}
+
+// neverNegative recognizes "count >= 0", "len(x) > -1" and the like.
+func neverNegative(n ast.Node) bool {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok {
+		return false
+	}
+	counts := false
+	switch l := b.Left.(type) {
+	case *ast.IdentifierNode:
+		counts = l.Value == "count" || l.Value == "total" || l.Value == "hits"
+	case *ast.BuiltinNode:
+		counts = l.Name == "len" || l.Name == "count"
+	}
+	switch r := b.Right.(type) {
+	case *ast.IntegerNode:
+		return counts && b.Operator == ">=" && r.Value <= 0
+	case *ast.UnaryNode:
+		return counts && r.Operator == "-" && (b.Operator == ">=" || b.Operator == ">")
+	}
+	return false
+}
+
+// checked reports whether any step that was played could have failed by what the
+// target did.
+func checked(steps []*StepResult) bool {
+	for _, s := range steps {
+		if s.Asserts && s.Status == judge.Pass && len(s.Children) == 0 || checked(s.Children) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestVacuousFiles: a file whose steps could not have failed, or that claims what
+// nothing in it shows, never passes.
+func TestVacuousFiles(t *testing.T) {
+	t.Parallel()
+	const claim = "it claims CMD-7, and nothing in it could have failed for that"
+	const nothing = "nothing was checked"
+	for name, c := range map[string]struct{ source, reason string }{
+		"only a log line":              {`steps: [{log: hello, clauses: [CMD-7]}]`, nothing},
+		"only a pause":                 {`steps: [{pause: 1ms}]`, nothing},
+		"a constant":                   {`steps: [{expect: 1 < 2, clauses: [CMD-7]}]`, nothing},
+		"a name of its own":            {`{vars: {a: 1}, steps: [{set: {b: "${a + 1}"}}, {expect: b == 2, clauses: [CMD-7]}]}`, nothing},
+		"a constant beside an answer":  {`steps: [{call: {path: /echo}}, {expect: "true", clauses: [CMD-7]}]`, claim},
+		"never fewer than none":        {`steps: [{journal: {of: "\"brd_1\""}, expect: count >= 0, clauses: [CMD-7]}]`, nothing},
+		"a length is never negative":   {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, expect: len(lines) > -1, clauses: [CMD-7]}]`, claim},
+		"a journal that nobody judges": {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, clauses: [CMD-7]}]`, claim},
+		"skipped":                      {`steps: [{log: a}, {call: {path: /nowhere}, if: seed == 99, clauses: [CMD-7]}]`, nothing},
+		"no rows":                      {`steps: [{cases: [], atLeast: 0, call: {path: /nowhere}}, {log: done}]`, nothing},
+		"a file's claim":               {`{clauses: [CMD-7], steps: [{call: {path: /echo}}]}`, claim},
+		"a set-up proves nothing":      {`{setup: [{call: {path: /echo}}], steps: [{log: done}]}`, nothing},
+		"a group of nothing much":      {`steps: [{group: [{log: a}, {pause: 1ms}], clauses: [CMD-7]}]`, nothing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res, out := play(t, newFake(t), c.source, Options{})
+			if got := res.Files[0]; got.Status != judge.Invalid || !strings.Contains(got.Reason, c.reason) || res.ExitCode() != 6 {
+				t.Errorf("got %s %q exit %d, want INVALID %q exit 6\n%s", got.Status, got.Reason, res.ExitCode(), c.reason, out)
+			}
+			for _, r := range res.Ledger {
+				if r.Clause == "CMD-7" && r.Status == judge.Pass {
+					t.Errorf("the ledger says %s", r)
+				}
+			}
+		})
+	}
+}
+
+// TestEmptySteps: what has nothing to do is a mistake in the file.
+func TestEmptySteps(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"steps: []":                                               "steps is empty",
+		"steps: [{group: []}]":                                    "group has no steps",
+		"steps: [{parallel: []}]":                                 "parallel has no steps",
+		"steps: [{call: {path: /echo, times: 0}}]":                "times must be at least 1",
+		"steps: [{call: {path: /echo, together: 0}}]":             "together must be at least 1",
+		"steps: [{command: {door: x, times: 0}}]":                 "times must be at least 1",
+		"steps: [{present_each: {people: x, doors: y, most: 0}}]": "most must be at least 1",
+	} {
+		if _, err := Parse("one.yaml", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want a problem %q", source, err, want)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
+
+// Pos is a place in a file.
+type Pos = strictyaml.Pos
+
+// node remembers where a value stood.
+type node struct{ pos Pos }
+
+func (n *node) SetPos(p Pos) { n.pos = p }
+
+// Text is a string with ${expression} parts; a text that is one such part keeps its value's type.
+type Text struct {
+	node
+	raw   string
+	parts []part
+}
+
+type part struct {
+	text string
+	expr *Expr
+}
+
+// Literal is the text as it stands; ok is false if it holds a template.
+func (t Text) Literal() (string, bool) { return t.raw, !strings.Contains(t.raw, "${") }
+
+// set reports whether the key was given.
+func (t Text) set() bool { return t.raw != "" }
+
+func (t *Text) BindText(b *strictyaml.Binder, raw string, pos Pos) {
+	t.raw, t.pos = raw, pos
+	t.parts = template(b, raw, pos)
+}
+
+func template(b *strictyaml.Binder, raw string, pos Pos) (parts []part) {
+	for rest, off := raw, 0; rest != ""; {
+		i := strings.Index(rest, "${")
+		if i < 0 {
+			return append(parts, part{text: rest})
+		}
+		end := closing(rest[i+2:])
+		if end < 0 {
+			b.Problem(Pos{Line: pos.Line, Col: pos.Col + off + i}, "${ without a closing }")
+			return parts
+		}
+		if i > 0 {
+			parts = append(parts, part{text: rest[:i]})
+		}
+		e := &Expr{}
+		e.BindText(b, rest[i+2:i+2+end], Pos{Line: pos.Line, Col: pos.Col + off + i + 2})
+		parts = append(parts, part{expr: e})
+		off += i + end + 3
+		rest = rest[i+end+3:]
+	}
+	return parts
+}
+
+// closing finds the brace that ends an expression, past nested ones and strings.
+func closing(s string) int {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == '\\' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		}
+	}
+	return -1
+}
+
+// eval fills a text in.
+func (t Text) eval(s *scope) (any, error) {
+	if len(t.parts) == 1 && t.parts[0].expr != nil {
+		return t.parts[0].expr.eval(s)
+	}
+	var out strings.Builder
+	for _, p := range t.parts {
+		if p.expr == nil {
+			out.WriteString(p.text)
+			continue
+		}
+		v, err := p.expr.eval(s)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			return nil, fmt.Errorf("%s: %s is nothing", t.raw, p.expr.src)
+		}
+		out.WriteString(show(v))
+	}
+	return out.String(), nil
+}
+
+// str fills a text in as a string. A template of nothing is an error: as a
+// filter it would let everything through.
+func (t Text) str(s *scope) (string, error) {
+	v, err := t.eval(s)
+	if err != nil {
+		return "", err
+	}
+	if v == nil && t.set() {
+		return "", fmt.Errorf("%s is nothing", t.raw)
+	}
+	return show(v), nil
+}
+
+// show writes a value the way a template does.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// Num is a whole or decimal number or a template of one; a share may be written as 10%.
+type Num struct{ Text }
+
+func (n *Num) BindText(b *strictyaml.Binder, raw string, pos Pos) {
+	n.Text.BindText(b, raw, pos)
+	if !strings.Contains(raw, "${") {
+		if _, err := number(raw); err != nil {
+			b.Problem(pos, "%s", err)
+		}
+	}
+}
+
+func number(v any) (float64, error) {
+	switch v := v.(type) {
+	case int:
+		return float64(v), nil
+	case int64:
+		return float64(v), nil
+	case float64:
+		return v, nil
+	case string:
+		text, percent := strings.CutSuffix(strings.TrimSpace(v), "%")
+		f, err := strconv.ParseFloat(text, 64)
+		if err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+			if percent {
+				f /= 100
+			}
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a number", show(v))
+}
+
+func (n Num) num(s *scope) (float64, error) {
+	v, err := n.eval(s)
+	if err != nil {
+		return 0, err
+	}
+	return number(v)
+}
+
+// Ref names something: a cohort, a person, an expression over them
+// (one.doors[1]), or an id as it is (dor_..).
+type Ref struct {
+	node
+	raw  string
+	text Text
+	expr *Expr
+}
+
+var anID = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|key)_[0-9A-Za-z_]+$`)
+
+func (r Ref) set() bool { return r.raw != "" }
+
+func (r *Ref) BindText(b *strictyaml.Binder, raw string, pos Pos) {
+	r.raw, r.pos = raw, pos
+	switch {
+	case strings.Contains(raw, "${"):
+		r.text.BindText(b, raw, pos)
+	case anID.MatchString(raw):
+	default:
+		r.expr = &Expr{}
+		r.expr.BindText(b, raw, pos)
+	}
+}
+
+func (r Ref) eval(s *scope) (any, error) {
+	switch {
+	case r.text.set():
+		return r.text.eval(s)
+	case r.expr != nil:
+		return r.expr.eval(s)
+	}
+	return r.raw, nil
+}

@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"reflect"
+	"strings"
+)
+
+// fields of an HTTP answer.
+func (a *answer) fields() fields {
+	out := fields{"status": a.Status, "body": a.Body, "data": a.field("data"), "error": a.field("error"), "message": a.field("message"),
+		"details": a.field("details"), "total": a.field("total"), "replayed": a.Headers["Idempotent-Replayed"] == "true", "ms": a.Ms}
+	h := map[string]any{}
+	for k, v := range a.Headers {
+		h[k] = v
+	}
+	out["headers"] = h
+	if a.Body == nil {
+		out["body"] = string(a.Raw)
+	}
+	return out
+}
+
+// check compares an answer with what was expected; without any expectation it must be 200.
+func (e Answered) check(x *frame, a *answer, also bool) error {
+	if len(e.Status) == 0 && !e.Error.set() && e.Match == nil && !also && x.plain && a.Status != 200 {
+		return failed("expected 200, found %s", a.short())
+	}
+	if len(e.Status) > 0 {
+		ok, want := false, []string{}
+		for _, s := range e.Status {
+			n, err := s.num(x.scope)
+			if err != nil {
+				return err
+			}
+			ok = ok || int(n) == a.Status
+			want = append(want, fmt.Sprint(n))
+		}
+		if !ok {
+			return failed("expected status %s, found %s", strings.Join(want, " or "), a.short())
+		}
+	}
+	if e.Error.set() {
+		want, err := e.Error.str(x.scope)
+		if err != nil {
+			return err
+		}
+		if a.text("error") != want {
+			return failed("expected error %s, found %s", want, a.short())
+		}
+	}
+	if e.Match != nil {
+		want, err := e.Match.eval(x.scope)
+		if err != nil {
+			return err
+		}
+		if why := contains(want, a.Body, "body"); why != "" {
+			return failed("%s\nin %s", why, a.short())
+		}
+	}
+	return nil
+}
+
+// contains says where a value lacks a part, "" when it is all there.
+func contains(want, have any, path string) string {
+	switch w := want.(type) {
+	case map[string]any:
+		h, ok := have.(map[string]any)
+		if !ok {
+			return fmt.Sprintf("%s is %s, not an object", path, brief(have, 80))
+		}
+		for _, k := range keysOf(w) {
+			if _, there := h[k]; !there {
+				return fmt.Sprintf("%s has no %s", path, k)
+			}
+			if why := contains(w[k], h[k], path+"."+k); why != "" {
+				return why
+			}
+		}
+		return ""
+	case []any:
+		h, ok := have.([]any)
+		if !ok || len(h) != len(w) {
+			return fmt.Sprintf("%s is %s, not a list of %d", path, brief(have, 80), len(w))
+		}
+		for i := range w {
+			if why := contains(w[i], h[i], fmt.Sprintf("%s[%d]", path, i)); why != "" {
+				return why
+			}
+		}
+		return ""
+	}
+	if a, err := number(want); err == nil {
+		if b, err := number(have); err == nil && a == b {
+			return ""
+		}
+	}
+	if !reflect.DeepEqual(want, have) {
+		return fmt.Sprintf("%s is %s, expected %s", path, brief(have, 80), brief(want, 80))
+	}
+	return ""
+}
+
+func (c *Call) title() string { return strings.TrimSpace(c.Method + " " + c.Path.raw) }
+
+// run sends any request of the public API.
+func (c *Call) run(x *frame) (fields, error) {
+	path, err := c.Path.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	q := request{method: c.Method, path: path, header: map[string]string{}}
+	if c.Place.set() {
+		if q.placeID, err = x.place(c.Place); err != nil {
+			return nil, err
+		}
+	}
+	if c.Place.set() || c.Key.set() {
+		if q.apiKey, err = x.apiKey(c.Key, q.placeID); err != nil {
+			return nil, err
+		}
+	}
+	if c.Token != nil {
+		t, err := c.Token.str(x.scope)
+		if err != nil {
+			return nil, err
+		}
+		q.token = &t
+	}
+	for k, v := range c.Headers {
+		if q.header[k], err = v.str(x.scope); err != nil {
+			return nil, err
+		}
+	}
+	if q.body, err = x.body(c.Body, c.Raw); err != nil {
+		return nil, err
+	}
+	if q.method == "" {
+		if q.method = "GET"; q.body != nil {
+			q.method = "POST"
+		}
+	}
+	answers, err := c.send(x, q)
+	if err != nil {
+		return nil, err
+	}
+	return c.checked(x, answers)
+}
+
+func (x *frame) body(body *Any, raw *Text) ([]byte, error) {
+	if raw != nil {
+		s, err := raw.str(x.scope)
+		return []byte(s), err
+	}
+	if body == nil {
+		return nil, nil
+	}
+	v, err := body.eval(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// post sends a JSON body with a key.
+func (x *frame) post(ctx context.Context, method, path, apiKey, placeID string, body any) (*answer, error) {
+	q := request{method: method, path: path, apiKey: apiKey, placeID: placeID}
+	if body != nil {
+		q.body, _ = json.Marshal(body)
+	}
+	return x.run.do(ctx, q)
+}
+
+// pages reads a list to its end.
+func (x *frame) pages(path, apiKey string) (list []any, last *answer, err error) {
+	for offset := 0; ; {
+		u := path + "&limit=500&offset=" + fmt.Sprint(offset)
+		if last, err = x.post(x.ctx, "GET", u, apiKey, "", nil); err != nil {
+			return nil, nil, err
+		}
+		page, ok := last.field("data").([]any)
+		if last.Status != 200 || !ok {
+			return nil, last, failed("GET %s: %s", path, last.short())
+		}
+		list = append(list, page...)
+		total, _ := last.field("total").(float64)
+		if offset += len(page); len(page) == 0 || offset >= int(total) {
+			return list, last, nil
+		}
+	}
+}
+
+func (c *Control) title() string { return strings.TrimSpace(c.Method + " " + c.Path.raw) }
+
+// run sends any request of the control API.
+func (c *Control) run(x *frame) (fields, error) {
+	if x.run.lab == nil {
+		return nil, errNoControl
+	}
+	path, err := c.Path.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	base := x.run.lab.main
+	if c.Board.set() {
+		bs, err := x.boards(c.Board)
+		if err != nil {
+			return nil, err
+		}
+		if base = bs[0].owner; base == "" {
+			return nil, fmt.Errorf("no control listener has board %s", bs[0].id)
+		}
+	}
+	var body any
+	method := c.Method
+	if c.Body != nil {
+		if body, err = c.Body.eval(x.scope); err != nil {
+			return nil, err
+		}
+	}
+	if method == "" {
+		if method = "GET"; body != nil {
+			method = "POST"
+		}
+	}
+	a, err := x.run.lab.call(x.ctx, base, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	return a.fields(), c.check(x, a, false)
+}
+
+func esc(s string) string { return url.PathEscape(s) }

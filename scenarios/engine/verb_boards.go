@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+func (b *Boards) title() string { return b.Of.raw }
+
+// run reads boards as the control listeners show them.
+func (b *Boards) run(x *frame) (fields, error) {
+	of, err := x.boards(b.Of)
+	if err != nil {
+		return nil, err
+	}
+	list, err := x.run.boardViews(x.ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	out := fields{"boards": list, "count": len(list)}
+	if len(list) > 0 {
+		out["first"] = list[0]
+	}
+	x.res.Detail = fmt.Sprintf("%d boards", len(list))
+	return out, x.each(b.All, b.AtLeast, list, "boards")
+}
+
+// boardViews are the boards of a cohort as plain values.
+func (r *run) boardViews(ctx context.Context, of []*boardInfo) ([]any, error) {
+	if r.lab == nil {
+		return nil, errNoControl
+	}
+	all, _, err := r.lab.boards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want := map[string]bool{}
+	for _, b := range of {
+		want[b.id] = true
+	}
+	list := []any{}
+	for _, b := range all {
+		if want[b.BoardID] {
+			var v any
+			raw, _ := json.Marshal(b)
+			_ = json.Unmarshal(raw, &v)
+			list = append(list, v)
+		}
+	}
+	return list, nil
+}
+
+func (s *Synced) title() string { return s.Of.raw }
+
+// run waits until boards are online and hold the desired revision.
+func (s *Synced) run(x *frame) (fields, error) {
+	of, err := x.boards(s.Of)
+	if err != nil {
+		return nil, err
+	}
+	limit := 60 * time.Second
+	if x.step.Within != nil {
+		if limit, err = x.step.Within.dur(x.scope); err != nil {
+			return nil, err
+		}
+	}
+	began := clock.Mono()
+	err = x.run.synced(x.ctx, of, limit)
+	took := clock.Mono() - began
+	x.res.Detail = fmt.Sprintf("%d boards in %.1fs", len(of), took.Seconds())
+	return fields{"count": len(of), "ms": float64(took.Milliseconds())}, err
+}
+
+// synced waits for boards; nil = all of live places.
+func (r *run) synced(ctx context.Context, of []*boardInfo, limit time.Duration) error {
+	want := map[string]bool{}
+	for _, b := range of {
+		want[b.id] = true
+	}
+	began, pause := clock.Mono(), 50*time.Millisecond
+	for {
+		all, _, err := r.lab.boards(ctx)
+		if err != nil {
+			return err
+		}
+		behind, n, example := 0, 0, ""
+		for _, b := range all {
+			if of != nil && !want[b.BoardID] {
+				continue
+			}
+			n++
+			if !b.Online || b.AppliedRevision != b.DesiredRevision {
+				if behind++; example == "" {
+					example = fmt.Sprintf("%s online=%v phase=%s applied=%d desired=%d", b.BoardID, b.Online, b.Phase, b.AppliedRevision, b.DesiredRevision)
+				}
+			}
+		}
+		if behind == 0 {
+			return nil
+		}
+		if clock.Mono()-began > limit {
+			return failed("%d of %d boards are not synchronized after %s, one: %s", behind, n, limit, example)
+		}
+		if err := client.Pause(ctx, pause); err != nil {
+			return err
+		}
+		pause = min(pause*2, time.Second)
+	}
+}
+
+func (j *Journal) title() string { return j.Of.raw }
+
+// run reads ground truth.
+func (j *Journal) run(x *frame) (fields, error) {
+	v, err := j.Of.eval(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	of, err := x.boards(j.Of)
+	if err != nil {
+		return nil, err
+	}
+	keep, err := j.filter(x)
+	if err != nil {
+		return nil, err
+	}
+	only := ""
+	if id, ok := v.(string); ok && x.run.dir.door(id) != nil {
+		only = id
+	}
+	var mu sync.Mutex
+	var lines []any
+	err = atOnce(8, len(of), func(i int) error {
+		if of[i].owner == "" {
+			return fmt.Errorf("no control listener has board %s", of[i].id)
+		}
+		got, err := x.run.lab.journal(x.ctx, of[i].owner, of[i].id)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, l := range got {
+			if (only == "" || l["doorId"] == only) && keep(l) {
+				l["boardId"] = of[i].id
+				lines = append(lines, l)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	sort.SliceStable(lines, func(a, b int) bool { return lineKey(lines[a]) < lineKey(lines[b]) })
+	out := listFields("lines", lines)
+	return out, x.each(j.All, j.AtLeast, lines, "journal lines")
+}
+
+func lineKey(l any) string {
+	m := l.(journalLine)
+	seq, _ := m["seq"].(float64)
+	return fmt.Sprintf("%v %012.0f", m["boardId"], seq)
+}
+
+// listFields are what reading a list results in.
+func listFields(name string, list []any) fields {
+	if list == nil {
+		list = []any{}
+	}
+	out := fields{name: list, "count": len(list), "first": nil, "last": nil}
+	if len(list) > 0 {
+		out["first"], out["last"] = list[0], list[len(list)-1]
+	}
+	return out
+}
+
+func (j *Journal) filter(x *frame) (func(journalLine) bool, error) {
+	want := map[string]string{}
+	for k, t := range map[string]Text{"action": j.Action, "cause": j.Cause, "commandId": j.Command} {
+		if t.set() {
+			s, err := t.str(x.scope)
+			if err != nil {
+				return nil, err
+			}
+			want[k] = s
+		}
+	}
+	var from time.Time
+	if j.Since.set() {
+		var err error
+		if from, err = x.at(j.Since, "now"); err != nil {
+			return nil, err
+		}
+	}
+	return func(l journalLine) bool {
+		for k, w := range want {
+			if show(l[k]) != w {
+				return false
+			}
+		}
+		return notBefore(l["at"], from)
+	}, nil
+}
+
+// notBefore compares a time in an answer.
+func notBefore(at any, from time.Time) bool {
+	if from.IsZero() {
+		return true
+	}
+	t, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(show(at)))
+	return err != nil || !t.Before(from)
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+func (b *Bulk) title() string { return b.Name.raw + " " + b.Register.raw }
+
+// run registers people over the places of a cohort in turn and revokes the last of them.
+func (b *Bulk) run(x *frame) (fields, error) {
+	name, err := b.Name.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	over, err := b.Over.eval(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	places, err := many(over, "places")
+	if err != nil {
+		return nil, err
+	}
+	n, revoke, workers := x.count(&b.Register, 0), x.count(b.Revoke, 0), x.count(b.Workers, 8)
+	from, err := x.at(b.From, "now-1h")
+	if err != nil {
+		return nil, err
+	}
+	to, err := x.at(b.To, "+72h")
+	if err != nil {
+		return nil, err
+	}
+	if len(places) == 0 || n < 1 || revoke > n {
+		return nil, fmt.Errorf("cannot register %d people at %d places and revoke %d", n, len(places), revoke)
+	}
+	turn, err := b.pace(x, n+revoke)
+	if err != nil {
+		return nil, err
+	}
+	people := make([]any, n)
+	err = atOnce(workers, n, func(i int) (err error) {
+		if err := turn(i); err != nil {
+			return err
+		}
+		people[i], err = x.register(fmt.Sprintf("%s%d", name, i), places[i%len(places)], from, to)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = atOnce(workers, revoke, func(i int) error {
+		if err := turn(n + i); err != nil {
+			return err
+		}
+		a, err := x.revoke(people[n-1-i].(map[string]any), "ref", "bulk")
+		if err == nil && a.Status != 200 {
+			return failed("revoke: %s", a.short())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	group := map[string]any{"people": people, "kept": people[:n-revoke], "revoked": people[n-revoke:], "count": n}
+	x.scope.root().set(name, group)
+	x.res.Detail = fmt.Sprintf("%d registered, %d revoked at %d places", n, revoke, len(places))
+	return group, nil
+}
+
+// pace spreads n requests evenly over the wanted time; turn waits for the i-th.
+func (b *Bulk) pace(x *frame, n int) (turn func(i int) error, err error) {
+	total := time.Duration(0)
+	if b.During != nil {
+		if total, err = b.During.dur(x.scope); err != nil {
+			return nil, err
+		}
+	}
+	began := clock.Mono()
+	return func(i int) error {
+		wait := total*time.Duration(i)/time.Duration(n) - (clock.Mono() - began)
+		if wait <= 0 {
+			return nil
+		}
+		return client.Pause(x.ctx, wait)
+	}, nil
+}
+
+// register makes one permit that must succeed.
+func (x *frame) register(name, place string, from, to time.Time) (map[string]any, error) {
+	key, err := x.run.dir.key(place)
+	if err != nil {
+		return nil, err
+	}
+	phone := x.file.phone(name)
+	x.run.mask.add(phone)
+	who := map[string]any{"name": name, "phone": phone, "tail": tail(phone), "ref": x.file.uid(name), "place": place}
+	a, err := x.post(x.ctx, "POST", "/space/v1/partner/entry-permits", key, place, map[string]any{
+		"externalRef": who["ref"], "phone": phone, "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)})
+	if err != nil {
+		return nil, err
+	}
+	if a.Status != 200 {
+		return nil, failed("register %s: %s", name, a.short())
+	}
+	x.issued(who, a)
+	return who, nil
+}

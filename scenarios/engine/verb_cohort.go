@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+func (c *Cohort) title() string { return c.Name.raw }
+
+// run chooses boards by seed.
+func (c *Cohort) run(x *frame) (fields, error) {
+	name, err := c.Name.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	from, err := c.candidates(x)
+	if err != nil {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("cohort/"+name)))
+	if c.Places != nil {
+		from = somePlaces(from, x.count(c.Places, 0), r)
+	}
+	if c.PerPlace != nil {
+		from = perPlace(from, x.count(c.PerPlace, 0), r)
+	}
+	if from, err = c.some(x, from, r); err != nil {
+		return nil, err
+	}
+	if least := x.count(c.Expect, 1); len(from) < least {
+		return nil, fmt.Errorf("only %d boards for cohort %s, it needs %d", len(from), name, least)
+	}
+	v := cohortValue(name, from)
+	x.scope.root().set(name, v)
+	x.res.Detail = fmt.Sprintf("%d boards of %d places", len(from), len(v["places"].([]any)))
+	return v, nil
+}
+
+// candidates are the boards to choose from.
+func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
+	if c.From.set() {
+		list, err = x.boards(c.From)
+	} else {
+		kind := c.Kind
+		if kind == "" {
+			kind = "live"
+		}
+		list, err = x.run.dir.pick(x.ctx, kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, e := range c.Except {
+		bs, err := x.boards(e)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range bs {
+			out[b.id] = true
+		}
+	}
+	var left []*boardInfo
+	for _, b := range list {
+		if !out[b.id] && len(b.doors) > 0 {
+			left = append(left, b)
+		}
+	}
+	return left, nil
+}
+
+// some takes a number, a share or a part of boards.
+func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) ([]*boardInfo, error) {
+	n := len(from)
+	switch {
+	case c.Boards != nil:
+		n = x.count(c.Boards, n)
+	case c.Share != nil:
+		f, err := c.Share.num(x.scope)
+		if err != nil {
+			return nil, err
+		}
+		n = max(1, int(math.Round(f*float64(n))))
+	case c.Part.set():
+		return c.part(x, from, r)
+	}
+	from = shuffled(from, r)
+	from = from[:max(0, min(n, len(from)))]
+	sort.Slice(from, func(i, j int) bool { return from[i].id < from[j].id })
+	return from, nil
+}
+
+// part takes the n-th of m parts; the parts of one cohort are disjoint whatever their names.
+func (c *Cohort) part(x *frame, from []*boardInfo, _ *rand.Rand) ([]*boardInfo, error) {
+	text, err := c.Part.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	a, b, _ := strings.Cut(text, "/")
+	n, err1 := strconv.Atoi(a)
+	m, err2 := strconv.Atoi(b)
+	if err1 != nil || err2 != nil || n < 1 || m < n {
+		return nil, fmt.Errorf("%q is not a fraction, write it like 1/4", text)
+	}
+	all := shuffled(from, rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("parts"))))
+	var out []*boardInfo
+	for i := n - 1; i < len(all); i += m {
+		out = append(out, all[i])
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].id < out[j].id })
+	return out, nil
+}
+
+func shuffled(in []*boardInfo, r *rand.Rand) []*boardInfo {
+	out := append([]*boardInfo(nil), in...)
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+func byPlace(in []*boardInfo) (ids []string, of map[string][]*boardInfo) {
+	of = map[string][]*boardInfo{}
+	for _, b := range in {
+		if of[b.placeID] == nil {
+			ids = append(ids, b.placeID)
+		}
+		of[b.placeID] = append(of[b.placeID], b)
+	}
+	sort.Strings(ids)
+	return ids, of
+}
+
+func somePlaces(in []*boardInfo, n int, r *rand.Rand) (out []*boardInfo) {
+	ids, of := byPlace(in)
+	r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	for _, id := range ids[:min(n, len(ids))] {
+		out = append(out, of[id]...)
+	}
+	return out
+}
+
+func perPlace(in []*boardInfo, n int, r *rand.Rand) (out []*boardInfo) {
+	ids, of := byPlace(in)
+	for _, id := range ids {
+		out = append(out, shuffled(of[id], r)[:min(n, len(of[id]))]...)
+	}
+	return out
+}
+
+// cohortValue is what expressions see of a cohort.
+func cohortValue(name string, bs []*boardInfo) map[string]any {
+	boards, doors, places := []any{}, []any{}, []any{}
+	seen := map[string]bool{}
+	for _, b := range bs {
+		boards = append(boards, b.id)
+		for _, d := range b.doors {
+			doors = append(doors, d)
+		}
+		if !seen[b.placeID] {
+			seen[b.placeID] = true
+			places = append(places, b.placeID)
+		}
+	}
+	v := map[string]any{"name": name, "boards": boards, "doors": doors, "places": places, "count": len(bs)}
+	for one, all := range map[string][]any{"board": boards, "door": doors, "place": places} {
+		v[one] = ""
+		if len(all) > 0 {
+			v[one] = all[0]
+		}
+	}
+	return v
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Crash kills the server while it works on a command.
+type Crash struct {
+	At      Text     `json:"at" jsonschema:"required,enum=after-claim,enum=before-publish,enum=after-publish,enum=before-commit,enum=after-commit,enum=before-answer,description=The step of the command at which the server dies"`
+	Command *Command `json:"command" jsonschema:"required,description=The command in flight; nobody gets an answer to it"`
+}
+
+// reviveTime bounds how long the next life may take to begin.
+const reviveTime = 60 * time.Second
+
+func (c *Crash) title() string { return c.At.raw }
+
+func (*Crash) needs() needed { return needed{control: true} }
+
+// run arms the crash, sends the command and waits for the server's next life.
+func (c *Crash) run(x *frame) (fields, error) {
+	if x.run.lab == nil {
+		return nil, errNoControl
+	}
+	at, err := c.At.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	q, err := c.Command.request(x)
+	if err != nil {
+		return nil, err
+	}
+	var armed struct{ Lives int64 }
+	if err := x.run.lab.ask(x.ctx, x.run.lab.main, http.MethodPost, "/restart", map[string]any{"kill": true, "at": at}, &armed); err != nil {
+		return nil, err
+	}
+	if a, err := x.run.do(x.ctx, q); err == nil {
+		return nil, failed("the command was answered, although the server was to die at %s: %s", at, a.short())
+	}
+	lives, err := x.run.lab.revived(x.ctx, armed.Lives)
+	x.res.Detail = fmt.Sprintf("life %d", lives)
+	return fields{"lives": lives}, err
+}
+
+// revived waits until the server has begun another life than the n-th.
+func (l *lab) revived(ctx context.Context, n int64) (int64, error) {
+	for began := clock.Mono(); ; {
+		var got struct{ Data struct{ Lives int64 } }
+		a, err := l.call(ctx, l.main, http.MethodGet, "/restart", nil)
+		if err == nil && a.Status == http.StatusOK && json.Unmarshal(a.Raw, &got) == nil && got.Data.Lives > n {
+			return got.Data.Lives, nil
+		}
+		if clock.Mono()-began > reviveTime {
+			return n, errors.New("the server did not begin another life: the command never came to the step, or the start failed")
+		}
+		if err := client.Pause(ctx, 50*time.Millisecond); err != nil {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+func (f *Fault) title() string { return strings.TrimSpace(string(f.Fault) + " " + f.Of.raw) }
+
+// run arms a fault at every listener that has one of the boards.
+func (f *Fault) run(x *frame) (fields, error) {
+	if x.run.lab == nil || len(x.run.lab.fleet) == 0 {
+		return nil, errNoControl
+	}
+	name, err := f.Name.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = string(f.Fault)
+	}
+	body, err := f.body(x)
+	if err != nil {
+		return nil, err
+	}
+	per, err := f.targets(x)
+	if err != nil {
+		return nil, err
+	}
+	id := ""
+	a := arming{name: name, title: x.step.title(), line: x.step.pos.Line, least: x.count(f.Hits, 1)}
+	for _, base := range keysOf(per) {
+		for k, v := range per[base] {
+			body[k] = v
+		}
+		var got struct {
+			FaultID string `json:"faultId"`
+		}
+		if err := x.run.lab.ask(x.ctx, base, "POST", "/faults", body, &got); err != nil {
+			return nil, err
+		}
+		id = got.FaultID
+		a.at = append(a.at, armed{base, id})
+	}
+	x.file.mu.Lock()
+	x.file.faults = append(x.file.faults, a)
+	x.file.mu.Unlock()
+	return fields{"faultId": id}, nil
+}
+
+// targets says what each listener is asked to hit.
+func (f *Fault) targets(x *frame) (map[string]map[string]any, error) {
+	per := map[string]map[string]any{}
+	if f.Share != nil {
+		share, err := f.Share.num(x.scope)
+		for _, base := range x.run.lab.fleet {
+			per[base] = map[string]any{"share": share}
+		}
+		return per, err
+	}
+	of, err := x.boards(f.Of)
+	if err != nil {
+		return nil, err
+	}
+	lists := map[string][]string{}
+	for _, b := range of {
+		owner := b.owner
+		if owner == "" {
+			owner = x.run.lab.fleet[0]
+		}
+		lists[owner] = append(lists[owner], b.id)
+	}
+	for base, ids := range lists {
+		per[base] = map[string]any{"boards": ids}
+	}
+	x.res.Detail = fmt.Sprintf("%d boards", len(of))
+	return per, nil
+}
+
+func (f *Fault) body(x *frame) (map[string]any, error) {
+	body := map[string]any{"fault": f.Fault}
+	doors, err := x.doorList(f.Doors)
+	if err != nil {
+		return nil, err
+	}
+	if doors != nil {
+		body["doorIds"] = doors
+	}
+	if len(f.Commands) > 0 {
+		body["commands"] = f.Commands
+	}
+	if f.Nth != nil {
+		body["nth"] = x.count(f.Nth, 0)
+	}
+	if f.For.set() {
+		d, err := f.For.dur(x.scope)
+		if err != nil {
+			return nil, err
+		}
+		body["for"] = d.String()
+	}
+	if len(f.Params) > 0 {
+		params := map[string]any{}
+		for k := range f.Params {
+			if params[k], err = f.Params[k].eval(x.scope); err != nil {
+				return nil, err
+			}
+		}
+		body["params"] = params
+	}
+	return body, nil
+}
+
+func (c *Clear) title() string { return c.Name.raw }
+
+// run removes a fault; how often it did something is the result.
+func (c *Clear) run(x *frame) (fields, error) {
+	if x.run.lab == nil {
+		return nil, errNoControl
+	}
+	name, err := c.Name.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	var list []arming
+	x.file.mu.Lock()
+	x.file.faults = slices.DeleteFunc(x.file.faults, func(a arming) bool {
+		chosen := a.name == name || name == "all"
+		if chosen {
+			list = append(list, a)
+		}
+		return chosen
+	})
+	x.file.mu.Unlock()
+	if name != "all" && len(list) == 0 {
+		return nil, errors.New("no fault called " + name + " is armed")
+	}
+	total, cleared := 0, 0
+	for _, a := range list {
+		hits, err := a.disarm(x.ctx, x.run.lab)
+		if err != nil {
+			return nil, err
+		}
+		if hits < a.least {
+			x.file.miss(a, hits)
+		}
+		total += hits
+		cleared += len(a.at)
+	}
+	x.res.Detail = fmt.Sprintf("%d hits", total)
+	return fields{"hits": total, "count": cleared}, nil
+}
+
+// disarm removes a fault everywhere and returns how often it did something.
+func (a arming) disarm(ctx context.Context, l *lab) (hits int, err error) {
+	for _, at := range a.at {
+		var got struct {
+			Hits int `json:"hits"`
+		}
+		if err := l.ask(ctx, at.base, "DELETE", "/faults/"+esc(at.id), nil, &got); err != nil {
+			return hits, err
+		}
+		hits += got.Hits
+	}
+	return hits, nil
+}
+
+// miss notes a fault that did less than its step asked for.
+func (f *fileRun) miss(a arming, hits int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
+		Detail: fmt.Sprintf("the run does not count: fault %s did something %d times, at least %d are needed (hits)", a.name, hits, a.least),
+		At:     f.run.now(), Started: clock.WallNow()})
+}
+
+// unhit disarms what is still armed at the end of a file, and returns the faults
+// that never did what they were armed for.
+func (f *fileRun) unhit(ctx context.Context) []*StepResult {
+	for _, a := range f.faults {
+		hits, err := a.disarm(ctx, f.run.lab)
+		if err == nil && hits < a.least {
+			f.miss(a, hits)
+		}
+	}
+	f.faults = nil
+	return f.missed
+}

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+func (c *Clock) title() string {
+	switch {
+	case c.Advance != nil:
+		return "advance " + c.Advance.raw
+	case c.To.set():
+		return "to " + c.To.raw
+	}
+	return c.Do
+}
+
+// run moves domain time.
+func (c *Clock) run(x *frame) (fields, error) {
+	if x.run.lab == nil {
+		return nil, errNoControl
+	}
+	do, to := c.Do, time.Time{}
+	var err error
+	switch {
+	case c.Advance != nil:
+		var d time.Duration
+		if d, err = c.Advance.dur(x.scope); err != nil {
+			return nil, err
+		}
+		now, err := x.run.lab.clock(x.ctx)
+		if err != nil {
+			return nil, err
+		}
+		do, to = "advance", now.Now.Add(d)
+	case c.To.set():
+		do = "advance"
+		if to, err = x.at(c.To, "now"); err != nil {
+			return nil, err
+		}
+	case do == "":
+		return nil, errors.New("clock needs freeze, run, advance or to")
+	}
+	view, err := x.run.lab.move(x.ctx, do, to)
+	if err != nil {
+		return nil, err
+	}
+	x.run.saw(view)
+	x.run.emit(history.Event{Kind: history.Label, Text: "clock " + c.title()})
+	x.res.Detail = rfc3339(view.Now)
+	return fields{"now": rfc3339(view.Now), "mode": view.Mode, "state": view.State}, nil
+}
+
+func (m *Mark) title() string { return m.Name.raw }
+
+// run names this moment of domain time, as the server's clock shows it.
+func (m *Mark) run(x *frame) (fields, error) {
+	name, err := m.Name.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	now := x.run.now()
+	if x.run.lab != nil {
+		c, err := x.run.lab.clock(x.ctx)
+		if err != nil {
+			return nil, err
+		}
+		x.run.saw(c)
+		now = c.Now
+	}
+	now = now.Truncate(time.Millisecond)
+	x.file.mu.Lock()
+	x.file.labels[name] = now
+	x.file.mu.Unlock()
+	x.run.emit(history.Event{Kind: history.Label, Text: "mark " + name})
+	x.res.Detail = rfc3339(now)
+	return fields{"now": rfc3339(now)}, nil
+}
+
+func (d *Dur) title() string { return d.raw }
+
+// run pauses for wall time.
+func (d *Dur) run(x *frame) (fields, error) {
+	t, err := d.dur(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	return nil, client.Pause(x.ctx, t)
+}
+
+func (w *Wait) title() string { return w.For }
+
+// run waits for a background step and takes its result over.
+func (w *Wait) run(x *frame) (fields, error) {
+	x.file.mu.Lock()
+	b := x.file.backgrounds[w.For]
+	delete(x.file.backgrounds, w.For)
+	x.file.mu.Unlock()
+	if b == nil {
+		return nil, errors.New("no step in the background is called " + w.For)
+	}
+	select {
+	case <-b.done:
+	case <-x.ctx.Done():
+		return nil, x.ctx.Err()
+	}
+	b.cancel()
+	x.res.Children = append(x.res.Children, b.result)
+	x.res.Detail = b.result.Detail
+	switch b.result.Status {
+	case judge.Fail:
+		return nil, failed("%s: %s", b.result.Name, b.result.Detail)
+	case judge.Invalid:
+		return nil, &invalid{b.result.Name + ": " + b.result.Detail}
+	case judge.Blocked:
+		return nil, errors.New(b.result.Name + ": " + b.result.Detail)
+	}
+	out, _ := x.scope.get(w.For)
+	m, _ := out.(map[string]any)
+	return m, nil
+}
+
+func (*Steps) run(*frame) (fields, error) { panic("scenario: nested steps are run by nest") }
+
+// nest runs steps in a step: in order for group, at once for parallel.
+func (s *Steps) nest(x *frame, depth int) (fields, error) {
+	x.res.Children = nil
+	if x.step.Within != nil || x.step.Eventually || x.step.Never != nil {
+		depth += tried
+	}
+	if s == x.step.Parallel {
+		x.res.Children = make([]*StepResult, len(*s))
+		var wg sync.WaitGroup
+		for i := range *s {
+			wg.Go(func() { x.res.Children[i] = x.file.step(x.ctx, x.scope, &(*s)[i], depth+1) })
+		}
+		wg.Wait()
+	} else {
+		x.res.Children, _ = x.file.sequence(x.ctx, x.scope, *s, depth+1)
+	}
+	why := firstBad(x.res.Children)
+	switch statusOf(x.res.Children) {
+	case judge.Fail:
+		return nil, failed("%s", why)
+	case judge.Invalid:
+		return nil, &invalid{why}
+	case judge.Blocked:
+		return nil, errors.New(why)
+	}
+	return nil, nil
+}
+
+// run gives names to values.
+func (v *VarSet) run(x *frame) (fields, error) {
+	for _, name := range keysOf(*v) {
+		e, err := (*v)[name].eval(x.scope)
+		if err != nil {
+			return nil, err
+		}
+		x.scope.root().set(name, e)
+	}
+	return nil, nil
+}
+
+// run writes a line into the report.
+func (l *Log) run(x *frame) (fields, error) {
+	text, err := l.Text.str(x.scope)
+	x.res.Detail = text
+	x.run.out.line("  LOG     %s", x.run.mask.text(text))
+	return fields{"text": text}, err
+}

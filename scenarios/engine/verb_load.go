@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/doorlab/doorlab/loadtest"
+)
+
+func (l *LoadPlan) title() string { return strings.TrimSpace(l.Plan.Name) }
+
+// run drives door commands at the plan's rate; its attempts are in the history
+// like the engine's own.
+func (l *LoadPlan) run(x *frame) (fields, error) {
+	t := loadtest.Target{HTTP: x.run.target.HTTP, Control: x.run.target.Control, ControlToken: x.run.target.ControlToken}
+	if x.run.lab != nil && x.run.lab.main != "" {
+		t.Control = []string{x.run.lab.main}
+		for _, c := range x.run.lab.all {
+			if c != x.run.lab.main {
+				t.Control = append(t.Control, c)
+			}
+		}
+	}
+	for _, p := range x.run.target.Places {
+		if p.APIKey != "" {
+			t.Places = append(t.Places, loadtest.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: p.APIKey})
+		}
+	}
+	plan := l.Plan
+	if plan.Name == "" {
+		plan.Name = x.file.file.Base()
+	}
+	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost})
+	if err != nil {
+		return nil, err
+	}
+	out := loadFields(res)
+	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))
+	switch res.Verdict {
+	case loadtest.Invalid:
+		return out, &invalid{"load: " + strings.Join(res.Reasons, "; ")}
+	case loadtest.Fail:
+		return out, failed("load: %s", strings.Join(res.Reasons, "; "))
+	}
+	if least := x.count(l.MinRate, 0); res.SentRate < float64(least) {
+		return out, &invalid{fmt.Sprintf("load: only %.1f commands/s were sent, the run needs %d", res.SentRate, least)}
+	}
+	return out, nil
+}
+
+func loadFields(res loadtest.Result) fields {
+	outcomes, codes, statuses := map[string]any{}, map[string]any{}, map[string]any{}
+	for _, o := range res.Outcomes {
+		outcomes[o.Name] = o.Count
+	}
+	for k, v := range res.Codes {
+		codes[k] = v
+	}
+	for k, v := range res.Statuses {
+		statuses[k] = v
+	}
+	return fields{"verdict": res.Verdict, "sent": res.Sent, "sentRate": res.SentRate, "repeats": res.Repeats, "replayed": res.Replayed,
+		"outcomes": outcomes, "codes": codes, "statuses": statuses, "lag": res.Lag.P99, "thresholds": len(res.Thresholds)}
+}

@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+)
+
+func (p *Present) title() string { return strings.TrimSpace(p.Person.raw + " at " + p.Door.raw) }
+
+// run presents a phone or a link at a reader.
+func (p *Present) run(x *frame) (fields, error) {
+	door, err := x.door(p.Door)
+	if err != nil {
+		return nil, err
+	}
+	body := map[string]any{"doorId": door}
+	switch {
+	case p.Person.set():
+		who, err := x.person(p.Person)
+		if err != nil {
+			return nil, err
+		}
+		credential(body, who, p.Link)
+	case p.Token.set():
+		body["token"], err = p.Token.str(x.scope)
+	default:
+		body["phone"], err = p.Phone.str(x.scope)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := x.present(body)
+	if err != nil {
+		return nil, err
+	}
+	return out, x.decided(p.Result, p.Reason, out)
+}
+
+func credential(body, who map[string]any, link bool) {
+	if link {
+		body["token"] = who["token"]
+	} else {
+		body["phone"] = who["phone"]
+	}
+}
+
+func (x *frame) present(body map[string]any) (out fields, err error) {
+	base, err := x.owner(x.ctx, body["doorId"].(string))
+	if err != nil {
+		return nil, err
+	}
+	err = x.run.lab.ask(x.ctx, base, "POST", "/people/present", body, &out)
+	return out, err
+}
+
+// decided compares a decision with the expected one.
+func (x *frame) decided(result, reason Text, got fields) error {
+	for name, want := range map[string]Text{"result": result, "reason": reason} {
+		if !want.set() {
+			continue
+		}
+		w, err := want.str(x.scope)
+		if err != nil {
+			return err
+		}
+		if show(got[name]) != w {
+			return failed("expected %s %s, found result %s, reason %s", name, w, show(got["result"]), show(got["reason"]))
+		}
+	}
+	return nil
+}
+
+func (p *PresentEach) title() string { return p.People.raw + " at " + p.Doors.raw }
+
+// presentation is one person at one door.
+type presentation struct {
+	door string
+	who  map[string]any
+}
+
+// run presents at each door of a cohort people of its place.
+func (p *PresentEach) run(x *frame) (fields, error) {
+	doors, err := x.doors(p.Doors)
+	if err != nil {
+		return nil, err
+	}
+	people, err := x.people(p.People)
+	if err != nil {
+		return nil, err
+	}
+	plan := x.pair(doors, people, x.count(p.PerDoor, 1))
+	if most := x.count(p.Most, 0); most > 0 && len(plan) > most {
+		r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("present")))
+		r.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
+		plan = plan[:most]
+	}
+	if len(plan) == 0 {
+		return nil, fmt.Errorf("none of the %d people has a permit for any of the %d doors", len(people), len(doors))
+	}
+	var mu sync.Mutex
+	results, reasons, wrong, first := map[string]any{}, map[string]any{}, 0, ""
+	err = atOnce(16, len(plan), func(i int) error {
+		body := map[string]any{"doorId": plan[i].door}
+		credential(body, plan[i].who, p.Link)
+		got, err := x.present(body)
+		if err != nil {
+			return err
+		}
+		bad := x.decided(p.Result, p.Reason, got)
+		mu.Lock()
+		defer mu.Unlock()
+		add(results, show(got["result"]))
+		add(reasons, show(got["reason"]))
+		if bad != nil {
+			if wrong++; first == "" {
+				first = fmt.Sprintf("%s at %s: %v", plan[i].who["name"], plan[i].door, bad)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	x.res.Detail = fmt.Sprintf("%d presentations: %s", len(plan), brief(reasons, 120))
+	out := fields{"count": len(plan), "results": results, "reasons": reasons, "unexpected": wrong}
+	if wrong > 0 {
+		return out, failed("%d of %d presentations: %s", wrong, len(plan), first)
+	}
+	return out, nil
+}
+
+func add(counts map[string]any, name string) {
+	n, _ := counts[name].(int)
+	counts[name] = n + 1
+}
+
+// pair puts at each door people of the door's place, taking turns.
+func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []presentation) {
+	byPlace := map[string][]map[string]any{}
+	for _, w := range people {
+		byPlace[show(w["place"])] = append(byPlace[show(w["place"])], w)
+	}
+	turn := map[string]int{}
+	for _, d := range doors {
+		b := x.run.dir.door(d)
+		if b == nil {
+			continue
+		}
+		here := byPlace[b.placeID]
+		for range min(per, len(here)) {
+			who := here[turn[b.placeID]%len(here)]
+			turn[b.placeID]++
+			if opensFor(who, d) {
+				plan = append(plan, presentation{d, who})
+			}
+		}
+	}
+	return plan
+}
+
+// opensFor: a person whose permit names doors is presented at those only.
+func opensFor(who map[string]any, door string) bool {
+	list, _ := who["doors"].([]string)
+	if len(list) == 0 {
+		return true
+	}
+	for _, d := range list {
+		if d == door {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Phone) title() string { return p.Person.raw }
+
+// run calls the number of a place.
+func (p *Phone) run(x *frame) (fields, error) {
+	if x.run.lab == nil {
+		return nil, errNoControl
+	}
+	from, err := p.From.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	to, err := p.To.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	placeID := ""
+	if p.Person.set() {
+		who, err := x.person(p.Person)
+		if err != nil {
+			return nil, err
+		}
+		from, placeID = show(who["phone"]), show(who["place"])
+	}
+	if p.Place.set() {
+		if placeID, err = x.place(p.Place); err != nil {
+			return nil, err
+		}
+	}
+	if place := x.run.dir.places[placeID]; to == "" && place != nil {
+		to = place.EntryPhone
+	}
+	if to == "" || from == "" {
+		return nil, errors.New("phone needs a number to call and a person who calls")
+	}
+	var out fields
+	if err := x.operated("/people/call", placeID, map[string]any{"to": to, "from": from}, &out); err != nil {
+		return nil, err
+	}
+	if p.Answered != nil && out["answered"] != *p.Answered {
+		return out, failed("expected answered %v, found %s", *p.Answered, brief(out, 160))
+	}
+	return out, x.decided(p.Result, p.Reason, out)
+}
+
+func (l *Leaf) title() string { return l.Action + " " + l.Door.raw }
+
+// run moves a door leaf.
+func (l *Leaf) run(x *frame) (fields, error) {
+	door, err := x.door(l.Door)
+	if err != nil {
+		return nil, err
+	}
+	base, err := x.owner(x.ctx, door)
+	if err != nil {
+		return nil, err
+	}
+	var out fields
+	err = x.run.lab.ask(x.ctx, base, "POST", "/people/leaf", map[string]any{"doorId": door, "action": l.Action}, &out)
+	return out, err
+}

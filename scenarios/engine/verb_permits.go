@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync"
+)
+
+func (p *Permit) title() string { return p.Person.raw }
+
+// run registers a permit and remembers the person.
+func (p *Permit) run(x *frame) (fields, error) {
+	name, err := p.Person.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	who, err := x.newPerson(name, p.Place, p.Phone)
+	if err != nil {
+		return nil, err
+	}
+	if p.Ref.set() {
+		if who["ref"], err = p.Ref.str(x.scope); err != nil {
+			return nil, err
+		}
+	}
+	from, err := x.at(p.From, "now-1h")
+	if err != nil {
+		return nil, err
+	}
+	to, err := x.at(p.To, "+72h")
+	if err != nil {
+		return nil, err
+	}
+	body := map[string]any{"externalRef": who["ref"], "phone": who["phone"], "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)}
+	doors, err := x.doorList(p.Doors)
+	if err != nil {
+		return nil, err
+	}
+	if doors != nil {
+		body["doorIds"] = doors
+	}
+	q := request{method: "POST", path: "/space/v1/partner/entry-permits", placeID: who["place"].(string)}
+	q.body, _ = json.Marshal(body)
+	if q.apiKey, err = x.apiKey(p.KeyName, q.placeID); err != nil {
+		return nil, err
+	}
+	answers, err := p.send(x, q)
+	if err != nil {
+		return nil, err
+	}
+	if a := answers[0]; a.Status == 200 {
+		x.issued(who, a)
+		who["doors"] = doors
+		x.scope.root().set(name, who)
+	}
+	out, err := p.checked(x, answers)
+	out["permit"] = who
+	return out, err
+}
+
+// newPerson is a person that the file knows already, or a new one with this name.
+func (x *frame) newPerson(name string, place Ref, phone Text) (map[string]any, error) {
+	who := map[string]any{"name": name, "phone": x.file.phone(name), "ref": x.file.uid(name)}
+	if old, ok := x.scope.get(name); ok {
+		if m, ok := old.(map[string]any); ok && m["phone"] != nil {
+			who = maps.Clone(m)
+		}
+	}
+	if place.set() {
+		id, err := x.place(place)
+		if err != nil {
+			return nil, err
+		}
+		who["place"] = id
+	}
+	if _, ok := who["place"].(string); !ok {
+		return nil, fmt.Errorf("%s has no place yet, name one with place", name)
+	}
+	if phone.set() {
+		p, err := phone.str(x.scope)
+		if err != nil {
+			return nil, err
+		}
+		who["phone"] = p
+	}
+	who["tail"] = tail(who["phone"].(string))
+	x.run.mask.add(who["phone"].(string))
+	return who, nil
+}
+
+func tail(phone string) string { return phone[max(0, len(phone)-4):] }
+
+// issued keeps what a create answered.
+func (x *frame) issued(who map[string]any, a *answer) {
+	x.run.mask.add(a.text("data", "entryToken"))
+	who["permitId"], who["token"], who["url"] = a.text("data", "permitId"), a.text("data", "entryToken"), a.text("data", "url")
+}
+
+func (r *Revoke) title() string { return r.Person.raw }
+
+// run revokes by reference or id, one person or several; the result is the last answer.
+func (r *Revoke) run(x *frame) (fields, error) {
+	people, err := x.people(r.Person)
+	if err != nil {
+		return nil, err
+	}
+	reason, err := r.Reason.str(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]*answer, len(people))
+	err = atOnce(8, len(people), func(i int) (err error) {
+		if answers[i], err = x.revoke(people[i], r.By, reason); err == nil {
+			err = r.check(x, answers[i], false)
+		}
+		return err
+	})
+	if err != nil || len(people) == 0 {
+		return nil, err
+	}
+	out := answers[len(people)-1].fields()
+	out["count"] = len(people)
+	return out, nil
+}
+
+func (x *frame) revoke(who map[string]any, by, reason string) (*answer, error) {
+	place := show(who["place"])
+	key, err := x.run.dir.key(place)
+	if err != nil {
+		return nil, err
+	}
+	body := map[string]any{"externalRef": who["ref"]}
+	if by == "id" {
+		body = map[string]any{"permitId": who["permitId"]}
+	}
+	if reason != "" {
+		body["reason"] = reason
+	}
+	return x.post(x.ctx, "POST", "/space/v1/partner/entry-permits/revoke", key, place, body)
+}
+
+// atOnce runs f for 0..n-1 with several workers and returns the first error.
+func atOnce(workers, n int, f func(int) error) error {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var first error
+	next := 0
+	for range max(1, min(workers, n)) {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				stop := i >= n || first != nil
+				mu.Unlock()
+				if stop {
+					return
+				}
+				if err := f(i); err != nil {
+					mu.Lock()
+					if first == nil {
+						first = err
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}

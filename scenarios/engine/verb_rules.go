@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"sync"
+)
+
+func (n *Netloss) title() string { return n.Boards.raw + " " + n.GraceSec.raw }
+
+// run sets one outage policy on every board of a cohort.
+func (n *Netloss) run(x *frame) (fields, error) {
+	of, err := x.boards(n.Boards)
+	if err != nil {
+		return nil, err
+	}
+	grace, err := n.GraceSec.num(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var last *answer
+	err = atOnce(16, len(of), func(i int) error {
+		b := of[i]
+		channels, err := n.channels(x, b)
+		if err != nil {
+			return err
+		}
+		key, err := x.run.dir.key(b.placeID)
+		if err != nil {
+			return err
+		}
+		a, err := x.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", key, b.placeID, map[string]any{"graceSec": grace, "channels": channels})
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		last = a
+		mu.Unlock()
+		return n.check(x, a, false)
+	})
+	if last == nil {
+		return nil, err
+	}
+	x.res.Detail = fmt.Sprintf("%d boards", len(of))
+	return last.fields(), err
+}
+
+func (n *Netloss) channels(x *frame, b *boardInfo) (map[string]string, error) {
+	out := map[string]string{}
+	def := "close"
+	for ch, t := range n.Channels {
+		v, err := t.str(x.scope)
+		if err != nil {
+			return nil, err
+		}
+		if ch == "all" {
+			def = v
+		} else {
+			out[ch] = v
+		}
+	}
+	if _, all := n.Channels["all"]; all || len(n.Channels) == 0 {
+		for _, ch := range b.channels {
+			if s := strconv.Itoa(ch); out[s] == "" {
+				out[s] = def
+			}
+		}
+	}
+	return out, nil
+}
+
+func (p *Policy) title() string { return p.Doors.raw }
+
+// run sets or removes a window on every door.
+func (p *Policy) run(x *frame) (fields, error) {
+	doors, err := x.doors(p.Doors)
+	if err != nil {
+		return nil, err
+	}
+	method, query, body, err := p.request(x)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var last *answer
+	err = atOnce(8, len(doors), func(i int) error {
+		b := x.run.dir.door(doors[i])
+		if b == nil {
+			return fmt.Errorf("no door %q in the target", doors[i])
+		}
+		key, err := x.run.dir.key(b.placeID)
+		if err != nil {
+			return err
+		}
+		a, err := x.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, key, b.placeID, body)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		last = a
+		mu.Unlock()
+		return p.check(x, a, false)
+	})
+	if last == nil {
+		return nil, err
+	}
+	return last.fields(), err
+}
+
+func (p *Policy) request(x *frame) (method, query string, body any, err error) {
+	if p.Remove {
+		if p.Ref != "" {
+			query = "?ref=" + url.QueryEscape(p.Ref)
+		}
+		return "DELETE", query, nil, nil
+	}
+	window := map[string]any{"ref": p.Ref}
+	if p.Ref == "" {
+		window["ref"] = "always"
+	}
+	if p.Week != nil {
+		if window["week"], err = p.Week.eval(x.scope); err != nil {
+			return "", "", nil, err
+		}
+	}
+	for k, w := range map[string]When{"startsAt": p.StartsAt, "endsAt": p.EndsAt} {
+		if w.set() {
+			t, err := x.at(w, "now")
+			if err != nil {
+				return "", "", nil, err
+			}
+			window[k] = rfc3339(t)
+		}
+	}
+	mode, err := p.Mode.str(x.scope)
+	return "POST", "", map[string]any{"window": window, "mode": mode}, err
+}
+
+func (h *Hours) title() string { return h.Place.raw }
+
+// run sets opening hours.
+func (h *Hours) run(x *frame) (fields, error) {
+	id, err := x.place(h.Place)
+	if err != nil {
+		return nil, err
+	}
+	week, err := h.Week.eval(x.scope)
+	if err != nil {
+		return nil, err
+	}
+	key, err := x.run.dir.key(id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := x.post(x.ctx, "PATCH", "/core/v1/places/"+esc(id), key, id, map[string]any{"hours": map[string]any{"week": week}})
+	if err != nil {
+		return nil, err
+	}
+	return a.fields(), h.check(x, a, false)
+}

@@ -1,0 +1,190 @@
+package engine
+
+import "github.com/doorlab/doorlab/internal/strictyaml"
+
+// Present is decided by the board from what it has synchronized.
+type Present struct {
+	Person Ref  `json:"person,omitempty" jsonschema:"description=Presents the phone"`
+	Link   bool `json:"link,omitempty" jsonschema:"description=Present the person's link instead"`
+	Phone  Text `json:"phone,omitempty" jsonschema:"description=Instead of a person"`
+	Token  Text `json:"token,omitempty" jsonschema:"description=Instead of a person"`
+	Door   Ref  `json:"door" jsonschema:"required"`
+	Result Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied"`
+	Reason Text `json:"reason,omitempty"`
+}
+
+// PresentEach presents at each door of a cohort the people who have business there.
+type PresentEach struct {
+	People  Ref  `json:"people" jsonschema:"required,description=A bulk's people or one person; each at the doors of the own place"`
+	Doors   Ref  `json:"doors" jsonschema:"required,description=Cohort or list of doors"`
+	PerDoor *Num `json:"perDoor,omitempty" jsonschema:"description=People at each door, default 1"`
+	Most    *Num `json:"most,omitempty" jsonschema:"description=At most so many presentations, spread; default all"`
+	Link    bool `json:"link,omitempty" jsonschema:"description=Present links instead of phones"`
+	Result  Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=Of every presentation"`
+	Reason  Text `json:"reason,omitempty" jsonschema:"description=Of every presentation"`
+}
+
+// Phone calls the number of a place.
+type Phone struct {
+	Person   Ref   `json:"person,omitempty" jsonschema:"description=Who calls"`
+	From     Text  `json:"from,omitempty" jsonschema:"description=Instead of a person"`
+	Place    Ref   `json:"place,omitempty" jsonschema:"description=Whose number; default the person's place"`
+	To       Text  `json:"to,omitempty" jsonschema:"description=Instead of a place"`
+	Result   Text  `json:"result,omitempty"`
+	Reason   Text  `json:"reason,omitempty"`
+	Answered *bool `json:"answered,omitempty"`
+}
+
+// Leaf moves a door leaf.
+type Leaf struct {
+	Door   Ref    `json:"door" jsonschema:"required"`
+	Action string `json:"action" jsonschema:"required,enum=open,enum=close,enum=force"`
+}
+
+// Boards reads boards.
+type Boards struct {
+	Of      Ref   `json:"of,omitempty" jsonschema:"description=Cohort, board or list; default all live boards"`
+	All     *Expr `json:"all,omitempty" jsonschema:"description=Must hold of each board: online phase outageAgeSec desiredRevision appliedRevision bufferedRecords doors"`
+	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=Fewest elements that all must see; BLOCKED with fewer; default 1"`
+}
+
+// Synced waits; the step's within bounds it (default 60s).
+type Synced struct {
+	Of Ref `json:"of,omitempty" jsonschema:"description=Cohort, board or list; default all live boards"`
+}
+
+// Journal reads ground truth.
+type Journal struct {
+	Of      Ref   `json:"of" jsonschema:"required,description=Cohort, board, door or list"`
+	Action  Text  `json:"action,omitempty" jsonschema:"enum=pulse,enum=hold,enum=lock,enum=off,enum=refuse,enum=deny"`
+	Cause   Text  `json:"cause,omitempty" jsonschema:"enum=command,enum=onsite,enum=free,enum=policy,enum=hold_end,enum=outage"`
+	Command Text  `json:"command,omitempty" jsonschema:"description=Only this commandId"`
+	Since   When  `json:"since,omitempty"`
+	All     *Expr `json:"all,omitempty" jsonschema:"description=Must hold of each line"`
+	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=Fewest elements that all must see; BLOCKED with fewer; default 1"`
+}
+
+// Cohort chooses boards by seed, the same for the same seed and world.
+type Cohort struct {
+	Name     Name   `json:"name" jsonschema:"required,description=Known by it: .boards .doors .places .count and .board .door .place (the first)"`
+	From     Ref    `json:"from,omitempty" jsonschema:"description=Choose from this cohort"`
+	Except   Refs   `json:"except,omitempty" jsonschema:"description=Leave the boards of these out"`
+	Kind     string `json:"kind,omitempty" jsonschema:"enum=live,enum=test,enum=any,description=Default live"`
+	Places   *Num   `json:"places,omitempty" jsonschema:"description=First choose so many places"`
+	PerPlace *Num   `json:"perPlace,omitempty" jsonschema:"description=Then so many boards of each"`
+	Boards   *Num   `json:"boards,omitempty" jsonschema:"description=Then so many boards in all"`
+	Share    *Num   `json:"share,omitempty" jsonschema:"description=Or this share of the boards such as 50%"`
+	Part     Text   `json:"part,omitempty" jsonschema:"description=Or the n-th of m equal parts: 1/4"`
+	Expect   *Num   `json:"atLeast,omitempty" jsonschema:"description=BLOCKED with fewer boards, default 1"`
+}
+
+// Fault arms a fault; clear names it.
+type Fault struct {
+	Fault    FaultName      `json:"fault" jsonschema:"required,description=docs/faults.md lists them"`
+	Name     Name           `json:"name,omitempty" jsonschema:"description=For clear; default the fault's"`
+	Of       Ref            `json:"of,omitempty" jsonschema:"description=Cohort, board or list"`
+	Share    *Num           `json:"share,omitempty" jsonschema:"description=Or a share of all boards; the control API chooses"`
+	Doors    *Refs          `json:"doors,omitempty"`
+	Commands []string       `json:"commands,omitempty" jsonschema:"enum=open,enum=hold,enum=close"`
+	Nth      *Num           `json:"nth,omitempty" jsonschema:"description=Only the n-th matching command"`
+	For      Dur            `json:"for,omitempty" jsonschema:"description=Domain time"`
+	Hits     *Num           `json:"hits,omitempty" jsonschema:"description=How often it must do something until it is cleared or the file ends; INVALID with fewer; default 1"`
+	Params   map[string]Any `json:"params,omitempty" jsonschema:"description=The fault's own"`
+}
+
+// Clear removes a fault; its hits are the result.
+type Clear struct {
+	Name Text `json:"name" jsonschema:"required"`
+}
+
+func (c *Clear) BindShort(b *strictyaml.Binder, text string, pos Pos) { c.Name.BindText(b, text, pos) }
+
+// Key issues or revokes an API key.
+type Key struct {
+	Name   Name     `json:"name,omitempty" jsonschema:"description=Known by it: .keyId .apiKey"`
+	Place  Ref      `json:"place,omitempty"`
+	Scopes []string `json:"scopes,omitempty" jsonschema:"enum=space:partner,enum=device:door,description=Default both"`
+	Sim    bool     `json:"sim,omitempty"`
+	Revoke Ref      `json:"revoke,omitempty" jsonschema:"description=Revoke this key instead"`
+}
+
+// Grant is what memberships and reservations have in common.
+type Grant struct {
+	Person Name  `json:"person" jsonschema:"required"`
+	Place  Ref   `json:"place,omitempty"`
+	Phone  Text  `json:"phone,omitempty"`
+	Doors  *Refs `json:"doors,omitempty"`
+	From   When  `json:"from,omitempty" jsonschema:"description=Default now-1h"`
+	To     When  `json:"to,omitempty" jsonschema:"description=Default none; a reservation +72h"`
+}
+
+// Membership gives one.
+type Membership struct{ Grant }
+
+// Reservation gives one.
+type Reservation struct{ Grant }
+
+// PlaceSet changes a place as the operator's console does.
+type PlaceSet struct {
+	Place Ref            `json:"place" jsonschema:"required"`
+	Set   map[string]Any `json:"set" jsonschema:"required,description=entryPhone phoneEnabled closures holidays timezone"`
+}
+
+// DoorSet changes doors as the operator's console does.
+type DoorSet struct {
+	Doors Ref            `json:"doors" jsonschema:"required"`
+	Set   map[string]Any `json:"set" jsonschema:"required,description=entry entryPermitMaxHours"`
+}
+
+// Control is any request of the control API.
+type Control struct {
+	Method string `json:"method,omitempty" jsonschema:"enum=GET,enum=POST,enum=PUT,enum=PATCH,enum=DELETE"`
+	Path   Text   `json:"path" jsonschema:"required,description=After /lab/v1"`
+	Body   *Any   `json:"body,omitempty"`
+	Board  Ref    `json:"board,omitempty" jsonschema:"description=At the listener that has this board; default the server's"`
+	Answered
+}
+
+// Clock moves domain time.
+type Clock struct {
+	Do      string `json:"do,omitempty" jsonschema:"enum=freeze,enum=run"`
+	Advance *Dur   `json:"advance,omitempty" jsonschema:"description=Jump by"`
+	To      When   `json:"to,omitempty" jsonschema:"description=Jump to"`
+}
+
+func (c *Clock) BindShort(b *strictyaml.Binder, text string, pos Pos) {
+	if c.Do = text; text != "freeze" && text != "run" {
+		b.Problem(pos, "%q is not a valid clock%s", text, strictyaml.Hint(text, []string{"freeze", "run"}))
+	}
+}
+
+// Mark names this moment.
+type Mark struct {
+	Name Name `json:"name" jsonschema:"required"`
+}
+
+func (m *Mark) BindShort(b *strictyaml.Binder, text string, pos Pos) { m.Name.BindText(b, text, pos) }
+
+// Wait waits for a background step.
+type Wait struct {
+	For string `json:"for" jsonschema:"required"`
+	pos Pos
+}
+
+func (w *Wait) BindShort(b *strictyaml.Binder, text string, pos Pos) {
+	w.For, w.pos = text, pos
+	notes(b).use(use{kind: "background", name: text, pos: pos})
+}
+
+// Steps are steps in a step.
+type Steps []Step
+
+// VarSet gives names to values.
+type VarSet map[string]Any
+
+// Log writes a line.
+type Log struct {
+	Text Text `json:"text" jsonschema:"required"`
+}
+
+func (l *Log) BindShort(b *strictyaml.Binder, text string, pos Pos) { l.Text.BindText(b, text, pos) }

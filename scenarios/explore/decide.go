@@ -1,0 +1,236 @@
+package explore
+
+import (
+	"slices"
+	"time"
+)
+
+// grant is a permit, a reservation or a membership, as the operations made it.
+type grant struct {
+	kind    string // permit reservation membership
+	name    string // of a permit: its externalRef is uid(name)
+	who     int
+	phone   int // of whom; another's after a re-registration with another phone
+	doors   []int
+	from    int64
+	to      int64 // 0 = no end
+	made    int64
+	changed int64
+	revoked int64 // -1 = no
+	reason  string
+	links   int // how many links it has had; the newest is alive unless revoked
+	uses    int
+	first   int64
+	vague   bool // another could have been credited as well
+}
+
+func (g *grant) valid(now int64) bool {
+	return g.revoked < 0 && now >= g.from && (g.to == 0 || now < g.to)
+}
+
+func (g *grant) opens(door int) bool { return slices.Contains(g.doors, door) }
+
+func (g *grant) state(now int64) string {
+	switch {
+	case g.revoked >= 0:
+		return "revoked"
+	case now < g.from:
+		return "pending"
+	case g.to != 0 && now >= g.to:
+		return "expired"
+	}
+	return "active"
+}
+
+// window is a time-window policy of a door.
+type window struct {
+	ref, mode string
+	door      int
+	from, to  int64
+	made      int64
+}
+
+// content is what a decision is made from: the server's own, or what a board has.
+type content struct {
+	grants  []grant // copies
+	of      []*grant
+	windows []window
+	hours   [7][][2]int
+	whole   bool // a board that has been synchronized
+}
+
+func (m *model) content() content {
+	c := content{windows: slices.Clone(m.windows), hours: m.hours, of: slices.Clone(m.grants), whole: true}
+	for _, g := range m.grants {
+		c.grants = append(c.grants, *g)
+	}
+	return c
+}
+
+// Seoul is where the places are: a fixed offset, and the sequence starts on a Monday there.
+const weekdays = "montuewedthufrisatsun"
+
+// open reports whether the place is open: sequences start on a Monday at midnight.
+func (c content) open(now int64) bool {
+	t := ((now % week) + week) % week / minute
+	for d, pairs := range c.hours {
+		for _, p := range pairs {
+			from, to := int64(d*1440+p[0]), int64(d*1440+p[1])
+			if p[1] <= p[0] {
+				to += 1440
+			}
+			if t >= from && t < to || t+7*1440 >= from && t+7*1440 < to {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var classes = map[string]int{"always": 1, "business_hours": 2, "after_hours": 2, "custom": 3}
+
+// mode is the door's window mode, see ENT-2.
+func (c content) mode(door int, now int64) string {
+	best := window{mode: "auth"}
+	for _, w := range c.windows {
+		in := w.door == door
+		switch w.ref {
+		case "business_hours":
+			in = in && c.open(now)
+		case "after_hours":
+			in = in && !c.open(now)
+		case "custom":
+			in = in && now >= w.from && now < w.to
+		}
+		if in && (classes[w.ref] > classes[best.ref] || classes[w.ref] == classes[best.ref] && w.made >= best.made) {
+			best = w
+		}
+	}
+	return best.mode
+}
+
+var ranks = map[string]int{"permit": 0, "reservation": 1, "membership": 2}
+
+// before orders grants by who is credited.
+func before(a, b grant) int {
+	switch {
+	case a.kind != b.kind:
+		return ranks[a.kind] - ranks[b.kind]
+	case a.to == b.to:
+		return 0
+	case a.to == 0 || b.to != 0 && b.to < a.to:
+		return 1
+	}
+	return -1
+}
+
+// answer of a decision.
+type answer struct {
+	allow  bool
+	reason string
+	credit *grant // the permit that is credited
+	tie    bool   // another could be as well
+}
+
+// of are the grants of a person.
+func (c content) person(phone int) (out []int) {
+	for i, g := range c.grants {
+		if g.phone == phone {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// decide is the reference: who may enter a door now, see ENT-1 and ENT-2. over:
+// the outage is longer than 36 h; dead: a link that is unknown or revoked.
+func (c content) decide(phone, door int, method string, now int64, over, dead bool) answer {
+	switch {
+	case over:
+		return answer{reason: "outage_limit"}
+	case dead:
+		return answer{reason: "link_invalid"}
+	}
+	switch c.mode(door, now) {
+	case "closed":
+		return answer{reason: "closed_window"}
+	case "free":
+		return answer{allow: true, reason: "free_window"}
+	}
+	best, tie := -1, false
+	for _, i := range c.person(phone) {
+		g := c.grants[i]
+		if !g.valid(now) || !g.opens(door) {
+			continue
+		}
+		switch {
+		case best < 0 || before(g, c.grants[best]) < 0:
+			best, tie = i, false
+		case before(g, c.grants[best]) == 0:
+			tie = true
+		}
+	}
+	if best >= 0 {
+		a := answer{allow: true, reason: method, tie: tie}
+		if c.grants[best].kind == "permit" {
+			a.credit = c.of[best]
+		}
+		return a
+	}
+	return answer{reason: c.miss(phone, now)}
+}
+
+// miss names the nearest reason for a denial.
+func (c content) miss(phone int, now int64) string {
+	top, reason := 0, "no_valid_grant"
+	for _, i := range c.person(phone) {
+		g := c.grants[i]
+		rank, why := 2, "expired"
+		switch {
+		case g.valid(now):
+			rank, why = 4, "door_out_of_scope"
+		case g.revoked >= 0:
+			rank, why = 1, "revoked"
+		case now < g.from:
+			rank, why = 3, "not_started"
+		}
+		if rank > top {
+			top, reason = rank, why
+		}
+	}
+	return reason
+}
+
+// answers is the door that opens for a caller, -1 = none: the first entry door in
+// the scope of the credited grant, else the first that is free.
+func (m *model) answers(phone int) int {
+	c := m.content()
+	first := func(fits func(int) bool) int {
+		for i := range 4 {
+			if m.entry[i] && fits(i) {
+				return i
+			}
+		}
+		return -1
+	}
+	mine := c.person(phone)
+	slices.SortStableFunc(mine, func(a, b int) int { return before(c.grants[a], c.grants[b]) })
+	for _, i := range mine {
+		if g := c.grants[i]; g.valid(m.now) {
+			if d := first(g.opens); d >= 0 {
+				return d
+			}
+		}
+	}
+	if d := first(func(d int) bool { return c.mode(d, m.now) == "free" }); d >= 0 {
+		return d
+	}
+	return first(func(d int) bool {
+		return slices.ContainsFunc(mine, func(i int) bool { return c.grants[i].opens(d) })
+	})
+}
+
+// hhmm is a minute of the day as HH:MM.
+func hhmm(min int) string {
+	return time.Unix(int64(min%1440)*60, 0).UTC().Format("15:04")
+}

@@ -1,0 +1,331 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+)
+
+// where is the board of a door and the door's place on it.
+func (m *model) where(d int) (*board, int) { return m.boards[d/2], d % 2 }
+
+var results = map[string]string{"open": "opened", "hold": "held", "close": "locked"}
+
+// outcomes of a door command: the status and error code of the API and the record's result.
+type outcome struct {
+	name   string // reported offline refused noResponse
+	status int
+	code   string
+	result string
+}
+
+// deaf are the faults whose report isn't heard although the board acted.
+var deaf = []string{"silent-after", "wrong-id", "garbage"}
+
+// drive is a command on its way to the relay.
+func (m *model) drive(d int, command string, minutes int, r *record) outcome {
+	b, i := m.where(d)
+	f := m.faults[b.index]
+	out := outcome{"reported", 200, "", results[command]}
+	switch {
+	case !b.online:
+		out = outcome{"offline", 409, "device_offline", "offline"}
+	case f != nil && f.name == "refuse":
+		m.line(b, i, "refuse", "command", m.now)
+		out = outcome{"refused", 502, "device_refused", "refused"}
+	case f != nil && f.name == "silent":
+		out = outcome{"noResponse", 504, "device_no_response", "noResponse"}
+	case f != nil && slices.Contains(deaf, f.name):
+		m.act(b, i, command, minutes)
+		b.doors[i].unheard = true
+		out = outcome{"noResponse", 504, "device_no_response", "noResponse"}
+	default:
+		m.act(b, i, command, minutes)
+		b.doors[i].unheard = false
+	}
+	r.result = out.result
+	if out.name == "reported" && command == "open" {
+		m.used(r, m.now)
+	}
+	return out
+}
+
+// used counts the use of the permit that a record credits.
+func (m *model) used(r *record, at int64) {
+	g := r.credit
+	if g == nil {
+		return
+	}
+	if g.uses == 0 || at < g.first {
+		g.first = at
+	}
+	g.uses++
+}
+
+// uploaded is an on-site record that reaches the server.
+func (m *model) uploaded(r *record) {
+	r.up = true
+	if r.recorded = m.now; r.result == "opened" {
+		m.used(r, r.at)
+	}
+}
+
+func (m *model) record(r record) *record {
+	r.at = m.now
+	if !r.board {
+		r.recorded = m.now
+	}
+	m.records = append(m.records, &r)
+	return &r
+}
+
+// command moves a door by the API, under a fresh key or one of three names.
+func (m *model) command(o Op) bool {
+	if m.longWait(o.Door) {
+		return false
+	}
+	key := o.Nth
+	if key == 0 {
+		m.fresh++
+		key = 100 + m.fresh
+	}
+	c := &command{door: o.Door, name: o.Name, minutes: o.N, legacy: o.Flag}
+	if o.Name != "hold" {
+		c.minutes = 0
+	}
+	m.send(key, c)
+	return true
+}
+
+// longWait keeps a sequence short: each unanswered command takes as long as the server waits.
+func (m *model) longWait(d int) bool {
+	b, _ := m.where(d)
+	f := m.faults[b.index]
+	if !b.online || f == nil || f.name != "silent" && !slices.Contains(deaf, f.name) {
+		return false
+	}
+	m.waits++
+	return m.waits > 3
+}
+
+// repeat sends what a key was used for again, or something else under it.
+func (m *model) repeat(o Op) bool {
+	c := m.keys[o.Nth]
+	if c == nil {
+		return false
+	}
+	again := *c
+	if o.Door == 3 {
+		again.door = (c.door + 1) % 4
+	}
+	again.legacy = c.legacy != (o.Door == 2 && c.status == 200) // a failure has the shape of its first path, which the other path's document doesn't know
+	m.send(o.Nth, &again)
+	return true
+}
+
+// send sends a command under a key; the first use decides, see CMD-5.
+func (m *model) send(key int, c *command) {
+	name := fmt.Sprintf("k%d", key)
+	args := fields{"door", doorName(c.door), "command", c.name, "key", name}
+	if c.name == "hold" {
+		args = append(args, "minutes", c.minutes)
+	}
+	if c.legacy {
+		args = append(args, "legacy", true)
+	}
+	first := m.keys[key]
+	switch {
+	case first == nil:
+		m.keys[key] = c
+		m.firstUse(name, args, c)
+	case first.door == c.door && first.name == c.name && first.minutes == c.minutes:
+		first.record.replays++
+		m.add("command", append(args, "status", first.status), "replayed and body == "+name+"_body").clauses = []string{"CMD-5"}
+	default:
+		m.add("command", append(args, "status", 409, "error", "idempotency_key_reused"), "not replayed and details?.reason == nil").clauses = []string{"CMD-5"}
+	}
+}
+
+func (m *model) firstUse(name string, args fields, c *command) {
+	r := m.record(record{door: c.door, reason: "api", method: "api", who: -1})
+	out := m.drive(c.door, c.name, c.minutes, r)
+	c.status, c.record = out.status, r
+	expect := []string{"not replayed"}
+	if out.status == 200 {
+		b, i := m.where(c.door)
+		expect = append(expect, fmt.Sprintf("data.deviceId == %s and data.command == %q and data.requestedAt == %s", doorName(c.door), c.name, at(m.now)),
+			fmt.Sprintf("data.standing.state == %q", b.doors[i].state()))
+	} else {
+		expect = append(expect, fmt.Sprintf("error == %q and details.commandId != nil", out.code))
+	}
+	s := m.add("command", append(args, "outcome", out.name, "status", out.status), expect...)
+	s.capture = fields{name + "_body", "body"}
+	s.clauses = map[string][]string{"reported": {"CMD-1"}, "offline": {"CMD-2"}, "refused": {"CMD-3"}, "noResponse": {"CMD-4"}}[out.name]
+}
+
+// space keeps links and calls of one person apart: within 3 s a press is the
+// last one, and six a minute are the most.
+func (m *model) space(who int) {
+	if t, ok := m.heard[who]; ok && m.now-t < 15*second {
+		m.clockTo(t + 15*second)
+	}
+	m.heard[who] = m.now
+}
+
+// link presses the button of a link, the newest or an older one.
+func (m *model) link(o Op) bool {
+	g := m.named(permitName(o))
+	if g == nil || m.longWait(o.Door) {
+		return false
+	}
+	m.space(g.phone)
+	n := g.links
+	if o.Flag && n > 0 {
+		n--
+	}
+	args := fields{"token", fmt.Sprintf("${%s_t%d}", g.name, n), "door", doorName(o.Door)}
+	a := m.content().decide(g.phone, o.Door, "link", m.now, false, g.revoked >= 0 || n < g.links)
+	r := m.record(record{door: o.Door, reason: a.reason, method: "link", who: g.phone})
+	switch {
+	case a.reason == "link_invalid":
+		r.result = "denied"
+		if n < g.links { // a link of long ago is nobody's
+			r.who = -2
+		}
+		m.add("link", append(args, "status", 404, "error", "link_invalid")).clauses = []string{"PERM-4"}
+	case !a.allow:
+		r.result = "denied"
+		m.add("link", append(args, "status", 409, "error", "entry_denied"), fmt.Sprintf("details.rule == %q", a.reason)).clauses = []string{"ENT-1", "ENT-2"}
+	default:
+		m.credit(r, a)
+		out := m.drive(o.Door, "open", 0, r)
+		switch out.name {
+		case "reported":
+			m.add("link", append(args, "status", 200), fmt.Sprintf(`data.result == "opened" and data.doorId == %s`, doorName(o.Door)))
+		case "offline":
+			m.add("link", append(args, "status", 503, "error", "store_offline"), `details.reason == "offline"`)
+		default:
+			m.add("link", append(args, "status", out.status, "error", out.code))
+		}
+		m.steps[len(m.steps)-1].clauses = []string{"PERM-1", "ENT-1", "ENT-3"}
+	}
+	return true
+}
+
+func (m *model) credit(r *record, a answer) {
+	if r.credit = a.credit; a.tie && a.credit != nil {
+		for _, g := range m.grants {
+			g.vague = g.vague || g.phone == a.credit.phone
+		}
+		m.vague = true
+	}
+}
+
+// call calls the place's number.
+func (m *model) call(o Op) bool {
+	args := fields{"from", "${" + phoneOf(o.Who) + "}", "place", "lab"}
+	if !m.talks {
+		m.add("phone", append(args, "answered", false))
+		return true
+	}
+	d := m.answers(o.Who)
+	if d >= 0 && m.longWait(d) {
+		return false
+	}
+	m.space(o.Who)
+	d = m.answers(o.Who) // time may have moved
+	c := m.content()
+	a := answer{reason: c.miss(o.Who, m.now)}
+	if d >= 0 {
+		a = c.decide(o.Who, d, "phone", m.now, false, false)
+	}
+	r := m.record(record{door: d, result: "denied", reason: a.reason, method: "phone", who: o.Who})
+	if a.allow {
+		m.credit(r, a)
+		m.drive(d, "open", 0, r)
+	}
+	want := "doorId == nil"
+	if d >= 0 {
+		want = "doorId == " + doorName(d)
+	}
+	m.add("phone", append(args, "answered", true, "result", r.result, "reason", a.reason), want).clauses = []string{"PERM-1", "ENT-1", "ENT-3"}
+	return true
+}
+
+// forgets are the on-site denials that depend on whether the board still has the grant.
+var forgets = []string{"expired", "revoked", "no_valid_grant", "link_invalid"}
+
+// present shows a phone or a link at a reader: the board decides from what it has.
+func (m *model) present(o Op) bool {
+	m.settle()
+	b, i := m.where(o.Door)
+	args := fields{"door", doorName(o.Door)}
+	who, dead := o.Who, false
+	if o.Flag {
+		g := m.named(permitName(o))
+		if g == nil {
+			return false
+		}
+		k := slices.Index(b.has.of, g)
+		switch {
+		case k < 0 || b.has.grants[k].revoked >= 0 || b.has.grants[k].links != g.links:
+			dead = true
+		case b.has.grants[k].to <= m.now: // the board may have forgotten it
+			return false
+		}
+		args, who = append(args, "token", "${"+token(g)+"}"), g.phone
+		if k >= 0 {
+			who = b.has.grants[k].phone
+		}
+	} else {
+		args = append(args, "phone", "${"+phoneOf(who)+"}")
+	}
+	a := b.has.decide(who, o.Door, "onsite", m.now, b.over || b.lost && !b.online, dead)
+	r := m.record(record{door: o.Door, result: "denied", reason: a.reason, method: "onsite", who: who, board: true, vague: !a.allow && slices.Contains(forgets, a.reason), unnamed: o.Flag && !a.allow})
+	switch {
+	case a.allow:
+		m.credit(r, a)
+		r.result = "opened"
+		cause := "onsite"
+		if a.reason == "free_window" {
+			cause = "free"
+		}
+		b.doors[i].pulseEnd = m.now + pulse
+		m.line(b, i, "pulse", cause, m.now)
+	default:
+		m.line(b, i, "deny", "onsite", m.now)
+	}
+	if b.online {
+		m.uploaded(r)
+	} else {
+		b.records = append(b.records, r)
+	}
+	s := m.add("present", append(args, "result", r.result), reasonIs(r))
+	s.clauses = []string{"ENT-1"}
+	if !b.online {
+		s.clauses = []string{"OFF-1", "OFF-2", "SYNC-3"}
+	}
+	return true
+}
+
+func reasonIs(r *record) string {
+	if r.vague {
+		return "reason in " + quotedList(forgets)
+	}
+	return fmt.Sprintf("reason == %q", r.reason)
+}
+
+func quotedList(of []string) string {
+	out := make([]string, len(of))
+	for i := range of {
+		out[i] = fmt.Sprintf("%q", of[i])
+	}
+	return texts(out)
+}
+
+// leaf moves a door's leaf.
+func (m *model) leaf(o Op) bool {
+	b, i := m.where(o.Door)
+	m.push(b.doors[i], o.Name)
+	m.add("leaf", fields{"door", doorName(o.Door), "action", o.Name})
+	return true
+}

@@ -1,0 +1,189 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/scenarios/engine"
+)
+
+// The same seed draws the same sequences, and each is a scenario that can be read.
+func TestSequences(t *testing.T) {
+	t.Parallel()
+	played := map[string]int{}
+	for i := range 300 {
+		ops := Sequence(7, i, 24)
+		if again := Sequence(7, i, 24); !reflect.DeepEqual(ops, again) {
+			t.Fatalf("sequence %d: drawn twice, it differs", i)
+		}
+		if i < 40 { // reading is slow
+			if _, err := engine.Parse("x.yaml", Scenario("x", "y", ops)); err != nil {
+				t.Fatalf("sequence %d: %v", i, err)
+			}
+		}
+		m := begin()
+		for _, o := range ops {
+			if play[o.Do](m, o) {
+				played[o.Do]++
+			}
+		}
+	}
+	for do := range play {
+		if played[do] < 10 {
+			t.Errorf("%s was played %d times in 300 sequences, want at least 10", do, played[do])
+		}
+	}
+}
+
+// Each operation that can be drawn can be played.
+func TestDraws(t *testing.T) {
+	t.Parallel()
+	for _, d := range draws {
+		if play[d.do] == nil {
+			t.Errorf("%s can't be played", d.do)
+		}
+	}
+}
+
+// What is left of a failure is what it needs, and nothing of another failure.
+func TestShrink(t *testing.T) {
+	t.Parallel()
+	ops := Sequence(3, 1, 40)
+	ops[5], ops[20] = Op{Do: "permit", Who: 2, Door: 3, Doors: 9, From: 1, To: day}, Op{Do: "revoke", Who: 3}
+	s := &shrinker{ops: ops, why: "link x: it opened", over: func() bool { return false }, fails: func(c []Op) (string, bool) {
+		p := slices.IndexFunc(c, func(o Op) bool { return o.Do == "permit" && o.Door == 3 })
+		r := slices.IndexFunc(c, func(o Op) bool { return o.Do == "revoke" && o.Who == 3 })
+		if p < 0 {
+			return "records: another failure", true
+		}
+		return "link y: it opened", p < r
+	}}
+	s.run()
+	if len(s.ops) != 2 || s.ops[0].Do != "permit" || s.ops[1].Do != "revoke" || s.ops[0].Doors != 0 || s.ops[0].Door != 3 {
+		t.Errorf("%d operations are left, want the permit and the revocation: %+v", len(s.ops), s.ops)
+	}
+}
+
+// target answers as a server would that fails whatever contains a word.
+func target(word string, statuses ...judge.Status) (Play, *int) {
+	n := 0
+	return func(_ context.Context, f *engine.File, _ bool) (engine.Result, error) {
+		n++
+		r := engine.Result{Files: []report.FileResult{{Status: judge.Pass}}}
+		if strings.Contains(string(f.Source), word) {
+			r.Files[0].Status, r.Files[0].Reason = judge.Fail, "fault: wrong"
+			if len(statuses) > 0 {
+				r.Files[0].Status, statuses = statuses[0], statuses[1:]
+			}
+		}
+		return r, nil
+	}, &n
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	play, _ := target("silent-after")
+	var files []string
+	s, err := Run(t.Context(), Config{Seed: 1, Sequences: 60, Parallel: 1, Play: play, Failed: func(f Failure) error {
+		files = append(files, string(f.File))
+		return nil
+	}})
+	if err != nil || len(s.Failures) != 1 || len(files) != 1 {
+		t.Fatalf("%v, %d failures, %d told; want one", err, len(s.Failures), len(files))
+	}
+	if f := s.Failures[0]; len(f.Ops) != 1 || f.Ops[0].Do != "fault" || !f.Shrunk || !strings.Contains(files[0], "silent-after") {
+		t.Errorf("left: %+v, want the fault alone", f.Ops)
+	}
+}
+
+// It begins no sequence after the operations that were asked for.
+func TestRunOperations(t *testing.T) {
+	t.Parallel()
+	play, n := target("nothing of the kind")
+	s, err := Run(t.Context(), Config{Seed: 1, Steps: 100, Parallel: 1, Play: play})
+	if err != nil || s.Operations < 100 || s.Sequences != *n || *n > 5 {
+		t.Errorf("%v, %d operations in %d sequences, want 100 in a few", err, s.Operations, *n)
+	}
+}
+
+// What passes with the usual bounds, or can't be judged, is no failure, and is counted.
+func TestRunUnsteady(t *testing.T) {
+	t.Parallel()
+	play, n := target("clock: run", judge.Fail, judge.Pass, judge.Fail, judge.Blocked)
+	s, err := Run(t.Context(), Config{Seed: 1, Sequences: 2, Parallel: 1, Play: play})
+	if err != nil || s.Unsteady != 1 || s.Invalid != 1 || len(s.Failures) != 0 || *n != 4 {
+		t.Errorf("%v, %+v after %d plays; want one unsteady and one invalid after 4", err, s, *n)
+	}
+}
+
+// Interrupted, it says what it found so far.
+func TestRunInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	inner, _ := target("clock: run")
+	play := func(c context.Context, f *engine.File, fast bool) (engine.Result, error) {
+		cancel()
+		return inner(c, f, fast)
+	}
+	told := 0
+	s, err := Run(ctx, Config{Seed: 1, Sequences: 5, Parallel: 1, Play: play, Failed: func(Failure) error { told++; return nil }})
+	if !errors.Is(err, context.Canceled) || told != 1 || len(s.Failures) != 1 || s.Failures[0].Shrunk {
+		t.Errorf("%v, %d told, %+v; want one failure as it was drawn", err, told, s.Failures)
+	}
+}
+
+// The oracle of decisions by hand: who enters and why not.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	c := content{hours: week7(weeks[0])}
+	for i, g := range []grant{
+		{kind: "permit", phone: 0, doors: []int{0}, from: 0, to: 10, revoked: -1},
+		{kind: "membership", phone: 0, doors: []int{0, 1}, from: 5, revoked: -1},
+		{kind: "permit", phone: 1, doors: []int{0}, from: 5, to: 9, revoked: -1},
+		{kind: "permit", phone: 2, doors: []int{0}, from: 0, to: 9, revoked: 3},
+	} {
+		c.grants, c.of = append(c.grants, g), append(c.of, &grant{name: fmt.Sprint(i)})
+	}
+	c.windows = []window{{ref: "business_hours", mode: "free", door: 2}, {ref: "custom", mode: "closed", door: 2, from: 10 * hour, to: 11 * hour}, {ref: "always", mode: "closed", door: 3}}
+	for _, x := range []struct {
+		phone, door int
+		now         int64
+		over, dead  bool
+		want        string
+	}{
+		{0, 0, 0, false, false, "opened phone"}, {0, 0, 10, false, false, "opened phone"}, {0, 1, 4, false, false, "door_out_of_scope"},
+		{1, 0, 4, false, false, "not_started"}, {1, 0, 9, false, false, "expired"}, {2, 0, 4, false, false, "revoked"}, {3, 0, 4, false, false, "no_valid_grant"},
+		{3, 2, 9 * hour, false, false, "opened free_window"}, {3, 2, 9*hour - 1, false, false, "no_valid_grant"}, {3, 2, 22 * hour, false, false, "no_valid_grant"},
+		{0, 2, 10 * hour, false, false, "closed_window"}, {3, 2, 11 * hour, false, false, "opened free_window"}, {0, 3, 10, false, false, "closed_window"},
+		{0, 0, 0, true, true, "outage_limit"}, {3, 2, 9 * hour, false, true, "link_invalid"},
+	} {
+		a := c.decide(x.phone, x.door, "phone", x.now, x.over, x.dead)
+		got := a.reason
+		if a.allow {
+			got = "opened " + got
+		}
+		if got != x.want {
+			t.Errorf("person %d at door %d at %d ms (over %v, dead %v): %s, want %s", x.phone, x.door, x.now, x.over, x.dead, got, x.want)
+		}
+	}
+}
+
+func TestFlow(t *testing.T) {
+	t.Parallel()
+	v := fields{"a", "off", "b", "x y", "c", list{1, true, nil, plain("door[0]")}, "d", "ann", "e", "12"}
+	if got, want := flow(v), `{a: "off", b: "x y", c: [1, true, null, door[0]], d: ann, e: "12"}`; got != want {
+		t.Errorf("flow: %s, want %s", got, want)
+	}
+	for ms, want := range map[int64]string{0: "start", -hour: "start-1h", 36*hour + 1: "start+36h1ms", 90*second + 5: "start+1m30s5ms"} {
+		if got := moment(ms); got != want {
+			t.Errorf("moment(%d): %s, want %s", ms, got, want)
+		}
+	}
+}

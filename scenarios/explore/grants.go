@@ -1,0 +1,223 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// name of the n-th permit of a person, by which a scenario knows it.
+func permitName(o Op) string { return people[o.Who] + strconv.Itoa(o.Nth+1) }
+
+func (m *model) named(name string) *grant {
+	i := slices.IndexFunc(m.grants, func(g *grant) bool { return g.kind == "permit" && g.name == name })
+	if i < 0 {
+		return nil
+	}
+	return m.grants[i]
+}
+
+func phoneOf(who int) string { return fmt.Sprintf("phone(%q)", people[who]) }
+
+// permit registers one, or registers it again.
+func (m *model) permit(o Op) bool {
+	name := permitName(o)
+	old := m.named(name)
+	who, doors := o.Who, bits(o.Doors)
+	from, to := m.now+o.From, m.now+o.To+int64(o.Who*2+o.Nth)*second
+	switch {
+	case o.Name == "same" && old != nil:
+		from, to, who, doors = old.from, old.to, old.phone, nil
+	case o.Name == "phone":
+		who = (o.Who + 1) % len(people)
+	case o.Name == "long":
+		from, to = m.now, m.now+30*day+1
+	case o.Name == "backwards":
+		to = from
+	}
+	args := fields{"person", name, "place", "lab", "phone", "${" + phoneOf(who) + "}", "from", moment(from), "to", moment(to)}
+	if to <= from && (o.Name == "empty" || o.Name == "foreign") {
+		return false
+	}
+	scope := doors
+	switch {
+	case o.Name == "empty":
+		args = append(args, "doors", list{})
+	case o.Name == "foreign":
+		args = append(args, "doors", list{"door[0]", "elsewhere.door"})
+	case len(doors) > 0:
+		args = append(args, "doors", doorNames(doors))
+	case old != nil:
+		scope = old.doors
+	default:
+		for i, e := range m.entry {
+			if e {
+				scope = append(scope, i)
+			}
+		}
+	}
+	if code, status := m.refuses(o.Name, from, to, scope); code != "" {
+		m.add("permit", append(args, "status", status, "error", code)).clauses = []string{"PERM-5", "PERM-6"}
+		return true
+	}
+	m.registered(name, o.Who, who, from, to, scope, args)
+	return true
+}
+
+// refuses is why a period and a scope are not taken, "" = they are.
+func (m *model) refuses(how string, from, to int64, scope []int) (code string, status int) {
+	switch {
+	case to <= from:
+		return "invalid_period", 400 // permit leaves out what is wrong twice
+	case how == "empty":
+		return "empty_door_ids", 400
+	case how == "foreign":
+		return "invalid_door_ids", 400
+	case len(scope) == 0:
+		return "rule_violated", 409
+	}
+	most := 720
+	for _, d := range scope {
+		most = min(most, m.longest[d])
+	}
+	if to-from > int64(most)*hour {
+		return "permit_period_too_long", 409
+	}
+	return "", 0
+}
+
+// registered is a create that is taken: the token is the same as long as nothing was revoked.
+func (m *model) registered(name string, who, phone int, from, to int64, scope []int, args fields) {
+	g := m.named(name)
+	again := g != nil
+	if !again {
+		g = &grant{kind: "permit", name: name, who: who, made: m.now, revoked: -1}
+		m.grants = append(m.grants, g)
+	}
+	expect := []string{`data.url endsWith "/entry?t=" + data.entryToken`}
+	capture := fields{}
+	switch {
+	case !again:
+		capture = fields{name + "_id", "data.permitId", token(g), "data.entryToken"}
+	case g.revoked >= 0:
+		expect = append(expect, "data.permitId == "+name+"_id", "data.entryToken != "+token(g))
+		g.links++
+		capture = fields{token(g), "data.entryToken"}
+	default:
+		expect = append(expect, "data.permitId == "+name+"_id", "data.entryToken == "+token(g))
+	}
+	same := again && g.revoked < 0 && g.phone == phone && g.from == from && g.to == to && slices.Equal(g.doors, scope)
+	g.phone, g.from, g.to, g.doors, g.revoked, g.reason = phone, from, to, scope, -1, ""
+	if !same {
+		g.changed = m.now
+		m.changed()
+	}
+	s := m.add("permit", args, expect...)
+	s.capture, s.clauses = capture, []string{"PERM-2", "PERM-3"}
+}
+
+// token is the name of a permit's newest entry token.
+func token(g *grant) string { return fmt.Sprintf("%s_t%d", g.name, g.links) }
+
+// revoke revokes by reference or id; a repeat changes nothing.
+func (m *model) revoke(o Op) bool {
+	g := m.named(permitName(o))
+	if g == nil {
+		return false
+	}
+	by, reason := "ref", "reason "+strconv.Itoa(len(m.steps))
+	if o.Flag {
+		by = "id"
+	}
+	if g.revoked < 0 {
+		g.revoked, g.changed, g.reason = m.now, m.now, reason
+		m.changed()
+	}
+	m.add("revoke", fields{"person", g.name, "by", by, "reason", reason},
+		fmt.Sprintf(`data.permitId == %s_id and data.state == "revoked" and data.revokedAt == %s and data.reason == %q`, g.name, at(g.revoked), g.reason)).clauses = []string{"PERM-4"}
+	return true
+}
+
+// term gives a membership or a reservation.
+func (m *model) term(o Op) bool {
+	from, to := m.now+o.From, m.now+o.To+int64(o.Who)*second
+	if to <= from {
+		return false
+	}
+	g := &grant{kind: o.Do, who: o.Who, phone: o.Who, from: from, to: to, doors: bits(o.Doors), made: m.now, revoked: -1}
+	args := fields{"person", people[o.Who], "place", "lab", "phone", "${" + phoneOf(o.Who) + "}", "from", moment(from)}
+	if o.Do == "reservation" || o.Nth == 0 && o.Door%2 == 0 {
+		args = append(args, "to", moment(to))
+	} else {
+		g.to = 0
+	}
+	if len(g.doors) > 0 {
+		args = append(args, "doors", doorNames(g.doors))
+	} else {
+		for i, e := range m.entry {
+			if e {
+				g.doors = append(g.doors, i)
+			}
+		}
+		if len(g.doors) == 0 {
+			return false
+		}
+	}
+	m.grants = append(m.grants, g)
+	m.changed()
+	m.add(o.Do, args)
+	return true
+}
+
+// read is one permit with all its fields.
+func (m *model) read(o Op) bool {
+	g := m.named(permitName(o))
+	if g == nil {
+		return false
+	}
+	m.permitIs(g)
+	return true
+}
+
+func (m *model) allPermits(Op) bool {
+	n := 0
+	for _, g := range m.grants {
+		if g.kind == "permit" {
+			m.permitIs(g)
+			n++
+		}
+	}
+	m.add("call", fields{"place", "lab", "path", "/space/v1/partner/entry-permits?limit=500"}, fmt.Sprintf("len(filter(data, .permitId in %s)) == %d", m.ids(), n))
+	return true
+}
+
+// ids are the permits of the sequence.
+func (m *model) ids() string {
+	var out []string
+	for _, g := range m.grants {
+		if g.kind == "permit" {
+			out = append(out, g.name+"_id")
+		}
+	}
+	return texts(out)
+}
+
+// permitIs compares a permit by every field.
+func (m *model) permitIs(g *grant) {
+	var revokedAt, first, reason any
+	if g.revoked >= 0 {
+		revokedAt, reason = stamp(g.revoked), g.reason
+	}
+	if g.uses > 0 {
+		first = stamp(g.first)
+	}
+	want := fields{"permitId", "${" + g.name + "_id}", "externalRef", "${uid(\"" + g.name + "\")}", "name", g.name, "phoneTail", "${" + phoneOf(g.phone) + "[7:]}",
+		"state", g.state(m.now), "startsAt", stamp(g.from), "endsAt", stamp(g.to), "createdAt", stamp(g.made), "updatedAt", stamp(g.changed),
+		"revokedAt", revokedAt, "revokeReason", reason}
+	if !g.vague {
+		want = append(want, "useCount", g.uses, "firstUsedAt", first)
+	}
+	s := m.add("call", fields{"place", "lab", "path", "/space/v1/partner/entry-permits/${" + g.name + "_id}", "match", fields{"data", want}},
+		"sort(data.doorIds) == sort("+doorExpr(g.doors)+")")
+	s.within, s.clauses = "3s", []string{"PERM-3", "PERM-7"}
+}

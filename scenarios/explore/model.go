@@ -1,0 +1,284 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// model is the oracle: what the server and the boards must answer and do, worked
+// out from the operations alone. Playing an operation on it writes the steps of a
+// scenario that do the same to the target, with what must come of it.
+type model struct {
+	now     int64 // ms since the start
+	grants  []*grant
+	windows []window
+	hours   [7][][2]int
+	entry   [4]bool
+	longest [4]int // hours
+	boards  [2]*board
+	faults  [2]*fault
+	keys    map[int]*command
+	heard   map[int]int64 // last link or call of a person
+	talks   bool          // phoneEnabled
+	records []*record
+	lines   []line
+	fresh   int
+	waits   int  // commands that nothing answers
+	vague   bool // two permits could have been credited
+	steps   []*step
+}
+
+// record is what the entry records must say.
+type record struct {
+	door                   int // -1 = none could be chosen
+	result, reason, method string
+	who                    int // -1 = an operator
+	at, recorded           int64
+	replays                int
+	credit                 *grant
+	vague                  bool // an on-site denial whose reason depends on when a board forgets
+	board                  bool // made by a board
+	up                     bool // ... and uploaded
+	unnamed                bool // a board knows of a link only whose it isn't
+}
+
+// line is one of a relay's journal.
+type line struct {
+	door          int
+	action, cause string
+	at            int64
+}
+
+// fault is what a board does wrong with commands.
+type fault struct{ name, code string }
+
+// command is what was asked under a key, and what came of it.
+type command struct {
+	door    int
+	name    string
+	minutes int
+	legacy  bool
+	status  int
+	record  *record
+}
+
+var weeks = [][][2]int{
+	{{9 * 60, 22 * 60}},
+	{},
+	{{0, 1440}},
+	{{20 * 60, 4 * 60}},
+	{{6 * 60, 8 * 60}, {17 * 60, 23*60 + 59}},
+}
+
+// begin is a model of a shop in its first state.
+func begin() *model {
+	m := &model{keys: map[int]*command{}, heard: map[int]int64{}, talks: true, entry: [4]bool{true, true, true, true}, longest: [4]int{720, 720, 720, 720}}
+	for i := range m.hours {
+		m.hours[i] = weeks[0]
+	}
+	for i := range m.boards {
+		m.boards[i] = &board{index: i, online: true, grace: limit, rest: [2]string{"close", "close"}, doors: [2]*door{{}, {}}, has: m.content()}
+	}
+	return m
+}
+
+// play plays operations by name; false: it makes no sense here and was left out.
+var play = map[string]func(m *model, o Op) bool{
+	"permit": (*model).permit, "revoke": (*model).revoke, "membership": (*model).term, "reservation": (*model).term,
+	"command": (*model).command, "repeat": (*model).repeat, "link": (*model).link, "call": (*model).call, "present": (*model).present,
+	"leaf": (*model).leaf, "advance": (*model).advance, "boundary": (*model).boundary, "cut": (*model).cut, "mend": (*model).mend,
+	"fault": (*model).fault, "boot": (*model).reboot, "restart": (*model).restart, "window": (*model).window, "unwindow": (*model).unwindow,
+	"hours": (*model).open, "netloss": (*model).netloss, "operator": (*model).operator, "look": (*model).look, "read": (*model).read,
+	"lists": (*model).lists, "elsewhere": (*model).elsewhere,
+	"records": (*model).allRecords, "events": (*model).allEvents, "permits": (*model).allPermits, "journal": (*model).journal,
+}
+
+// Scenario writes a sequence as a scenario file that expects what the model says.
+func Scenario(title, description string, seq []Op) []byte {
+	m := begin()
+	for _, o := range seq {
+		play[o.Do](m, o)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: %s\ndescription: %s\nneeds: {boards: 2, test: true}\nsetup:\n", flow(title), flow(description))
+	for _, s := range setup {
+		s.write(&b)
+	}
+	b.WriteString("steps:\n")
+	for _, s := range m.steps {
+		s.write(&b)
+	}
+	(&step{verb: "clock", args: "run"}).write(&b)
+	return []byte(b.String())
+}
+
+// Steps counts what a sequence does to the target.
+func Steps(seq []Op) int {
+	m := begin()
+	for _, o := range seq {
+		play[o.Do](m, o)
+	}
+	return len(m.steps)
+}
+
+// setup finds two boards of one place with nothing left of what came before, and
+// starts on a Monday at midnight in Seoul.
+var setup = []*step{
+	{verb: "cohort", args: fields{"name", "shop", "places", 1}},
+	{verb: "cohort", args: fields{"name", "lab", "from", "shop", "boards", 2, "atLeast", 2}},
+	{verb: "cohort", args: fields{"name", "rest", "from", "shop", "except", "lab", "atLeast", 0}},
+	{verb: "cohort", args: fields{"name", "elsewhere", "kind", "test", "boards", 1}},
+	{verb: "door", args: fields{"doors", "rest", "set", fields{"entry", false}}},
+	{verb: "call", args: fields{"place", "lab", "path", "/device/v1/doors"}, capture: fields{"rows", "filter(data, .id in lab.doors)"}},
+	{verb: "set", args: fields{"door", "${map(rows, .id)}", "board", "${[rows[0].boardId, rows[2].boardId]}"}},
+	{name: "two boards with two doors each", expect: []string{"len(door) == 4", "rows[0].boardId == rows[1].boardId", "rows[2].boardId == rows[3].boardId"}},
+	{verb: "door", args: fields{"doors", "lab", "set", fields{"entry", true, "entryPermitMaxHours", 720}}},
+	{verb: "place", args: fields{"place", "lab", "set", fields{"phoneEnabled", true}}},
+	{verb: "policy", args: fields{"doors", "lab", "remove", true}},
+	{verb: "hours", args: fields{"place", "lab", "week", weekOf(week7(weeks[0]))}},
+	{verb: "netloss", args: fields{"boards", "lab", "graceSec", 129600, "channels", fields{"all", "close"}}},
+	{verb: "clock", args: "freeze"},
+	{verb: "clock", args: fields{"to", `now+${604800000 - (label("now") - 313200000) % 604800000}ms`}},
+	{verb: "mark", args: "start"},
+	{verb: "synced", args: fields{"of", "lab"}},
+}
+
+func week7(pairs [][2]int) (w [7][][2]int) {
+	for i := range w {
+		w[i] = pairs
+	}
+	return w
+}
+
+// weekOf is a week as the API takes it.
+func weekOf(w [7][][2]int) fields {
+	var out fields
+	for i, pairs := range w {
+		out = append(out, weekdays[3*i:3*i+3], pairsOf(pairs))
+	}
+	return out
+}
+
+func pairsOf(pairs [][2]int) list {
+	out := list{}
+	for _, p := range pairs {
+		end := hhmm(p[1])
+		if p[1] == 1440 {
+			end = "24:00"
+		}
+		out = append(out, list{hhmm(p[0]), end})
+	}
+	return out
+}
+
+// add writes a step.
+func (m *model) add(verb string, args any, expect ...string) *step {
+	s := &step{verb: verb, args: args, expect: expect}
+	m.steps = append(m.steps, s)
+	return s
+}
+
+// names of doors and boards in expressions.
+func doorName(i int) string  { return fmt.Sprintf("door[%d]", i) }
+func boardName(i int) string { return fmt.Sprintf("board[%d]", i) }
+
+func doorNames(ds []int) list {
+	out := list{}
+	for _, d := range ds {
+		out = append(out, doorName(d))
+	}
+	return out
+}
+
+// doorExpr is a list of doors in an expression.
+func doorExpr(ds []int) string {
+	var out []string
+	for _, d := range ds {
+		out = append(out, doorName(d))
+	}
+	return texts(out)
+}
+
+// bits lists the doors of a set.
+func bits(n int) (out []int) {
+	for i := range 4 {
+		if n>>i&1 == 1 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// changed: the place has another content than its boards.
+func (m *model) changed() {
+	for _, b := range m.boards {
+		b.dirty = true
+	}
+}
+
+// settle waits until the boards that are connected hold what the server has.
+func (m *model) settle() {
+	of := list{}
+	for i, b := range m.boards {
+		if b.online && b.dirty {
+			of = append(of, plain(boardName(i)))
+			b.has, b.dirty = m.content(), false
+		}
+	}
+	if len(of) > 0 {
+		s := m.add("synced", fields{"of", flow(of)})
+		s.clauses = []string{"SYNC-1", "SYNC-2"}
+	}
+}
+
+// clockTo moves time, never back.
+func (m *model) clockTo(to int64) bool {
+	if to <= m.now {
+		return false
+	}
+	m.settle()
+	for _, b := range m.boards {
+		m.until(b, to)
+	}
+	m.now = to
+	m.add("clock", fields{"to", moment(to)})
+	return true
+}
+
+func (m *model) advance(o Op) bool {
+	return m.now+o.To < 24*day && m.clockTo(m.now+o.To)
+}
+
+// boundary moves to where something begins or ends, or a millisecond beside it.
+func (m *model) boundary(o Op) bool {
+	var all []int64
+	for _, g := range m.grants {
+		all = append(all, g.from, g.to)
+	}
+	for _, b := range m.boards {
+		all = append(all, b.next())
+		if !b.online {
+			all = append(all, b.contact+b.grace, b.contact+limit)
+		}
+	}
+	for _, w := range m.windows {
+		all = append(all, w.from, w.to)
+	}
+	for h := m.now/hour + 1; h < m.now/hour+25; h++ {
+		if c := m.content(); c.open(h*hour) != c.open(h*hour-1) {
+			all = append(all, h*hour)
+			break
+		}
+	}
+	all = slices.DeleteFunc(all, func(t int64) bool { return t+o.To <= m.now || t > 24*day })
+	if len(all) == 0 {
+		return false
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return m.clockTo(all[o.N%len(all)] + o.To)
+}
+
+// texts makes an expression of a list of expressions.
+func texts(of []string) string { return "[" + strings.Join(of, ", ") + "]" }

@@ -1,0 +1,158 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+var refs = []string{"always", "business_hours", "after_hours", "custom"}
+
+// window stores a time-window policy of a door; one for each ref, and custom ones.
+func (m *model) window(o Op) bool {
+	w := window{ref: refs[o.Nth%4], mode: o.Name, door: o.Door, made: m.now}
+	args := fields{"doors", doorName(o.Door), "mode", o.Name, "ref", w.ref}
+	if w.ref == "custom" {
+		w.from, w.to = m.now+o.From, m.now+o.From+o.To
+		args = append(args, "startsAt", moment(w.from), "endsAt", moment(w.to))
+	}
+	i := slices.IndexFunc(m.windows, func(x window) bool { return x.door == w.door && x.ref == w.ref && x.from == w.from && x.to == w.to })
+	rival := func(x window) bool { return x.door == w.door && classes[x.ref] == classes[w.ref] && x.made == m.now }
+	switch {
+	case i >= 0 && m.windows[i].mode == w.mode: // a repeat is one call
+		m.add("policy", args)
+		return true
+	case slices.ContainsFunc(m.windows, rival): // the newest wins: there must be one
+		m.clockTo(m.now + second)
+		return m.window(o)
+	case i >= 0:
+		m.windows = slices.Delete(m.windows, i, i+1)
+	}
+	m.windows = append(m.windows, w)
+	m.changed()
+	m.add("policy", args)
+	m.policies(o.Door)
+	return true
+}
+
+// policies compares the list of a door, oldest first.
+func (m *model) policies(d int) {
+	var want []string
+	for _, w := range m.windows {
+		if w.door == d {
+			want = append(want, fmt.Sprintf("%q", w.ref+" "+w.mode))
+		}
+	}
+	m.add("call", fields{"place", "lab", "path", "/device/v1/doors/${" + doorName(d) + "}/policies"},
+		fmt.Sprintf(`sort(map(data, .window.ref + " " + .mode)) == sort(%s)`, texts(want))).clauses = []string{"ENT-2"}
+}
+
+// unwindow removes a door's policies of one ref, or all.
+func (m *model) unwindow(o Op) bool {
+	args := fields{"doors", doorName(o.Door), "remove", true}
+	if o.Nth < 4 {
+		args = append(args, "ref", refs[o.Nth])
+	}
+	gone := 0
+	m.windows = slices.DeleteFunc(m.windows, func(w window) bool {
+		if w.door != o.Door || o.Nth < 4 && w.ref != refs[o.Nth] {
+			return false
+		}
+		gone++
+		return true
+	})
+	if gone > 0 {
+		m.changed()
+	}
+	m.add("policy", args, fmt.Sprintf("data.deleted == %d", gone))
+	return true
+}
+
+// open sets the opening hours of one day and reads the schedule of a week.
+func (m *model) open(o Op) bool {
+	m.hours[o.N] = weeks[o.Nth]
+	m.changed()
+	name := weekdays[3*o.N : 3*o.N+3]
+	m.add("hours", fields{"place", "lab", "week", fields{name, pairsOf(weeks[o.Nth])}}).clauses = []string{"HRS-1"}
+	first := int(m.now / day % 7)
+	var want []string
+	for i := range 7 {
+		d := (first + i) % 7
+		s := weekdays[3*d : 3*d+3]
+		for _, p := range m.hours[d] {
+			end := hhmm(p[1])
+			if p[1] == 1440 {
+				end = "24:00"
+			}
+			s += " " + hhmm(p[0]) + "-" + end
+		}
+		want = append(want, strconv.Quote(s))
+	}
+	m.add("call", fields{"path", "/core/v1/public/places/${lab.place}/schedule?days=7"},
+		`map(data.days, .weekday + join(map(.intervals, " " + .start + "-" + .end), "")) == `+texts(want), "all(data.days, .open == (len(.intervals) > 0))").clauses = []string{"HRS-1", "HRS-2"}
+	return true
+}
+
+// netloss sets a board's outage policy; the board itself stores it.
+func (m *model) netloss(o Op) bool {
+	b, _ := m.where(o.Door)
+	rest := [2]string{rests[o.Nth], rests[o.Who]}
+	args := fields{"boards", boardName(b.index), "graceSec", o.N, "channels", fields{strconv.Quote("1"), rest[0], strconv.Quote("2"), rest[1]}}
+	if !b.online {
+		m.add("netloss", append(args, "status", 503, "error", "store_offline")).clauses = []string{"OFF-3"}
+		return true
+	}
+	b.grace, b.rest = int64(o.N)*second, rest
+	m.add("netloss", args)
+	m.add("call", fields{"place", "lab", "path", "/device/v1/boards/${" + boardName(b.index) + "}/netloss"},
+		fmt.Sprintf(`data.graceSec == %d and data.channels == {"1": %q, "2": %q} and data.appliedAt == %s`, o.N, rest[0], rest[1], at(m.now))).clauses = []string{"OFF-3"}
+	return true
+}
+
+// operator changes a door or the place as the console does.
+func (m *model) operator(o Op) bool {
+	switch o.Nth {
+	case 0:
+		m.entry[o.Door] = o.Flag
+		m.add("door", fields{"doors", doorName(o.Door), "set", fields{"entry", o.Flag}})
+	case 1:
+		m.longest[o.Door] = o.N
+		m.add("door", fields{"doors", doorName(o.Door), "set", fields{"entryPermitMaxHours", o.N}})
+	default:
+		m.talks = o.Flag
+		m.add("place", fields{"place", "lab", "set", fields{"phoneEnabled", o.Flag}})
+		m.add("call", fields{"place", "lab", "path", "/space/v1/partner/gate-config"}, fmt.Sprintf(`data.phoneEnabled == %v and data.entryPermitMaxHours == 720 and data.entryPhone != ""`, o.Flag))
+	}
+	m.changed()
+	return true
+}
+
+// elsewhere asks with one place's key for what is another's: it isn't there.
+func (m *model) elsewhere(o Op) bool {
+	d := doorName(o.Door)
+	switch o.Nth {
+	case 0:
+		m.add("call", fields{"place", "elsewhere", "path", "/device/v1/devices/${" + d + "}", "status", 404, "error", "device_not_found"})
+	case 1:
+		m.add("call", fields{"place", "elsewhere", "method", "POST", "path", "/device/v1/devices/${" + d + "}/commands", "headers", fields{"Idempotency-Key", fmt.Sprintf("foreign-%d", len(m.steps))},
+			"body", fields{"capability", "door", "command", "open"}, "status", 404, "error", "device_not_found"})
+	case 2:
+		m.add("call", fields{"place", "elsewhere", "path", "/core/v1/places/${lab.place}/events", "status", 403, "error", "place_forbidden"})
+	case 3:
+		m.add("command", fields{"door", "elsewhere", "command", o.command(), "outcome", "reported"})
+		m.steps[len(m.steps)-1].clauses = []string{"CMD-8"}
+		return true
+	default:
+		g := m.named(permitName(Op{Who: o.Who}))
+		if g == nil {
+			return false
+		}
+		m.add("call", fields{"place", "elsewhere", "method", "POST", "path", "/space/v1/partner/entry-permits/revoke", "body", fields{"permitId", "${" + g.name + "_id}"}, "status", 404, "error", "permit_not_found"})
+		m.add("call", fields{"place", "elsewhere", "path", "/space/v1/partner/entry-permits/${" + g.name + "_id}", "status", 404, "error", "permit_not_found"})
+	}
+	m.steps[len(m.steps)-1].clauses = []string{"AUTH-4"}
+	return true
+}
+
+// command is one of the three, by door: for the test place.
+func (o Op) command() string { return []string{"open", "hold", "close", "open"}[o.Door] }

@@ -1,0 +1,176 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+)
+
+// look compares a board and its doors with what the model says: the board itself,
+// and what the API shows of it while it is connected.
+func (m *model) look(o Op) bool {
+	b, _ := m.where(o.Door)
+	want := []string{fmt.Sprintf("online == %v", b.online)}
+	for i, d := range b.doors {
+		leaf := "closed"
+		if d.leaf {
+			leaf = "open"
+		}
+		name := doorName(b.index*2 + i)
+		want = append(want, fmt.Sprintf(`any(doors, .doorId == %s and .standing.state == %q and .standing.leaf == %q)`, name, d.state(), leaf))
+	}
+	s := m.add("boards", fields{"of", boardName(b.index), "all", strings.Join(want, " and ")})
+	s.within, s.clauses = "3s", []string{"CMD-7", "OFF-3"}
+	if !b.online {
+		return true
+	}
+	for i, d := range b.doors {
+		if d.unheard {
+			continue
+		}
+		name := doorName(b.index*2 + i)
+		until := "nil"
+		if d.held && d.holdEnd > 0 {
+			until = at(d.holdEnd)
+		}
+		s := m.add("call", fields{"place", "lab", "path", "/device/v1/devices/${" + name + "}"},
+			fmt.Sprintf(`data.id == %s and data.kind == "door" and data.health.state == "online" and data.standing.fresh`, name),
+			fmt.Sprintf(`data.standing.state == %q and data.standing.holdUntil == %s`, d.state(), until))
+		s.within, s.clauses = "3s", []string{"CMD-7", "LEG-1"}
+	}
+	if b.doors[o.Door%2].unheard {
+		return true
+	}
+	s = m.add("call", fields{"place", "lab", "path", "/device/v1/doors"}, fmt.Sprintf(`any(data, .id == %s and .doorState == %q and .online and .boardId == %s)`,
+		doorName(o.Door), b.doors[o.Door%2].state(), boardName(b.index)))
+	s.within, s.clauses = "3s", []string{"LEG-1"}
+	return true
+}
+
+// allRecords compares the entry records as a whole: each attempt once, every
+// field, in the order of recording. Policies and outage policies have records of
+// their own, which are left out here.
+func (m *model) allRecords(Op) bool {
+	for _, b := range m.boards {
+		m.quiet(b)
+	}
+	var want []string
+	for _, r := range m.records {
+		if r.board && !r.up {
+			continue
+		}
+		want = append(want, m.recordText(r))
+	}
+	door := `(.doorId == nil ? "-" : .doorId)`
+	reason := fmt.Sprintf(`(.method == "onsite" and .reason in %s ? "forgotten" : .reason)`, quotedList(forgets))
+	actor := `(.actor startsWith "api:" ? "api" : .actor == "guest:*----" and .method == "onsite" ? "?" : .actor)`
+	key := strings.Join([]string{door, ".result", reason, ".method", actor, ".requestedAt", ".occurredAt", ".recordedAt", ".source", "string(int(.replays))", `(.settledAs == nil ? "-" : .settledAs + " " + .settledAt)`}, ` + " " + `)
+	m.whole("records", fields{"place", "lab", "since", "start"}, fmt.Sprintf(`map(filter(records, .result != "changed"), %s)`, key), want, "ENT-4").
+		expect = []string{"map(records, .recordedAt) == reverse(sort(map(records, .recordedAt)))"}
+	return true
+}
+
+// recordText is a record as allRecords writes it, as an expression.
+func (m *model) recordText(r *record) string {
+	door := `"-"`
+	if r.door >= 0 {
+		door = doorName(r.door)
+	}
+	reason := r.reason
+	if r.vague {
+		reason = "forgotten"
+	}
+	source := "server"
+	if r.board {
+		source = "board"
+	}
+	return fmt.Sprintf(`%s + " %s %s %s " + %s + " " + %s + " " + %s + " " + %s + " %s %d -"`, door, r.result, reason, r.method, m.actor(r), at(r.at), at(r.at), at(r.recorded), source, r.replays)
+}
+
+func (m *model) actor(r *record) string {
+	switch {
+	case r.unnamed:
+		return `"?"`
+	case r.who == -1:
+		return `"api"`
+	case r.who == -2:
+		return `"guest:*----"`
+	}
+	return `"guest:*" + ` + phoneOf(r.who) + "[7:]"
+}
+
+// allEvents compares the place's events: kind, door, reason, permit, times, late.
+func (m *model) allEvents(Op) bool {
+	for _, b := range m.boards {
+		m.quiet(b)
+	}
+	var want []string
+	for _, r := range m.records {
+		if r.board && !r.up {
+			continue
+		}
+		if r.result != "denied" && r.result != "opened" {
+			continue
+		}
+		kinds := []string{"entry.opened"}
+		if r.result == "denied" {
+			kinds = []string{"entry.denied"}
+		} else if r.credit != nil {
+			kinds = append(kinds, "entry.permit.used")
+		}
+		for _, k := range kinds {
+			door := `"-"`
+			if r.door >= 0 {
+				door = doorName(r.door)
+			}
+			ref := `"-"`
+			if r.credit != nil && !m.vague && r.result != "denied" {
+				ref = fmt.Sprintf("uid(%q)", r.credit.name)
+			}
+			want = append(want, fmt.Sprintf(`%q + %s + " %s " + %s + " " + %s + " " + %s + " false"`, k+" ", door, r.method, ref, at(r.at), at(r.recorded)))
+		}
+	}
+	ref := `(.externalRef == nil ? "-" : .externalRef)`
+	if m.vague {
+		ref = `"-"`
+	}
+	key := strings.Join([]string{".kind", `(.doorId == nil ? "-" : .doorId)`, ".method", ref, ".occurredAt", ".recordedAt", "string(.late)"}, ` + " " + `)
+	m.whole("events", fields{"place", "lab", "query", fields{"from", stamp(0), "to", stamp(m.now + 1)}}, fmt.Sprintf("map(events, %s)", key), want, "ENT-4", "OFF-4")
+	return true
+}
+
+// journal compares a board's relays: what moved, why, and when.
+func (m *model) journal(o Op) bool {
+	b, _ := m.where(o.Door)
+	var want []string
+	for _, l := range m.lines {
+		if l.door/2 == b.index {
+			want = append(want, fmt.Sprintf(`%s + " %s %s " + %s`, doorName(l.door), l.action, l.cause, at(l.at)))
+		}
+	}
+	m.whole("journal", fields{"of", boardName(b.index), "since", "start"}, `map(lines, .doorId + " " + .action + " " + .cause + " " + .at)`, want, "CMD-1", "CMD-4", "OFF-3")
+	return true
+}
+
+// whole reads a list and compares it with all that it must hold, in whatever
+// order; what is missing and what is too much are shown by themselves.
+func (m *model) whole(verb string, args any, got string, want []string, clauses ...string) *step {
+	s := m.add(verb, args)
+	s.capture = fields{"got", got}
+	m.add("set", fields{"want", "${" + texts(want) + "}"})
+	m.add("set", fields{"missing", "${filter(want, # not in got)}", "extra", "${filter(got, # not in want)}"})
+	compare := m.add("", nil, "missing == []", "extra == []", "len(got) == len(want)")
+	compare.name, compare.clauses = verb+" as expected", clauses
+	return s
+}
+
+// lists reads a page of a list and compares it with the whole.
+func (m *model) lists(o Op) bool {
+	path := []string{"/space/v1/partner/entry-permits?", "/space/v1/partner/entry-logs?sinceDays=30&", "/core/v1/places/${lab.place}/events?from=" + stamp(0) + "&to=" + stamp(m.now+1) + "&"}[o.Nth]
+	for _, b := range m.boards {
+		m.quiet(b)
+	}
+	m.add("call", fields{"place", "lab", "path", path + "limit=500"}, "len(data) == total").capture = fields{"whole", "data"}
+	m.add("call", fields{"place", "lab", "path", fmt.Sprintf("%slimit=2&offset=%d", path, o.N)},
+		fmt.Sprintf("total == len(whole) and data == whole[min(%d, len(whole)):min(%d, len(whole))]", o.N, o.N+2)).clauses = []string{"PERM-1", "ENT-4"}
+	return true
+}

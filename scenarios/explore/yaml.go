@@ -1,0 +1,134 @@
+package explore
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A scenario file is made of these values: string, plain, int, int64, bool, nil,
+// []any and fields.
+type (
+	plain  string   // written without quotes
+	fields []any    // name, value, name, value, ...
+	list   []any    // a list in brackets
+	step   struct { // one step of a scenario
+		verb    string
+		args    any
+		name    string
+		expect  []string
+		capture fields
+		within  string
+		clauses []string
+	}
+)
+
+// word is text that YAML reads as text without quotes.
+var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// isOther lists the words that YAML, of one version or another, doesn't read as text.
+var isOther = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true}
+
+// flow writes a value in YAML's flow style.
+func flow(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case plain:
+		return string(v)
+	case string:
+		if word.MatchString(v) && !isOther[strings.ToLower(v)] {
+			return v
+		}
+		return strconv.Quote(v)
+	case list:
+		out := make([]string, len(v))
+		for i := range v {
+			out[i] = flow(v[i])
+		}
+		return "[" + strings.Join(out, ", ") + "]"
+	case fields:
+		var out []string
+		for i := 0; i < len(v); i += 2 {
+			out = append(out, v[i].(string)+": "+flow(v[i+1]))
+		}
+		return "{" + strings.Join(out, ", ") + "}"
+	}
+	return fmt.Sprint(v)
+}
+
+// write adds the step to a file.
+func (s *step) write(b *strings.Builder) {
+	var lines []string
+	if s.name != "" {
+		lines = append(lines, "name: "+flow(s.name))
+	}
+	if s.verb != "" {
+		lines = append(lines, s.verb+": "+flow(s.args))
+	}
+	switch len(s.expect) {
+	case 0:
+	case 1: // YAML takes one without a list
+		lines = append(lines, "expect: "+quoted(s.expect[0]))
+	default:
+		lines = append(lines, "expect:")
+		for _, e := range s.expect {
+			lines = append(lines, "  - "+quoted(e))
+		}
+	}
+	if len(s.capture) > 0 {
+		lines = append(lines, "capture: "+flow(s.capture))
+	}
+	if s.within != "" {
+		lines = append(lines, "within: "+s.within)
+	}
+	if len(s.clauses) > 0 {
+		lines = append(lines, "clauses: ["+strings.Join(s.clauses, ", ")+"]")
+	}
+	for i, l := range lines {
+		lead := "    "
+		if i == 0 {
+			lead = "  - "
+		}
+		b.WriteString(lead + l + "\n")
+	}
+}
+
+// quoted writes an expression: single quotes leave its own double ones readable.
+func quoted(e string) string { return "'" + strings.ReplaceAll(e, "'", "''") + "'" }
+
+// span writes milliseconds as a duration of the scenario language: 36h0m0.001s is 36h1ms.
+func span(ms int64) string {
+	if ms == 0 {
+		return "0s"
+	}
+	out := ""
+	for _, u := range []struct {
+		name string
+		ms   int64
+	}{{"h", hour}, {"m", minute}, {"s", second}, {"ms", 1}} {
+		if n := ms / u.ms; n > 0 {
+			out += strconv.FormatInt(n, 10) + u.name
+			ms %= u.ms
+		}
+	}
+	return out
+}
+
+// moment is a time of the model as a scenario says it.
+func moment(ms int64) string {
+	switch {
+	case ms < 0:
+		return "start-" + span(-ms)
+	case ms == 0:
+		return "start"
+	}
+	return "start+" + span(ms)
+}
+
+// at is a time of the model in an expression: RFC 3339, as the API says times.
+func at(ms int64) string { return fmt.Sprintf("at(%q)", moment(ms)) }
+
+// stamp is a time of the model as a template.
+func stamp(ms int64) string { return "${" + at(ms) + "}" }

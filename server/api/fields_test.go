@@ -1,0 +1,117 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"rsc.io/qr"
+
+	"github.com/doorlab/doorlab/server/board"
+)
+
+// stateless shows every board of plc_a in one state of connection.
+type stateless struct {
+	*fakeBoards
+	state string
+}
+
+func (s stateless) Status(boardID string) board.Status {
+	b := s.fakeBoards.Status(boardID)
+	if boardID == "brd_a" {
+		b.State = s.state
+	}
+	return b
+}
+
+// TestHealthState: the state of a board's connection is the health of its doors.
+func TestHealthState(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{board.Unknown, board.Online, board.Offline} {
+		h := newHouse(t, func(c *Config) { c.Boards = stateless{c.Boards.(*fakeBoards), state} })
+		for _, path := range []string{"/device/v1/devices/dor_1", "/device/v1/devices"} {
+			r := h.want(200, "", request{method: "GET", path: path, token: "key_d"})
+			row := r.data()
+			if row == nil {
+				row = r.json["data"].([]any)[0].(map[string]any)
+			}
+			if got := row["health"].(map[string]any)["state"]; got != state || row["id"] != "dor_1" || row["name"] != "Front" {
+				t.Errorf("%s of a board that is %s: got health.state %v, id %v, name %v, want %s, dor_1, Front", path, state, got, row["id"], row["name"], state)
+			}
+		}
+	}
+}
+
+// TestNamesAndTimes: what carries a name shows that name, not an id, and a
+// record shows when it was requested, not when it was kept.
+func TestNamesAndTimes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first := func(path string) map[string]any {
+		t.Helper()
+		list := h.want(200, "", request{method: "GET", path: path, token: "key_a"}).json["data"].([]any)
+		return list[0].(map[string]any)
+	}
+	h.want(200, "", request{method: "POST", path: permits, token: "key_a", body: permitBody[:1] + `"name":"Kim",` + permitBody[1:]})
+	if p := first(permits); p["name"] != "Kim" || p["externalRef"] != "m-1" {
+		t.Errorf("permit: got name %v and externalRef %v, want Kim and m-1", p["name"], p["externalRef"])
+	}
+	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", header: map[string]string{"Idempotency-Key": "names"},
+		body: `{"capability":"door","command":"open"}`})
+	r := first("/space/v1/partner/entry-logs")
+	if r["doorId"] != "dor_1" || r["doorName"] != "Front" || r["result"] != "opened" || r["requestedAt"] != "2026-11-01T03:00:00.000Z" {
+		t.Errorf("record: got door %v %q, result %v, requestedAt %v, want dor_1 \"Front\", opened, 2026-11-01T03:00:00.000Z",
+			r["doorId"], r["doorName"], r["result"], r["requestedAt"])
+	}
+}
+
+// TestListsAreNarrowed: offset, sinceDays, and the period and result of events narrow what is listed.
+func TestListsAreNarrowed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i := range 2 {
+		h.permit(fmt.Sprintf(`{"externalRef":"p-%d",%s`, i, permitBody[len(`{"externalRef":"m-1",`):]))
+	}
+	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", header: map[string]string{"Idempotency-Key": "lists"},
+		body: `{"capability":"door","command":"open"}`})
+	h.tick(25 * time.Hour)
+	h.tokens["key_a"] = h.exchange("key_a")
+	for path, want := range map[string]int{
+		permits:               2,
+		permits + "?offset=1": 1,
+		permits + "?offset=2": 0,
+		"/space/v1/partner/entry-logs?sinceDays=1":                                       0,
+		"/space/v1/partner/entry-logs?sinceDays=2":                                       1,
+		"/core/v1/places/plc_a/events?from=2026-11-01T00:00:00Z&result=opened":           1,
+		"/core/v1/places/plc_a/events?from=2026-11-01T00:00:00Z&result=denied":           0,
+		"/core/v1/places/plc_a/events?from=2026-11-01T00:00:00Z&to=2026-11-01T03:00:00Z": 0,
+		"/core/v1/places/plc_a/events?from=2026-11-01T03:00:00Z":                         1,
+		"/core/v1/places/plc_a/events?from=2026-11-02T03:00:00Z":                         0,
+	} {
+		r := h.want(http.StatusOK, "", request{method: "GET", path: path, token: "key_a"})
+		if got := len(r.json["data"].([]any)); got != want {
+			t.Errorf("GET %s: got %d rows, want %d", path, got, want)
+		}
+	}
+}
+
+// TestQRLeadsToTheLink: the code shows the permit's url.
+func TestQRLeadsToTheLink(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit(permitBody).data()
+	want, err := qr.Encode(p["url"].(string), qr.M)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := h.want(200, "", request{method: "GET", path: "/entry/qr.svg?t=" + p["entryToken"].(string)}).Body.String()
+	for y := range want.Size {
+		for x := range want.Size {
+			if black := strings.Contains(svg, fmt.Sprintf("M%d %dh1v", x+quiet, y+quiet)); black != want.Black(x, y) {
+				t.Fatalf("module %d,%d: got black %v, want %v as in a code of %s", x, y, black, want.Black(x, y), p["url"])
+			}
+		}
+	}
+}

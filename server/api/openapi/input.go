@@ -1,0 +1,181 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// Query are checked parameters: what is absent is the zero value.
+type Query map[string]any
+
+// Str is a string parameter.
+func (q Query) Str(name string) string { s, _ := q[name].(string); return s }
+
+// Num is an integer parameter.
+func (q Query) Num(name string) int { n, _ := q[name].(float64); return int(n) }
+
+// At is a time parameter.
+func (q Query) At(name string) time.Time {
+	t, _ := fail.ParseTime(name, q.Str(name)) // checked already; zero when absent
+	return t
+}
+
+// Strs is a list parameter; nil when absent.
+func (q Query) Strs(name string) []string {
+	l, _ := q[name].([]any)
+	var out []string
+	for _, v := range l {
+		s, _ := v.(string)
+		out = append(out, s)
+	}
+	return out
+}
+
+// ReadParams checks headers, then the query. Errors (*fail.Error): the codes of
+// the parameters.
+func (op *Operation) ReadParams(header http.Header, rawQuery string) (Query, error) {
+	if len(op.Params) == 0 {
+		return nil, nil
+	}
+	out := Query{}
+	var values url.Values
+	for _, p := range op.Params {
+		given := header.Values(p.Name)
+		if p.In == "query" {
+			if values == nil {
+				var err error
+				if values, err = url.ParseQuery(rawQuery); err != nil {
+					return nil, fail.New(malformed(p), "the query string is malformed")
+				}
+			}
+			given = values[p.Name]
+		}
+		v, err := p.read(given)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			out[p.Name] = v
+		}
+	}
+	return out, nil
+}
+
+func malformed(p *Param) string {
+	if p.code == fail.LinkInvalid {
+		return p.code
+	}
+	return fail.InvalidQuery
+}
+
+// read checks what was given for a parameter; nil = absent.
+func (p *Param) read(given []string) (any, error) {
+	if len(given) == 0 || p.In == "header" && given[0] == "" {
+		if p.required {
+			return nil, fail.New(p.code, p.Name+" is required", "field", p.Name)
+		}
+		return p.shape.def, nil
+	}
+	if len(given) > 1 && !p.list {
+		return nil, fail.New(p.shape.code, p.Name+" is given more than once", "field", p.Name)
+	}
+	v := p.value(given)
+	if f := p.shape.check(v); f != nil {
+		return nil, f.in(p.Name).error()
+	}
+	return v, nil
+}
+
+// value reads a parameter as its schema wants it; what cannot be read stays a
+// string, and the check says so.
+func (p *Param) value(given []string) any {
+	switch {
+	case p.list:
+		var l []any
+		for _, g := range given {
+			for s := range strings.SplitSeq(g, ",") {
+				l = append(l, strings.TrimSpace(s))
+			}
+		}
+		return l
+	case p.shape.kind == "integer":
+		if n, err := strconv.ParseInt(given[0], 10, 32); err == nil && given[0][0] != '+' {
+			return float64(n)
+		}
+	case p.shape.time: // a + that was not escaped has become a space
+		return strings.Replace(given[0], " ", "+", 1)
+	}
+	return given[0]
+}
+
+// Decode reads a body, checks it and decodes it into v, a pointer to the
+// generated type of the request. Properties that the document doesn't know are
+// left out before, because encoding/json would take "Items" for "items".
+// Of a body that fails the check v gets the fields that could be read. Errors
+// (*fail.Error): invalid_body, missing_field, the codes of the schema.
+func (b *Body) Decode(raw []byte, contentType string, v any) error {
+	o, err := decode(raw, contentType, b.form)
+	if err != nil {
+		return err
+	}
+	flaw := b.shape.check(o)
+	clean, err := json.Marshal(b.shape.known(o))
+	if err == nil {
+		err = json.Unmarshal(clean, v)
+	}
+	if flaw != nil {
+		return flaw.error()
+	}
+	return err
+}
+
+// decode makes an object of a body. Errors: invalid_body.
+func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
+	kind, param, err := mime.ParseMediaType(contentType)
+	switch {
+	case contentType == "": // nothing said: JSON it is
+	case err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")):
+	case err == nil && form && kind == "application/x-www-form-urlencoded":
+		return decodeForm(raw)
+	default:
+		return nil, fail.New(fail.InvalidBody, "the content type must be application/json")
+	}
+	switch charset := strings.ToLower(param["charset"]); {
+	case charset != "" && charset != "utf-8" && charset != "utf8" && charset != "us-ascii":
+		return nil, fail.New(fail.InvalidBody, "the charset must be utf-8")
+	case len(bytes.TrimSpace(raw)) == 0:
+		return nil, fail.New(fail.InvalidBody, "the body is empty")
+	case !utf8.Valid(raw): // else different names would become one
+		return nil, fail.New(fail.InvalidBody, "the body is not UTF-8")
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fail.New(fail.InvalidBody, "the body is not valid JSON")
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fail.New(fail.InvalidBody, "the body must be a JSON object")
+	}
+	return m, nil
+}
+
+func decodeForm(raw []byte) (map[string]any, error) {
+	values, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return nil, fail.New(fail.InvalidBody, "the form is malformed")
+	}
+	o := map[string]any{}
+	for name, v := range values {
+		o[name] = v[0]
+	}
+	return o, nil
+}

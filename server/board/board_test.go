@@ -1,0 +1,109 @@
+package board
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+var (
+	noon  = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	doors = []Door{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}
+)
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	met := State{BoardID: "brd_1", FirstSeenAt: noon, Since: noon}
+	later := noon.Add(time.Minute)
+	for name, tc := range map[string]struct {
+		state State
+		conn  Connection
+		want  string
+		since time.Time
+		epoch int64
+	}{
+		"never said hello":          {State{BoardID: "brd_1"}, Connection{LastSeenAt: later}, Unknown, time.Time{}, 0},
+		"live":                      {met, Connection{Epoch: 7, LastSeenAt: later}, Online, noon, 7},
+		"gone":                      {met, Connection{LastSeenAt: later}, Offline, noon, 0},
+		"ended but not yet noticed": {met, Connection{EndedAt: later, LastSeenAt: later}, Offline, later, 0},
+	} {
+		got := tc.state.Status(tc.conn)
+		if got.State != tc.want || !got.Since.Equal(tc.since) || got.Epoch != tc.epoch {
+			t.Errorf("%s: %s since %v, epoch %d, want %s since %v, epoch %d", name, got.State, got.Since, got.Epoch, tc.want, tc.since, tc.epoch)
+		}
+		if tc.want == Unknown && !got.LastSeenAt.IsZero() {
+			t.Errorf("%s: last seen at %v, want never", name, got.LastSeenAt)
+		}
+	}
+}
+
+func TestStandTakesOwnChannelsOnly(t *testing.T) {
+	t.Parallel()
+	s := State{Doors: doors, Standings: map[int]Standing{1: {Channel: 1, State: "locked"}}}
+	shared := s.Standings
+	s.Stand([]Standing{{Channel: 2, State: "open", DoorID: "dor_x"}, {Channel: 9, State: "open"}})
+	if len(s.Standings) != 2 || s.Standings[2].DoorID != "dor_2" || s.Standings[1].State != "locked" {
+		t.Errorf("standings %+v, want channels 1 and 2, the latter of dor_2", s.Standings)
+	}
+	if len(shared) != 1 {
+		t.Errorf("a map that is shared was changed: %+v", shared)
+	}
+}
+
+func TestCheckPolicy(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		p  Policy
+		ok bool
+	}{
+		"empty":          {Policy{}, true},
+		"longest grace":  {Policy{GraceSec: 604800, Channels: map[int]string{1: "open", 2: "close", 3: "hold", 4: "off"}}, true},
+		"negative grace": {Policy{GraceSec: -1}, false},
+		"over a week":    {Policy{GraceSec: 604801}, false},
+		"version":        {Policy{Version: -1}, false},
+		"rest":           {Policy{Channels: map[int]string{1: "ajar"}}, false},
+	} {
+		if err := CheckPolicy(tc.p); (err == nil) != tc.ok {
+			t.Errorf("%s: %v, want accepted = %t", name, err, tc.ok)
+		}
+	}
+}
+
+func TestRequestLaysOverTheConfirmed(t *testing.T) {
+	t.Parallel()
+	confirmed := Policy{GraceSec: 9, Version: 4, Channels: map[int]string{1: "close", 2: "hold"}}
+	got, err := Request(confirmed, []int{1, 2}, 60, map[string]string{"1": "open"})
+	if err != nil || got.GraceSec != 60 || !maps.Equal(got.Channels, map[int]string{1: "open", 2: "hold"}) {
+		t.Errorf("%+v, %v, want 60 s, channel 1 open and 2 as confirmed", got, err)
+	}
+	if confirmed.Channels[1] != "close" {
+		t.Error("the confirmed policy was changed")
+	}
+	for _, name := range []string{"3", "01", "+1", "x", ""} {
+		if got, err := Request(confirmed, []int{1, 2}, 60, map[string]string{name: "open"}); fail.CodeOf(err) != fail.InvalidField || got.Channels != nil {
+			t.Errorf("channel %q: %+v, %v, want %s", name, got, err, fail.InvalidField)
+		}
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	s := State{Doors: doors}
+	if p := s.Confirmed(); p.GraceSec != 129600 || p.Version != 0 || !maps.Equal(p.Channels, map[int]string{1: "close", 2: "close"}) {
+		t.Errorf("default %+v, want 36 h and every channel closed", p)
+	}
+	s.Confirm(Policy{GraceSec: 5, Version: 1, Channels: map[int]string{1: "hold", 7: "off"}}, noon)
+	if p := s.Confirmed(); p.GraceSec != 5 || !maps.Equal(p.Channels, map[int]string{1: "hold", 2: "close"}) || !s.PolicyAppliedAt.Equal(noon) {
+		t.Errorf("%+v at %v, want own channels only, the unnamed one by default", p, s.PolicyAppliedAt)
+	}
+	s.Confirm(Policy{GraceSec: 5, Version: 1, Channels: map[int]string{1: "hold"}}, noon.Add(time.Hour))
+	if !s.PolicyAppliedAt.Equal(noon) {
+		t.Errorf("applied at %v after the same again, want %v", s.PolicyAppliedAt, noon)
+	}
+	s.Confirm(Policy{}, noon)
+	if s.Policy != nil || !s.PolicyAppliedAt.IsZero() {
+		t.Errorf("%+v after version 0, want never configured", s.Policy)
+	}
+}

@@ -1,0 +1,89 @@
+package board
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// Policy is a board's outage policy: what its doors do when it has been
+// without the server for longer than the grace period. It goes over the wire,
+// into the database and to the API as it is.
+type Policy = wire.Netloss
+
+// maxGraceSec is the longest grace period: a week.
+const maxGraceSec = 7 * 24 * 3600
+
+var errPolicy = errors.New("board: outage policy is out of range")
+
+// DefaultPolicy is the outage policy of a board that was never configured.
+func DefaultPolicy(doors []Door) Policy {
+	p := Policy{GraceSec: wire.DefaultGraceSec, Channels: map[int]string{}}
+	for _, d := range doors {
+		p.Channels[d.Channel] = wire.RestClose // [OFF-3]
+	}
+	return p
+}
+
+// CheckPolicy reports a policy that no board can have confirmed.
+func CheckPolicy(p Policy) error {
+	if p.GraceSec < 0 || p.GraceSec > maxGraceSec || p.Version < 0 {
+		return errPolicy
+	}
+	for _, rest := range p.Channels {
+		if !slices.Contains([]string{wire.RestOpen, wire.RestClose, wire.RestHold, wire.RestOff}, rest) {
+			return errPolicy
+		}
+	}
+	return nil
+}
+
+// Request is the policy to send to a board: the named channels (by their
+// number as text) laid over what the board confirmed last, see OFF-3. Errors:
+// invalid_field for a channel that the board doesn't have.
+func Request(confirmed Policy, channels []int, graceSec int64, named map[string]string) (Policy, error) {
+	p := Policy{GraceSec: graceSec, Channels: map[int]string{}}
+	maps.Copy(p.Channels, confirmed.Channels)
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		ch, err := strconv.Atoi(name)
+		if err != nil || !slices.Contains(channels, ch) || strconv.Itoa(ch) != name {
+			return Policy{}, fail.Invalid("channels."+name, "is not a channel of this board")
+		}
+		p.Channels[ch] = named[name]
+	}
+	return p, nil
+}
+
+// Confirmed is the policy that the board confirmed last, or the default.
+func (s State) Confirmed() Policy {
+	if s.Policy == nil {
+		return DefaultPolicy(s.Doors)
+	}
+	p := *s.Policy
+	p.Channels = maps.Clone(p.Channels)
+	return p
+}
+
+// Confirm takes over what the board says it has stored. Channels that it
+// doesn't name have the default; version 0 means never configured.
+func (s *State) Confirm(p Policy, now time.Time) {
+	if p.Version == 0 {
+		s.Policy, s.PolicyAppliedAt = nil, time.Time{}
+		return
+	}
+	full := DefaultPolicy(s.Doors)
+	for ch := range full.Channels {
+		if rest, ok := p.Channels[ch]; ok {
+			full.Channels[ch] = rest
+		}
+	}
+	full.GraceSec, full.Version = p.GraceSec, p.Version
+	if old := s.Policy; old == nil || old.Version != full.Version || old.GraceSec != full.GraceSec || !maps.Equal(old.Channels, full.Channels) {
+		s.Policy, s.PolicyAppliedAt = &full, now
+	}
+}

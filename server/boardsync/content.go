@@ -1,0 +1,112 @@
+package boardsync
+
+import (
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+)
+
+// Source is where places keep their content. server/store implements it.
+type Source interface {
+	Revision(placeID string) (int64, error)
+	// AtOnce runs fn on everything as it is at one moment.
+	AtOnce(fn func(m Moment) error) error
+}
+
+// Moment reads at one moment. Errors: fail.ErrNotFound for an unknown place; the store's.
+type Moment interface {
+	Parts(placeID string) (Parts, error)
+	// GrantsSince lists the grants of any kind that changed or left the content after a
+	// revision, revoked ones included, by revision; since 0 those in the content.
+	GrantsSince(placeID string, rev int64) ([]grant.Grant, error)
+	PhoneKey(placeID string) access.PhoneKey
+	Place(id string) (place.Place, error)
+	Policies(placeID, doorID string) ([]place.Policy, error)
+	Doors(placeID string) ([]place.Door, error)
+}
+
+// Parts is a place's revision, the digest of its content at it, and the
+// revisions since when each part is as it is.
+type Parts struct {
+	Revision                       int64
+	Digest                         string
+	Timezone                       string
+	HoursRev, WindowsRev, DoorsRev int64
+}
+
+// Reader is the Content of a Source.
+type Reader struct{ Source }
+
+// SyncContent implements Content.
+func (r Reader) SyncContent(placeID string, from int64) (y wire.Sync, err error) {
+	err = r.AtOnce(func(m Moment) error {
+		y, err = contentOf(m, placeID, from)
+		return err
+	})
+	return y, err
+}
+
+// contentOf is what takes a board from revision from to the place's current
+// one: a delta, or a snapshot for a board that has nothing or claims a revision
+// that the place never had.
+func contentOf(m Moment, placeID string, from int64) (y wire.Sync, err error) {
+	parts, err := m.Parts(placeID)
+	if err != nil {
+		return wire.Sync{}, err
+	}
+	y.To, y.Digest, y.Timezone = parts.Revision, parts.Digest, parts.Timezone
+	if from <= 0 || from > y.To {
+		from, y.Snapshot = 0, true
+	}
+	y.From = from
+	gs, err := m.GrantsSince(placeID, from) // [SYNC-1] [SYNC-2] what the board lacks, registered or revoked
+	if err != nil {
+		return wire.Sync{}, err
+	}
+	key := m.PhoneKey(placeID)
+	for _, g := range gs {
+		if g.LeftRev > 0 {
+			y.Remove = append(y.Remove, g.ID)
+		} else {
+			y.Upsert = append(y.Upsert, g.Content(key))
+		}
+	}
+	if y.Snapshot {
+		y.PhoneKey = key
+	}
+	if y.Snapshot || parts.HoursRev > from {
+		p, err := m.Place(placeID)
+		if err != nil {
+			return wire.Sync{}, err
+		}
+		h := p.Hours()
+		y.Hours = &h
+	}
+	if y.Snapshot || parts.WindowsRev > from {
+		ps, err := m.Policies(placeID, "")
+		if err != nil {
+			return wire.Sync{}, err
+		}
+		ws := place.Windows(ps)
+		y.Windows = &ws
+	}
+	if y.Snapshot || parts.DoorsRev > from {
+		ds, err := m.Doors(placeID)
+		if err != nil {
+			return wire.Sync{}, err
+		}
+		dc := DoorConfigs(ds)
+		y.Doors = &dc
+	}
+	return y, nil
+}
+
+// DoorConfigs are a place's doors as its boards get them.
+func DoorConfigs(doors []place.Door) []wire.DoorConfig {
+	out := make([]wire.DoorConfig, 0, len(doors))
+	for _, d := range doors {
+		out = append(out, wire.DoorConfig{BoardID: d.BoardID, DoorID: d.ID, Channel: d.Channel})
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package boardsync
+
+import "time"
+
+// pace is how often a board has been sent what it had been sent before, and
+// snapshots. It outlives connections, so neither hellos nor acknowledgements nor
+// digests of one board can order more than the pace allows.
+type pace struct {
+	to    int64 // the highest revision that was sent
+	page  int   // pages of a snapshot that have come
+	began int   // page when a connection last went on with a snapshot
+	count int   // repeats and snapshots, since the last quiet time
+	last  time.Time
+}
+
+// free is how many repeats go out at once; each later one waits twice as long as the
+// one before, up to ResendMax. quiet times ResendMax without one starts over.
+const (
+	free  = 3
+	quiet = 5
+)
+
+// patient reports whether a change from a revision (0 = a snapshot) may be sent to
+// the board now; resend asks again when it may not.
+func (s *Service) patient(b *peer, from int64) bool {
+	p, now := b.pace, s.cfg.Clock.Now()
+	since := now.Sub(p.last)
+	if since >= quiet*s.cfg.ResendMax {
+		p.count = 0
+	}
+	if b.again || b.partial != nil && from == 0 && p.page > p.began || p.count < free || from > 0 && b.place.revision() > p.to {
+		return true
+	}
+	if since >= min(s.cfg.Resend<<min(p.count-free, 10), s.cfg.ResendMax) {
+		return true
+	}
+	s.count.Delayed.Add(1)
+	return false
+}
+
+// paced counts what was sent. resend has a back-off of its own, and a snapshot that
+// goes on after a lost connection is no repeat if pages have come since the last time.
+func (s *Service) paced(b *peer, m made) {
+	p := b.pace
+	switch {
+	case b.again, !m.snapshot && m.to > p.to:
+	case m.snapshot && b.got > 0 && p.page > p.began:
+		p.began = p.page
+	default:
+		p.count++
+		p.last = s.cfg.Clock.Now()
+	}
+	if m.snapshot && b.got == 0 {
+		p.page, p.began = 0, 0
+	}
+	p.to = max(p.to, m.to)
+	b.sentTo = max(b.sentTo, m.to)
+}

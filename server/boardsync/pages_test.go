@@ -1,0 +1,180 @@
+package boardsync
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// large makes the content of a lab a few hundred pages.
+func (l *lab) large() {
+	for range 300 {
+		l.content.add()
+		l.content.grants[len(l.content.grants)-1].Doors = []string{strings.Repeat("d", 5000)}
+	}
+}
+
+// A large change goes out in pages, a few at a time, and what has come isn't sent again
+// when the connection is lost in the middle.
+func TestSnapshotInPagesResumes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.large()
+		l.connect()
+		come := map[int]int{}
+		pages, most, hands := 0, 0, 0
+		for !l.converged() {
+			l.line.mu.Lock()
+			most = max(most, len(l.line.queue))
+			l.line.mu.Unlock()
+			y, ok := l.line.take()
+			if !ok {
+				l.advance(t, DefaultResend)
+				if hands++; hands > 100 {
+					t.Fatalf("stuck with %d of %d pages", len(l.board.pages), pages)
+				}
+				continue
+			}
+			if come[y.Page]++; y.Pages < 10 || !y.Snapshot {
+				t.Fatalf("%d pages, snapshot %v", y.Pages, y.Snapshot)
+			}
+			pages = y.Pages
+			l.hand(y)
+			if n := len(come); n%7 == 0 && come[y.Page] == 1 { // the line is cut, and what is on it lost
+				l.change()
+				l.s.Gone(someBoard, l.line.epoch)
+				l.line.queue, l.line.epoch = nil, l.line.epoch+1
+				l.connect()
+			}
+			if l.board.rev > 0 && l.board.rev < l.content.rev { // what came meanwhile
+				l.deliver()
+			}
+		}
+		again := 0
+		for _, n := range come {
+			again += n - 1
+		}
+		if len(come) != pages || again > 2*pages/7+window || most > window {
+			t.Errorf("%d pages, %d came, %d of them again, %d at once; want %d at once", pages, len(come), again, most, window)
+		}
+		l.advance(t, keepFor+DefaultResend)
+		if n := l.s.Cached(); n != 0 {
+			t.Errorf("%d bytes are kept for nobody", n)
+		}
+	})
+}
+
+// A board that is slow but goes on is not given up: the wait starts over with each page.
+func TestDeadlinesFollowProgress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.large()
+		l.connect()
+		for !l.converged() {
+			y, ok := l.line.take()
+			if !ok {
+				t.Fatalf("nothing on its way after %d pages", len(l.board.pages))
+			}
+			l.advance(t, DefaultResend-time.Second)
+			l.hand(y)
+		}
+		if n := l.s.Counts().Resends.Load(); n != 0 {
+			t.Errorf("%d resends", n)
+		}
+	})
+}
+
+// Acknowledgements of pages can't order more than the window, whatever they name.
+func TestLiesAboutPages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.large()
+		l.connect()
+		to := l.content.rev
+		for i := range 1000 {
+			l.s.Paged(someBoard, 1, to, i%3) // none, one, two of two
+			l.s.Paged(someBoard, 1, to, 100000)
+			l.s.Paged(someBoard, 1, to+1, 1)
+			l.s.Paged(someBoard, 9, to, 1)
+		}
+		if l.line.bytes > 5*window*pageSize || l.s.Counts().Impossible.Load() < 2000 {
+			t.Errorf("%d bytes drawn, %d impossible", l.line.bytes, l.s.Counts().Impossible.Load())
+		}
+	})
+}
+
+// A page lost on the way, or a board that forgot its pages, is sent again in its time.
+func TestLostPagesComeAgain(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*lab){
+		"a page is lost":        func(l *lab) { l.line.take() },
+		"the board forgot them": func(l *lab) { l.board.pages = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab()
+				defer l.s.Stop()
+				l.large()
+				l.connect()
+				for range 5 {
+					y, _ := l.line.take()
+					l.hand(y)
+				}
+				spoil(l)
+				for range 10 {
+					l.deliver()
+					l.advance(t, DefaultResendMax)
+				}
+				if !l.converged() {
+					t.Errorf("%d pages", len(l.board.pages))
+				}
+			})
+		})
+	}
+}
+
+// What fits one message is one; all pages together are the change, each item once.
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	l := newLab()
+	defer l.s.Stop()
+	y, _ := l.content.SyncContent("", 0)
+	if m, err := encode(y); err != nil || len(m.pages) != 1 || strings.Contains(string(m.pages[0]), "page") {
+		t.Errorf("a small change: %d messages, %v", len(m.pages), err)
+	}
+	l.large()
+	y, _ = l.content.SyncContent("", 0)
+	for range 3000 {
+		y.Remove = append(y.Remove, "pmt_"+strings.Repeat("x", 20))
+	}
+	y.Timezone, y.Windows = "Asia/Seoul", nil
+	m, err := encode(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := &fakeLine{epoch: 1}
+	var all wire.Sync
+	for i, raw := range m.pages {
+		if len(raw) > pageSize+1024 || !line.Push("", 1, raw) {
+			t.Errorf("page %d has %d bytes", i+1, len(raw))
+		}
+		p, _ := line.take()
+		if p.Page != i+1 || p.Pages != len(m.pages) || p.To != y.To || p.Digest != y.Digest || !p.Snapshot || (p.Timezone != "") != (i == 0) {
+			t.Errorf("page %d: %+v", i+1, p)
+		}
+		all.Upsert, all.Remove = append(all.Upsert, p.Upsert...), append(all.Remove, p.Remove...)
+	}
+	if digestOf(all.Upsert) != y.Digest || len(all.Upsert) != len(y.Upsert) || len(all.Remove) != len(y.Remove) {
+		t.Errorf("%d of %d grants, %d of %d removed", len(all.Upsert), len(y.Upsert), len(all.Remove), len(y.Remove))
+	}
+}

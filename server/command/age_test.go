@@ -1,0 +1,88 @@
+package command
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// steppy is a machine's clock that somebody sets.
+type steppy struct {
+	clock.Real
+	off time.Duration
+}
+
+func (s *steppy) Now() time.Time { return s.Real.Now().Add(s.off) }
+
+// However the machine's clock is set, while the server runs or between two runs,
+// a key is kept 30 days of running: none is forgotten early, and each is at last.
+func TestKeysSurviveTheMachinesClock(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	const decades = 56 * 365 * day
+	type step struct {
+		passes time.Duration // of running
+		set    time.Duration // by how much the clock is set then
+		down   bool          // the server restarts then, as after a power cut
+	}
+	for name, steps := range map[string][]step{
+		"an honest clock":                {{passes: 29 * day}},
+		"boots in 1970, then learns":     {{passes: time.Minute, set: decades}, {passes: 29 * day}},
+		"reboots in 1970, then learns":   {{passes: time.Hour, set: -decades, down: true}, {passes: time.Minute, set: decades}, {passes: 28 * day}},
+		"learns while down":              {{passes: time.Minute, set: decades, down: true}, {passes: 29 * day}},
+		"set a year ahead and back":      {{passes: day, set: 365 * day}, {passes: day, set: -365 * day}, {passes: 26 * day}},
+		"set back a year":                {{passes: day, set: -365 * day}, {passes: 28 * day}},
+		"restarts on an honest clock":    {{passes: 9 * day, down: true}, {passes: 9 * day, down: true}, {passes: 9 * day, down: true}},
+		"sleeps for two months":          {{passes: day, set: 60 * day}, {passes: 28 * day}},
+		"is off for two months":          {{passes: day, set: 60 * day, down: true}, {passes: 28 * day}},
+		"leaps at every restart, onward": {{passes: day, set: 40 * day, down: true}, {passes: day, set: 40 * day, down: true}, {passes: 20 * day}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				clk := &steppy{}
+				if name == "boots in 1970, then learns" || name == "learns while down" {
+					clk.off = -decades
+				}
+				l := newMemLedger()
+				var s *Service
+				begin := func() {
+					s = New(Config{Ledger: l, Sender: &memBoards{offline: true}, Clock: clk})
+					if _, err := s.Recover(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				do := func() Answer {
+					a, err := s.Execute(t.Context(), open("k"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return a
+				}
+				begin()
+				first := do().Result.CommandID
+				for i, st := range steps {
+					time.Sleep(st.passes)
+					clk.off += st.set
+					if st.down {
+						s.Kill()
+						s.Stop()
+						begin()
+					}
+					synctest.Wait()
+					if a := do(); !a.Replayed || a.Result.CommandID != first {
+						t.Fatalf("after step %d: executed again: %+v", i+1, a)
+					}
+				}
+				time.Sleep(Retention + 2*time.Hour)
+				synctest.Wait()
+				if a := do(); a.Replayed {
+					t.Errorf("the key is kept for ever: %+v", a)
+				}
+				s.Stop()
+			})
+		})
+	}
+}

@@ -1,0 +1,103 @@
+// Package command carries out door commands: it claims the idempotency key,
+// commits the intent, sends the command once, waits for the board's report, and
+// commits outcome, entry record and answer together. Everything that opens a
+// door comes through Execute: the API, the entry link, the phone [ENT-3]. It
+// declares the Ledger that server/store implements and the Sender that
+// server/gateway implements.
+package command
+
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// Outcomes of a command.
+const (
+	Reported   = "reported"
+	Offline    = "offline"
+	Refused    = "refused"
+	NoResponse = "noResponse"
+)
+
+// Defaults of the bounds, in the order in which they run out.
+const (
+	DefaultNotAfter = 5 * time.Second // the board may start acting this long after the request was accepted
+	DefaultWait     = 8 * time.Second // the server waits this long for the report
+)
+
+// Bounds of the commands that run at one time: all together, and at one place,
+// so that nobody takes what is for the others.
+const (
+	DefaultInFlight     = 10000
+	DefaultPerPlace     = 500
+	DefaultPerTestPlace = 200
+)
+
+// Retention is how long an idempotency key is kept, by the time that keys age by
+// (see age).
+const Retention = 30 * 24 * time.Hour
+
+// Errors of Execute, besides the ledger's own (store.ErrUnavailable).
+var (
+	// ErrReused: the key was used for another request.
+	ErrReused = fail.New(fail.IdempotencyKeyReused, "this Idempotency-Key was already used for a different request")
+	// ErrTooMany: too many commands are in progress.
+	ErrTooMany = &fail.Error{Code: fail.TooManyInFlight, Message: "too many commands are in progress; try again", RetryAfter: time.Second}
+	// ErrNoDoor: the place has no such door.
+	ErrNoDoor = fail.New(fail.DeviceNotFound, "device not found")
+	// ErrUnavailable: the ledger did not commit in time. Either nothing was sent
+	// and the key is free again, or the same key brings the answer later.
+	ErrUnavailable = fail.New(fail.StorageUnavailable, "the storage did not answer in time; try again with the same key")
+	// ErrStopped: the service has been stopped; the command may still be settled at the next start.
+	ErrStopped = fail.New(fail.StorageUnavailable, "the service is stopping; try again with the same key")
+)
+
+// Request is one door command.
+type Request struct {
+	PlaceID string
+	DoorID  string
+	Command string // wire.CmdOpen, CmdHold, CmdClose
+	Minutes int    // hold only: 0 = until locked
+	Reason  string // free text of the caller, for the record only; "sim:..." with Sim
+	Key     string // Idempotency-Key; "" = none (entry by people)
+	Method  string // api, link or phone
+
+	ActorID     string // the record's actor, masked already
+	ActorLabel  string
+	GrantID     string // credited grant
+	EntryReason string // the record's reason; "" = "api"
+	Sim         bool   // a test place and a key that may ask for sim: outcomes
+
+	// Sent is called when the command has been handed to the board's line;
+	// perhaps never; nil = not called.
+	Sent func()
+
+	// Render makes the answer that is stored and sent. It is called with
+	// every outcome the command may have and must be a pure function; nil =
+	// no stored answer.
+	Render func(Result) (status int, body []byte)
+}
+
+// Result is what became of a command.
+type Result struct {
+	CommandID   string
+	DoorID      string
+	Command     string
+	Outcome     string // reported, offline, refused, noResponse
+	DeviceCode  string // refused: one of wire.RefusalCodes
+	TimeoutMs   int64  // noResponse
+	RequestedAt time.Time
+	ReportedAt  time.Time      // zero unless the board reported
+	Standing    *wire.Standing // as reported; nil in a replay
+}
+
+// Answer is what the caller gets: the rendered bytes, the same for every call
+// under one key [CMD-5].
+type Answer struct {
+	Status   int
+	Body     []byte
+	Replayed bool // the key was there already: stored answer, or joined a running call
+	Result   Result
+}

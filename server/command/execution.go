@@ -1,0 +1,328 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// execution is one command from claim to answer. It runs on a goroutine of its
+// own: a caller that hangs up ends nothing.
+type execution struct {
+	s       *Service
+	req     Request
+	meaning string
+	door    Door
+	trail   Trail
+
+	claimed chan struct{} // closed once the claim is decided
+	fresh   bool          // ... and it was ours
+	done    chan struct{} // closed when ans or err stands
+	once    sync.Once     // guards ans, err and done
+	ans     Answer
+	err     error
+
+	mu      sync.Mutex
+	stage   stage
+	overdue func() // stage settling: answers without the commit
+	report  *wire.Report
+	at      time.Time     // of the report
+	arrived chan struct{} // closed with the first report
+	decided string        // outcome; "" = still waiting
+	after   []func()      // what waits for the commit
+	over    bool          // ... which has been: nothing waits any more
+	work    func()        // ends the flight's work
+}
+
+// stage is what an execution asks of the ledger now.
+type stage int
+
+const (
+	claiming stage = iota
+	running        // nothing: the claim is durable and in time, the board has the word
+	settling
+)
+
+func newExecution(s *Service, r Request, door Door) *execution {
+	now := s.now()
+	c := &execution{s: s, req: r, meaning: meaning(r), door: door,
+		claimed: make(chan struct{}), done: make(chan struct{}), arrived: make(chan struct{}), work: s.cfg.Flight.Begin()}
+	c.trail.Accepted = clock.Mono()
+	if r.EntryReason == "" {
+		r.EntryReason = "api"
+	}
+	c.trail.Intent = Intent{CommandID: id.New(id.Command, now), PlaceID: r.PlaceID, Key: r.Key, Meaning: c.meaning,
+		DoorID: door.DoorID, BoardID: door.BoardID, Command: r.Command, Minutes: r.Minutes, Reason: r.Reason,
+		Method: r.Method, ActorID: r.ActorID, ActorLabel: r.ActorLabel, GrantID: r.GrantID, EntryReason: r.EntryReason,
+		RequestedAt: now, AgedAt: s.age.now()}
+	c.trail.Intent.Status, c.trail.Intent.Body = c.render(c.result(NoResponse)) // stands if we die [CMD-6]
+	return c
+}
+
+// run is the story of a command: claim the key, send once, wait for the report,
+// commit outcome, record and answer, and only then answer.
+func (c *execution) run() {
+	defer c.s.leave(c)
+	defer func() { c.work() }()
+	prior, err := c.claim()
+	c.fresh = prior == nil && err == nil
+	inTime := c.fresh && c.inTime()
+	close(c.claimed)
+	switch {
+	case !c.fresh:
+		ans, err := c.replay(prior, err)
+		c.s.forget(c)
+		c.answer(ans, err)
+	case !inTime:
+		c.withdraw()
+	default:
+		c.trail.Committed = clock.Mono()
+		c.pass(AfterClaim)
+		c.settle(c.outcome())
+	}
+}
+
+// claim commits the intent, unless the place has the key already. Callers wait
+// for it no longer than the board may wait with acting.
+func (c *execution) claim() (*Prior, error) {
+	defer clock.WallAfter(c.s.cfg.NotAfter, c.unclaimed).Stop()
+	return c.s.cfg.Ledger.Claim(c.trail.Intent, c.trail.Intent.AgedAt.Add(-Retention))
+}
+
+// unclaimed answers the callers of a claim that takes too long.
+func (c *execution) unclaimed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stage == claiming {
+		c.answer(Answer{}, ErrUnavailable)
+	}
+}
+
+// inTime reports whether the command may still be sent: its callers wait for it,
+// and the board could still act in time.
+func (c *execution) inTime() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stage = running
+	return !c.answered() && clock.Mono()-c.trail.Accepted <= c.s.cfg.NotAfter // [CMD-4]
+}
+
+// withdraw takes back a claim that became durable too late: nothing was sent,
+// the callers have been answered 503, and the key becomes free again.
+func (c *execution) withdraw() {
+	c.answer(Answer{}, ErrUnavailable)
+	if c.s.persist(func() error { return c.s.cfg.Ledger.Withdraw(c.trail.Intent.CommandID) }, nil) {
+		c.s.count.withdrawn.Add(1)
+		c.pass(Withdrawn)
+	} // else the next start settles it
+}
+
+// replay is the answer when the key is taken, or the claim failed.
+func (c *execution) replay(prior *Prior, err error) (Answer, error) {
+	s := c.s
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case prior.Meaning != c.meaning:
+		s.count.reused.Add(1)
+		return Answer{}, ErrReused
+	case !prior.Settled: // a previous run's, or a commit that nobody knew of
+		ans, err := s.abandon(prior.Intent)
+		ans.Replayed = true
+		s.countReplay(prior.Intent.CommandID)
+		return ans, err
+	}
+	s.count.replayed.Add(1)
+	ans := prior.Answer
+	ans.Replayed = true
+	return ans, nil
+}
+
+// conflict tells a caller with another request under a running key whether to
+// try again: the running one may itself be about to learn that the key is taken.
+func (c *execution) conflict(ctx context.Context) (again bool, err error) {
+	select {
+	case <-c.claimed:
+		if c.fresh && !c.answered() {
+			c.s.count.reused.Add(1)
+			return false, ErrReused
+		}
+	case <-c.done: // before the claim: it takes too long
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	select {
+	case <-c.done:
+	case <-c.s.dead:
+		return false, ErrStopped
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	switch {
+	case errors.Is(c.err, ErrUnavailable), errors.Is(c.err, ErrStopped):
+		return false, c.err
+	case c.fresh:
+		c.s.count.reused.Add(1)
+		return false, ErrReused
+	}
+	return true, nil
+}
+
+// outcome sends the command and waits for what comes of it.
+func (c *execution) outcome() string {
+	play, _ := simulate(c.req)
+	switch play.outcome {
+	case Offline:
+		return c.decide(Offline)
+	case Refused:
+		c.mu.Lock()
+		c.report, c.at = &wire.Report{Result: wire.ResultRefused, Code: play.code}, c.s.now()
+		c.mu.Unlock()
+		return c.decide(Refused)
+	}
+	if play.outcome != NoResponse || play.opened { // a silence that was asked for needs no board
+		c.pass(BeforePublish)
+		if err := c.send(); err != nil { // [CMD-2] nothing was sent
+			return c.decide(Offline)
+		}
+	}
+	c.trail.Published = clock.Mono()
+	if c.req.Sent != nil {
+		c.req.Sent()
+	}
+	c.pass(AfterPublish)
+	c.idle()
+	return c.wait(play)
+}
+
+func (c *execution) send() error {
+	in := &c.trail.Intent
+	return c.s.cfg.Sender.Send(context.Background(), c.door.BoardID, wire.Command{ID: in.CommandID, DoorID: c.door.DoorID,
+		Channel: c.door.Channel, Command: in.Command, Minutes: in.Minutes, GrantID: in.GrantID,
+		NotAfterMs: (c.trail.Accepted + c.s.cfg.NotAfter).Milliseconds()}) // [CMD-4]
+}
+
+// wait returns the outcome: the report's, or noResponse when the wait is over.
+func (c *execution) wait(play sim) string {
+	over := make(chan struct{})
+	defer clock.WallAfter(c.s.cfg.Wait, func() { close(over) }).Stop()
+	arrived := c.arrived
+	if play.outcome == NoResponse {
+		arrived = nil
+	}
+	select {
+	case <-arrived:
+	case <-over:
+		return c.decide(NoResponse)
+	case <-c.s.stop:
+		return c.decide(NoResponse)
+	}
+	if rest := play.delay - (clock.Mono() - c.trail.Published); rest > 0 {
+		held := make(chan struct{})
+		defer clock.WallAfter(rest, func() { close(held) }).Stop()
+		select {
+		case <-held:
+		case <-over:
+			return c.decide(NoResponse)
+		case <-c.s.stop:
+			return c.decide(NoResponse)
+		}
+	}
+	if c.report.Result == wire.ResultRefused {
+		return c.decide(Refused)
+	}
+	return c.decide(Reported)
+}
+
+// decide fixes the outcome: what comes in from now on is late or a duplicate.
+func (c *execution) decide(outcome string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.decided, c.trail.Outcome = outcome, outcome
+	if c.report == nil { // with a report the work goes on already
+		c.begin()
+	}
+	return outcome
+}
+
+// settle commits outcome, record and answer, and then answers. While the store
+// is away callers are told so and the commit is tried again.
+func (c *execution) settle(outcome string) {
+	c.mu.Lock()
+	res := c.result(outcome)
+	c.mu.Unlock()
+	st := Settlement{Intent: c.trail.Intent, Outcome: outcome, DeviceCode: res.DeviceCode, ReportedAt: res.ReportedAt}
+	st.Status, st.Body = c.render(res)
+	ans := Answer{Status: st.Status, Body: st.Body, Result: res}
+	c.pass(BeforeCommit)
+	defer c.bound(ans).Stop()
+	if !c.s.persist(func() error { return c.s.cfg.Ledger.Settle(st) }, func(err error) { c.answer(Answer{}, err) }) {
+		return // the next start settles it
+	}
+	c.trail.Settled = clock.Mono()
+	c.s.count.outcome(outcome)
+	c.pass(AfterCommit)
+	c.s.forget(c)
+	if !c.answered() {
+		c.pass(BeforeAnswer)
+		c.answer(ans, nil)
+	}
+	c.release()
+}
+
+// bound sees to it that callers are answered in time although the commit hangs
+// or the service stops: a 504 is durable with the claim, anything else is not
+// known until it is committed.
+func (c *execution) bound(ans Answer) clock.Timer {
+	overdue := func() {
+		if ans.Result.Outcome == NoResponse {
+			c.answer(ans, nil)
+		}
+		c.answer(Answer{}, ErrUnavailable)
+	}
+	c.mu.Lock()
+	c.stage, c.overdue = settling, overdue
+	c.mu.Unlock()
+	select {
+	case <-c.s.stop:
+		c.hurry()
+	default:
+	}
+	return clock.WallAfter(c.trail.Accepted+c.s.cfg.Answer-clock.Mono(), overdue)
+}
+
+// hurry answers the callers of a service that stops.
+func (c *execution) hurry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.stage == claiming:
+		c.answer(Answer{}, ErrStopped)
+	case c.stage == settling && c.decided == NoResponse:
+		c.overdue()
+	case c.stage == settling:
+		clock.WallAfter(stopGrace, c.overdue)
+	}
+}
+
+// answer gives all callers their answer; the first one stands.
+func (c *execution) answer(a Answer, err error) {
+	c.once.Do(func() {
+		c.ans, c.err = a, err
+		close(c.done)
+	})
+}
+
+func (c *execution) answered() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}

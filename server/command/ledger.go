@@ -1,0 +1,93 @@
+package command
+
+import "time"
+
+// Ledger keeps intents, outcomes and answers durable. server/store implements it.
+// Every method returns after the commit; errors are the store's (ErrUnavailable).
+type Ledger interface {
+	// Door finds a door. ErrNoDoor.
+	Door(doorID string) (Door, error)
+	// Claim commits the intent, with the answer that stands if nothing ever
+	// comes back (504). When the place has the key already, from keptSince on,
+	// nothing is written and prior is returned; a finished prior with the same
+	// meaning counts as a replay of it. An older claim counts as absent: claims
+	// age by AgedAt.
+	Claim(in Intent, keptSince time.Time) (prior *Prior, err error)
+	// Withdraw removes the claim of a command that was neither sent nor
+	// settled: its key is free again. No such claim: nothing happens.
+	Withdraw(commandID string) error
+	// Settle commits outcome, entry record and answer of a claimed command.
+	Settle(s Settlement) error
+	// Late settles the record of a command that was answered 504 long ago.
+	Late(r LateReport) (Late, error)
+	// CountReplay raises the replays of a command's record.
+	CountReplay(commandID string) error
+	// Unsettled lists the intents without an outcome.
+	Unsettled() ([]Intent, error)
+	// Newest is the latest AgedAt of all commands; zero without any.
+	Newest() (time.Time, error)
+	// Forget drops settled commands that are aged from before a moment, at most limit.
+	Forget(before time.Time, limit int) (n int, err error)
+}
+
+// Door is where a command goes.
+type Door struct {
+	DoorID, PlaceID, BoardID string
+	Channel                  int
+	Test                     bool // of a test place
+}
+
+// Intent is a command that was accepted.
+type Intent struct {
+	CommandID   string
+	PlaceID     string
+	Key         string // "" = none
+	Meaning     string // canonical request under the key
+	DoorID      string
+	BoardID     string
+	Command     string
+	Minutes     int
+	Reason      string
+	Method      string
+	ActorID     string
+	ActorLabel  string
+	GrantID     string
+	EntryReason string
+	RequestedAt time.Time
+	AgedAt      time.Time // RequestedAt by the time that keys age by
+	Status      int       // the answer when the outcome is noResponse
+	Body        []byte
+}
+
+// Prior is a claim that was there before.
+type Prior struct {
+	Meaning string
+	Settled bool
+	Intent  Intent // unsettled: to be settled now
+	Answer  Answer
+}
+
+// Settlement is the end of a command.
+type Settlement struct {
+	Intent     Intent
+	Outcome    string
+	DeviceCode string
+	ReportedAt time.Time // zero = no report
+	Status     int
+	Body       []byte
+}
+
+// RecordResult is the result of the entry record: opened, held or locked when
+// the board reported, else the outcome.
+func RecordResult(command, outcome string) string {
+	if outcome != Reported {
+		return outcome
+	}
+	switch command {
+	case "hold":
+		return "held"
+	case "close":
+		return "locked"
+	}
+	return "opened"
+}

@@ -1,0 +1,115 @@
+package command
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Report takes a board's report. The command it names gets its outcome; one
+// that nobody waits for settles the record of an old 504, or is dropped and
+// counted. ack is called, perhaps later and on another goroutine, once
+// everything about the report is committed (accepted false: the board should
+// stop sending it), and never when the commit failed. first tells that this
+// report completes a running command.
+func (s *Service) Report(boardID string, r wire.Report, ack func(accepted bool)) (first bool) {
+	if s.isDead() {
+		return false
+	}
+	if !sound(r) {
+		s.count.garbage.Add(1)
+		ack(false)
+		return false
+	}
+	s.mu.Lock()
+	c := s.byID[r.CommandID]
+	s.mu.Unlock()
+	if c == nil {
+		s.late(boardID, r, ack)
+		return false
+	}
+	if c.door.BoardID != boardID || !names(r, c.door) {
+		s.count.foreign.Add(1)
+		ack(false)
+		return false
+	}
+	return c.take(r, ack)
+}
+
+// Running reports whether a command runs now.
+func (s *Service) Running(commandID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byID[commandID] != nil
+}
+
+// sound reports whether a report makes sense.
+func sound(r wire.Report) bool {
+	switch r.Result {
+	case wire.ResultOK:
+		return r.CommandID != ""
+	case wire.ResultRefused:
+		return r.CommandID != "" && slices.Contains(wire.RefusalCodes, r.Code)
+	}
+	return false
+}
+
+// names reports whether the standing, if there is one, is of the command's door.
+func names(r wire.Report, d Door) bool {
+	return r.Standing == nil || (r.Standing.Channel == d.Channel && (r.Standing.DoorID == "" || r.Standing.DoorID == d.DoorID))
+}
+
+// take keeps the first report of a running command; repeats are acknowledged
+// with it, and what comes after the wait is over is late.
+func (c *execution) take(r wire.Report, ack func(bool)) (first bool) {
+	then := c.settled(r, ack)
+	c.mu.Lock()
+	if c.over {
+		c.mu.Unlock()
+		then()
+		return false
+	}
+	defer c.mu.Unlock()
+	c.after = append(c.after, then)
+	if c.report != nil || c.decided != "" {
+		return false
+	}
+	c.report, c.at = &r, c.s.now()
+	c.trail.Reported = clock.Mono()
+	c.begin() // before the message counts as handled
+	close(c.arrived)
+	return true
+}
+
+// settled is what happens with a report once the command is committed: an
+// acknowledgement, or, after a 504, the late settling of its record.
+func (c *execution) settled(r wire.Report, ack func(bool)) func() {
+	return func() {
+		if c.decided == NoResponse {
+			c.s.late(c.door.BoardID, r, ack)
+			return
+		}
+		ack(true)
+	}
+}
+
+// late settles what was answered long ago [CMD-4].
+func (s *Service) late(boardID string, r wire.Report, ack func(bool)) {
+	done := s.cfg.Flight.Begin()
+	defer done()
+	got, err := s.cfg.Ledger.Late(LateReport{CommandID: r.CommandID, BoardID: boardID,
+		Refused: r.Result == wire.ResultRefused, ReportedAt: s.now()})
+	if err != nil {
+		return // not acknowledged: the board sends it again
+	}
+	switch got {
+	case LateUnknown:
+		s.count.unknown.Add(1)
+	case LateForeign:
+		s.count.foreign.Add(1)
+	case LateSettled:
+		s.count.late.Add(1)
+	}
+	ack(got == LateKnown || got == LateSettled)
+}

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+func TestLateReport(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		a := r.must(t, open("k"))
+		report := wire.Report{CommandID: a.Result.CommandID, Result: wire.ResultOK}
+		for range 2 {
+			r.Report("brd_a", report, r.ack("late"))
+		}
+		r.Report("brd_b", report, r.ack("foreign"))
+		r.Report("brd_a", wire.Report{CommandID: "cmd_none", Result: wire.ResultOK}, r.ack("unknown"))
+		if got := r.acked(); got != "[late true late true foreign false unknown false]" {
+			t.Errorf("acks %s", got)
+		}
+		if r.l.settled[a.Result.CommandID] != "opened" || r.must(t, open("k")).Status != 504 {
+			t.Error("a late report settles the record and leaves the answer alone [CMD-5]")
+		}
+		c := r.Snapshot()
+		if c.LateReports != 1 || c.UnknownReports != 1 || c.ForeignReports != 1 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// A report that comes while the 504 is being committed is late, not lost.
+func TestReportDuringCommit(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	trace := func(p Point, tr *Trail) {
+		if p == BeforeCommit {
+			r.Report("brd_a", wire.Report{CommandID: tr.Intent.CommandID, Result: wire.ResultOK}, r.ack("rpt"))
+		}
+	}
+	bubble(t, func(c *Config) { c.Trace = trace }, func(t *testing.T, rr *rig) {
+		r = rr
+		a := r.must(t, open("k"))
+		synctest.Wait()
+		if a.Status != 504 || r.acked() != "[rpt true]" || r.l.settled[a.Result.CommandID] != "opened" {
+			t.Errorf("%+v, acks %s, settled %v", a, r.acked(), r.l.settled)
+		}
+	})
+}
+
+func TestWrongReports(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.b.answer = func(b string, c wire.Command) {
+			ok := wire.Report{CommandID: c.ID, Result: wire.ResultOK}
+			r.Report("brd_b", ok, r.ack("board"))
+			bad := ok
+			bad.Standing = &wire.Standing{Channel: 2, DoorID: "dor_2"}
+			r.Report(b, bad, r.ack("door"))
+			bad = ok
+			bad.Result = "perhaps"
+			r.Report(b, bad, r.ack("garbage"))
+			bad = wire.Report{CommandID: c.ID, Result: wire.ResultRefused, Code: "mood"}
+			r.Report(b, bad, r.ack("code"))
+			time.Sleep(time.Second)
+			ok.Standing = &wire.Standing{Channel: 1, State: "locked"}
+			if !r.Report(b, ok, r.ack("right")) || r.Report(b, ok, r.ack("again")) {
+				t.Error("first and second report are not told apart")
+			}
+		}
+		a := r.must(t, open("k"))
+		synctest.Wait()
+		if a.Status != 200 || a.Result.Standing == nil || r.acked() != "[board false door false garbage false code false right true again true]" {
+			t.Errorf("%+v, acks %s", a, r.acked())
+		}
+		if c := r.Snapshot(); c.ForeignReports != 2 || c.GarbageReports != 2 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+func TestRecover(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		in := Intent{CommandID: "cmd_old", PlaceID: "plc_a", Key: "k", Meaning: meaning(open("k")), DoorID: "dor_1", BoardID: "brd_a",
+			Command: wire.CmdOpen, RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504, Body: []byte("unknown")}
+		if _, err := r.l.Claim(in, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := r.Service.Recover(); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		r.ok(0)
+		if a := r.must(t, open("k")); a.Status != 504 || string(a.Body) != "unknown" || !a.Replayed || r.b.count() != 0 {
+			t.Errorf("%+v, %d sent", a, r.b.count())
+		}
+		r.Report("brd_a", wire.Report{CommandID: "cmd_old", Result: wire.ResultOK}, r.ack("late"))
+		if r.l.records["cmd_old"] != NoResponse || r.l.settled["cmd_old"] != "opened" || r.acked() != "[late true]" {
+			t.Errorf("records %v, settled %v, acks %s", r.l.records, r.l.settled, r.acked())
+		}
+	})
+}
+
+// An intent without an outcome that recovery didn't see.
+func TestUnsettledPrior(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		in := Intent{CommandID: "cmd_old", PlaceID: "plc_a", Key: "k", Meaning: meaning(open("k")), RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504}
+		if _, err := r.l.Claim(in, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if a := r.must(t, open("k")); a.Status != 504 || !a.Replayed || r.b.count() != 0 {
+				t.Errorf("%+v, %d sent", a, r.b.count())
+			}
+		}
+	})
+}

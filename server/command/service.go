@@ -1,0 +1,250 @@
+package command
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// Sender sends a command to a board's live connection, at most once, and fills
+// in epoch and sequence. board.ErrOffline: nothing was sent.
+type Sender interface {
+	Send(ctx context.Context, boardID string, c wire.Command) error
+}
+
+// Config of a Service. Ledger and Sender are required, the rest has defaults.
+type Config struct {
+	Ledger                 Ledger
+	Sender                 Sender
+	Clock                  clock.Clock   // nil = clock.Real
+	Flight                 *clock.Flight // nil = nothing is counted
+	Wait                   time.Duration // 0 = DefaultWait
+	NotAfter               time.Duration // 0 = DefaultNotAfter
+	Answer                 time.Duration // 0 = NotAfter + Wait + 1 s: by then callers are answered, whatever the ledger does
+	InFlight               int           // 0 = DefaultInFlight
+	PerPlace, PerTestPlace int           // 0 = DefaultPerPlace, DefaultPerTestPlace
+	// Trace is called at every Point of every command, on the command's own
+	// goroutine, and must not keep the Trail; nil = none.
+	Trace func(Point, *Trail)
+}
+
+// Service executes commands. One per server.
+type Service struct {
+	cfg   Config
+	count counters
+	age   age
+	tick  clock.Timer
+	stop  chan struct{}
+	dead  chan struct{} // closed by Kill
+	runs  sync.WaitGroup
+	doors sync.Map // door id -> Door: where a door hangs never changes
+
+	mu       sync.Mutex
+	stopped  bool
+	running  int
+	at       map[string]int // running, by place
+	killed   bool
+	byKey    map[keyID]*execution
+	byID     map[string]*execution
+	cleaning bool
+}
+
+type keyID struct{ placeID, key string }
+
+// New returns a service. Call Recover before boards can connect.
+func New(cfg Config) *Service {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.Real{}
+	}
+	if cfg.Wait == 0 {
+		cfg.Wait = DefaultWait
+	}
+	if cfg.NotAfter == 0 {
+		cfg.NotAfter = DefaultNotAfter
+	}
+	if cfg.InFlight == 0 {
+		cfg.InFlight = DefaultInFlight
+	}
+	if cfg.PerPlace == 0 {
+		cfg.PerPlace = DefaultPerPlace
+	}
+	if cfg.PerTestPlace == 0 {
+		cfg.PerTestPlace = DefaultPerTestPlace
+	}
+	if cfg.Answer == 0 {
+		cfg.Answer = cfg.NotAfter + cfg.Wait + time.Second
+	}
+	if cfg.Trace == nil {
+		cfg.Trace = func(Point, *Trail) {}
+	}
+	s := &Service{cfg: cfg, stop: make(chan struct{}), dead: make(chan struct{}),
+		at: map[string]int{}, byKey: map[keyID]*execution{}, byID: map[string]*execution{}}
+	s.age = newAge(cfg.Clock, time.Time{})
+	s.tick = cfg.Clock.Every(time.Hour, s.clean)
+	return s
+}
+
+// Execute carries a command out and returns when its answer is durable, at the
+// latest after Config.Answer. The caller's context ends only the waiting, never
+// the command. Errors: ErrReused, ErrTooMany, ErrNoDoor, ErrStopped,
+// ErrUnavailable, the context's, the ledger's.
+func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
+	door, err := s.door(r.PlaceID, r.DoorID)
+	if err != nil {
+		return Answer{}, err
+	}
+	if r.Command != wire.CmdHold {
+		r.Minutes = 0
+	}
+	for {
+		c, mine, err := s.enter(r, door)
+		if err != nil {
+			return Answer{}, err
+		}
+		if !mine && c.meaning != meaning(r) {
+			if again, err := c.conflict(ctx); !again {
+				return Answer{}, err
+			}
+			continue
+		}
+		select {
+		case <-c.done:
+		case <-s.dead:
+			return Answer{}, ErrStopped
+		case <-ctx.Done():
+			return Answer{}, ctx.Err() // the command goes on
+		}
+		if c.err != nil {
+			return Answer{}, c.err
+		}
+		ans := c.ans
+		if !mine { // joined [CMD-5]
+			s.count.joined.Add(1)
+			ans.Replayed = true
+			s.countReplay(ans.Result.CommandID)
+		}
+		return ans, nil
+	}
+}
+
+// countReplay counts an answer that was given again; it stands, counted or not,
+// and doesn't wait long for it.
+func (s *Service) countReplay(commandID string) {
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		_ = s.cfg.Ledger.CountReplay(commandID)
+	}()
+	over := make(chan struct{})
+	defer clock.WallAfter(countWait, func() { close(over) }).Stop()
+	select {
+	case <-counted:
+	case <-over:
+	case <-s.dead:
+	}
+}
+
+// meaning is what a request asks for: two requests under one key must agree on it.
+func meaning(r Request) string {
+	return r.DoorID + "\n" + r.Command + "\n" + strconv.Itoa(r.Minutes) + "\n" + r.Reason
+}
+
+// enter finds the running execution of the request's key, or starts one.
+func (s *Service) enter(r Request, door Door) (c *execution, mine bool, err error) {
+	k := keyID{r.PlaceID, r.Key}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.byKey[k]; c != nil && r.Key != "" {
+		return c, false, nil
+	}
+	if s.stopped {
+		return nil, false, ErrStopped
+	}
+	most := s.cfg.PerPlace
+	if door.Test {
+		most = s.cfg.PerTestPlace
+	}
+	if s.running >= s.cfg.InFlight || s.at[r.PlaceID] >= most {
+		s.count.tooMany.Add(1)
+		return nil, false, ErrTooMany
+	}
+	s.running++
+	s.at[r.PlaceID]++
+	s.count.started.Add(1)
+	c = newExecution(s, r, door)
+	if r.Key != "" {
+		s.byKey[k] = c
+	}
+	s.byID[c.trail.Intent.CommandID] = c
+	s.runs.Add(1)
+	go c.run()
+	return c, true, nil
+}
+
+// forget takes an execution out of the maps: from now on the ledger answers for it.
+func (s *Service) forget(c *execution) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := (keyID{c.req.PlaceID, c.req.Key}); s.byKey[k] == c {
+		delete(s.byKey, k)
+	}
+	delete(s.byID, c.trail.Intent.CommandID)
+}
+
+func (s *Service) leave(c *execution) {
+	s.forget(c)
+	s.mu.Lock()
+	s.running--
+	if s.at[c.req.PlaceID]--; s.at[c.req.PlaceID] == 0 {
+		delete(s.at, c.req.PlaceID)
+	}
+	s.mu.Unlock()
+	s.runs.Done()
+}
+
+func (s *Service) door(placeID, doorID string) (Door, error) {
+	v, ok := s.doors.Load(doorID)
+	if !ok {
+		d, err := s.cfg.Ledger.Door(doorID)
+		if err != nil {
+			return Door{}, err
+		}
+		v, _ = s.doors.LoadOrStore(doorID, d)
+	}
+	if d := v.(Door); d.PlaceID == placeID { // [AUTH-4]
+		return d, nil
+	}
+	return Door{}, ErrNoDoor
+}
+
+func (s *Service) now() time.Time { return s.cfg.Clock.Now().Truncate(time.Millisecond) }
+
+// clean drops what is older than the retention. Housekeeping: one at a time.
+func (s *Service) clean() {
+	s.mu.Lock()
+	if s.stopped || s.cleaning {
+		s.mu.Unlock()
+		return
+	}
+	s.cleaning = true
+	s.runs.Add(1)
+	s.mu.Unlock()
+	go func() {
+		defer s.runs.Done()
+		for {
+			n, err := s.cfg.Ledger.Forget(s.age.now().Add(-Retention), forgetBatch)
+			if err != nil || n < forgetBatch {
+				break
+			}
+		}
+		s.mu.Lock()
+		s.cleaning = false
+		s.mu.Unlock()
+	}()
+}
+
+const forgetBatch = 500 // deleted in a few milliseconds: commands wait that long

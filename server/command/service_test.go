@@ -1,0 +1,364 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+func bubble(t *testing.T, change func(*Config), f func(t *testing.T, r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { f(t, newRig(t, change)) })
+}
+
+func (r *rig) must(t *testing.T, q Request) Answer {
+	t.Helper()
+	a, err := r.Execute(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	refuse := func(r *rig) {
+		r.b.answer = func(b string, c wire.Command) {
+			r.Report(b, wire.Report{CommandID: c.ID, Result: wire.ResultRefused, Code: "jammed"}, r.ack("rpt"))
+		}
+	}
+	for _, tc := range []struct {
+		name   string
+		boards func(*rig)
+		q      func(*Request)
+		status int
+		record string
+		sent   int
+		took   time.Duration
+	}{
+		{"reported", func(r *rig) { r.ok(30 * time.Millisecond) }, nil, 200, "opened", 1, 30 * time.Millisecond},
+		{"held", func(r *rig) { r.ok(0) }, func(q *Request) { q.Command, q.Minutes = wire.CmdHold, 5 }, 200, "held", 1, 0},
+		{"locked", func(r *rig) { r.ok(0) }, func(q *Request) { q.Command = wire.CmdClose }, 200, "locked", 1, 0},
+		{"refused", refuse, nil, 502, Refused, 1, 0},
+		{"offline", func(r *rig) { r.b.offline = true }, nil, 409, Offline, 0, 0},
+		{"noResponse", func(*rig) {}, nil, 504, NoResponse, 1, 8 * time.Second},
+		{"just in time", func(r *rig) { r.ok(8*time.Second - time.Millisecond) }, nil, 200, "opened", 1, 8*time.Second - time.Millisecond},
+		{"sim offline", func(r *rig) { r.ok(0) }, sims("sim:offline"), 409, Offline, 0, 0},
+		{"sim refused", func(r *rig) { r.ok(0) }, sims("sim:refused:tamper"), 502, Refused, 0, 0},
+		{"sim silent", func(r *rig) { r.ok(0) }, sims("sim:noResponse"), 504, NoResponse, 0, 8 * time.Second},
+		{"sim silent after", func(r *rig) { r.ok(0) }, sims("sim:noResponse:opened"), 504, NoResponse, 1, 8 * time.Second},
+		{"sim delay", func(r *rig) { r.ok(0) }, sims("sim:delay:1500"), 200, "opened", 1, 1500 * time.Millisecond},
+		{"sim is only text here", func(r *rig) { r.ok(0) }, func(q *Request) { q.Reason = "sim:offline" }, 200, "opened", 1, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, nil, func(t *testing.T, r *rig) {
+				tc.boards(r)
+				q := open("k")
+				if tc.q != nil {
+					tc.q(&q)
+				}
+				start := time.Now()
+				a := r.must(t, q)
+				if took := time.Since(start); a.Status != tc.status || a.Replayed || took != tc.took {
+					t.Errorf("status %d, replayed %t after %s", a.Status, a.Replayed, took)
+				}
+				if got := r.l.records[a.Result.CommandID]; got != tc.record || r.b.count() != tc.sent {
+					t.Errorf("record %q, %d sent", got, r.b.count())
+				}
+				again := r.must(t, q)
+				if !again.Replayed || again.Status != a.Status || string(again.Body) != string(a.Body) || r.b.count() != tc.sent {
+					t.Errorf("replay %+v, %d sent", again, r.b.count())
+				}
+				if r.l.replays[a.Result.CommandID] != 1 || len(r.l.records) != 1 {
+					t.Errorf("replays %v, records %v", r.l.replays, r.l.records)
+				}
+				synctest.Wait()
+				if work, _ := r.fl.Pending(); work != 0 {
+					t.Errorf("%d pieces of work left in flight", work)
+				}
+			})
+		})
+	}
+}
+
+func sims(reason string) func(*Request) {
+	return func(q *Request) { q.Reason, q.Sim = reason, true }
+}
+
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.ok(time.Second)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		replayed, bodies := 0, map[string]int{}
+		for range 20 {
+			wg.Go(func() {
+				a, err := r.Execute(t.Context(), open("k"))
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				bodies[string(a.Body)]++
+				if a.Replayed {
+					replayed++
+				}
+			})
+		}
+		wg.Wait()
+		if r.b.count() != 1 || len(bodies) != 1 || replayed != 19 {
+			t.Errorf("%d sent, answers %v, %d replayed", r.b.count(), bodies, replayed)
+		}
+		for id := range r.l.records {
+			if r.l.replays[id] != 19 {
+				t.Errorf("replays %v", r.l.replays)
+			}
+		}
+	})
+}
+
+func TestReuse(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.ok(time.Second)
+		other := open("k")
+		other.DoorID = "dor_2"
+		running := make(chan struct{})
+		go func() { defer close(running); r.must(t, open("k")) }()
+		synctest.Wait()
+		if _, err := r.Execute(t.Context(), other); !errors.Is(err, ErrReused) {
+			t.Errorf("while it runs: %v", err)
+		}
+		<-running
+		if _, err := r.Execute(t.Context(), other); !errors.Is(err, ErrReused) {
+			t.Errorf("afterwards: %v", err)
+		}
+		same := open("k")
+		same.Minutes = 7 // counts for hold only
+		if a := r.must(t, same); !a.Replayed {
+			t.Error("minutes of an open make another request of it")
+		}
+		if r.b.count() != 1 || r.Snapshot().Reused != 2 {
+			t.Errorf("%d sent, %+v", r.b.count(), r.Snapshot())
+		}
+		r.must(t, Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen})
+		r.must(t, Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen})
+		if r.b.count() != 3 {
+			t.Error("no key, no joining")
+		}
+	})
+}
+
+// A caller whose request is the stored one must not get "reused" because
+// another request under the same key is just finding that out.
+func TestReuseRace(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.ok(0)
+		first := r.must(t, open("k"))
+		r.l.gate = make(chan struct{})
+		other := open("k")
+		other.Command = wire.CmdClose
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := r.Execute(t.Context(), other); !errors.Is(err, ErrReused) {
+				t.Errorf("other: %v", err)
+			}
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			if a := r.must(t, open("k")); !a.Replayed || string(a.Body) != string(first.Body) {
+				t.Errorf("replay %+v", a)
+			}
+		})
+		synctest.Wait()
+		close(r.l.gate)
+		wg.Wait()
+	})
+}
+
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.ok(2 * time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error)
+		go func() { _, err := r.Execute(ctx, open("k")); gone <- err }()
+		synctest.Wait()
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("caller got %v", err)
+		}
+		if a := r.must(t, open("k")); a.Status != 200 || !a.Replayed || r.b.count() != 1 {
+			t.Errorf("%+v, %d sent", a, r.b.count())
+		}
+	})
+}
+
+func TestBound(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(c *Config) { c.InFlight = 2 }, func(t *testing.T, r *rig) {
+		var wg sync.WaitGroup
+		for _, k := range []string{"a", "b", "b"} {
+			wg.Go(func() { r.must(t, open(k)) })
+		}
+		synctest.Wait()
+		if _, err := r.Execute(t.Context(), open("c")); !errors.Is(err, ErrTooMany) {
+			t.Errorf("third: %v", err)
+		}
+		wg.Wait()
+		if a := r.must(t, open("c")); a.Status != 504 {
+			t.Errorf("afterwards: %+v", a)
+		}
+	})
+}
+
+// TestBoundOfPlace: one place can't take what is for the others.
+func TestBoundOfPlace(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(c *Config) { c.PerPlace = 2 }, func(t *testing.T, r *rig) {
+		r.Service.mu.Lock()
+		r.Service.at["plc_b"] = 2
+		r.Service.mu.Unlock()
+		var wg sync.WaitGroup
+		for _, k := range []string{"a", "b"} {
+			wg.Go(func() { r.must(t, open(k)) })
+		}
+		synctest.Wait()
+		if _, err := r.Execute(t.Context(), open("c")); !errors.Is(err, ErrTooMany) {
+			t.Errorf("third: %v", err)
+		}
+		wg.Wait()
+		a := r.must(t, open("c"))
+		synctest.Wait()
+		r.Service.mu.Lock()
+		defer r.Service.mu.Unlock()
+		if a.Status != 504 || r.Service.at["plc_a"] != 0 {
+			t.Errorf("afterwards: %+v, %v", a, r.Service.at)
+		}
+	})
+}
+
+func TestNoDoor(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		q := open("k")
+		q.PlaceID = "plc_b"
+		for _, id := range []string{"dor_1", "dor_9"} {
+			q.DoorID = id
+			if _, err := r.Execute(t.Context(), q); !errors.Is(err, ErrNoDoor) {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+	})
+}
+
+func TestStorageAway(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.l.fail = true
+		if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) || r.b.count() != 0 {
+			t.Errorf("claim: %v, %d sent", err, r.b.count())
+		}
+		r.l.fail = false
+		r.b.answer = func(b string, c wire.Command) {
+			r.l.mu.Lock()
+			r.l.fail = true
+			r.l.mu.Unlock()
+			r.Report(b, wire.Report{CommandID: c.ID, Result: wire.ResultOK}, r.ack("rpt"))
+		}
+		for range 2 { // the outcome is not durable: nobody hears of it
+			if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) {
+				t.Errorf("settle: %v", err)
+			}
+		}
+		if r.acked() != "[]" {
+			t.Errorf("acknowledged before the commit: %s", r.acked())
+		}
+		r.l.mu.Lock()
+		r.l.fail = false
+		r.l.mu.Unlock()
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if a := r.must(t, open("k")); a.Status != 200 || !a.Replayed || r.b.count() != 1 || r.acked() != "[rpt true]" {
+			t.Errorf("%+v, %d sent, %s", a, r.b.count(), r.acked())
+		}
+	})
+}
+
+func TestStopAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		got := make(chan Answer)
+		go func() { got <- r.must(t, open("k")) }()
+		synctest.Wait()
+		start := time.Now()
+		go r.Stop()
+		if a := <-got; a.Status != 504 || time.Since(start) != 0 {
+			t.Errorf("%+v after %s", a, time.Since(start))
+		}
+		synctest.Wait()
+		if _, err := r.Execute(t.Context(), open("l")); !errors.Is(err, ErrStopped) {
+			t.Errorf("after Stop: %v", err)
+		}
+	})
+}
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.ok(0)
+		t0 := r.v.Now()
+		first := r.must(t, open("k"))
+		for _, tc := range []struct {
+			age    time.Duration
+			replay bool
+		}{{Retention - time.Millisecond, true}, {Retention, false}, {Retention + time.Hour, true}} {
+			if err := r.v.Advance(t0.Add(tc.age)); err != nil {
+				t.Fatal(err)
+			}
+			if a := r.must(t, open("k")); a.Replayed != tc.replay {
+				t.Errorf("at %s: %+v", tc.age, a)
+			}
+		}
+		synctest.Wait()
+		if r.l.rows[first.Result.CommandID] != nil {
+			t.Error("housekeeping left a claim that is 30 days old")
+		}
+	})
+}
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	var steps []string
+	bubble(t, func(c *Config) { c.Trace = func(p Point, _ *Trail) { steps = append(steps, string(p)) } }, func(t *testing.T, r *rig) {
+		r.ok(0)
+		r.must(t, open("k"))
+		r.must(t, open("k"))
+		want := "after-claim before-publish after-publish before-commit after-commit before-answer"
+		if got := strings.Join(steps, " "); got != want {
+			t.Errorf("steps %q", got)
+		}
+	})
+}
+
+// A jump of virtual time waits for a command that moves, not for a silent board.
+func TestJumpAndSilence(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		go func() { _, _ = r.Execute(t.Context(), open("k")) }()
+		synctest.Wait()
+		start := time.Now()
+		if err := r.v.Advance(r.v.Now().Add(36 * time.Hour)); err != nil || time.Since(start) != 0 {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// sim is an outcome that a partner asked for in the test place.
+type sim struct {
+	outcome string // "" = the board's own
+	code    string
+	opened  bool          // noResponse: the door opens all the same
+	delay   time.Duration // the report is held back
+}
+
+const maxSimDelay = time.Minute
+
+// CheckReason refuses a reason that begins with "sim:" and asks for nothing
+// that exists, from a key that may ask: the door would open. Error: *fail.Error
+// invalid_field (args.reason), with the valid ones.
+func CheckReason(r Request) error {
+	if _, ok := simulate(r); ok {
+		return nil
+	}
+	valid := []string{"sim:offline", "sim:refused", "sim:noResponse", "sim:noResponse:opened", "sim:delay:<ms>"}
+	for _, code := range wire.RefusalCodes {
+		valid = append(valid, "sim:refused:"+code)
+	}
+	err := fail.Invalid("args.reason", "begins with sim: and must be one of "+strings.Join(valid, ", "))
+	err.Details["valid"] = valid
+	return err
+}
+
+// simulate reads a reason of the form sim:offline, sim:refused[:code],
+// sim:noResponse[:opened] or sim:delay:<ms>; ok is false for any other that
+// begins with "sim:". Without it, and for keys that may not ask, it is just a reason.
+func simulate(r Request) (_ sim, ok bool) {
+	text, asks := strings.CutPrefix(r.Reason, "sim:")
+	if !r.Sim || !asks {
+		return sim{}, true
+	}
+	kind, arg, more := strings.Cut(text, ":")
+	switch {
+	case kind == "offline" && !more:
+		return sim{outcome: Offline}, true
+	case kind == "refused" && !more:
+		return sim{outcome: Refused, code: "busy"}, true
+	case kind == "refused" && slices.Contains(wire.RefusalCodes, arg):
+		return sim{outcome: Refused, code: arg}, true
+	case kind == "noResponse" && !more:
+		return sim{outcome: NoResponse}, true
+	case kind == "noResponse" && arg == "opened":
+		return sim{outcome: NoResponse, opened: true}, true
+	case kind == "delay":
+		if ms, err := strconv.ParseUint(arg, 10, 31); err == nil {
+			return sim{delay: min(time.Duration(ms)*time.Millisecond, maxSimDelay)}, true
+		}
+	}
+	return sim{}, false
+}

@@ -1,0 +1,86 @@
+package command
+
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Waits for the ledger, in wall time.
+const (
+	stopGrace  = 250 * time.Millisecond // of a commit in progress when the service stops
+	countWait  = 500 * time.Millisecond // of the count of a replay
+	retryFirst = 50 * time.Millisecond  // between two tries of a write; doubles
+	retryMost  = 2 * time.Second
+)
+
+// Stop answers every waiting caller now (504 when the command was sent, else
+// ErrStopped), settles what it can, takes no more, and returns when nothing runs.
+func (s *Service) Stop() {
+	s.end(false)
+	s.runs.Wait()
+}
+
+// Kill drops what the service has in memory, as the end of the process would:
+// executions neither settle nor answer, callers get ErrStopped, reports are
+// ignored. It waits for nothing; Stop does. The next service's Recover finds in
+// the ledger what a real death would have left there.
+func (s *Service) Kill() { s.end(true) }
+
+func (s *Service) end(kill bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if kill && !s.killed {
+		s.killed = true
+		close(s.dead)
+	}
+	if s.stopped {
+		return
+	}
+	s.stopped = true
+	close(s.stop)
+	s.tick.Stop()
+	if kill {
+		return
+	}
+	for _, c := range s.byID {
+		c.hurry()
+	}
+}
+
+func (s *Service) isDead() bool {
+	select {
+	case <-s.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// persist repeats a write until it is durable; failed, unless nil, hears of
+// every error. False when the service stops first.
+func (s *Service) persist(write func() error, failed func(error)) bool {
+	err := write()
+	for pause := retryFirst; err != nil; pause = min(2*pause, retryMost) {
+		if failed != nil {
+			failed(err)
+		}
+		if !s.pause(pause) {
+			return false
+		}
+		err = write()
+	}
+	return true
+}
+
+// pause waits on wall time; false when the service stops.
+func (s *Service) pause(d time.Duration) bool {
+	over := make(chan struct{})
+	defer clock.WallAfter(d, func() { close(over) }).Stop()
+	select {
+	case <-over:
+		return true
+	case <-s.stop:
+		return false
+	}
+}

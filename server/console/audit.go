@@ -1,0 +1,39 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/doorlab/doorlab/internal/control"
+)
+
+// auditView is one line of the audit log.
+type auditView struct {
+	At      string `json:"at"`
+	PlaceID string `json:"placeId"`
+	KeyID   string `json:"keyId"` // "" for a request without a valid token
+	Action  string `json:"action"`
+	Detail  string `json:"detail"`
+	Count   int    `json:"count"` // rows returned
+}
+
+// maxAudits is the largest page of the audit log.
+const maxAudits = 500
+
+// audit lists who read or changed what, newest first; ?placeId= of one place.
+func (c Config) audit(w http.ResponseWriter, r *http.Request) {
+	limit, offset, ok := control.Page(w, r, maxAudits)
+	if !ok {
+		return
+	}
+	list, total, err := c.Audits(r.URL.Query().Get("placeId"), limit, offset)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	views := make([]auditView, 0, len(list))
+	for _, a := range list {
+		views = append(views, auditView{At: a.At.UTC().Format(control.TimeFormat), PlaceID: a.PlaceID, KeyID: a.KeyID,
+			Action: a.Action, Detail: a.Detail, Count: a.Count})
+	}
+	control.List(w, views, total)
+}

@@ -1,0 +1,106 @@
+// Package console is the server's part of the control API: it stands in for the
+// operator's console (keys, places, doors, memberships, reservations), plays
+// callers, moves the clock, shows the history, and kills the process at a step.
+// The composition (testbed) mounts it on a listener of its own; a
+// production server runs without it. The rules stay in server/auth,
+// server/place, server/grant and server/entry.
+package console
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
+)
+
+// Keys issues and revokes keys: server/auth.
+type Keys interface {
+	Create(placeID, name string, scopes []string, sim bool) (auth.Key, string, error)
+	Revoke(keyID string) error
+	List(placeID string) ([]auth.Key, error)
+}
+
+// Places changes places and doors: server/place.
+type Places interface {
+	PatchPlace(placeID string, p place.PlacePatch) (place.Place, error)
+	PatchDoor(doorID string, p place.DoorPatch) (place.Door, error)
+	GateConfig(placeID string) (place.GateConfig, error)
+}
+
+// Grants makes memberships and reservations: server/grant.
+type Grants interface {
+	CreateTerm(by grant.By, kind string, r grant.TermRequest) (grant.Term, error)
+}
+
+// Entry plays phone calls: server/entry.
+type Entry interface {
+	Call(ctx context.Context, to, from string) (entry.CallResult, error)
+}
+
+// Config of the routes.
+type Config struct {
+	Clock  clock.Clock
+	Keys   Keys
+	Places Places
+	Grants Grants
+	Entry  Entry
+	// Audits lists the audit log of a place ("" = all), newest first: the store.
+	Audits func(placeID string, limit, offset int) (list []record.Audit, total int, err error)
+	// Ready lists the places as the ready line does.
+	Ready func() any
+	// Rotate gives a board a new password and cuts its old connection.
+	Rotate func(boardID string) (password string, err error)
+	// Moved is called after a jump of virtual time; nil = not called.
+	Moved func(now time.Time)
+	// WriteHistory writes events from a sequence number on as NDJSON.
+	WriteHistory func(w io.Writer, since int64) error
+	// Record begins or ends a recording of the history.
+	Record func(on bool) error
+	// Crash arms a crash point; nil = the process was not started with --crash-points.
+	Crash func(step string) error
+}
+
+// Routes mounts the server's control routes; r is at /lab/v1.
+func (c Config) Routes(r chi.Router) {
+	control.ClockRoutes(r, c.Clock, c.Moved)
+	r.Get("/places", func(w http.ResponseWriter, _ *http.Request) { control.Data(w, c.Ready()) })
+	r.Patch("/places/{placeId}", c.patchPlace)
+	r.Patch("/doors/{doorId}", c.patchDoor)
+	c.KeyRoutes(r)
+	r.Post("/memberships", c.term(grant.Membership, "membershipId"))
+	r.Post("/reservations", c.term(grant.Reservation, "reservationId"))
+	r.Post("/people/call", c.call)
+	r.Get("/audit", c.audit)
+	control.HistoryRoute(r, c.WriteHistory, c.Record)
+	r.Post("/crash", c.crash)
+}
+
+// KeyRoutes mounts the routes that need Keys and Rotate only.
+func (c Config) KeyRoutes(r chi.Router) {
+	r.Get("/keys", c.listKeys)
+	r.Post("/keys", c.createKey)
+	r.Delete("/keys/{keyId}", c.revokeKey)
+	r.Post("/boards/{id}/rotate", c.rotate)
+}
+
+// refuse answers with the failure, by the status table of the public API. What
+// isn't a *fail.Error is the storage's.
+func refuse(w http.ResponseWriter, err error) {
+	var e *fail.Error
+	if !errors.As(err, &e) {
+		e = fail.New(fail.StorageUnavailable, "the database can't do this now: "+err.Error())
+	}
+	control.Fail(w, e.Status(), e.Code, e.Message, e.Details)
+}

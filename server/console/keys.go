@@ -1,0 +1,89 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// keyView is a key without its secret.
+type keyView struct {
+	KeyID     string   `json:"keyId"`
+	PlaceID   string   `json:"placeId"`
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	Sim       bool     `json:"sim"`
+	CreatedAt string   `json:"createdAt"`
+	RevokedAt *string  `json:"revokedAt"`
+}
+
+func viewKey(k auth.Key) keyView {
+	v := keyView{KeyID: k.ID, PlaceID: k.PlaceID, Name: k.Name, Scopes: orEmpty(k.Scopes), Sim: k.Sim, CreatedAt: k.CreatedAt.UTC().Format(control.TimeFormat)}
+	if !k.RevokedAt.IsZero() {
+		at := k.RevokedAt.UTC().Format(control.TimeFormat)
+		v.RevokedAt = &at
+	}
+	return v
+}
+
+func (c Config) listKeys(w http.ResponseWriter, r *http.Request) {
+	keys, err := c.Keys.List(r.URL.Query().Get("placeId"))
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	views := make([]keyView, 0, len(keys))
+	for _, k := range keys {
+		views = append(views, viewKey(k))
+	}
+	control.List(w, views, len(views))
+}
+
+func (c Config) createKey(w http.ResponseWriter, r *http.Request) {
+	var b struct {
+		PlaceID *string  `json:"placeId"`
+		Scopes  []string `json:"scopes"`
+		Name    *string  `json:"name"`
+		Sim     bool     `json:"sim"`
+	}
+	if !control.Body(w, r, &b) {
+		return
+	}
+	if b.PlaceID == nil {
+		refuse(w, fail.Missing("placeId"))
+		return
+	}
+	name := "key"
+	if b.Name != nil {
+		name = *b.Name
+	}
+	k, secret, err := c.Keys.Create(*b.PlaceID, name, b.Scopes, b.Sim)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.Data(w, map[string]string{"keyId": k.ID, "apiKey": secret})
+}
+
+func (c Config) revokeKey(w http.ResponseWriter, r *http.Request) {
+	id := chi.URLParam(r, "keyId")
+	if err := c.Keys.Revoke(id); err != nil {
+		refuse(w, err)
+		return
+	}
+	control.Data(w, map[string]any{"keyId": id, "revoked": true})
+}
+
+func (c Config) rotate(w http.ResponseWriter, r *http.Request) {
+	id := chi.URLParam(r, "id")
+	password, err := c.Rotate(id)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.Data(w, map[string]string{"boardId": id, "password": password})
+}

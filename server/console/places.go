@@ -1,0 +1,85 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/place"
+)
+
+// patchPlace changes what the operator's console would. null unassigns the
+// entry phone and empties closures and holidays.
+func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
+	var b struct {
+		EntryPhone   json.RawMessage `json:"entryPhone"`
+		PhoneEnabled json.RawMessage `json:"phoneEnabled"`
+		Closures     json.RawMessage `json:"closures"`
+		Holidays     json.RawMessage `json:"holidays"`
+		Timezone     json.RawMessage `json:"timezone"`
+	}
+	if !control.Body(w, r, &b) {
+		return
+	}
+	var p place.PlacePatch
+	err := errors.Join(
+		patched("entryPhone", b.EntryPhone, "a string of 8 to 15 digits or null", true, &p.EntryPhone),
+		patched("phoneEnabled", b.PhoneEnabled, "true or false", false, &p.PhoneEnabled),
+		patched("closures", b.Closures, `a list like [{"from":"2026-12-24","to":"2026-12-25","name":"Refit"}]`, true, &p.Closures),
+		patched("holidays", b.Holidays, `a list like [{"date":"2026-10-09","name":"Hangul Day"}]`, true, &p.Holidays),
+		patched("timezone", b.Timezone, "a string", false, &p.Timezone))
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	got, err := c.Places.PatchPlace(chi.URLParam(r, "placeId"), p)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.Data(w, map[string]any{"placeId": got.ID, "name": got.Name, "entryPhone": orNull(got.EntryPhone), "phoneEnabled": got.PhoneEnabled,
+		"timezone": got.Timezone, "closures": orEmpty(got.Closures), "holidays": orEmpty(got.Holidays)})
+}
+
+// patched decodes a field that is there into *out; null is the zero value where
+// it is allowed. Error: invalid_field.
+func patched[T any](field string, raw json.RawMessage, must string, null bool, out **T) error {
+	if raw == nil {
+		return nil
+	}
+	*out = new(T)
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if string(raw) == "null" && !null || dec.Decode(*out) != nil {
+		return fail.Invalid(field, "must be "+must)
+	}
+	return nil
+}
+
+func orEmpty[T any](v []T) []T {
+	if v == nil {
+		return []T{}
+	}
+	return v
+}
+
+func (c Config) patchDoor(w http.ResponseWriter, r *http.Request) {
+	var b struct {
+		Entry               *bool `json:"entry"`
+		EntryPermitMaxHours *int  `json:"entryPermitMaxHours"`
+	}
+	if !control.Body(w, r, &b) {
+		return
+	}
+	d, err := c.Places.PatchDoor(chi.URLParam(r, "doorId"), place.DoorPatch{Entry: b.Entry, EntryPermitMaxHours: b.EntryPermitMaxHours})
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.Data(w, map[string]any{"doorId": d.ID, "name": d.Name, "placeId": d.PlaceID, "entry": d.Entry, "entryPermitMaxHours": d.PermitMaxHours})
+}

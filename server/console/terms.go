@@ -1,0 +1,57 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/grant"
+)
+
+// term handles POST /memberships and /reservations; the answer is {answer: id}.
+func (c Config) term(kind, answer string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var b struct {
+			PlaceID  *string  `json:"placeId"`
+			Phone    *string  `json:"phone"`
+			Name     *string  `json:"name"`
+			StartsAt *string  `json:"startsAt"`
+			EndsAt   *string  `json:"endsAt"`
+			DoorIDs  []string `json:"doorIds"`
+		}
+		if !control.Body(w, r, &b) {
+			return
+		}
+		if b.PlaceID == nil {
+			refuse(w, fail.Missing("placeId"))
+			return
+		}
+		if _, err := c.Places.GateConfig(*b.PlaceID); err != nil { // before the rules: an unknown place has no doors either
+			refuse(w, err)
+			return
+		}
+		t := grant.TermRequest{Phone: b.Phone, Name: b.Name, DoorIDs: b.DoorIDs}
+		for _, f := range []struct {
+			name string
+			in   *string
+			out  **time.Time
+		}{{"startsAt", b.StartsAt, &t.StartsAt}, {"endsAt", b.EndsAt, &t.EndsAt}} {
+			if f.in == nil {
+				continue
+			}
+			at, err := fail.ParseTime(f.name, *f.in)
+			if err != nil {
+				refuse(w, err)
+				return
+			}
+			*f.out = &at
+		}
+		g, err := c.Grants.CreateTerm(grant.By{PlaceID: *b.PlaceID}, kind, t)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		control.Data(w, map[string]string{answer: g.ID})
+	}
+}

@@ -1,0 +1,91 @@
+package entry_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/record"
+)
+
+// TestFloodOfDenials: a link that is refused for any reason leaves at most 60
+// records per minute; the next attempt is 429, and another link isn't affected.
+func TestFloodOfDenials(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	expired := h.permit("r", 1)
+	h.Pass(2 * time.Hour)
+	denied := 0
+	for i := range 500 {
+		_, err := h.Open(ctx, expired.Token, "dor_1")
+		switch code := fail.CodeOf(err); {
+		case code == fail.EntryDenied:
+			denied++
+		case code != fail.RateLimited || i < 60:
+			t.Fatalf("attempt %d: %v", i, err)
+		}
+	}
+	if _, n := h.last(); n != 60 || denied != 60 {
+		t.Errorf("%d records, %d denials", n, denied)
+	}
+	other := h.permit("other", 40)
+	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
+		t.Errorf("another link: %v", err)
+	}
+	h.revoke("other") // or the person's other grant opens
+	h.Pass(time.Minute)
+	if _, err := h.Open(ctx, expired.Token, "dor_1"); fail.CodeOf(err) != fail.EntryDenied {
+		t.Errorf("a minute later: %v", err)
+	}
+}
+
+// TestFloodOfCalls: of a stranger's calls six per minute are recorded and 60 are
+// answered; another number isn't affected.
+func TestFloodOfCalls(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	answered := 0
+	for range 500 {
+		got, err := h.Call(ctx, number, "01000000001")
+		h.ok(err)
+		if got.Answered {
+			answered++
+		}
+	}
+	if _, n := h.last(); n != 6 || answered != 60 {
+		t.Errorf("%d records, %d answered", n, answered)
+	}
+	if got, err := h.Call(ctx, number, "01000000002"); err != nil || got.Reason != access.NoValidGrant {
+		t.Errorf("another number: %+v, %v", got, err)
+	}
+}
+
+// TestOpeningsByPhone: calls of one number within 3 s are one opening, and a
+// number opens six times per minute.
+func TestOpeningsByPhone(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.permit("r", 1)
+	for i := range 10 {
+		got, err := h.Call(ctx, number, kim)
+		h.ok(err)
+		if want := i < 6; got.Answered != want || want && got.Result != record.Opened {
+			t.Errorf("call %d: %+v", i, got)
+		}
+		again, err := h.Call(ctx, number, kim)
+		h.ok(err)
+		if fmt.Sprint(again) != fmt.Sprint(got) {
+			t.Errorf("the same call again: %+v, want %+v", again, got)
+		}
+		h.Pass(3 * time.Second)
+	}
+	if n := len(h.door.asks); n != 6 {
+		t.Errorf("%d openings", n)
+	}
+	h.Pass(time.Minute)
+	if got, err := h.Call(ctx, number, kim); err != nil || got.Result != record.Opened {
+		t.Errorf("a minute later: %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,12 @@
+package fail
+
+import "testing"
+
+func TestDeceptive(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"": false, "Kim 김 \u200d é": false, "a\x00": true, "a\r\n": true, "\u202egnp": true, "\u2066x": true, "\u0085": true, "\x7f": true} {
+		if got := Deceptive(text); got != want {
+			t.Errorf("%q: %t, want %t", text, got, want)
+		}
+	}
+}

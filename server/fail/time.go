@@ -1,0 +1,66 @@
+package fail
+
+import (
+	"strings"
+	"time"
+)
+
+// ParseTime reads an RFC 3339 time with a zone, to the millisecond. The first
+// and the last year that can be written are refused: in another zone their
+// edges cannot be, and Go's zero time means no time at all.
+// Errors: InvalidTimestamp with details.field.
+func ParseTime(field, s string) (time.Time, error) {
+	wrong := New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone", "field", field)
+	s = strings.ToUpper(s)
+	if !strict(s) {
+		return time.Time{}, wrong
+	}
+	s, leap := leapSecond(s)
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, wrong
+	}
+	if t = t.UTC(); leap {
+		if t = t.Truncate(time.Second).Add(time.Second); t.Day() != 1 || t.Hour() != 0 || t.Minute() != 0 {
+			return time.Time{}, wrong
+		}
+	}
+	if y := t.Year(); y < 2 || y > 9998 {
+		return time.Time{}, New(InvalidTimestamp, field+" must be between the years 2 and 9998", "field", field)
+	}
+	return Milli(t), nil
+}
+
+// strict reports what Go's parser lets pass: each number has all its digits,
+// a fraction begins with a point, an offset stays under 24:00.
+func strict(s string) bool {
+	const form = "0000-00-00T00:00:00"
+	if len(s) <= len(form) {
+		return false
+	}
+	for i := range len(form) {
+		if form[i] == '0' && (s[i] < '0' || s[i] > '9') || form[i] != '0' && s[i] != form[i] {
+			return false
+		}
+	}
+	rest := s[len(form):]
+	if rest[0] == '.' {
+		rest = strings.TrimLeft(rest[1:], "0123456789")
+	}
+	if len(rest) == len("+00:00") { // hours and minutes of the offset
+		return rest[1:3] < "24" && rest[4:6] < "60"
+	}
+	return rest == "Z"
+}
+
+// leapSecond puts second 59 for a second 60, which Go cannot read. It is the
+// last of a month in UTC, and as long as the first of the next.
+func leapSecond(s string) (string, bool) {
+	if s[17:19] != "60" {
+		return s, false
+	}
+	return s[:17] + "59" + s[19:], true
+}
+
+// Milli is a time as it is stored: UTC, cut to the millisecond.
+func Milli(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }

@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Reasons for dropping what a board says, a closed list.
+const (
+	dropEarly     = "early"           // before hello, or of a connection that was taken over
+	dropGarbage   = "garbage"         // doesn't decode, or a value is out of range
+	dropForbidden = "forbidden"       // a topic that isn't the board's
+	dropRetained  = "retained"        // a retained message
+	dropOversized = "oversized"       // a packet over 64 KiB; the connection ends
+	dropUnknown   = "unknown_command" // a report on no command of this board
+	dropMisfit    = "misfit"          // a report with a result or code that doesn't exist
+	dropRecord    = "bad_record"      // a record that can never be kept
+	dropQuota     = "record_quota"    // records beyond the quota; not acknowledged, they may come again
+)
+
+// DropReasons are all of them.
+var DropReasons = []string{dropEarly, dropGarbage, dropForbidden, dropRetained, dropOversized, dropUnknown, dropMisfit, dropRecord, dropQuota}
+
+// drops counts what was dropped, by reason.
+type drops struct {
+	mu   sync.Mutex
+	n    map[string]int64
+	told map[string]time.Duration // Mono of the last line in the log
+}
+
+// logEvery is how often a board and reason get a line in the log.
+const logEvery = time.Minute
+
+func (d *drops) add(why string, n int64) (total int64, tell bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.n == nil {
+		d.n, d.told = map[string]int64{}, map[string]time.Duration{}
+	}
+	d.n[why] += n
+	last, before := d.told[why]
+	now := clock.Mono()
+	if tell = !before || now-last >= logEvery; tell {
+		d.told[why] = now
+	}
+	return d.n[why], tell
+}
+
+func (d *drops) all() map[string]int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.n)
+}
+
+// drop counts what was dropped, for the metrics and for the board, and says so in
+// the log, at most once a minute per board and reason. field names the part that
+// was wrong, "" = all of it.
+func (b *peer) drop(why, channel, field string, n int) {
+	b.g.drops.add(why, int64(n))
+	if total, tell := b.drops.add(why, int64(n)); tell {
+		b.g.cfg.Log.Warn("uplink dropped", "board", b.id, "channel", channel, "reason", why, "field", field, "total", total)
+	}
+}
+
+// rangeError is a value out of range.
+type rangeError struct{ field string }
+
+func (e rangeError) Error() string { return "gateway: " + e.field + " is out of range" }
+
+// fieldOf names the field that an error of decoding is about.
+func fieldOf(err error) string {
+	var wrong *json.UnmarshalTypeError
+	var beyond rangeError
+	switch {
+	case errors.As(err, &beyond):
+		return beyond.field
+	case errors.As(err, &wrong):
+		return wrong.Field
+	}
+	return ""
+}
+
+// bucket bounds a rate: size at once, then per second.
+type bucket struct {
+	size, perSecond float64
+	left            float64
+	at              time.Duration
+	used            bool
+}
+
+// fill adds what has come in until now and returns what is there.
+func (k *bucket) fill(now time.Duration) float64 {
+	if !k.used {
+		k.left, k.used = k.size, true
+	} else if now > k.at {
+		k.left = min(k.size, k.left+k.perSecond*(now-k.at).Seconds())
+	}
+	k.at = now
+	return k.left
+}
+
+// Bounds of one board.
+const (
+	uplinkBurst, uplinkRate = 2000, 1000  // messages, per second of wall time; beyond it the connection is read slower
+	recordBurst, recordRate = 10000, 10.0 // records, per second of domain time
+)
+
+// pace waits until a board may say one more thing. Only its own connection waits.
+func (b *peer) pace() {
+	b.qmu.Lock()
+	left := b.uplinks.fill(clock.Mono())
+	b.uplinks.left--
+	b.qmu.Unlock()
+	if left < 1 {
+		b.g.sleep(time.Duration((1 - left) / uplinkRate * float64(time.Second)))
+	}
+}

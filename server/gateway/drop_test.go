@@ -1,0 +1,129 @@
+package gateway
+
+import (
+	"bytes"
+	"log/slog"
+	"maps"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// TestDropsHaveReasons: whatever is dropped is counted by reason for the board and
+// in all, and a line in the log names board and field, once a minute per reason.
+func TestDropsHaveReasons(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		r := newRig(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		r.backs.accept = func(rep wire.Report) (bool, bool) { return false, false }
+		b := r.connect("brd_1")
+		b.say(wire.UpState, `{}`) // before hello
+		b.say(wire.UpHello, wire.Hello{Proto: wire.Version})
+		for range 3 {
+			b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "ok"})
+		}
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "perhaps"})
+		b.say(wire.UpDigest, `{"revision":"x"}`)
+		b.say(wire.UpAck, `{"type":"sync","revision":9007199254740992}`)
+		bad := onsite(1)
+		bad.At = 1
+		b.say(wire.UpRec, wire.Records{Records: []wire.Record{bad}})
+		b.Publish(wire.Topic("brd_2", wire.UpState), 0, false, "{}").Wait()
+		synctest.Wait()
+		want := map[string]int64{dropEarly: 1, dropUnknown: 3, dropMisfit: 1, dropGarbage: 2, dropRecord: 1, dropForbidden: 1}
+		if got := r.Status("brd_1").Drops; !maps.Equal(got, want) {
+			t.Errorf("of the board: %v, want %v", got, want)
+		}
+		if got := r.Snapshot().Dropped; !maps.Equal(got, want) {
+			t.Errorf("in all: %v, want %v", got, want)
+		}
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		for _, part := range []string{"reason=unknown_command field=commandId total=1", "reason=misfit field=result", "channel=digest reason=garbage field=revision", "board=brd_1"} {
+			if strings.Count(log.String(), part) == 0 {
+				t.Errorf("no line says %q in:\n%s", part, log.String())
+			}
+		}
+		if len(lines) != len(want) {
+			t.Errorf("%d lines, want one per reason:\n%s", len(lines), log.String())
+		}
+		if strings.Contains(r.kinds("received"), "received") {
+			t.Error("an invented report is in the history")
+		}
+	})
+}
+
+// TestRecordQuota: a board's records beyond 10,000 and 10 per second aren't kept,
+// nor acknowledged: they may come again.
+func TestRecordQuota(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		seq := int64(0)
+		batch := func() wire.Records {
+			var list []wire.Record
+			for range maxRecords {
+				seq++
+				list = append(list, onsite(seq%1000+1))
+			}
+			return wire.Records{Records: list}
+		}
+		for range 100 {
+			b.say(wire.UpRec, batch())
+			b.ack()
+		}
+		b.say(wire.UpRec, batch())
+		b.quiet()
+		if n := r.Snapshot(); n.Records != 10000 || n.Dropped[dropQuota] != 100 {
+			t.Errorf("%+v", n)
+		}
+		time.Sleep(10 * time.Second)
+		b.say(wire.UpRec, batch())
+		b.ack()
+	})
+}
+
+// TestPaceOfABoard: a flood is read at the bound's rate; another board isn't slowed.
+func TestPaceOfABoard(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		conn := r.dial()
+		_, _ = conn.Write(good("brd_1").bytes())
+		flood := bytes.Repeat(publish("sac/v1/brd_1/ping", "{}"), 1000)
+		began := time.Now()
+		for range 10 {
+			_, _ = conn.Write(flood)
+		}
+		synctest.Wait()
+		for r.Snapshot().Uplinks < 10000 {
+			time.Sleep(100 * time.Millisecond)
+		}
+		if d := time.Since(began); d < 7*time.Second || d > 9*time.Second {
+			t.Errorf("10,000 messages were taken in %v", d)
+		}
+		_ = conn.Close()
+	})
+}
+
+// TestPanicInAWorker: it ends that board's connection, and nothing else.
+func TestPanicInAWorker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.backs.accept = func(wire.Report) (bool, bool) { panic("boom") }
+		b, other := r.online("brd_1"), r.online("brd_2")
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok"})
+		if !b.ended() || r.Snapshot().Panics != 1 {
+			t.Errorf("%+v", r.Snapshot())
+		}
+		other.say(wire.UpPing, "{}")
+		other.ack()
+		r.backs.accept = nil
+		r.online("brd_1")
+	})
+}

@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/pipe"
+)
+
+// remote makes connections in memory look like those of a network.
+type remote struct {
+	*pipe.Listener
+	from func() net.IP
+}
+
+type remoteConn struct {
+	net.Conn
+	ip net.IP
+}
+
+func (l *remote) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return remoteConn{c, l.from()}, nil
+}
+
+func (c remoteConn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: c.ip, Port: 1} }
+
+// TestSilentPeers: peers that say nothing hold a bounded number of connections,
+// one address half of them, and a board gets in at once.
+func TestSilentPeers(t *testing.T) {
+	t.Parallel()
+	for name, from := range map[string]func(n int) net.IP{
+		"of one address":     func(int) net.IP { return net.IPv4(10, 0, 0, 1) },
+		"of many addresses":  func(n int) net.IP { return net.IPv4(10, 0, byte(n>>8), byte(n)) },
+		"of one IPv6 subnet": func(n int) net.IP { return net.ParseIP("2001:db8::" + string("0123456789abcdef"[n%16])) },
+	} {
+		bubble(t, name, func(t *testing.T) {
+			r := &rig{t: t, store: &memStore{states: seed()}, backs: &backs{}, lis: pipe.NewListener("t")}
+			g, err := New(Config{Store: r.store, Greet: 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Bind(r.backs, r.backs)
+			n := 0
+			lis := &remote{r.lis, func() net.IP { n++; return from(n) }}
+			served := make(chan error, 1)
+			go func() { served <- g.Serve(lis) }()
+			defer func() { g.Stop(); <-served }()
+			for range 200 {
+				go func() { c := r.dial(); _, _ = io.Copy(io.Discard, c); _ = c.Close() }()
+			}
+			time.Sleep(4 * time.Second)
+			synctest.Wait()
+			most := 20
+			if name != "of many addresses" {
+				most = 10
+			}
+			if open := len(g.conns); open != most || g.Snapshot().Crowded != int64(200-most) {
+				t.Errorf("%d open, %d cut", open, g.Snapshot().Crowded)
+			}
+			began := time.Now()
+			c := r.dial()
+			defer c.Close()
+			_, _ = c.Write(good("brd_1").bytes())
+			if _, err := io.ReadFull(c, make([]byte, 4)); err != nil || time.Since(began) > time.Second {
+				t.Errorf("a board waited %v: %v", time.Since(began), err)
+			}
+			time.Sleep(10 * time.Second)
+			g.greeting.mu.Lock()
+			defer g.greeting.mu.Unlock()
+			if len(g.greeting.by) != 0 || g.greeting.list.Len() != 0 {
+				t.Errorf("%d addresses, %d peers are remembered; want none", len(g.greeting.by), g.greeting.list.Len())
+			}
+		})
+	}
+}
+
+// TestGuessing: a wrong password is answered late, a right one at once.
+func TestGuessing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		for pass, want := range map[string]time.Duration{"one": 0, "two": time.Second} {
+			connect := good("brd_1")
+			connect.pass = pass
+			c, began := r.dial(), time.Now()
+			_, _ = c.Write(connect.bytes())
+			if _, err := io.ReadFull(c, make([]byte, 4)); err != nil || time.Since(began) != want {
+				t.Errorf("%q answered after %v: %v", pass, time.Since(began), err)
+			}
+			_ = c.Close()
+		}
+	})
+}

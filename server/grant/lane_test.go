@@ -1,0 +1,45 @@
+package grant
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// TestOneImportPerPlace: imports of a place run one after the other, a few may
+// wait, and other places don't.
+func TestOneImportPerPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		i := imports{of: map[string]*lane{}}
+		began := time.Now()
+		var all sync.WaitGroup
+		for range maxImports {
+			all.Go(func() {
+				end, err := i.begin("plc_a")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(time.Second)
+				end()
+			})
+		}
+		synctest.Wait()
+		if _, err := i.begin("plc_a"); fail.CodeOf(err) != fail.TooManyInFlight {
+			t.Errorf("one more: %v", err)
+		}
+		if end, err := i.begin("plc_b"); err != nil || time.Since(began) > 0 {
+			t.Errorf("another place: %v after %v", err, time.Since(began))
+		} else {
+			end()
+		}
+		all.Wait()
+		if d := time.Since(began); d != maxImports*time.Second || len(i.of) != 0 {
+			t.Errorf("%v, %d places are remembered", d, len(i.of))
+		}
+	})
+}

@@ -1,0 +1,33 @@
+package server
+
+import "errors"
+
+// CrashAt makes the server's life end, as the death of its process would, when
+// the next command passes a point (command.CrashPoints): nothing of any command
+// happens after it, and its callers hear ErrStopped. dying is called before they
+// do; it must not block, and sees to it that Kill takes the rest away. Error: the
+// point isn't one.
+func (s *Server) CrashAt(point string, dying func()) error {
+	return s.crash.arm(point, func() {
+		dying()
+		s.device.Kill()
+	})
+}
+
+// Kill ends the server as the death of its process would: what is in memory is
+// lost, commands neither settle nor answer, and nothing more is written. The
+// next New on the same data finds what a real death would have left there.
+func (s *Server) Kill() error {
+	var errs []error
+	s.unwatch()
+	s.device.Kill()
+	errs = append(errs, s.store.Close()) // before anything that would write on its way out
+	if s.sip != nil {
+		errs = append(errs, s.sip.Stop())
+	}
+	s.device.Stop()
+	s.sweeper.Stop()
+	s.sync.Stop()
+	s.gateway.Stop()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,60 @@
+package place
+
+import "sync"
+
+// Openings are the openings by people that are in progress: between reading a
+// place's grants, windows and hours and handing the command to the board. A
+// change that takes a right away is answered only when the openings that may
+// have read it as it was have sent their command: after the answer no door
+// opens on it any more. A nil *Openings counts none.
+type Openings struct {
+	mu  sync.Mutex
+	now map[string]map[*opening]struct{} // by place
+}
+
+type opening struct{ ended chan struct{} }
+
+// Begin begins an opening at a place, before anything is read. Call end, once
+// or more, when its command is on its way or will never be.
+func (o *Openings) Begin(placeID string) (end func()) {
+	if o == nil {
+		return func() {}
+	}
+	x := &opening{ended: make(chan struct{})}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.now == nil {
+		o.now = map[string]map[*opening]struct{}{}
+	}
+	if o.now[placeID] == nil {
+		o.now[placeID] = map[*opening]struct{}{}
+	}
+	o.now[placeID][x] = struct{}{}
+	return sync.OnceFunc(func() { o.end(placeID, x) })
+}
+
+func (o *Openings) end(placeID string, x *opening) {
+	close(x.ended)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if delete(o.now[placeID], x); len(o.now[placeID]) == 0 {
+		delete(o.now, placeID)
+	}
+}
+
+// Wait returns when the openings at a place that are in progress now have
+// ended. Those that begin later read what is committed already.
+func (o *Openings) Wait(placeID string) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	var current []*opening
+	for x := range o.now[placeID] {
+		current = append(current, x)
+	}
+	o.mu.Unlock()
+	for _, x := range current {
+		<-x.ended // [PERM-4]
+	}
+}

@@ -1,0 +1,213 @@
+package planted
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// change makes another value of a field; in is the object that has it.
+type change func(old any, in map[string]any, p *reply) any
+
+// show answers another value in a field of "data", of each item when it is a list.
+func show(routes, field string, c change) edge {
+	return edge{routes: routes, say: func(p *reply) {
+		if p.body == nil || p.status >= 300 {
+			return
+		}
+		walk(p.body["data"], strings.Split(field, "."), func(in map[string]any, key string) {
+			if old, ok := in[key]; ok {
+				in[key] = c(old, in, p)
+			}
+		})
+	}}
+}
+
+func walk(v any, path []string, do func(in map[string]any, key string)) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			walk(x, path, do)
+		}
+	case map[string]any:
+		if len(path) == 1 {
+			do(v, path[0])
+			return
+		}
+		walk(v[path[0]], path[1:], do)
+	}
+}
+
+func always(v any) change { return func(any, map[string]any, *reply) any { return v } }
+
+// as answers another field of the same object.
+func as(field string) change {
+	return func(_ any, in map[string]any, _ *reply) any { return in[field] }
+}
+
+// for1 answers to where the value is from.
+func swap(from, to any) change {
+	return func(old any, _ map[string]any, _ *reply) any {
+		if old == from {
+			return to
+		}
+		return old
+	}
+}
+
+// later moves a time.
+func later(d time.Duration) change {
+	return func(old any, _ map[string]any, _ *reply) any {
+		s, _ := old.(string)
+		t, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			return old
+		}
+		return t.Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+}
+
+// plus adds to a number.
+func plus(n int) change {
+	return func(old any, _ map[string]any, _ *reply) any {
+		if v, ok := old.(json.Number); ok {
+			i, _ := v.Int64()
+			return int(i) + n
+		}
+		return old
+	}
+}
+
+// mangled changes the last character of a text.
+func mangled(old any, _ map[string]any, _ *reply) any {
+	s, ok := old.(string)
+	if !ok || s == "" {
+		return old
+	}
+	if strings.HasSuffix(s, "0") {
+		return s[:len(s)-1] + "1"
+	}
+	return s[:len(s)-1] + "0"
+}
+
+// without leaves list items out.
+func without(routes string, drop func(item map[string]any) bool) edge {
+	return edge{routes: routes, say: func(p *reply) {
+		list, ok := p.body["data"].([]any)
+		if !ok {
+			return
+		}
+		p.body["data"] = slices.DeleteFunc(list, func(x any) bool { m, _ := x.(map[string]any); return drop(m) })
+	}}
+}
+
+// ignores drops a parameter of the query before anybody sees it.
+func ignores(routes, param string) edge {
+	return edge{routes: routes, ask: func(r *http.Request) {
+		q := r.URL.Query()
+		q.Del(param)
+		r.URL.RawQuery = q.Encode()
+	}}
+}
+
+// asks changes the JSON body of a request.
+func asks(routes string, do func(body map[string]any)) edge {
+	return edge{routes: routes, ask: func(r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		var body map[string]any
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		if len(raw) == 0 && r.Method == http.MethodPost {
+			body = map[string]any{}
+		} else if d.Decode(&body) != nil {
+			r.Body = io.NopCloser(bytes.NewReader(raw))
+			return
+		}
+		do(body)
+		r.Body = io.NopCloser(bytes.NewReader(encode(body)))
+	}}
+}
+
+// status answers another one, in the body too.
+func status(routes string, from, to int) edge {
+	return edge{routes: routes, say: func(p *reply) {
+		if p.status != from {
+			return
+		}
+		p.status = to
+		if p.body != nil && from >= 300 && to >= 300 {
+			p.body["statusCode"] = to
+		}
+	}}
+}
+
+// failing changes the body of failures; a nil value removes the field.
+func failing(routes, field string, value any) edge {
+	return edge{routes: routes, say: func(p *reply) {
+		if p.body == nil || p.status < 400 {
+			return
+		}
+		walk(p.body, strings.Split(field, "."), func(in map[string]any, key string) {
+			if _, ok := in[key]; !ok {
+				return
+			}
+			if in[key] = value; value == nil {
+				delete(in, key)
+			}
+		})
+	}}
+}
+
+// header answers another header, "" = none.
+func header(routes, name, value string) edge {
+	return edge{routes: routes, say: func(p *reply) {
+		if p.head.Get(name) == "" {
+			return
+		}
+		if p.head.Set(name, value); value == "" {
+			p.head.Del(name)
+		}
+	}}
+}
+
+func says(routes string, do func(*reply)) edge { return edge{routes: routes, say: do} }
+
+func elsewhere(routes string) edge { return edge{routes: routes, elsewhere: true} }
+
+// phones remembers every phone that is registered and shows it whole where the
+// last four digits belong.
+func phones(routes, field string) edge {
+	e := show(routes, field, func(old any, _ map[string]any, p *reply) any {
+		s, _ := old.(string)
+		if full := p.memory.get("phone " + s[max(0, len(s)-4):]); full != "" {
+			return full
+		}
+		return old
+	})
+	say := e.say
+	e.routes += ", POST /space/v1/partner/entry-permits, POST /space/v1/memberships/import, POST /space/v1/customers/import, POST /space/v1/reservations"
+	e.say = func(p *reply) {
+		var find func(v any)
+		find = func(v any) {
+			switch v := v.(type) {
+			case []any:
+				for _, x := range v {
+					find(x)
+				}
+			case map[string]any:
+				if phone, _ := v["phone"].(string); len(phone) > 4 {
+					p.memory.put("phone "+phone[len(phone)-4:], phone)
+				}
+				find(v["items"])
+			}
+		}
+		if find(p.asked); p.r.Method == http.MethodGet {
+			say(p)
+		}
+	}
+	return e
+}

@@ -1,0 +1,277 @@
+package planted
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/api"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/gateway"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
+)
+
+// entryStore decorates what decisions about people read.
+type entryStore struct {
+	entry.Store
+	name string
+	clk  clock.Clock
+	last *atomic.Pointer[string] // the phone that was asked about before
+}
+
+func (s entryStore) Place(id string) (place.Place, error) {
+	p, err := s.Store.Place(id)
+	return placeBug(s.name, p), err
+}
+
+// placeBug is a place with a bug of its hours.
+func placeBug(name string, p place.Place) place.Place {
+	switch name {
+	case "closures-ignored":
+		p.Closures = nil
+	case "closures-end-a-day-early":
+		p.Closures = slices.Clone(p.Closures)
+		for i := range p.Closures {
+			if c := &p.Closures[i]; c.To > c.From {
+				day, _ := time.Parse(time.DateOnly, c.To)
+				c.To = day.AddDate(0, 0, -1).Format(time.DateOnly)
+			}
+		}
+	case "holidays-ignored":
+		p.Holidays = nil
+	case "holiday-hours-ignored":
+		p.Holidays = slices.Clone(p.Holidays)
+		for i := range p.Holidays {
+			p.Holidays[i].Intervals = nil
+		}
+	case "summer-time-ignored":
+		if zone, err := time.LoadLocation(p.Timezone); err == nil {
+			_, sec := time.Date(2026, 1, 15, 0, 0, 0, 0, zone).Zone()
+			if h := -sec / 3600; h >= 0 { // POSIX counts the other way round
+				p.Timezone = "Etc/GMT+" + strconv.Itoa(h)
+			} else {
+				p.Timezone = "Etc/GMT" + strconv.Itoa(h)
+			}
+		}
+	}
+	return p
+}
+
+func (s entryStore) PlaceByPhone(number string) (place.Place, error) {
+	p, err := s.Store.PlaceByPhone(number)
+	if s.name == "phone-off-answers" {
+		p.PhoneEnabled = true
+	}
+	return p, err
+}
+
+func (s entryStore) Policies(placeID, doorID string) ([]place.Policy, error) {
+	ps, err := s.Store.Policies(placeID, doorID)
+	drop := func(mode, ref string) {
+		ps = slices.DeleteFunc(slices.Clone(ps), func(p place.Policy) bool { return p.Mode == mode || p.Ref == ref })
+	}
+	switch s.name {
+	case "free-window-ignored":
+		drop(access.ModeFree, "")
+	case "closed-window-ignored":
+		drop(access.ModeClosed, "")
+	case "custom-window-ignored":
+		drop("", access.RefCustom)
+	case "after-hours-ignored":
+		drop("", access.RefAfter)
+	case "oldest-window-wins":
+		ps = slices.Clone(ps)
+		for i := range ps {
+			ps[i].CreatedAt = -ps[i].CreatedAt
+		}
+	}
+	return ps, err
+}
+
+func (s entryStore) GrantByLink(hash string) (grant.Grant, error) {
+	g, err := s.Store.GrantByLink(hash)
+	switch s.name {
+	case "revoked-link-opens":
+		g.RevokedAt = time.Time{}
+	case "link-works-after-a-minute":
+		if s.clk.Now().Sub(g.CreatedAt) < time.Minute {
+			return grant.Grant{}, fail.ErrNotFound
+		}
+	}
+	return g, err
+}
+
+func (s entryStore) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
+	if s.name == "stranger-is-the-caller-before" {
+		if before := s.last.Swap(&phone); before != nil {
+			if gs, err := s.Store.GrantsOf(placeID, phone); len(gs) > 0 || err != nil {
+				return gs, err
+			}
+			phone = *before
+		}
+	}
+	gs, err := s.Store.GrantsOf(placeID, phone)
+	gs = slices.Clone(gs)
+	drop := func(f func(grant.Grant) bool) { gs = slices.DeleteFunc(gs, f) }
+	switch s.name {
+	case "revoked-link-opens":
+		for i := range gs {
+			gs[i].RevokedAt = time.Time{}
+		}
+	case "phone-works-after-a-minute":
+		drop(func(g grant.Grant) bool { return s.clk.Now().Sub(g.CreatedAt) < time.Minute })
+	case "revoked-permit-beats-membership":
+		if slices.ContainsFunc(gs, func(g grant.Grant) bool { return !g.RevokedAt.IsZero() }) {
+			drop(func(g grant.Grant) bool { return g.Kind == access.KindMembership })
+		}
+	case "reservation-never-opens":
+		drop(func(g grant.Grant) bool { return g.Kind == access.KindReservation })
+	case "membership-never-opens":
+		drop(func(g grant.Grant) bool { return g.Kind == access.KindMembership })
+	case "period-end-included":
+		for i := range gs {
+			if !gs[i].EndsAt.IsZero() {
+				gs[i].EndsAt = gs[i].EndsAt.Add(time.Millisecond)
+			}
+		}
+	case "period-start-excluded":
+		for i := range gs {
+			gs[i].StartsAt = gs[i].StartsAt.Add(time.Millisecond)
+		}
+	case "every-door-in-scope":
+		ds, _ := s.Store.Doors(placeID)
+		for i := range gs {
+			gs[i].Doors = nil
+			for _, d := range ds {
+				gs[i].Doors = append(gs[i].Doors, d.ID)
+			}
+		}
+	case "latest-end-credited":
+		for i := range gs {
+			if gs[i].Kind == access.KindPermit && gs[i].State(s.clk.Now()) == grant.Active {
+				gs[i].EndsAt = s.clk.Now().Add(10000*time.Hour - gs[i].EndsAt.Sub(s.clk.Now()))
+			}
+		}
+	}
+	return gs, err
+}
+
+func (s entryStore) KeepRecords(fn func(tx record.Tx, now time.Time) error) error {
+	return s.Store.KeepRecords(func(tx record.Tx, now time.Time) error { return fn(recordTx{tx, s.name}, now) })
+}
+
+func (s entryStore) AddAudit(a record.Audit) error {
+	switch s.name {
+	case "reads-not-audited":
+		return nil
+	case "audit-by-nobody":
+		a.KeyID = ""
+	case "audit-without-count":
+		a.Count = 0
+	}
+	return s.Store.AddAudit(a)
+}
+
+// recordTx decorates the keeping of records.
+type recordTx struct {
+	record.Tx
+	name string
+}
+
+var again atomic.Int64
+
+func (t recordTx) InsertRecord(r record.Record) (bool, error) {
+	switch t.name {
+	case "denials-not-recorded":
+		if r.Result == record.Denied {
+			return true, nil
+		}
+	case "denials-recorded-twice":
+		if r.Result == record.Denied {
+			twin := r
+			twin.ID, twin.Dedupe = r.ID+"x", ""
+			if _, err := t.Tx.InsertRecord(twin); err != nil {
+				return false, err
+			}
+		}
+	case "record-dedupe-gone":
+		r.Dedupe += strconv.FormatInt(again.Add(1), 10)
+	case "buffered-records-dated-now":
+		r.OccurredAt, r.RequestedAt = r.RecordedAt, r.RecordedAt
+	case "board-record-of-nobody":
+		r.Actor, r.ActorLabel = "guest:*----", "----"
+	}
+	return t.Tx.InsertRecord(r)
+}
+
+func (t recordTx) CountUse(permitID string, at time.Time) error {
+	switch t.name {
+	case "onsite-use-not-counted":
+		return nil
+	case "onsite-use-counted-twice":
+		if err := t.Tx.CountUse(permitID, at); err != nil {
+			return err
+		}
+	}
+	return t.Tx.CountUse(permitID, at)
+}
+
+func (t recordTx) InsertEvent(e record.Event) error {
+	if t.name == "denied-events-missing" && e.Kind == record.EntryDenied {
+		return nil
+	}
+	return t.Tx.InsertEvent(e)
+}
+
+// recordStore decorates where boards' records go.
+type recordStore struct {
+	record.Store
+	name string
+}
+
+func (s recordStore) KeepRecords(fn func(tx record.Tx, now time.Time) error) error {
+	return s.Store.KeepRecords(func(tx record.Tx, now time.Time) error { return fn(recordTx{tx, s.name}, now) })
+}
+
+// uploads loses records of boards.
+type uploads struct{ gateway.Records }
+
+func (u uploads) Upload(b board.State, list []wire.Record) (int, int, error) {
+	if len(list) > 1 {
+		list = list[1:]
+	}
+	return u.Records.Upload(b, list)
+}
+
+// doorman decorates the links at the edge.
+type doorman struct {
+	api.Entry
+	name string
+}
+
+func (d doorman) Link(token string) (entry.LinkView, error) {
+	v, err := d.Entry.Link(token)
+	if d.name == "page-opens-the-door" && err == nil && len(v.Doors) > 0 {
+		_, _ = d.Entry.Open(context.Background(), token, v.Doors[0].ID)
+	}
+	if d.name == "link-page-shows-no-door" {
+		v.Doors = nil
+	}
+	return v, err
+}
+
+func (d doorman) Changed(by entry.Reader, label, doorID, note string) error {
+	if d.name == "policies-not-recorded" {
+		return nil
+	}
+	return d.Entry.Changed(by, label, doorID, note)
+}

@@ -1,0 +1,173 @@
+package planted
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/boardsync"
+	"github.com/doorlab/doorlab/server/gateway"
+	"github.com/doorlab/doorlab/server/place"
+)
+
+// placeStore decorates what hours and windows are kept in.
+type placeStore struct {
+	place.Store
+	name string
+}
+
+func (s placeStore) Place(id string) (place.Place, error) {
+	p, err := s.Store.Place(id)
+	return placeBug(s.name, p), err
+}
+
+func (s placeStore) ChangePlace(fn func(tx place.Tx) error) error {
+	return s.Store.ChangePlace(func(tx place.Tx) error { return fn(placeTx{tx, s.name}) })
+}
+
+type placeTx struct {
+	place.Tx
+	name string
+}
+
+func (t placeTx) SavePlace(op string, p, old place.Place) error {
+	switch t.name {
+	case "hours-not-kept":
+		p.Week = old.Week
+	case "sunday-not-kept":
+		if p.Week != nil {
+			w := access.Week{}
+			for d, v := range p.Week {
+				w[d] = v
+			}
+			w["sun"] = old.Week["sun"]
+			p.Week = w
+		}
+	}
+	return t.Tx.SavePlace(op, p, old)
+}
+
+func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) error {
+	switch t.name {
+	case "windows-never-removed":
+		drop = nil
+	case "closed-window-kept-as-auth":
+		put = slices.Clone(put)
+		for i := range put {
+			if put[i].Mode == access.ModeClosed {
+				put[i].Mode = access.ModeAuth
+			}
+		}
+	case "window-of-a-door-on-the-next":
+		return t.Tx.SavePolicies(op, placeID, put, append(slices.Clone(drop), t.others(placeID, put)...))
+	}
+	return t.Tx.SavePolicies(op, placeID, put, drop)
+}
+
+// others are the windows of other doors.
+func (t placeTx) others(placeID string, put []place.Policy) (out []place.Policy) {
+	all, _ := t.Tx.Policies(placeID, "")
+	for _, p := range all {
+		if len(put) > 0 && p.DoorID != put[0].DoorID {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// content decorates what boards are sent.
+type content struct {
+	boardsync.Content
+	name string
+}
+
+func (c content) SyncContent(placeID string, from int64) (wire.Sync, error) {
+	y, err := c.Content.SyncContent(placeID, from)
+	y.Upsert = slices.Clone(y.Upsert)
+	drop := func(f func(access.Grant) bool) { y.Upsert = slices.DeleteFunc(y.Upsert, f) }
+	switch c.name {
+	case "registrations-lost":
+		if !y.Snapshot {
+			drop(func(g access.Grant) bool { return !g.Revoked })
+		}
+	case "memberships-not-synchronized":
+		drop(func(g access.Grant) bool { return g.Kind == access.KindMembership })
+	case "reservations-not-synchronized":
+		drop(func(g access.Grant) bool { return g.Kind == access.KindReservation })
+	case "links-not-synchronized":
+		for i := range y.Upsert {
+			y.Upsert[i].TokenHash = ""
+		}
+	case "scope-not-synchronized":
+		if ds := doorsOf(y); ds != nil {
+			all.Store(placeID, ds)
+		}
+		if ds, ok := all.Load(placeID); ok {
+			for i := range y.Upsert {
+				y.Upsert[i].Doors = ds.([]string)
+			}
+		}
+	case "end-synchronized-an-hour-late":
+		for i := range y.Upsert {
+			if y.Upsert[i].EndsAt > 0 {
+				y.Upsert[i].EndsAt += 3_600_000
+			}
+		}
+	case "windows-not-synchronized":
+		if !y.Snapshot {
+			y.Windows = nil
+		}
+	case "hours-not-synchronized":
+		if !y.Snapshot {
+			y.Hours = nil
+		}
+	case "closures-not-synchronized":
+		if y.Hours != nil {
+			h := *y.Hours
+			h.Closures, h.Holidays = nil, nil
+			y.Hours = &h
+		}
+	}
+	return y, err
+}
+
+var all sync.Map // place -> all its doors
+
+func doorsOf(y wire.Sync) (out []string) {
+	if y.Doors != nil {
+		for _, d := range *y.Doors {
+			out = append(out, d.DoorID)
+		}
+		slices.Sort(out)
+	}
+	return out
+}
+
+// loses reports whether the bug leaves something out of what boards get: then
+// digests must not repair it.
+func loses(name string) bool {
+	return name == "registrations-lost" || strings.HasSuffix(name, "-not-synchronized") || name == "end-synchronized-an-hour-late"
+}
+
+// reports loses every third one while more than 64 came within a second.
+type reports struct {
+	gateway.Reports
+	mu   sync.Mutex
+	came []time.Duration
+}
+
+func (r *reports) Report(boardID string, rep wire.Report, ack func(bool)) bool {
+	r.mu.Lock()
+	now := clock.Mono()
+	r.came = append(slices.DeleteFunc(r.came, func(t time.Duration) bool { return now-t > time.Second }), now)
+	n := len(r.came)
+	r.mu.Unlock()
+	if n > 64 && n%3 == 0 {
+		return false
+	}
+	return r.Reports.Report(boardID, rep, ack)
+}

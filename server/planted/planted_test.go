@@ -1,0 +1,19 @@
+package planted
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/bug"
+)
+
+// Every bug of values is on show: a bug that nobody plays proves nothing.
+func TestBugsAreNamed(t *testing.T) {
+	t.Parallel()
+	names := bug.Names()
+	for name := range edges() {
+		if !slices.Contains(names, name) {
+			t.Errorf("%q isn't in internal/bug", name)
+		}
+	}
+}

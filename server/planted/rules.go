@@ -1,0 +1,281 @@
+package planted
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/api"
+	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+)
+
+// Bugs of keys and tokens.
+
+// keys decorates what the edge asks about keys.
+type keys struct {
+	api.Keys
+	admit  func(addr string, err error) error
+	addr   func(addr string) string
+	verify func(token string, p auth.Principal, err error) (auth.Principal, error)
+}
+
+func (k keys) Admit(addr string) error {
+	if k.addr != nil {
+		addr = k.addr(addr)
+	}
+	err := k.Keys.Admit(addr)
+	if k.admit != nil {
+		return k.admit(addr, err)
+	}
+	return err
+}
+
+// Issue lets verify see each new token at once.
+func (k keys) Issue(key string) (auth.Token, error) {
+	t, err := k.Keys.Issue(key)
+	if err == nil && k.verify != nil {
+		_, _ = k.Verify(t.AccessToken)
+	}
+	return t, err
+}
+
+func (k keys) Verify(token string) (auth.Principal, error) {
+	p, err := k.Keys.Verify(token)
+	if k.verify != nil {
+		return k.verify(token, p, err)
+	}
+	return p, err
+}
+
+// seen remembers who a token was of.
+var seen sync.Map
+
+// forgiving accepts a token that was good once, when the error is this one.
+func forgiving(what error, same func(token string) string) func(string, auth.Principal, error) (auth.Principal, error) {
+	return func(token string, p auth.Principal, err error) (auth.Principal, error) {
+		if err == nil {
+			seen.Store(same(token), p)
+		} else if was, ok := seen.Load(same(token)); ok && errors.Is(err, what) {
+			return was.(auth.Principal), nil
+		}
+		return p, err
+	}
+}
+
+func whole(token string) string { return token }
+
+// unsigned is a token without its signature.
+func unsigned(token string) string {
+	if i := strings.LastIndexByte(token, '.'); i > 0 {
+		return token[:i]
+	}
+	return token
+}
+
+func apiKeys(name string, k api.Keys) api.Keys {
+	switch name {
+	case "expired-token-accepted":
+		return keys{Keys: k, verify: forgiving(auth.ErrTokenExpired, whole)}
+	case "forged-token-accepted":
+		return keys{Keys: k, verify: forgiving(auth.ErrTokenInvalid, unsigned)}
+	case "revoked-key-keeps-its-tokens":
+		return keys{Keys: k, verify: forgiving(auth.ErrTokenInvalid, whole)}
+	case "every-scope":
+		return keys{Keys: k, verify: func(_ string, p auth.Principal, err error) (auth.Principal, error) {
+			p.Scopes = []string{auth.ScopePartner, auth.ScopeDoor}
+			return p, err
+		}}
+	case "exchange-limit-31":
+		var over sync.Map
+		return keys{Keys: k, admit: func(addr string, err error) error {
+			if _, was := over.LoadOrStore(addr, true); err != nil && !was {
+				return nil
+			}
+			if err == nil {
+				over.Delete(addr)
+			}
+			return err
+		}}
+	case "exchange-limit-gone":
+		return keys{Keys: k, admit: func(string, error) error { return nil }}
+	case "exchange-limit-by-port":
+		return keys{Keys: k, addr: func(addr string) string { return addr + "0" }}
+	}
+	return k
+}
+
+// authStore decorates what auth remembers.
+type authStore struct {
+	auth.Store
+	name string
+}
+
+func (s authStore) KeyByHash(hash string) (auth.Key, error) {
+	k, err := s.Store.KeyByHash(hash)
+	if s.name == "revoked-key-exchanges" {
+		k.RevokedAt = time.Time{}
+	}
+	return k, err
+}
+
+func (s authStore) RevokedKeys() ([]auth.Key, error) {
+	if s.name == "revocations-forgotten-at-restart" {
+		return nil, nil
+	}
+	return s.Store.RevokedKeys()
+}
+
+// slow is a clock that is behind.
+type slow struct {
+	clock.Clock
+	by time.Duration
+}
+
+func (c slow) Now() time.Time { return c.Clock.Now().Add(-c.by) }
+
+// Bugs of permits.
+
+// grants decorates what the edge asks about permits.
+type grants struct {
+	api.Grants
+	name string
+	dir  api.Directory
+	mu   *sync.Mutex
+	busy map[string]bool
+	had  map[string]int
+}
+
+func (g grants) Register(by grant.By, r grant.RegisterRequest) (grant.Permit, error) {
+	switch g.name {
+	case "permit-of-721-hours":
+		if r.StartsAt != nil && r.EndsAt != nil && r.EndsAt.Sub(*r.StartsAt) > 720*time.Hour && r.EndsAt.Sub(*r.StartsAt) <= 721*time.Hour {
+			end := r.StartsAt.Add(720 * time.Hour)
+			r.EndsAt = &end
+		}
+	case "scope-reset-by-reissue", "default-scope-is-every-door":
+		if r.DoorIDs == nil {
+			ds, _ := g.dir.Doors(by.PlaceID)
+			if r.DoorIDs = place.EntryDoors(ds); g.name == "default-scope-is-every-door" {
+				r.DoorIDs = nil
+				for _, d := range ds {
+					r.DoorIDs = append(r.DoorIDs, d.ID)
+				}
+			}
+		}
+	case "foreign-doors-dropped":
+		p, err := g.Grants.Register(by, r)
+		var e *fail.Error
+		if errors.As(err, &e) && e.Code == fail.InvalidDoorIDs {
+			r.DoorIDs = slices.DeleteFunc(slices.Clone(r.DoorIDs), func(id string) bool {
+				d, err := g.dir.Door(id)
+				return err != nil || d.PlaceID != by.PlaceID
+			})
+			if len(r.DoorIDs) == 0 {
+				r.DoorIDs = nil
+			}
+			return g.Grants.Register(by, r)
+		}
+		return p, err
+	case "concurrent-create-conflicts":
+		if r.ExternalRef != nil && !g.begin(*r.ExternalRef) {
+			return grant.Permit{}, fail.New(fail.RuleViolated, "the permit is being registered")
+		}
+		defer g.end(r.ExternalRef)
+	}
+	p, err := g.Grants.Register(by, r)
+	if g.name == "repeat-gives-another-link" && err == nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.had[p.ID]++; g.had[p.ID] > 1 {
+			p.Token += "0"
+		}
+	}
+	return p, err
+}
+
+func (g grants) begin(ref string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.busy[ref] {
+		return false
+	}
+	g.busy[ref] = true
+	return true
+}
+
+func (g grants) end(ref *string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if ref != nil {
+		delete(g.busy, *ref)
+	}
+}
+
+func (g grants) CancelTerm(by grant.By, kind, id string) (grant.Term, error) {
+	t, err := g.Grants.CancelTerm(by, kind, id)
+	if g.name == "cancelled-shown-active" {
+		t.State = grant.Active
+	}
+	return t, err
+}
+
+// Bugs of what is stored of a grant, and of what doors a place has.
+
+type grantStore struct {
+	grant.Store
+	name string
+}
+
+func (s grantStore) Change(fn func(tx grant.Tx) error) error {
+	return s.Store.Change(func(tx grant.Tx) error { return fn(grantTx{tx, s.name}) })
+}
+
+type grantTx struct {
+	grant.Tx
+	name string
+}
+
+func (t grantTx) PutGrant(op string, g, old *grant.Grant) error {
+	if old != nil && g.Kind == access.KindPermit {
+		switch t.name {
+		case "reregistration-keeps-period":
+			g.StartsAt, g.EndsAt = old.StartsAt, old.EndsAt
+		case "reregistration-keeps-revocation":
+			if !old.RevokedAt.IsZero() {
+				g.RevokedAt, g.TokenHash = old.RevokedAt, ""
+			}
+		case "reregistration-keeps-phone":
+			g.Phone = old.Phone
+		case "reregistration-keeps-name":
+			g.Name = old.Name
+		case "scope-widened-not-replaced":
+			for _, d := range old.Doors {
+				if !slices.Contains(g.Doors, d) {
+					g.Doors = append(slices.Clone(g.Doors), d)
+				}
+			}
+			slices.Sort(g.Doors)
+		}
+	}
+	return t.Tx.PutGrant(op, g, old)
+}
+
+func (t grantTx) Doors(placeID string) ([]place.Door, error) {
+	ds, err := t.Tx.Doors(placeID)
+	for i := range ds {
+		switch t.name {
+		case "shortest-maximum-ignored":
+			ds[i].PermitMaxHours = place.MaxPermitHours
+		case "maximum-of-the-first-door":
+			ds[i].PermitMaxHours = ds[0].PermitMaxHours
+		}
+	}
+	return ds, err
+}

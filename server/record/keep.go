@@ -1,0 +1,134 @@
+package record
+
+import (
+	"errors"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// Store keeps records. server/store implements it.
+type Store interface {
+	// KeepRecords runs fn in one durable transaction that began at now; an
+	// error of fn undoes it.
+	KeepRecords(fn func(tx Tx, now time.Time) error) error
+}
+
+// Tx is the transaction that a record is kept in.
+type Tx interface {
+	DoorName(doorID string) (string, error) // "" = no such door
+	// Credited reads what a record shows of a grant of the place; zero = no such grant.
+	Credited(grantID, placeID string) (Credited, error)
+	// InsertRecord writes a record. One whose Dedupe or CommandID is there
+	// already is left alone and reported as not fresh.
+	InsertRecord(r Record) (fresh bool, err error)
+	// RecordOfCommand finds a command's record. Errors: fail.ErrNotFound.
+	RecordOfCommand(commandID string) (Record, error)
+	SettleRecord(recordID, settledAs string, at time.Time) error
+	InsertEvent(e Event) error
+	CountUse(permitID string, at time.Time) error
+}
+
+// Credited is a grant as a record needs it.
+type Credited struct{ Kind, Phone, ExternalRef string }
+
+// Keep writes a record and what follows from it: the event, and the use of a
+// credited permit. A record that is there already changes nothing.
+func Keep(tx Tx, r Record, now time.Time) (fresh bool, err error) {
+	r = filled(r, now)
+	if r.DoorID != "" && r.DoorName == "" {
+		if r.DoorName, err = tx.DoorName(r.DoorID); err != nil {
+			return false, err
+		}
+	}
+	if fresh, err = tx.InsertRecord(r); err != nil || !fresh { // [ENT-4] each attempt has one record
+		return false, err
+	}
+	return true, follow(tx, r, false, now)
+}
+
+// Settle says what became of a command that was answered 504: the record keeps
+// its result and gains settledAs, and an opening makes a late event. It does
+// nothing when there is no such record, or it is settled, or has another result.
+func Settle(tx Tx, commandID, settledAs string, at, now time.Time) (settled bool, err error) {
+	r, err := tx.RecordOfCommand(commandID)
+	if errors.Is(err, fail.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || r.Result != NoResponse || r.SettledAs != "" {
+		return false, err
+	}
+	if err := tx.SettleRecord(r.ID, settledAs, at); err != nil {
+		return false, err
+	}
+	r.Result, r.OccurredAt, r.RecordedAt = settledAs, at, now
+	return true, follow(tx, r, true, now)
+}
+
+// filled is a record with everything that its maker left out, except the door's name.
+func filled(r Record, now time.Time) Record {
+	if r.ID == "" {
+		r.ID = id.New(id.Record, now)
+	}
+	if r.RecordedAt.IsZero() {
+		r.RecordedAt = now
+	}
+	if r.RequestedAt.IsZero() {
+		r.RequestedAt = r.RecordedAt
+	}
+	if r.OccurredAt.IsZero() {
+		r.OccurredAt = r.RequestedAt
+	}
+	if r.Source == "" {
+		r.Source = FromServer
+	}
+	return r
+}
+
+// follow writes a record's events and counts the use of its permit.
+func follow(tx Tx, r Record, late bool, now time.Time) (err error) {
+	var c Credited
+	if r.GrantID != "" && (r.Result == Opened || r.Result == Denied) {
+		if c, err = tx.Credited(r.GrantID, r.PlaceID); err != nil {
+			return err
+		}
+	}
+	for _, e := range events(r, c, late) {
+		if e.Kind == PermitUsed {
+			if err := tx.CountUse(e.PermitID, r.OccurredAt); err != nil {
+				return err
+			}
+		}
+		e.ID = id.New(id.Event, now)
+		if err := tx.InsertEvent(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// events are what a record makes in the place's activity: an opening or a
+// denial one, the use of a permit another. Everything else makes none.
+func events(r Record, c Credited, late bool) []Event {
+	e := Event{PlaceID: r.PlaceID, DoorID: r.DoorID, DoorName: r.DoorName, Result: r.Result, Reason: r.Reason, Method: r.Method,
+		Actor: r.Actor, ActorLabel: r.ActorLabel, RecordID: r.ID, OccurredAt: r.OccurredAt, RecordedAt: r.RecordedAt, Late: late}
+	if c.Kind == access.KindPermit {
+		e.PermitID, e.ExternalRef = r.GrantID, c.ExternalRef
+	}
+	switch r.Result {
+	case Opened:
+		e.Kind = EntryOpened
+		if e.PermitID == "" {
+			return []Event{e}
+		}
+		used := e
+		used.Kind = PermitUsed
+		return []Event{e, used}
+	case Denied:
+		e.Kind = EntryDenied
+		return []Event{e}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
+)
+
+// Keeper keeps the records of attempts that sent no command.
+type Keeper struct{ Store Store }
+
+// Add keeps one record.
+func (k Keeper) Add(r Record) error {
+	return k.Store.KeepRecords(func(tx Tx, now time.Time) error {
+		_, err := Keep(tx, r, now)
+		return err
+	})
+}
+
+// Upload keeps a batch of a board's on-site records in one transaction, each
+// once. b.LastSeenAt is its last contact before this connection. It returns how many were new, and how many can never be kept.
+// Errors: the store's; nothing is kept then.
+func (k Keeper) Upload(b board.State, list []wire.Record) (fresh, bad int, err error) {
+	err = k.Store.KeepRecords(func(tx Tx, now time.Time) error {
+		for _, r := range list {
+			if !acceptable(b, r, now) {
+				bad++
+				continue
+			}
+			var c Credited
+			if r.GrantID != "" {
+				if c, err = tx.Credited(r.GrantID, b.PlaceID); err != nil {
+					return err
+				}
+			}
+			ok, err := Keep(tx, onsite(b, r, c), now)
+			if err != nil {
+				return err
+			}
+			if ok {
+				fresh++
+			}
+		}
+		return nil
+	})
+	return fresh, bad, err
+}
+
+// Bounds of a record's time: a board's clock is not believed beyond them.
+const (
+	recordsBefore = 30 * 24 * time.Hour // its last contact before this connection
+	recordsAfter  = time.Hour           // the server's time
+)
+
+// acceptable reports whether a board's record can be kept: of the board's own
+// door, with a possible time and a known result and reason.
+func acceptable(b board.State, r wire.Record, now time.Time) bool {
+	if r.Seq <= 0 || r.At <= 0 || r.At < b.LastSeenAt.Add(-recordsBefore).UnixMilli() || r.At > now.Add(recordsAfter).UnixMilli() || !b.HasDoor(r.DoorID) || len(r.GrantID) > 64 {
+		return false
+	}
+	switch r.Result {
+	case Opened:
+		return r.Reason == access.MethodOnsite || r.Reason == access.FreeWindow
+	case Denied:
+		return slices.Contains([]string{access.NoValidGrant, access.NotStarted, access.Expired, access.Revoked, access.DoorOutOfScope,
+			access.ClosedWindow, access.LinkInvalid, access.OutageLimit}, r.Reason)
+	}
+	return false
+}
+
+// onsite is a board's record as it is kept. The same board, sequence and time
+// are the same record (a board that lost its flash counts from 1 again).
+func onsite(b board.State, r wire.Record, c Credited) Record {
+	at := time.UnixMilli(r.At).UTC()
+	actor, label := shown(r, c)
+	return Record{PlaceID: b.PlaceID, DoorID: r.DoorID, Result: r.Result, Reason: r.Reason, Method: access.MethodOnsite,
+		Actor: actor, ActorLabel: label, GrantID: r.GrantID, Source: FromBoard,
+		Dedupe:  fmt.Sprintf("%s/%d/%d", b.BoardID, r.Seq, r.At), // [OFF-4]
+		BoardID: b.BoardID, BoardSeq: r.Seq, RequestedAt: at, OccurredAt: at}
+}
+
+// shown masks the person of a board's record: the holder of the grant, else
+// what the board kept of the phone. No board gets a whole phone into a record.
+func shown(r wire.Record, c Credited) (actor, label string) {
+	if c.Phone != "" {
+		return access.MaskPhone(c.Phone)
+	}
+	head, tail := r.PhoneHead, r.PhoneTail[max(0, len(r.PhoneTail)-4):]
+	if len(head) != 3 || !digits(head) {
+		head = ""
+	}
+	if len(tail) != 4 || !digits(tail) {
+		tail = ""
+	}
+	return access.MaskEnds(head, tail)
+}
+
+func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }

@@ -1,0 +1,242 @@
+package record
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+var (
+	noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	brd  = board.State{BoardID: "brd_1", LastSeenAt: noon, PlaceID: "plc_a", Doors: []board.Door{{DoorID: "dor_1", Channel: 1}}}
+)
+
+// memTx is a Tx in memory, and its Store.
+type memTx struct {
+	records  []Record
+	events   []Event
+	uses     int
+	credited Credited
+	fail     error
+}
+
+func (t *memTx) KeepRecords(fn func(Tx, time.Time) error) error { return fn(t, noon) }
+func (t *memTx) DoorName(string) (string, error)                { return "Front", t.fail }
+func (t *memTx) Credited(string, string) (Credited, error)      { return t.credited, nil }
+func (t *memTx) InsertEvent(e Event) error                      { t.events = append(t.events, e); return nil }
+func (t *memTx) CountUse(string, time.Time) error               { t.uses++; return nil }
+
+func (t *memTx) InsertRecord(r Record) (bool, error) {
+	for _, have := range t.records {
+		if r.Dedupe != "" && have.Dedupe == r.Dedupe {
+			return false, nil
+		}
+	}
+	t.records = append(t.records, r)
+	return true, nil
+}
+
+func (t *memTx) RecordOfCommand(id string) (Record, error) {
+	for _, r := range t.records {
+		if r.CommandID == id {
+			return r, nil
+		}
+	}
+	return Record{}, fail.ErrNotFound
+}
+
+func (t *memTx) SettleRecord(id, as string, at time.Time) error {
+	for i := range t.records {
+		if t.records[i].ID == id {
+			t.records[i].SettledAs, t.records[i].SettledAt = as, at
+		}
+	}
+	return nil
+}
+
+func (t *memTx) kinds() string {
+	var out []string
+	for _, e := range t.events {
+		out = append(out, e.Kind)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestKeepFillsIn(t *testing.T) {
+	t.Parallel()
+	tx := &memTx{}
+	asked := noon.Add(-time.Minute)
+	for _, r := range []Record{{DoorID: "dor_1", Result: Offline}, {Result: Denied, RequestedAt: asked}} {
+		if fresh, err := Keep(tx, r, noon); !fresh || err != nil {
+			t.Fatalf("fresh %t, %v, want a new record", fresh, err)
+		}
+	}
+	a, b := tx.records[0], tx.records[1]
+	if a.ID == "" || a.DoorName != "Front" || a.Source != FromServer || !a.RequestedAt.Equal(noon) || !a.OccurredAt.Equal(noon) || !a.RecordedAt.Equal(noon) {
+		t.Errorf("%+v, want id, door name, source and every time filled in", a)
+	}
+	if b.DoorName != "" || !b.OccurredAt.Equal(asked) || !b.RecordedAt.Equal(noon) {
+		t.Errorf("%+v, want no door, occurred when requested, recorded now", b)
+	}
+}
+
+func TestKeepFailsWithTheStore(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	tx := &memTx{fail: full}
+	if fresh, err := Keep(tx, Record{DoorID: "dor_1"}, noon); fresh || !errors.Is(err, full) || len(tx.records) != 0 {
+		t.Errorf("fresh %t, %v, %d records, want the store's error and no record", fresh, err, len(tx.records))
+	}
+}
+
+// Which events follow from a record, and what counts as a use of a permit.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	permit, member := Credited{Kind: access.KindPermit, ExternalRef: "ref"}, Credited{Kind: access.KindMembership}
+	for _, tc := range []struct {
+		result, grant string
+		credited      Credited
+		want          string
+		uses          int
+	}{
+		{Opened, "", Credited{}, "entry.opened", 0},
+		{Opened, "pmt_1", permit, "entry.opened entry.permit.used", 1},
+		{Opened, "mem_1", member, "entry.opened", 0},
+		{Opened, "pmt_gone", Credited{}, "entry.opened", 0},
+		{Denied, "pmt_1", permit, "entry.denied", 0},
+		{Held, "pmt_1", permit, "", 0},
+		{Locked, "", Credited{}, "", 0},
+		{Offline, "", Credited{}, "", 0},
+		{Refused, "", Credited{}, "", 0},
+		{NoResponse, "pmt_1", permit, "", 0},
+	} {
+		tx := &memTx{credited: tc.credited}
+		if _, err := Keep(tx, Record{Result: tc.result, GrantID: tc.grant}, noon); err != nil {
+			t.Fatal(err)
+		}
+		if tx.kinds() != tc.want || tx.uses != tc.uses {
+			t.Errorf("%s by %q: events %q, %d uses, want %q, %d", tc.result, tc.grant, tx.kinds(), tx.uses, tc.want, tc.uses)
+		}
+		for _, e := range tx.events {
+			if wantPermit := tc.credited.Kind == access.KindPermit; (e.PermitID != "") != wantPermit || e.ExternalRef != tc.credited.ExternalRef || e.Late {
+				t.Errorf("%s by %q: %+v, want the permit named = %t", tc.result, tc.grant, e, wantPermit)
+			}
+		}
+	}
+}
+
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	later := noon.Add(time.Hour)
+	for _, tc := range []struct {
+		name    string
+		have    Record
+		as      string
+		settled bool
+		want    string
+	}{
+		{"a 504 that opened", Record{CommandID: "cmd_1", Result: NoResponse}, Opened, true, "entry.opened"},
+		{"a 504 that was refused", Record{CommandID: "cmd_1", Result: NoResponse}, Refused, true, ""},
+		{"settled before", Record{CommandID: "cmd_1", Result: NoResponse, SettledAs: Opened}, Opened, false, ""},
+		{"answered", Record{CommandID: "cmd_1", Result: Opened}, Opened, false, ""},
+		{"no record", Record{CommandID: "cmd_9", Result: NoResponse}, Opened, false, ""},
+	} {
+		tc.have.ID = "rec_1"
+		tx := &memTx{records: []Record{tc.have}}
+		settled, err := Settle(tx, "cmd_1", tc.as, noon, later)
+		if err != nil || settled != tc.settled || tx.kinds() != tc.want {
+			t.Errorf("%s: settled %t, %v, events %q, want %t and %q", tc.name, settled, err, tx.kinds(), tc.settled, tc.want)
+		}
+		if r := tx.records[0]; r.Result != tc.have.Result || tc.settled && (r.SettledAs != tc.as || !r.SettledAt.Equal(noon)) {
+			t.Errorf("%s: %+v, want the result kept and settledAs beside it", tc.name, r)
+		}
+		for _, e := range tx.events {
+			if !e.Late || !e.OccurredAt.Equal(noon) || !e.RecordedAt.Equal(later) {
+				t.Errorf("%s: %+v, want a late event that occurred at noon", tc.name, e)
+			}
+		}
+	}
+}
+
+func good() wire.Record {
+	return wire.Record{Seq: 1, DoorID: "dor_1", At: noon.UnixMilli(), Result: Opened, Reason: access.MethodOnsite, PhoneHead: "010", PhoneTail: "1234"}
+}
+
+func TestAcceptable(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(*wire.Record)
+		ok     bool
+	}{
+		"as it is":          {func(*wire.Record) {}, true},
+		"free window":       {func(r *wire.Record) { r.Reason = access.FreeWindow }, true},
+		"denied":            {func(r *wire.Record) { r.Result, r.Reason = Denied, access.OutageLimit }, true},
+		"no sequence":       {func(r *wire.Record) { r.Seq = 0 }, false},
+		"no time":           {func(r *wire.Record) { r.At = 0 }, false},
+		"impossible time":   {func(r *wire.Record) { r.At = 1 << 60 }, false},
+		"an hour ahead":     {func(r *wire.Record) { r.At = noon.Add(time.Hour).UnixMilli() }, true},
+		"further ahead":     {func(r *wire.Record) { r.At = noon.Add(time.Hour).UnixMilli() + 1 }, false},
+		"30 days before":    {func(r *wire.Record) { r.At = noon.Add(-30 * 24 * time.Hour).UnixMilli() }, true},
+		"longer before":     {func(r *wire.Record) { r.At = noon.Add(-30*24*time.Hour).UnixMilli() - 1 }, false},
+		"another's door":    {func(r *wire.Record) { r.DoorID = "dor_2" }, false},
+		"long grant":        {func(r *wire.Record) { r.GrantID = strings.Repeat("x", 65) }, false},
+		"unknown result":    {func(r *wire.Record) { r.Result = "maybe" }, false},
+		"opened, expired":   {func(r *wire.Record) { r.Reason = access.Expired }, false},
+		"denied, as opened": {func(r *wire.Record) { r.Result = Denied }, false},
+	} {
+		r := good()
+		tc.change(&r)
+		tx := &memTx{}
+		fresh, bad, err := Keeper{tx}.Upload(brd, []wire.Record{r, r})
+		if want := map[bool][2]int{true: {1, 0}, false: {0, 2}}[tc.ok]; err != nil || fresh != want[0] || bad != want[1] {
+			t.Errorf("%s: %d new, %d bad, %v, want %v", name, fresh, bad, err, want)
+		}
+	}
+}
+
+// Whom an on-site record shows: the grant's holder, else what the board knew;
+// never a whole phone.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ head, tail, holder, want string }{
+		{"010", "1234", "", "010-****-1234"},
+		{"", "1234", "", "1234"},
+		{"", "", "", "----"},
+		{"010", "1234", "01099998888", "010-****-8888"},
+		{"010", "01012341234", "", "010-****-1234"},
+		{"01012345678", "1234", "", "1234"},
+		{"01x", "12-4", "", "----"},
+	} {
+		if _, got := shown(wire.Record{PhoneHead: tc.head, PhoneTail: tc.tail}, Credited{Phone: tc.holder}); got != tc.want {
+			t.Errorf("%q %q, holder %q: %q, want %q", tc.head, tc.tail, tc.holder, got, tc.want)
+		}
+	}
+}
+
+// Whatever a board sends: what is kept is of its own door, at a time that can
+// be written, and shows no more of a phone than its ends.
+func FuzzUpload(f *testing.F) {
+	f.Add(int64(1), noon.UnixMilli(), "dor_1", Opened, access.MethodOnsite, "", "010", "1234")
+	f.Add(int64(1), int64(1), "dor_1", Denied, access.Expired, "pmt_1", "01x", "x1234")
+	f.Fuzz(func(t *testing.T, seq, at int64, door, result, reason, grant, head, tail string) {
+		tx := &memTx{}
+		_, _, err := Keeper{tx}.Upload(brd, []wire.Record{{Seq: seq, At: at, DoorID: door, Result: result, Reason: reason, GrantID: grant, PhoneHead: head, PhoneTail: tail}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range tx.records {
+			if r.DoorID != "dor_1" || len(r.GrantID) > 64 || len(r.ActorLabel) > len("010-****-1234") || r.Source != FromBoard {
+				t.Errorf("%+v passed", r)
+			}
+			if _, err := r.OccurredAt.MarshalJSON(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package record
+
+import (
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Retention is how long things are kept, in domain time. Zero fields mean the
+// defaults: 400 days for records (events and place revisions with them), 90 days
+// for the audit log, 400 days for grants after they ended.
+type Retention struct{ Records, Audit, Grants time.Duration }
+
+const day = 24 * time.Hour
+
+// WithDefaults fills in what is zero.
+func (r Retention) WithDefaults() Retention {
+	for _, f := range []struct {
+		of   *time.Duration
+		days time.Duration
+	}{{&r.Records, 400}, {&r.Audit, 90}, {&r.Grants, 400}} {
+		if *f.of == 0 {
+			*f.of = f.days * day
+		}
+	}
+	return r
+}
+
+// Archive forgets what is older than a moment, at most limit rows at a time, and
+// says how many went. Records, events, place revisions and audit rows age from
+// when they were written, grants from when they ended. server/store implements it.
+type Archive interface {
+	ForgetRecords(before time.Time, limit int) (int, error)
+	ForgetEvents(before time.Time, limit int) (int, error)
+	ForgetRevisions(before time.Time, limit int) (int, error)
+	ForgetAudits(before time.Time, limit int) (int, error)
+	ForgetGrants(before time.Time, limit int) (int, error)
+}
+
+// forgetBatch keeps a deletion short: other writes commit in between.
+const forgetBatch = 500
+
+// Sweeper forgets what has been kept long enough, once an hour. Make one with
+// NewSweeper.
+type Sweeper struct {
+	archive Archive
+	clk     clock.Clock
+	keep    Retention
+	tick    clock.Timer
+
+	mu      sync.Mutex
+	runs    sync.WaitGroup
+	busy    bool
+	stopped bool
+}
+
+// NewSweeper starts a sweeper; Stop ends it.
+func NewSweeper(a Archive, clk clock.Clock, keep Retention) *Sweeper {
+	s := &Sweeper{archive: a, clk: clk, keep: keep.WithDefaults()}
+	s.tick = clk.Every(time.Hour, s.sweep)
+	return s
+}
+
+// Stop ends it after the batch in progress.
+func (s *Sweeper) Stop() {
+	s.tick.Stop()
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	s.runs.Wait()
+}
+
+// sweep runs on the clock's goroutine, so the work gets one of its own.
+func (s *Sweeper) sweep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy || s.stopped {
+		return
+	}
+	s.busy = true
+	s.runs.Go(func() {
+		s.forget()
+		s.mu.Lock()
+		s.busy = false
+		s.mu.Unlock()
+	})
+}
+
+func (s *Sweeper) forget() {
+	now := s.clk.Now()
+	for _, f := range []struct {
+		forget func(time.Time, int) (int, error)
+		keep   time.Duration
+	}{
+		{s.archive.ForgetRecords, s.keep.Records}, {s.archive.ForgetEvents, s.keep.Records}, {s.archive.ForgetRevisions, s.keep.Records},
+		{s.archive.ForgetAudits, s.keep.Audit}, {s.archive.ForgetGrants, s.keep.Grants},
+	} {
+		for n := forgetBatch; n == forgetBatch && !s.ended(); {
+			var err error
+			if n, err = f.forget(now.Add(-f.keep), forgetBatch); err != nil {
+				break // the next hour tries again
+			}
+		}
+	}
+}
+
+func (s *Sweeper) ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped
+}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/store"
+)
+
+// rotateEvery is how often the server looks for boards that another process
+// rotated ('doorlab board rotate'), on the wall clock: 5 s at most are promised.
+const rotateEvery = 2 * time.Second
+
+// pepper is what keys and board passwords are hashed with.
+func pepper(s datadir.Secret) []byte { return s.Of("api keys") }
+
+func (s *Server) pepper() []byte { return pepper(s.secret) }
+
+// password is a board's password of a generation after the first. It derives
+// from the directory's own secret, whatever the first ones derive from.
+func password(s datadir.Secret, boardID string, generation int64) string {
+	return world.BoardPassword(s.Of("board passwords"), boardID, generation)
+}
+
+// rotate gives a board a new password in the database.
+func rotate(st *store.Store, secret datadir.Secret, boardID string) (pw string, err error) {
+	err = st.RotateBoard(boardID, func(generation int64) string {
+		pw = password(secret, boardID, generation)
+		return board.HashPassword(pepper(secret), boardID, pw)
+	})
+	if errors.Is(err, fail.ErrNotFound) {
+		err = fail.New(fail.BoardNotFound, "board not found")
+	}
+	return pw, err
+}
+
+// RotateBoard gives a board a new password, and cuts its connection with the
+// old one. Errors: *fail.Error board_not_found; the store's.
+func (s *Server) RotateBoard(boardID string) (string, error) {
+	pw, err := rotate(s.store, s.secret, boardID)
+	if err == nil {
+		if s.cfg.Rotated != nil { // first: a simulated board is back at once
+			s.cfg.Rotated(boardID, pw)
+		}
+		s.gateway.Rotated(boardID, board.HashPassword(s.pepper(), boardID, pw))
+	}
+	return pw, err
+}
+
+// watch looks for rotated boards, now and then on and on.
+func (s *Server) watch() error {
+	s.rotated = map[string]int64{}
+	if err := s.look(); err != nil {
+		return err
+	}
+	s.watching = clock.Real{}.Every(rotateEvery, func() {
+		if err := s.look(); err != nil && !s.unwatched.Load() {
+			s.cfg.Log.Warn("rotated boards", "error", err)
+		}
+	})
+	return nil
+}
+
+func (s *Server) look() error {
+	list, err := s.store.RotatedBoards()
+	for _, r := range list {
+		if s.rotated[r.BoardID] == r.Generation {
+			continue
+		}
+		s.rotated[r.BoardID] = r.Generation
+		if s.cfg.Rotated != nil {
+			s.cfg.Rotated(r.BoardID, password(s.secret, r.BoardID, r.Generation))
+		}
+		if s.gateway.Rotated(r.BoardID, r.PasswordHash) {
+			s.cfg.Log.Warn("the board's password was rotated: its old connection ends", "board", r.BoardID)
+		}
+	}
+	return err
+}
+
+func (s *Server) unwatch() {
+	s.unwatched.Store(true)
+	if s.watching != nil {
+		s.watching.Stop()
+	}
+}

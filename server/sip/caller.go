@@ -1,0 +1,120 @@
+package sip
+
+import (
+	"strings"
+
+	msg "github.com/emiago/sipgo/sip"
+	"github.com/nyaruka/phonenumbers"
+)
+
+// callerID is the number that the peer vouches for, else the one of From; "" for
+// a caller who is anonymous or asked for privacy (RFC 3323, 3325).
+func callerID(req *msg.Request) string {
+	for _, h := range req.GetHeaders("Privacy") {
+		for _, p := range strings.FieldsFunc(strings.ToLower(h.Value()), func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
+			if p == "id" || p == "user" {
+				return ""
+			}
+		}
+	}
+	asserted := req.GetHeaders("P-Asserted-Identity")
+	for _, h := range asserted {
+		for _, uri := range addresses(h.Value()) {
+			if user := userOf(uri); user != "" {
+				return user
+			}
+		}
+	}
+	from := req.From()
+	if len(asserted) > 0 || from == nil || strings.EqualFold(from.Address.User, "anonymous") || strings.EqualFold(from.Address.Host, "anonymous.invalid") {
+		return ""
+	}
+	return from.Address.User
+}
+
+// addresses are the URIs of a header value: a list of name-addr or addr-spec
+// (RFC 3261, 25.1). What stands in a display name is the caller's own invention.
+func addresses(v string) (uris []string) {
+	for v = strings.TrimSpace(v); v != ""; v = strings.TrimSpace(v) {
+		end, open, quoted := len(v), -1, false
+		uri := ""
+	scan:
+		for i := 0; i < len(v); i++ {
+			switch c := v[i]; {
+			case quoted && c == '\\':
+				i++
+			case c == '"':
+				quoted = !quoted
+			case quoted:
+			case c == '<' && open < 0:
+				open = i + 1
+			case c == '>' && open >= 0 && uri == "":
+				uri = v[open:i]
+			case c == ',' && (open < 0 || uri != ""):
+				end = i
+				break scan
+			}
+		}
+		if open < 0 { // addr-spec: parameters after it are the header's
+			uri, _, _ = strings.Cut(v[:end], ";")
+		}
+		uris = append(uris, strings.TrimSpace(uri))
+		if end == len(v) {
+			break
+		}
+		v = v[end+1:]
+	}
+	return uris
+}
+
+// userOf is the number of a sip:, sips: or tel: URI; "" for any other.
+func userOf(uri string) string {
+	scheme, rest, ok := strings.Cut(uri, ":")
+	switch {
+	case !ok:
+		return ""
+	case strings.EqualFold(scheme, "tel"):
+		number, params, _ := strings.Cut(rest, ";")
+		if strings.Contains(strings.ToLower(params), "phone-context") && !strings.HasPrefix(number, "+") {
+			return "" // a local number of somewhere else
+		}
+		return number
+	case strings.EqualFold(scheme, "sip"), strings.EqualFold(scheme, "sips"):
+		user, _, found := strings.Cut(rest, "@")
+		if !found {
+			return ""
+		}
+		user, _, _ = strings.Cut(user, ":") // a password
+		return user
+	}
+	return ""
+}
+
+// national is a number as permits hold it: of this country in its own form, of
+// another one in E.164, plus sign and all, so that it never equals a number of
+// this country. "" for anything that is no number.
+func (s *Server) national(user string) string {
+	user, _, _ = strings.Cut(user, ";")
+	intl := strings.HasPrefix(user, "+")
+	if intl {
+		n, err := phonenumbers.Parse(user, s.cfg.Region)
+		if err != nil {
+			return ""
+		}
+		if int(n.GetCountryCode()) != phonenumbers.GetCountryCodeForRegion(s.cfg.Region) {
+			return phonenumbers.Format(n, phonenumbers.E164)
+		}
+		user = phonenumbers.Format(n, phonenumbers.NATIONAL)
+	}
+	var b strings.Builder
+	for _, c := range user {
+		switch {
+		case c >= '0' && c <= '9':
+			b.WriteRune(c)
+		case strings.ContainsRune("-. ()", c):
+		default:
+			return ""
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,226 @@
+package sip
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/entry"
+)
+
+// door counts the calls that were decided, and opens to all of them.
+type door struct {
+	n    atomic.Int64
+	from atomic.Pointer[string]
+}
+
+func (d *door) Call(_ context.Context, _, from string) (entry.CallResult, error) {
+	d.n.Add(1)
+	d.from.Store(&from)
+	return entry.CallResult{Answered: true, Result: "opened"}, nil
+}
+
+func startWith(t *testing.T, d *door, peers ...string) *Server {
+	t.Helper()
+	cfg := Config{Addr: "127.0.0.1:0", Caller: d, Log: silent}
+	for _, p := range peers {
+		cfg.Peers = append(cfg.Peers, netip.MustParsePrefix(p))
+	}
+	s, err := Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	return s
+}
+
+// invite is an INVITE by hand; %s of headers are added before the empty line.
+func invite(via, branch, callID, from, headers string) string {
+	return fmt.Sprintf("INVITE sip:05012345678@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/%s;branch=z9hG4bK%s\r\nMax-Forwards: 70\r\n"+
+		"From: %s;tag=1\r\nTo: <sip:05012345678@127.0.0.1>\r\nCall-ID: %s\r\nCSeq: 1 INVITE\r\nContact: <sip:a@127.0.0.1>\r\n%sContent-Length: 0\r\n\r\n",
+		via, branch, from, callID, headers)
+}
+
+// say sends an INVITE over TCP and returns the final status.
+func say(t *testing.T, s *Server, branch, callID, from, headers string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write([]byte(invite("TCP "+conn.LocalAddr().String(), branch, callID, from, headers))); err != nil {
+		t.Fatal(err)
+	}
+	return final(t, conn)
+}
+
+func final(t *testing.T, conn net.Conn) string {
+	t.Helper()
+	b := make([]byte, 64<<10)
+	for {
+		_ = conn.SetReadDeadline(clock.WallNow().Add(20 * time.Second))
+		n, err := conn.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(b[:n]), "\r\n") {
+			if status, ok := strings.CutPrefix(line, "SIP/2.0 "); ok && !strings.HasPrefix(status, "100 ") {
+				return status
+			}
+		}
+	}
+}
+
+// TestStrangersLearnNothing: no decision, no answer over UDP, one and the same over TCP.
+func TestStrangersLearnNothing(t *testing.T) {
+	t.Parallel()
+	d := &door{}
+	s := startWith(t, d, "192.0.2.0/24")
+	if got := say(t, s, "a", "a", "<sip:01011112222@carrier>", "P-Asserted-Identity: <sip:01011112222@carrier>\r\n"); got != "403 Forbidden" {
+		t.Errorf("a stranger gets %q", got)
+	}
+	udp, err := net.Dial("udp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = udp.Close() }()
+	if _, err := udp.Write([]byte(invite("UDP "+udp.LocalAddr().String(), "b", "b", "<sip:01011112222@carrier>", ""))); err != nil {
+		t.Fatal(err)
+	}
+	_ = udp.SetReadDeadline(clock.WallNow().Add(time.Second)) // the first answer would be there at once
+	if n, err := udp.Read(make([]byte, 1500)); !os.IsTimeout(err) {
+		t.Errorf("%d bytes came back to an address that a stranger may have invented, %v", n, err)
+	}
+	if d.n.Load() != 0 {
+		t.Errorf("%d calls of strangers were decided", d.n.Load())
+	}
+}
+
+// TestCallerIsWhoThePeerVouchesFor: names that callers choose, numbers of other
+// countries and privacy.
+func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
+	t.Parallel()
+	d := &door{}
+	s := startWith(t, d)
+	const carrier = "<sip:+821099990000@carrier>"
+	for i, c := range []struct{ name, from, headers, want string }{
+		{"plain", "<sip:01011112222@carrier>", "", "01011112222"},
+		{"international", "<sip:+821011112222@carrier>", "", "01011112222"},
+		{"display name of From", `"sip:01011112222@x" ` + carrier, "", "01099990000"},
+		{"display name of PAI", "<sip:anonymous@anonymous.invalid>", `P-Asserted-Identity: "sip:01011112222" ` + carrier + "\r\n", "01099990000"},
+		{"bracket in a display name", "<sip:a@b>", `P-Asserted-Identity: "a <sip:01011112222@x>" ` + carrier + "\r\n", "01099990000"},
+		{"PAI beats From", "<sip:01011112222@carrier>", "P-Asserted-Identity: " + carrier + "\r\n", "01099990000"},
+		{"tel", "<sip:a@b>", "P-Asserted-Identity: <tel:+82-10-9999-0000>\r\n", "01099990000"},
+		{"foreign landline", "<sip:+861011112222@carrier>", "", "+861011112222"},
+		{"foreign", "<sip:a@b>", "P-Asserted-Identity: <tel:+44-10-1111-2222>\r\n", "+441011112222"},
+		{"parameters are no number", "<sip:a@b>", "P-Asserted-Identity: foo;bar tel:+82-10-1111-2222\r\n", ""},
+		{"unusable PAI hides From", "<sip:01011112222@carrier>", "P-Asserted-Identity: <mailto:a@b>\r\n", ""},
+		{"privacy", "<sip:01011112222@carrier>", "P-Asserted-Identity: <sip:01011112222@carrier>\r\nPrivacy: critical;id\r\n", ""},
+		{"context of somewhere else", "<sip:a@b>", "P-Asserted-Identity: <tel:01011112222;phone-context=+86>\r\n", ""},
+	} {
+		before := d.n.Load()
+		got := say(t, s, fmt.Sprint("c", i), fmt.Sprint("c", i), c.from, c.headers)
+		switch {
+		case c.want == "":
+			if got != "433 Anonymity Disallowed" || d.n.Load() != before {
+				t.Errorf("%s: %q, decided %t", c.name, got, d.n.Load() != before)
+			}
+		case got != "486 Busy Here" || *d.from.Load() != c.want:
+			t.Errorf("%s: %q, caller %q, want %q", c.name, got, *d.from.Load(), c.want)
+		}
+	}
+}
+
+// TestOneCallOpensOnce: forked over ten ways, and repeated after its end.
+func TestOneCallOpensOnce(t *testing.T) {
+	t.Parallel()
+	d := &door{}
+	s := startWith(t, d)
+	for i := range 10 {
+		want := "482 Loop Detected"
+		if i == 0 {
+			want = "486 Busy Here"
+		}
+		if got := say(t, s, fmt.Sprint("branch", i), "one", "<sip:01011112222@carrier>", ""); got != want {
+			t.Errorf("branch %d: %q, want %q", i, got, want)
+		}
+	}
+	if d.n.Load() != 1 {
+		t.Errorf("the call was decided %d times", d.n.Load())
+	}
+	calls := newSeen()
+	for _, c := range []struct {
+		at   time.Duration
+		want bool
+	}{{0, true}, {callLife - 1, false}, {callLife, true}} {
+		if got := calls.first("x", c.at); got != c.want {
+			t.Errorf("after %s: first %t", c.at, got)
+		}
+	}
+}
+
+// TestPeerHasARate: a peer that goes wild is turned away before anything is decided.
+func TestPeerHasARate(t *testing.T) {
+	t.Parallel()
+	d := &door{}
+	s := startWith(t, d)
+	now := time.Unix(0, int64(clock.Mono()))
+	for range peerCalls {
+		s.rate.Allow("127.0.0.1", now)
+	}
+	if got := say(t, s, "r", "r", "<sip:01011112222@carrier>", ""); got != "503 Service Unavailable" || d.n.Load() != 0 {
+		t.Errorf("%q, decided %d", got, d.n.Load())
+	}
+}
+
+// TestDeathIsTold: a listener that ends by itself is a failure, Stop isn't.
+func TestDeathIsTold(t *testing.T) {
+	t.Parallel()
+	failed := make(chan error, 2)
+	s, err := Start(Config{Addr: "127.0.0.1:0", Caller: &door{}, Log: silent, Failed: func(err error) { failed <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.udp.Close()
+	if err := <-failed; !strings.Contains(err.Error(), "UDP") {
+		t.Errorf("told %v", err)
+	}
+	_ = s.Stop()
+	select {
+	case err := <-failed:
+		t.Errorf("Stop was told as %v", err)
+	default:
+	}
+}
+
+// TestMessagesHaveATime: a peer that keeps a message back is cut off, one that
+// is silent between messages isn't yet.
+func TestMessagesHaveATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		c := &timed{Conn: near, since: clock.WallNow()}
+		start := clock.Mono()
+		b := make([]byte, 64)
+		go func() { _, _ = far.Write([]byte("OPTIONS\r\n\r\n")) }()
+		if _, err := c.Read(b); err != nil {
+			t.Fatal(err)
+		}
+		go func() { time.Sleep(time.Minute); _, _ = far.Write([]byte("INV")) }()
+		if _, err := c.Read(b); err != nil {
+			t.Fatalf("a minute between messages: %v", err)
+		}
+		if _, err := c.Read(b); !os.IsTimeout(err) || clock.Mono()-start != time.Minute+messageTime {
+			t.Errorf("half a message: %v after %s", err, clock.Mono()-start)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package sip
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	msg "github.com/emiago/sipgo/sip"
+)
+
+// callLife is how long a call is remembered: 64 * T1 after it nothing of it is
+// under way any more (RFC 3261, 17).
+const callLife = 64 * time.Second
+
+// maxSeen bounds the calls that are remembered; a peer's rate stays far below it.
+const maxSeen = 100_000
+
+// seen remembers calls, so that one is decided once, however it is repeated or
+// forked on its way.
+type seen struct {
+	mu    sync.Mutex
+	at    map[string]time.Duration
+	order []string // oldest first
+}
+
+func newSeen() *seen { return &seen{at: map[string]time.Duration{}} }
+
+// first reports whether a call is new, and remembers it.
+func (s *seen) first(id string, now time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.order) > 0 && (now-s.at[s.order[0]] >= callLife || len(s.order) >= maxSeen) {
+		delete(s.at, s.order[0])
+		s.order = s.order[1:]
+	}
+	if _, ok := s.at[id]; ok {
+		return false
+	}
+	s.at[id] = now
+	s.order = append(s.order, id)
+	return true
+}
+
+// idOf is what all copies of one INVITE have in common.
+func idOf(req *msg.Request) string {
+	var id string
+	if h := req.CallID(); h != nil {
+		id = h.Value()
+	}
+	if h := req.CSeq(); h != nil {
+		id += "\n" + strconv.FormatUint(uint64(h.SeqNo), 10)
+	}
+	if h := req.From(); h != nil {
+		tag, _ := h.Params.Get("tag")
+		id += "\n" + tag
+	}
+	return id
+}

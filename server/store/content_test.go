@@ -1,0 +1,153 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/boardsync"
+	"github.com/doorlab/doorlab/server/grant"
+)
+
+// permit is one of plc_a.
+func permit(id string, from, to time.Time) grant.Grant {
+	return grant.Grant{ID: id, PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: id, Phone: "01012345678",
+		StartsAt: from, EndsAt: to, Doors: []string{"dor_1"}, CreatedAt: epoch, UpdatedAt: epoch}
+}
+
+// The history has what boards get, hashed under the same key, and never the key.
+func TestHistoryHasWhatBoardsGet(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	var told []history.Event
+	if err := s.SetHistory(func(e history.Event) { told = append(told, e) }); err != nil {
+		t.Fatal(err)
+	}
+	g := permit("pmt_1", epoch, epoch.Add(time.Hour))
+	if err := s.write(func(tx *Tx) error { return tx.putGrant(&g, nil) }); err != nil {
+		t.Fatal(err)
+	}
+	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 0)
+	if err != nil || y.PhoneKey == "" {
+		t.Fatalf("key %q, %v", y.PhoneKey, err)
+	}
+	hashes := map[string]string{}
+	for _, e := range told {
+		if raw, _ := json.Marshal(e); len(raw) == 0 || bytes.Contains(raw, []byte(y.PhoneKey)) {
+			t.Errorf("the history has the place's phone key: %s", raw)
+		}
+		var item access.Grant
+		if e.Op == history.ContentGrant && json.Unmarshal([]byte(e.Text), &item) == nil {
+			hashes[item.ID] = item.PhoneHash
+		}
+	}
+	for _, have := range y.Upsert {
+		if hashes[have.ID] != have.PhoneHash || have.PhoneHash == "" {
+			t.Errorf("%s: hash %q on boards, %q in the history", have.ID, have.PhoneHash, hashes[have.ID])
+		}
+	}
+	if hashes["pmt_1"] != y.PhoneKey.Hash("01012345678") {
+		t.Error("the permit's hash isn't the phone's under the place's key")
+	}
+}
+
+// Two years of short permits don't stay on the boards: what ended or was revoked long
+// ago leaves content and digest, and boards are told with remove.
+func TestEndedGrantsLeaveTheContent(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewVirtual(epoch, nil)
+	clk.Freeze()
+	s, err := Open(t.TempDir(), Options{Clock: clk, Phones: []byte("phones")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if _, err := s.Seed(testWorld(), pepper); err != nil {
+		t.Fatal(err)
+	}
+	put := func(g grant.Grant, old *grant.Grant) grant.Grant {
+		t.Helper()
+		if err := s.write(func(tx *Tx) error { return tx.putGrant(&g, old) }); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	content := func(from int64) (y wire.Sync, ids string) {
+		t.Helper()
+		digestOf(t, s, "plc_a")
+		y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range y.Upsert {
+			if g.Kind == access.KindPermit {
+				ids += g.ID + " "
+			}
+		}
+		return y, ids
+	}
+	pass := func(d time.Duration) {
+		t.Helper()
+		if err := clk.Advance(clk.Now().Add(d)); err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n > 0; {
+			if n, err = s.Leave(3); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	short := put(permit("short", epoch, epoch.Add(time.Hour)), nil)
+	month := put(permit("month", epoch, epoch.Add(30*24*time.Hour)), nil)
+	always := put(permit("always", epoch, time.Time{}), nil)
+	old := put(permit("old", epoch.Add(-90*24*time.Hour), epoch.Add(-60*24*time.Hour)), nil)
+	if _, ids := content(0); ids != "short month always " {
+		t.Errorf("at first: %s, want no grant that ended long ago", ids)
+	}
+	for _, g := range []grant.Grant{month, always} {
+		was := g
+		g.RevokedAt = epoch
+		put(g, &was)
+	}
+	before, _ := content(0)
+
+	pass(grant.Stay)
+	if _, ids := content(0); ids != "short month always " {
+		t.Errorf("7 days after: %s: the reader must still say expired and revoked", ids)
+	}
+	pass(time.Hour)
+	y, ids := content(before.To)
+	if ids != "" || !slices.Equal(y.Remove, []string{"short"}) || y.Snapshot {
+		t.Errorf("the delta carries %q and removes %v, want short removed", ids, y.Remove)
+	}
+	if _, ids := content(0); ids != "month always " {
+		t.Errorf("a revoked permit stays until its period would have ended: %s", ids)
+	}
+	pass(31 * 24 * time.Hour)
+	y, ids = content(before.To)
+	if slices.Sort(y.Remove); ids != "" || !slices.Equal(y.Remove, []string{"always", "month", "short"}) {
+		t.Errorf("the delta carries %q and removes %v", ids, y.Remove)
+	}
+
+	short.StartsAt, short.EndsAt = clk.Now(), clk.Now().Add(time.Hour) // registered again
+	was, err := s.Grant("short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(short, &was)
+	was = old
+	old.StartsAt = old.StartsAt.Add(-time.Hour)
+	put(old, &was)
+	if y, ids := content(before.To); ids != "short " || slices.Contains(y.Remove, "short") {
+		t.Errorf("registered again: the delta carries %q and removes %v", ids, y.Remove)
+	}
+	if y, _ := content(0); len(y.Upsert) != 2 || len(y.Remove) != 0 { // and the world's membership
+		t.Errorf("the snapshot carries %d grants and removes %v", len(y.Upsert), y.Remove)
+	}
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// ErrCorrupt: the database is damaged. From the first such error on nothing is
+// written any more: what a damaged database takes may not be there later.
+var ErrCorrupt = errors.New("store: the database is corrupt")
+
+// How fresh the last commit must be to speak for the next one, and how long
+// Ping waits for one of its own, both on wall time.
+const (
+	pingFresh  = time.Second
+	pingFailed = 250 * time.Millisecond // the same after a failure: recovery is noticed sooner
+	pingWait   = 2 * time.Second
+	logEvery   = time.Second
+)
+
+// health is what the last commit said about the disk.
+type health struct {
+	corrupt atomic.Bool // nothing is written any more
+
+	mu      sync.Mutex
+	at      time.Duration // of the last commit
+	err     error         // ... and its error
+	probing chan struct{} // closed when the probe in progress is over; nil = none
+	logged  time.Duration // when a failure was last logged
+	unsaid  int           // failures since then
+}
+
+// committed remembers how a commit ended, and logs failures once a second. One
+// that changed nothing says nothing about the disk.
+func (s *Store) committed(batch []*job, err error) {
+	s.found(err)
+	for _, j := range batch {
+		s.found(j.err)
+	}
+	if err == nil {
+		var changes int64
+		was := s.changes
+		if s.writing.QueryRow("SELECT total_changes()").Scan(&changes) == nil {
+			s.changes = changes
+		}
+		if was == s.changes {
+			return
+		}
+	}
+	h, now := &s.health, clock.Mono()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := h.err
+	h.at, h.err = now, err
+	switch {
+	case err == nil && was != nil:
+		s.log.Warn("the database takes writes again", "failedSince", h.unsaid)
+		h.logged, h.unsaid = 0, 0
+	case err == nil:
+	case h.logged == 0 || now-h.logged >= logEvery:
+		s.log.Error("the database takes no writes", "error", err, "failedSince", h.unsaid)
+		h.logged, h.unsaid = now, 0
+	default:
+		h.unsaid++
+	}
+}
+
+// found remembers damage.
+func (s *Store) found(err error) {
+	if err != nil && corrupt(err) {
+		s.health.corrupt.Store(true)
+	}
+}
+
+// corrupt reports whether an error says that the database file is damaged.
+func corrupt(err error) bool {
+	var se sqlite3.Error
+	return errors.Is(err, ErrCorrupt) || errors.As(err, &se) && (se.Code == sqlite3.ErrCorrupt || se.Code == sqlite3.ErrNotADB)
+}
+
+// Ping reports whether the store takes writes and reads; ErrUnavailable, with
+// the cause, otherwise. The last commit speaks for it while it is fresh; then
+// one of Ping's own does, shared by all who ask meanwhile.
+func (s *Store) Ping() error {
+	if s.health.corrupt.Load() {
+		return fmt.Errorf("%w: %w", ErrUnavailable, ErrCorrupt)
+	}
+	if err := s.reading.Ping(); err != nil {
+		return wrap(err)
+	}
+	h := &s.health
+	h.mu.Lock()
+	fresh := pingFresh
+	if h.err != nil {
+		fresh = pingFailed
+	}
+	if h.at != 0 && clock.Mono()-h.at < fresh {
+		defer h.mu.Unlock()
+		return h.err
+	}
+	probing := h.probing
+	if probing == nil {
+		probing = make(chan struct{})
+		h.probing = probing
+		go s.probe(probing)
+	}
+	h.mu.Unlock()
+
+	over := make(chan struct{})
+	defer clock.WallAfter(pingWait, func() { close(over) }).Stop()
+	select {
+	case <-probing:
+	case <-over:
+		return fmt.Errorf("%w: a write takes longer than %s", ErrUnavailable, pingWait)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
+}
+
+// probe writes what a busy moment would: a value that changes, so that the log
+// grows, and for a moment more pages than are free, so that the database does.
+func (s *Store) probe(over chan struct{}) {
+	const size, more = 4 << 10, 64 << 10
+	err := s.writeThrough(func(tx *Tx) error {
+		if err := tx.setMeta("probe", rand.Text()); err != nil {
+			return err
+		}
+		for _, n := range []int{more, size} {
+			if _, err := tx.Exec("INSERT OR REPLACE INTO meta (name, value) VALUES ('probe blob', hex(randomblob(?)))", n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	h := &s.health
+	h.mu.Lock()
+	if err != nil && h.err == nil { // closed: no commit told
+		h.err = err
+	}
+	h.probing = nil
+	h.mu.Unlock()
+	close(over)
+}

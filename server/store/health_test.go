@@ -1,0 +1,274 @@
+package store
+
+import (
+	"bytes"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// fill lets the database have no more pages than it has, as a full disk would;
+// the returned function makes room again.
+func fill(t *testing.T, s *Store) (free func()) {
+	t.Helper()
+	limit := func(pages int) {
+		if err := s.writeThrough(func(tx *Tx) error {
+			var n int
+			return tx.QueryRow(fmt.Sprint("PRAGMA max_page_count=", pages)).Scan(&n)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(1)             // SQLite takes the present size for anything less
+	for grow(s) == nil { // what is free within it
+	}
+	return func() { limit(1 << 30) }
+}
+
+// grow writes a row that needs a few pages of its own.
+func grow(s *Store) error {
+	return s.write(func(tx *Tx) error { return tx.setMeta("big "+rand.Text(), strings.Repeat("x", 20<<10)) })
+}
+
+// A full disk: writes fail with its name, the store isn't ready, one line a
+// second says so; with room again it is ready by itself.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s, err := Open(t.TempDir(), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if err := s.Ping(); err != nil {
+			t.Fatalf("at first: %v", err)
+		}
+		free := fill(t, s)
+		for range 100 {
+			if err := grow(s); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "full") || strings.Contains(err.Error(), "savepoint") {
+				t.Fatalf("a write to a full disk: %v", err)
+			}
+			if err := s.Ping(); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "full") {
+				t.Fatalf("ready: %v", err)
+			}
+			time.Sleep(100 * time.Millisecond) // fake: ten seconds in all
+		}
+		time.Sleep(time.Hour)
+		if err := s.Ping(); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("ready after an hour without writes: %v", err)
+		}
+		if n := strings.Count(log.String(), "takes no writes"); n > 12 || n < 5 {
+			t.Errorf("%d lines in ten seconds, want one a second", n)
+		}
+		free()
+		time.Sleep(pingFailed)
+		if err := s.Ping(); err != nil {
+			t.Errorf("with room again: %v", err)
+		}
+		if err := grow(s); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A disk that doesn't answer: callers are told in time, and what they were told
+// failed doesn't happen later unless it was in the commit already.
+func TestWriteDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(t.TempDir(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		stall, stalled := make(chan struct{}), make(chan error)
+		go func() { stalled <- s.writeThrough(func(*Tx) error { <-stall; return nil }) }()
+		synctest.Wait()
+		began := time.Now()
+		if err := s.write(func(tx *Tx) error { return tx.setMeta("late", "1") }); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took != writeWait {
+			t.Errorf("answered after %s, want %s", took, writeWait)
+		}
+		began = time.Now()
+		if err := s.Ping(); !errors.Is(err, ErrUnavailable) || time.Since(began) > pingWait {
+			t.Errorf("ready after %s: %v", time.Since(began), err)
+		}
+		close(stall)
+		if err := <-stalled; err != nil {
+			t.Errorf("the one that waited: %v", err)
+		}
+		synctest.Wait()
+		if v, err := s.Meta("late"); v != "" || err != nil {
+			t.Errorf("a write that failed happened later: %q, %v", v, err)
+		}
+		if err := s.Ping(); err != nil {
+			t.Errorf("then: %v", err)
+		}
+	})
+}
+
+// A damaged file isn't opened, and damage found later ends all writing.
+func TestCorruption(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	if _, err := s.Seed(testWorld(), pepper); err != nil {
+		t.Fatal(err)
+	}
+	s.committed(nil, fmt.Errorf("of a commit: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt}))
+	for range 2 {
+		if err := s.write(func(*Tx) error { return nil }); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrCorrupt) {
+			t.Errorf("a write after damage was found: %v", err)
+		}
+		if err := s.Ping(); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("ready after damage was found: %v", err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "doorlab.db")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 3 * 4096; i < len(b); i += 512 {
+		copy(b[i:], "this is not a page of a database")
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(dir, Options{}); !errors.Is(err, ErrCorrupt) {
+		if err == nil {
+			_ = s.Close()
+		}
+		t.Errorf("a damaged file was opened: %v", err)
+	}
+}
+
+// A commit waits for no reader, however many there are, with a history too.
+func TestWriterWaitsForNoReader(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	var told int
+	if err := s.SetHistory(func(e history.Event) { told++ }); err != nil {
+		t.Fatal(err)
+	}
+	told = 0
+	for range 8 { // the whole pool
+		tx, err := s.reading.BeginTx(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		if _, err := tx.Exec("SELECT * FROM meta"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.write(func(tx *Tx) error {
+		rev, err := tx.raise("plc_a")
+		if err != nil {
+			return err
+		}
+		return tx.q.SetHoursRev(ctx, rev, "plc_a")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if told != 2 { // committed, and the hours
+		t.Errorf("the history got %d events of the commit, want 2", told)
+	}
+}
+
+// The log stays small under readers that overlap all the time.
+func TestLogIsBoundedUnderReaders(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	stop, ended, started := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() { // three at a time, each over some commits
+		defer close(ended)
+		var open []*sql.Tx
+		defer func() {
+			for _, tx := range open {
+				_ = tx.Rollback()
+			}
+		}()
+		for n := 0; ; n++ {
+			tx, err := s.reading.BeginTx(ctx, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var rows int
+			if err := tx.QueryRow("SELECT COUNT(*) FROM meta").Scan(&rows); err != nil {
+				t.Error(err)
+			}
+			if n == 0 {
+				close(started)
+			}
+			// meanwhile commits are made
+			if err := tx.QueryRow("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 30000) SELECT COUNT(*) FROM c").Scan(&rows); err != nil {
+				t.Error(err)
+			}
+			if open = append(open, tx); len(open) > 3 {
+				_ = open[0].Rollback()
+				open = open[1:]
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	<-started
+	most := int64(0)
+	for i := range 500 { // 125 MiB
+		if err := s.write(func(tx *Tx) error {
+			return tx.setMeta(fmt.Sprint("n", i%40), strings.Repeat(fmt.Sprintf("%8d", i), 1<<15))
+		}); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, s.wal.size())
+	}
+	close(stop)
+	<-ended
+	t.Logf("log at most %d KiB", most>>10)
+	if most > 5*walLimit {
+		t.Errorf("the log grew to %d MiB under readers, want at most %d", most>>20, 5*walLimit>>20)
+	}
+}
+
+// An idle database has an empty log.
+func TestLogIsEmptiedWhenIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(t.TempDir(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if err := grow(s); err != nil || s.wal.size() == 0 {
+			t.Fatalf("%v, log of %d bytes", err, s.wal.size())
+		}
+		time.Sleep(idleAfter)
+		synctest.Wait()
+		if n := s.wal.size(); n != 0 {
+			t.Errorf("the log has %d bytes after %s without writes", n, idleAfter)
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/boardsync"
+	"github.com/doorlab/doorlab/server/place"
+)
+
+// merge brings existing data to a world: adds, renames, and notes what it can't
+// change. What the control API and partners change (hours, closures, entry
+// phones, memberships) is theirs once the place exists.
+type merge struct {
+	*Tx
+	pepper    []byte
+	before    world.World // as it was seeded last; empty when unknown
+	unchanged []string
+}
+
+func (m *merge) note(format string, a ...any) {
+	m.unchanged = append(m.unchanged, fmt.Sprintf(format, a...))
+}
+
+// other is ErrOtherWorld with the reason.
+func other(format string, a ...any) error {
+	return fmt.Errorf("%w: %s", ErrOtherWorld, fmt.Sprintf(format, a...))
+}
+
+func (m *merge) world(w *world.World) error {
+	for _, wp := range w.Places {
+		have, err := placeOf(m.q.Place(ctx, wp.ID))
+		switch {
+		case errors.Is(err, ErrNotFound):
+			err = m.newPlace(wp)
+		case err == nil:
+			err = m.place(wp, have)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	rows, err := m.q.Places(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if !slices.ContainsFunc(w.Places, func(p world.Place) bool { return p.ID == r.ID }) {
+			m.note("the place %s (%s) is no longer in the world; it stays", r.ID, r.Name)
+		}
+	}
+	return nil
+}
+
+// newPlace seeds a place whose boards no other place has.
+func (m *merge) newPlace(wp world.Place) error {
+	for _, b := range wp.Boards {
+		if row, err := m.q.Board(ctx, b.ID); err == nil {
+			return other("the board %s belongs to the place %s there", b.ID, row.PlaceID)
+		}
+	}
+	return m.seedPlace(wp, m.pepper)
+}
+
+func (m *merge) place(wp world.Place, have place.Place) error {
+	if wp.Kind != have.Kind {
+		return other("the place %s is a %s place there", wp.ID, have.Kind)
+	}
+	if wp.Name != have.Name {
+		if err := m.q.RenamePlace(ctx, wp.Name, wp.ID); err != nil {
+			return err
+		}
+	}
+	if i := slices.IndexFunc(m.before.Places, func(p world.Place) bool { return p.ID == wp.ID }); i >= 0 {
+		m.settings(wp, m.before.Places[i])
+	}
+	if err := m.boards(wp); err != nil {
+		return err
+	}
+	return m.keys(wp)
+}
+
+// settings notes what was edited in the file and belongs to the APIs by now.
+func (m *merge) settings(wp, before world.Place) {
+	for _, s := range []struct {
+		name     string
+		now, was any
+	}{
+		{"timezone", wp.Timezone, before.Timezone}, {"entryPhone", wp.EntryPhone, before.EntryPhone}, {"hours", wp.Hours, before.Hours},
+		{"closures", wp.Closures, before.Closures}, {"holidays", wp.Holidays, before.Holidays}, {"memberships", wp.Memberships, before.Memberships},
+	} {
+		if jsonText(s.now) != jsonText(s.was) {
+			m.note("%s of the place %s can't be changed by the world file any more; use the API", s.name, wp.ID)
+		}
+	}
+}
+
+func (m *merge) boards(wp world.Place) error {
+	had, err := readDoors(m.q, wp.ID)
+	if err != nil {
+		return err
+	}
+	doors := doorMerge{merge: m, placeID: wp.ID, had: had, next: int64(len(had))}
+	for _, b := range wp.Boards {
+		row, err := m.q.Board(ctx, b.ID)
+		switch err := wrap(err); {
+		case errors.Is(err, ErrNotFound):
+			if err := seedBoard(m.q, wp.ID, b, m.pepper); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case row.PlaceID != wp.ID:
+			return other("the board %s belongs to the place %s there", b.ID, row.PlaceID)
+		case row.Name != b.Name:
+			if err := m.q.RenameBoard(ctx, b.Name, b.ID); err != nil {
+				return err
+			}
+		}
+		if row.Hash != "" && row.Generation == 0 && b.Given && row.Hash != board.HashPassword(m.pepper, b.ID, b.Password) {
+			m.note("the password of the board %s can't be changed by the world file; use 'doorlab board rotate %s'", b.ID, b.ID)
+		}
+		for _, d := range b.Doors {
+			if err := doors.door(b.ID, d); err != nil {
+				return err
+			}
+		}
+	}
+	m.gone(wp, had)
+	return doors.sync()
+}
+
+// gone notes doors that the world no longer has.
+func (m *merge) gone(wp world.Place, had []place.Door) {
+	for _, h := range had {
+		if !slices.ContainsFunc(wp.Boards, func(b world.Board) bool {
+			return slices.ContainsFunc(b.Doors, func(d world.Door) bool { return d.ID == h.ID })
+		}) {
+			m.note("the door %s (%s) is no longer in the world; it stays", h.ID, h.Name)
+		}
+	}
+}
+
+// doorMerge adds and renames the doors of a place.
+type doorMerge struct {
+	*merge
+	placeID string
+	had     []place.Door
+	added   []place.Door
+	next    int64 // position
+}
+
+func (m *doorMerge) door(boardID string, d world.Door) error {
+	i := slices.IndexFunc(m.had, func(h place.Door) bool { return h.ID == d.ID })
+	if i < 0 {
+		if _, err := m.q.Door(ctx, d.ID); err == nil {
+			return other("the door %s belongs to another place there", d.ID)
+		}
+		m.next++
+		m.added = append(m.added, place.Door{ID: d.ID, PlaceID: m.placeID, BoardID: boardID, Channel: d.Channel})
+		return seedDoor(m.q, m.placeID, boardID, d, m.next-1)
+	}
+	have := m.had[i]
+	if have.BoardID != boardID || have.Channel != d.Channel {
+		m.note("the door %s stays on channel %d of the board %s", d.ID, have.Channel, have.BoardID)
+	}
+	if have.Name == d.Name {
+		return nil
+	}
+	return m.q.RenameDoor(ctx, d.Name, d.ID)
+}
+
+// sync lets the place's boards know of new doors.
+func (m *doorMerge) sync() error {
+	if len(m.added) == 0 {
+		return nil
+	}
+	rev, err := m.raise(m.placeID)
+	if err != nil {
+		return err
+	}
+	for _, c := range boardsync.DoorConfigs(m.added) {
+		if err := m.toggle(m.placeID, "door", c); err != nil {
+			return err
+		}
+	}
+	return m.q.SetDoorsRev(ctx, rev, m.placeID)
+}
+
+func (m *merge) keys(wp world.Place) error {
+	for _, k := range wp.Keys {
+		row, err := keyOf(m.q.Key(ctx, k.ID))
+		switch {
+		case errors.Is(err, ErrNotFound):
+			if err := m.seedKey(wp.ID, k, m.pepper); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case row.PlaceID != wp.ID:
+			return other("the key %s belongs to the place %s there", k.ID, row.PlaceID)
+		case row.Name != k.Name || !slices.Equal(slices.Sorted(slices.Values(row.Scopes)), slices.Sorted(slices.Values(k.Scopes))):
+			m.note("the key %s keeps its name and scopes; revoke it and create another", k.ID)
+		}
+	}
+	return nil
+}

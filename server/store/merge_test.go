@@ -1,0 +1,83 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/auth"
+)
+
+// TestSeedAddsAndRenames: another version of the world file on existing data.
+func TestSeedAddsAndRenames(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	rev, err := s.Revision("plc_a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := testWorld()
+	a := &w.Places[0]
+	a.Name, a.Boards[0].Name, a.Boards[0].Doors[0].Name = "New name", "Board", "Main"
+	a.Boards[0].Doors = append(a.Boards[0].Doors, world.Door{ID: "dor_3", Name: "Side", Channel: 3})
+	a.Boards = append(a.Boards, world.Board{ID: "brd_new", Password: "pw", Doors: []world.Door{{ID: "dor_4", Name: "Gate", Channel: 1}}})
+	a.Keys = append(a.Keys, world.Key{ID: "key_new", Name: "second", Scopes: []string{"device:door"}, Secret: "sact_y"})
+	a.Timezone = "Europe/Berlin"
+	w.Places = append(w.Places, world.Place{ID: "plc_new", Name: "New", Kind: world.Live})
+	unchanged, err := s.Seed(w, pepper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(unchanged) != 1 || !strings.Contains(unchanged[0], "timezone") {
+		t.Errorf("it says it can't change %q, want the timezone alone", unchanged)
+	}
+	p, err := s.Place("plc_a")
+	if err != nil || p.Name != "New name" || p.Timezone == "Europe/Berlin" {
+		t.Errorf("place %+v, %v", p, err)
+	}
+	var doors []string
+	list, err := s.Doors("plc_a")
+	for _, d := range list {
+		doors = append(doors, d.BoardID+" "+d.ID+" "+d.Name)
+	}
+	if want := []string{"brd_a dor_1 Main", "brd_a dor_2 Back", "brd_a dor_3 Side", "brd_new dor_4 Gate"}; err != nil || !slices.Equal(doors, want) {
+		t.Errorf("doors %q, %v, want %q", doors, err, want)
+	}
+	digestOf(t, s, "plc_a") // the boards learn of the new doors
+	if now, err := s.Revision("plc_a"); err != nil || now != rev+1 {
+		t.Errorf("revision %d, %v, want one more than %d", now, err, rev)
+	}
+	if _, err := s.Place("plc_new"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.KeyByHash(auth.HashKey(pepper, "sact_y")); err != nil {
+		t.Errorf("the new key: %v", err)
+	}
+	unchanged, err = s.Seed(testWorld(), pepper)
+	if text := strings.Join(unchanged, "; "); err != nil || !strings.Contains(text, "dor_3") || !strings.Contains(text, "plc_new") {
+		t.Errorf("what the file no longer has: %q, %v", unchanged, err)
+	}
+}
+
+// TestPasswordsAreHashed: in new data, and in data of an older version.
+func TestPasswordsAreHashed(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	first, err := s.q.Board(ctx, "brd_a")
+	if err != nil || first.Password != "" || len(first.Hash) != 64 {
+		t.Fatalf("row %+v, %v", first, err)
+	}
+	if err := s.write(func(tx *Tx) error {
+		_, err := tx.Exec("UPDATE boards SET password = 'pw', hash = '', generation = 0")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Seed(testWorld(), pepper); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.q.Board(ctx, "brd_a"); err != nil || again != first {
+		t.Errorf("of an older version: %+v, %v, want %+v", again, err, first)
+	}
+}

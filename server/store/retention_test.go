@@ -1,0 +1,93 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
+)
+
+// What has been kept long enough goes, in batches, on the domain clock; what is
+// younger stays, and a grant that boards still have is never deleted.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	synctest.Test(t, func(t *testing.T) {
+		clk := clock.NewVirtual(epoch, nil)
+		clk.Freeze()
+		s, err := Open(t.TempDir(), Options{Clock: clk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if _, err := s.Seed(testWorld(), pepper); err != nil {
+			t.Fatal(err)
+		}
+		sweeper := record.NewSweeper(s, clk, record.Retention{Audit: 60 * day})
+		defer sweeper.Stop()
+		fill := func(n int, prefix string) {
+			t.Helper()
+			if err := s.write(func(tx *Tx) error {
+				for i := range n {
+					if _, err := record.Keep(tx, record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: record.Opened, Reason: "api", Method: "api",
+						CommandID: fmt.Sprint(prefix, i)}, tx.Now); err != nil {
+						return err
+					}
+				}
+				g := grant.Grant{ID: "pmt_" + prefix, PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: prefix, Phone: "01012345678",
+					StartsAt: tx.Now, EndsAt: tx.Now.Add(time.Hour), Doors: []string{"dor_1"}, CreatedAt: tx.Now, UpdatedAt: tx.Now}
+				return tx.putGrant(&g, nil)
+			}); err != nil {
+				t.Fatal(err)
+			}
+			for range n {
+				if err := s.AddAudit(record.Audit{PlaceID: "plc_a", Action: "read"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		pass := func(d time.Duration) {
+			t.Helper()
+			if err := clk.Advance(clk.Now().Add(d)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		want := func(when string, counts ...int) {
+			t.Helper()
+			for i, table := range []string{"entry_records", "events", "audit", "grants WHERE kind = 'permit'", "place_revisions"} {
+				var n int
+				if err := s.reading.QueryRow("SELECT COUNT(*) FROM " + table).Scan(&n); err != nil {
+					t.Fatal(err)
+				}
+				if n != counts[i] {
+					t.Errorf("%s: %d rows of %s, want %d", when, n, table, counts[i])
+				}
+			}
+		}
+		fill(1201, "old") // three batches
+		pass(59 * day)
+		want("after 59 days", 1201, 1201, 1201, 1, 2)
+		pass(2 * day)
+		want("after 61 days", 1201, 1201, 0, 1, 2)
+		pass(330 * day)
+		fill(10, "new")
+		pass(8 * day)
+		want("after 399 days", 1211, 1211, 10, 2, 3)
+		pass(2 * day)
+		want("after 401 days, the grant not yet out of the content", 10, 10, 10, 2, 1)
+		for n := 1; n > 0; {
+			if n, err = s.Leave(100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pass(time.Hour)
+		want("once it is out", 10, 10, 10, 1, 2)
+		digestOf(t, s, "plc_a")
+	})
+}

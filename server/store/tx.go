@@ -1,0 +1,103 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/store/db"
+)
+
+// Tx is one write, or one moment of reading. Writes share a transaction with
+// the others of their batch and are rolled back alone.
+type Tx struct {
+	*sql.Tx
+	Now time.Time // domain time at which the transaction began, to the millisecond
+
+	q       *db.Queries
+	phones  []byte                 // see Options.Phones
+	places  map[string]*placeState // whose revision or digest this write has touched
+	pending []revision             // that it raised
+	noted   []history.Event        // that it made
+}
+
+func (s *Store) tx(tx *sql.Tx, q *db.Queries, now time.Time) *Tx {
+	return &Tx{Tx: tx, Now: now, q: q, phones: s.phones}
+}
+
+// revision is one place revision that was raised.
+type revision struct {
+	placeID string
+	rev     int64
+}
+
+// placeState is a place's revision and digest while a write changes it.
+type placeState struct {
+	rev int64
+	sum access.Sum
+	new bool // raised by this write
+}
+
+func (t *Tx) place(placeID string) (*placeState, error) {
+	if p := t.places[placeID]; p != nil {
+		return p, nil
+	}
+	row, err := t.q.PlaceDigest(ctx, placeID)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	p := &placeState{rev: row.Revision}
+	b, err := hex.DecodeString(row.Digest)
+	if err != nil || len(b) != len(p.sum) {
+		return nil, fmt.Errorf("store: the digest of %s is damaged", placeID)
+	}
+	copy(p.sum[:], b)
+	if t.places == nil {
+		t.places = map[string]*placeState{}
+	}
+	t.places[placeID] = p
+	return p, nil
+}
+
+// raise moves a place's revision on by one, once per write: further calls in
+// the same write return the same number. ErrNotFound for an unknown place.
+func (t *Tx) raise(placeID string) (int64, error) {
+	p, err := t.place(placeID)
+	if err != nil {
+		return 0, err
+	}
+	if !p.new {
+		p.new = true
+		p.rev++
+		t.pending = append(t.pending, revision{placeID, p.rev})
+	}
+	return p.rev, nil
+}
+
+// toggle changes the place's content digest; raise must have been called.
+func (t *Tx) toggle(placeID, kind string, item any) error {
+	p, err := t.place(placeID)
+	if err != nil {
+		return err
+	}
+	p.sum.Toggle(kind, item)
+	return nil
+}
+
+// flush writes the revisions that the write raised, with their digests.
+func (t *Tx) flush() error {
+	for _, r := range t.pending {
+		digest := t.places[r.placeID].sum.String()
+		t.stamp(r, digest)
+		if err := t.q.SetRevision(ctx, db.SetRevisionParams{ID: r.placeID, Revision: r.rev, Digest: digest}); err != nil {
+			return err
+		}
+		if err := t.q.InsertRevision(ctx, db.InsertRevisionParams{PlaceID: r.placeID, Rev: r.rev, At: t.Now.UnixMilli(), Digest: digest}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/doorlab/doorlab/server/command"
+)
+
+// A withdrawn claim leaves nothing and its key is free; a settled command stays.
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	c := seeded(t).Commands()
+	long := epoch.Add(-command.Retention)
+	claim(t, c, intent("cmd_1", "k"), long)
+	for range 2 { // the second is a retry after a commit of unknown result
+		if err := c.Withdraw("cmd_1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := claim(t, c, intent("cmd_2", "k"), long); p != nil {
+		t.Errorf("the key of a withdrawn claim is taken by %+v", p)
+	}
+	if err := c.Settle(command.Settlement{Intent: intent("cmd_2", "k"), Outcome: command.Reported, Status: 200}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Withdraw("cmd_2"); err != nil {
+		t.Fatal(err)
+	}
+	if p := claim(t, c, intent("cmd_3", "k"), long); p == nil || p.Intent.CommandID != "cmd_2" {
+		t.Errorf("a settled command was withdrawn: %+v", p)
+	}
+}

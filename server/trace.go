@@ -1,0 +1,23 @@
+package server
+
+import (
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/command"
+)
+
+// trace watches commands: the history hears of intents, the metrics of phases,
+// and an armed crash point ends the server.
+func (s *Server) trace(p command.Point, t *command.Trail) {
+	switch p {
+	case command.AfterClaim:
+		if s.cfg.History == nil {
+			break
+		}
+		in := &t.Intent
+		s.cfg.History(history.Event{Kind: history.Intent, At: s.cfg.Clock.Now().UnixMilli(), PlaceID: in.PlaceID, DoorID: in.DoorID,
+			CommandID: in.CommandID, Key: history.KeyHash(in.PlaceID, in.Key), Op: in.Command, Method: in.Method, GrantID: in.GrantID})
+	case command.AfterCommit:
+		s.metrics.command(t)
+	}
+	s.crash.pass(p)
+}

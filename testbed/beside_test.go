@@ -1,0 +1,51 @@
+package testbed
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// TestBesideARunningServer: keys are made and revoked on the data alone; the
+// server knows within 5 s.
+func TestBesideARunningServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tb := begin(t, Config{DataDir: dir})
+	beside, stop, err := Beside(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stop() }()
+	var made struct{ KeyID, APIKey string }
+	body := map[string]any{"placeId": tb.Ready.Places[1].PlaceID, "scopes": []string{"space:partner"}}
+	if err := beside.Do(t.Context(), http.MethodPost, "/lab/v1/keys", body, &made); err != nil {
+		t.Fatal(err)
+	}
+	c := client.Client{Base: tb.Ready.HTTP}
+	if c.Token, _, err = c.Exchange(t.Context(), made.APIKey); err != nil {
+		t.Fatalf("the new key: %v", err)
+	}
+	if err := beside.Do(t.Context(), http.MethodDelete, "/lab/v1/keys/"+made.KeyID, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	for end := clock.Mono() + 5*time.Second; ; {
+		if err := c.Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-logs", nil, nil); err != nil {
+			break
+		}
+		if clock.Mono() > end {
+			t.Fatal("the revoked key's token works after 5 s")
+		}
+	}
+	b := tb.cfg.World.Places[1].Boards[0].ID
+	var out struct{ Password string }
+	if err := beside.Do(t.Context(), http.MethodPost, "/lab/v1/boards/"+b+"/rotate", nil, &out); err != nil || len(out.Password) < 16 {
+		t.Fatalf("rotated: %v", err)
+	}
+	if _, _, err := Beside(t.TempDir()); err == nil {
+		t.Error("an empty directory was taken for data")
+	}
+}

@@ -1,0 +1,45 @@
+package testbed
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/doorlab/doorlab/internal/listen"
+)
+
+// caps bound the connections of the three listeners.
+type caps struct {
+	public, control, broker *listen.Cap
+	greet                   int
+}
+
+// newCaps divides the descriptors. One address gets half of a listener: two
+// careless clients can't lock each other out. Boards have no bound per address
+// once they are known, since each has a password and one connection.
+func newCaps(c Config) (caps, error) {
+	proxies, err := listen.Prefixes(c.TrustedProxy)
+	if err != nil {
+		return caps{}, err
+	}
+	n := c.Descriptors
+	if n == 0 {
+		n = listen.Descriptors()
+	}
+	s := listen.Share(n)
+	return caps{public: listen.NewCap(s.Public, s.Public/2, proxies...), control: listen.NewCap(s.Control, s.Control/2),
+		broker: listen.NewCap(s.Broker, 0), greet: s.Greet}, nil
+}
+
+// metrics are what the caps count.
+func (c caps) metrics() prometheus.Gatherer {
+	r := prometheus.NewRegistry()
+	for name, cap := range map[string]*listen.Cap{"public": c.public, "control": c.control, "broker": c.broker} {
+		labels := prometheus.Labels{"listener": name}
+		r.MustRegister(
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_listener_connections", Help: "Open connections by listener.", ConstLabels: labels},
+				func() float64 { return float64(cap.Open()) }),
+			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "doorlab_listener_refused_total",
+				Help: "Connections closed at once because the listener's bound, in total or per address, was reached.", ConstLabels: labels},
+				func() float64 { return float64(cap.Refused()) }))
+	}
+	return r
+}

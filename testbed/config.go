@@ -1,0 +1,83 @@
+// Package testbed is a whole world in one process: clock, server, broker, links,
+// boards, control API. The commands up, serve and check are a testbed with flags.
+package testbed
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/record"
+)
+
+// Links between boards and broker.
+const (
+	Memory = "memory"
+	TCP    = "tcp"
+)
+
+// Config of a testbed. Zero values as said.
+type Config struct {
+	World        *world.World
+	Fleet        bool                     // simulate the live places' boards too; false = the test places' only
+	Link         string                   // Memory (default) or TCP
+	Virtual      bool                     // virtual time that begins at Start
+	Start        time.Time                // zero = now; a data directory that knows later times wins
+	DataDir      string                   // must be given
+	FileSeed     int64                    // the world file's own seed, when World was made with another; 0 = World's
+	Seeded       bool                     // the secrets of live places derive from the seed: repeatable; see ErrRepeatable
+	SecretFile   string                   // ... from the secret in this file, which other processes share; made when missing; "" = from the directory's own
+	Init         bool                     // start over in a data directory whose files don't fit together
+	HTTP         string                   // "" = 127.0.0.1:0
+	MQTT         string                   // "" = 127.0.0.1:0
+	Control      string                   // "" = no control API
+	ControlToken string                   // "" = derived from the data directory's secret
+	LinkURL      string                   // base of entry links; "" = the HTTP address
+	SIP          string                   // address of phone entry over SIP; "" = none
+	SIPPeers     []string                 // who may call over SIP, addresses or CIDR; nil = this machine only
+	Retention    Retention                // how long records, audit and ended grants are kept; zero = the defaults
+	OnDemand     bool                     // no history until the control API is asked for one, and then on disk; false = Testbed.History has it all, in memory
+	CrashPoints  bool                     // let the control API kill the process at a step
+	Recorded     bool                     // with OnDemand: the recording begins at once, so that GET /history has the whole run
+	TrustedProxy []string                 // whose X-Forwarded-For counts
+	Descriptors  int                      // what the listeners divide among them; 0 = the process's bound
+	Wait         time.Duration            // of the server for a board's report; 0 = 8 s
+	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
+	Progress     func(online, boards int) // told every second while boards connect; nil = nobody
+	Log          *slog.Logger
+}
+
+// Retention is how long things are kept.
+type Retention = record.Retention
+
+// Ready is what a started testbed says of itself: the ready line of up and serve.
+type Ready struct {
+	Ready        bool   `json:"ready"`
+	HTTP         string `json:"http"`
+	MQTT         string `json:"mqtt"`
+	Control      string `json:"control,omitempty"`
+	ControlToken string `json:"controlToken,omitempty"`
+	SIP          string `json:"sip,omitempty"` // host:port, UDP and TCP; only when asked for
+	// RepeatableSecrets: live places' keys and board passwords can be computed from the seed.
+	RepeatableSecrets bool         `json:"repeatableSecrets,omitempty"`
+	Places            []ReadyPlace `json:"places"`
+}
+
+// ReadyPlace is one place of the ready line. APIKey is nil once revoked, and for
+// a live place without a key of both scopes.
+type ReadyPlace struct {
+	PlaceID    string  `json:"placeId"`
+	Name       string  `json:"name"`
+	Kind       string  `json:"kind"`
+	APIKey     *string `json:"apiKey"`
+	EntryPhone string  `json:"entryPhone,omitempty"`
+}
+
+// Errors of Start that are mistakes of whoever called it.
+var (
+	// ErrOtherWorld: the data directory was made from another world, seed or secret file.
+	ErrOtherWorld = errors.New("the data directory holds another world or seed")
+	// ErrRepeatable: a listener off loopback, and secrets that anybody can compute.
+	ErrRepeatable = errors.New("the keys and board passwords of live places derive from the seed")
+)

@@ -1,0 +1,217 @@
+package explore
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/bug"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/command"
+)
+
+// check holds the state against CMD-1 to CMD-6.
+func (w *state) check() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pulses := map[string]int{}
+	all := 0
+	for _, p := range w.journal {
+		if p.id == "" {
+			continue // on site
+		}
+		pulses[p.id]++
+		all++
+		if r := w.row(p.id); r != nil && p.at > r.acceptd-w.start+command.DefaultNotAfter {
+			w.fail("CMD-4: %s opened %s after it was accepted", w.name(p.id), p.at-(r.acceptd-w.start))
+		}
+	}
+	if all > 1 {
+		w.fail("CMD-5: one key, %d pulses", all)
+	}
+	keys := 0
+	for _, r := range w.rows {
+		if r.in.Key == key {
+			keys++
+		}
+	}
+	if keys > 1 {
+		w.fail("CMD-5: one key, %d commands", keys)
+	}
+	first := ""
+	for _, c := range w.calls {
+		if !c.done || c.err != nil {
+			continue
+		}
+		id := c.a.Result.CommandID
+		r := w.row(id)
+		if first == "" {
+			first = string(c.a.Body)
+		}
+		switch {
+		case string(c.a.Body) != first:
+			w.fail("CMD-5: the key answered %q and %q", first, c.a.Body)
+		case r == nil || r.st == nil && c.a.Status != 504:
+			w.fail("CMD-6: %d was answered and is not durable", c.a.Status)
+		case c.a.Status == 200 && r.in.Command == wire.CmdOpen && pulses[id] != 1:
+			w.fail("CMD-1: reported, and %d pulses", pulses[id])
+		case c.a.Status == 409 && w.sent[id] > 0:
+			w.fail("CMD-2: answered offline, and it was sent")
+		case c.a.Status == 502 && pulses[id] > 0:
+			w.fail("CMD-3: answered refused, and it opened")
+		}
+	}
+}
+
+// end lets the path come to its end: everything is written and delivered, time
+// passes, and a last caller asks under the key.
+func (w *state) end() {
+	settle := func() {
+		for n := 0; n < 40 && w.bad == ""; n++ {
+			if !w.online {
+				w.act("connect")
+			}
+			switch {
+			case len(w.ops) > 0:
+				w.act("write 0")
+			case len(w.down) > 0:
+				w.act("down 0")
+			case len(w.up) > 0:
+				w.act("up 0")
+			default:
+				return
+			}
+		}
+	}
+	w.armed = ""
+	for range 6 {
+		settle()
+		w.fence()
+		time.Sleep(tickLen)
+		w.rest()
+	}
+	w.call("last")
+	w.rest()
+	for range 4 {
+		settle()
+		w.fence()
+		time.Sleep(tickLen)
+		w.rest()
+	}
+	for _, c := range w.calls {
+		if !c.done {
+			w.fail("CMD-4: a caller (%s) was never answered", c.kind)
+		}
+	}
+	if last := w.calls[len(w.calls)-1]; last.done && last.err != nil && !errors.Is(last.err, command.ErrReused) {
+		w.fail("CMD-5: in the end the key answers %v", last.err)
+	}
+	for _, r := range w.rows {
+		if r.st == nil {
+			w.fail("CMD-6: %s was never settled", w.name(r.in.CommandID))
+		}
+	}
+}
+
+func (w *state) close() {
+	w.svc.Kill()
+	w.fence()
+	synctest.Wait()
+	w.mu.Lock()
+	w.lives++
+	ops := w.ops
+	w.mu.Unlock()
+	for _, o := range ops {
+		o.res <- errDisk
+	}
+	w.svc.Stop()
+}
+
+// explored is what a search saw.
+type explored struct {
+	states, transitions int
+	bad                 string
+	path                []string
+}
+
+// explore tries every order of actions within the budget, breadth first; a state
+// that was seen is not left again. It stops at the first breach.
+func explore(t *testing.T, name string, b budget) (out explored) {
+	synctest.Test(t, func(*testing.T) {
+		seen := map[string]bool{}
+		queue := [][]string{nil}
+		for len(queue) > 0 && out.bad == "" {
+			path := queue[0]
+			queue = queue[1:]
+			w := newState(name)
+			w.call("first")
+			w.rest()
+			for _, a := range path {
+				w.act(a)
+			}
+			out.transitions++
+			if w.bad == "" {
+				if h := w.hash(); !seen[h] {
+					seen[h] = true
+					for _, a := range w.actions(b) {
+						queue = append(queue, append(slices.Clone(path), a))
+					}
+					w.end()
+				}
+			}
+			out.bad, out.path = w.bad, path
+			w.close()
+		}
+		out.states = len(seen)
+	})
+	return out
+}
+
+// mishaps are the searches: together every order of deliveries, losses,
+// duplicates, time-outs and deaths around one command, its repeat, another
+// request under its key, and a revocation.
+var mishaps = map[string]budget{
+	"deaths":     {"repeat": 1, "crash": 1, "reboot": 1, "time": 2},
+	"line":       {"repeat": 1, "lose": 1, "duplicate": 1, "cut": 1, "time": 4},
+	"disk":       {"repeat": 1, "other": 1, "fail": 1, "time": 5},
+	"revocation": {"revoke": 1, "present": 1, "reboot": 1, "cut": 1, "duplicate": 1, "lose": 1},
+}
+
+// TestEveryInterleaving [CMD-1] [CMD-2] [CMD-3] [CMD-4] [CMD-5] [CMD-6]
+func TestEveryInterleaving(t *testing.T) {
+	t.Parallel()
+	for name, b := range mishaps {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := explore(t, "", b)
+			t.Logf("%s: %d states, %d transitions", name, got.states, got.transitions)
+			if got.bad != "" {
+				t.Errorf("%s\nafter %s", got.bad, strings.Join(got.path, ", "))
+			}
+		})
+	}
+}
+
+// Each planted bug of a command is found by a search.
+func TestInterleavingsFindBugs(t *testing.T) {
+	t.Parallel()
+	for name, search := range map[string]string{
+		bug.PublishBeforeCommit: "disk", bug.MemoryOnlyLedger: "deaths", bug.ConflictAfterSend: "disk",
+		bug.UnfinishedSentAgain: "deaths", bug.RecoverSends: "deaths", bug.NotAfterFromSend: "disk", bug.OfflineButSent: "line",
+		bug.SettleForgotten: "line", bug.LateChangesAnswer: "line",
+		bug.BoardIgnoresNotAfter: "line", bug.BoardActsTwice: "line", bug.BoardForgetsCommands: "line",
+		bug.BoardReportsOnly: "line", bug.BoardRefusesAndOpens: "line",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := explore(t, name, mishaps[search])
+			if got.bad == "" {
+				t.Fatalf("not found in %d states, %d transitions of %s", got.states, got.transitions, search)
+			}
+			t.Logf("found after %d states: %s\nby %s", got.states, got.bad, strings.Join(got.path, ", "))
+		})
+	}
+}

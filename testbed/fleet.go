@@ -1,0 +1,218 @@
+package testbed
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/boardsim"
+	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/listen"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// FleetConfig is a fleet in a process of its own.
+type FleetConfig struct {
+	World          *world.World
+	Broker         string // host:port
+	SliceI, SliceN int
+	Control        string // "" = none
+	ControlToken   string // "" = a new one
+	SecretFile     string // shared with the server; "" = the passwords derive from the seed
+	DataDir        string
+	Virtual        bool
+	Progress       func(online, boards int) // as in Config
+	Log            *slog.Logger
+}
+
+// FleetReady is what a started fleet says of itself.
+type FleetReady struct {
+	Ready        bool   `json:"ready"`
+	Boards       int    `json:"boards"`
+	Control      string `json:"control,omitempty"`
+	ControlToken string `json:"controlToken,omitempty"`
+}
+
+// Fleet is a running fleet with its control listener.
+type Fleet struct {
+	Ready   FleetReady
+	fleet   *boardsim.Fleet
+	control *http.Server
+	clk     clock.Clock
+	memory  *lab
+	started atomic.Bool // every board has been connected
+}
+
+// StartFleet connects the boards and returns when all are connected. Errors:
+// ErrOtherWorld, ErrInUse, a taken port, an unwritable directory, the context's.
+func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
+	f := &Fleet{}
+	defer func() {
+		if err != nil {
+			_ = f.Stop()
+		}
+	}()
+	var ctl net.Listener
+	if c.Control != "" { // before anything is written
+		if ctl, err = net.Listen("tcp", c.Control); err != nil {
+			return nil, taken(c.Control, err)
+		}
+		defer func() {
+			if err != nil {
+				_ = ctl.Close()
+			}
+		}()
+	}
+	if err := c.passwords(); err != nil {
+		return nil, err
+	}
+	if f.memory, err = openLab(c.DataDir, fleetFile(c), c.World.Seed, 0); err != nil {
+		return nil, err
+	}
+	flight := clock.NewFlight()
+	f.clk = newClock(c.Virtual, f.memory.start(clock.WallNow()), flight)
+	var spool *history.Spool
+	var told func(history.Event) // nobody could read it
+	if ctl != nil {
+		spool = history.NewSpool(c.DataDir, wallNs)
+		told = spool.Append
+	}
+	server := newPeer(c.World)
+	f.fleet, err = boardsim.New(boardsim.Config{
+		World: c.World, Kinds: []string{world.Live}, SliceI: c.SliceI, SliceN: c.SliceN, DataDir: c.DataDir, Seed: c.World.Seed,
+		Dial:  dialTCP(c.Broker),
+		Clock: f.clk, Flight: flight, Apart: true, Synced: true, History: told, Log: c.Log, Desired: server.Desired, Seat: server.Seat,
+		Addr: func() string { return "tcp://" + c.Broker },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if ctl != nil {
+		f.startControl(ctl, c.ControlToken, spool, server)
+	}
+	if err := connect(ctx, f.fleet, c.Progress); err != nil {
+		return nil, err
+	}
+	f.Ready.Ready, f.Ready.Boards = true, f.fleet.Len()
+	f.started.Store(true)
+	return f, nil
+}
+
+// passwords derives the boards' passwords as the server does.
+func (c FleetConfig) passwords() error {
+	if c.SecretFile == "" {
+		c.World.DeriveSecrets(nil)
+		return nil
+	}
+	shared, err := datadir.OpenShared(c.SecretFile, false)
+	if err != nil {
+		return err
+	}
+	c.World.DeriveSecrets(shared.Of("world"))
+	return nil
+}
+
+// fleetFile is the memory of one slice: several may share a data directory.
+func fleetFile(c FleetConfig) string {
+	if c.SliceN > 1 {
+		return fmt.Sprintf("fleet-%d-of-%d-lab.json", c.SliceI, c.SliceN)
+	}
+	return "fleet-lab.json"
+}
+
+func (f *Fleet) startControl(l net.Listener, token string, spool *history.Spool, server *peer) {
+	if token == "" {
+		token = newToken()
+	}
+	f.Ready.Control, f.Ready.ControlToken = "http://"+l.Addr().String(), token
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", metricsPage(ofProcess(), f.fleet.Metrics()))
+	mux.HandleFunc("/readyz", f.readyz)
+	mux.Handle("/", control.Handler(token, func(r chi.Router) {
+		control.ClockRoutes(r, f.clk, f.memory.remember)
+		control.HistoryRoute(r, func(w io.Writer, since int64) error {
+			if !spool.Recording() {
+				if _, err := spool.Start(); err != nil {
+					return err
+				}
+			}
+			return spool.WriteSince(w, since)
+		}, func(on bool) (err error) {
+			if on {
+				_, err = spool.Start()
+			} else {
+				spool.Stop()
+			}
+			return err
+		})
+		server.route(r)
+		f.fleet.Routes(r.With(server.fresh))
+	}))
+	f.control = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
+	share := listen.Share(listen.Descriptors()).Control
+	go func() { _ = f.control.Serve(listen.NewCap(share, share/2).On(l)) }()
+}
+
+// readyz is 200 once every board has been connected, as the server's is when it
+// can serve: what 'doorlab wait' asks.
+func (f *Fleet) readyz(w http.ResponseWriter, _ *http.Request) {
+	if !f.started.Load() {
+		w.Header().Set("Retry-After", "1")
+		control.Fail(w, http.StatusServiceUnavailable, "unavailable", fmt.Sprintf("%d of %d boards are connected", f.fleet.Online(), f.fleet.Len()), nil)
+		return
+	}
+	control.Data(w, map[string]string{"status": "ok"})
+}
+
+// Stop disconnects the boards and closes the listener.
+func (f *Fleet) Stop() error {
+	var errs []error
+	if f.control != nil {
+		errs = append(errs, f.control.Close())
+	}
+	if f.fleet != nil {
+		errs = append(errs, f.fleet.Stop())
+	}
+	if f.memory != nil {
+		if f.Ready.Ready {
+			f.memory.remember(f.clk.Now())
+		}
+		errs = append(errs, f.memory.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func newClock(virtual bool, start time.Time, flight *clock.Flight) clock.Clock {
+	if virtual {
+		return clock.NewVirtual(start, flight)
+	}
+	return clock.Real{}
+}
+
+func wallNs() int64 { return clock.WallNow().UnixNano() }
+
+// dialTCP numbers its connections, so that their source addresses spread.
+func dialTCP(addr string) func(context.Context, string) (net.Conn, error) {
+	var n atomic.Int64
+	return func(ctx context.Context, _ string) (net.Conn, error) { return link.DialTCP(ctx, addr, int(n.Add(1))) }
+}
+
+func newToken() string {
+	b := make([]byte, 24)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

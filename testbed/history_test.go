@@ -1,0 +1,104 @@
+package testbed
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// openMany opens the first door of the first live place n times.
+func openMany(t *testing.T, tb *Testbed, prefix string, n int) {
+	t.Helper()
+	c := client.Client{Base: tb.Ready.HTTP}
+	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := tb.cfg.World.Places[1].Boards[0].Doors[0].ID
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range n / 8 {
+				if got := openWith(t, tb, token, door, fmt.Sprint(prefix, w, "-", i)); got != 200 {
+					t.Errorf("command %d: %d", i, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A server that nobody records keeps no events; a run in the middle of its life
+// gets a history that begins with the state of that moment and can be judged.
+func TestHistoryOnDemand(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{OnDemand: true})
+	openMany(t, tb, "before", 80)
+	if tb.History.Len() != 0 || tb.spool.Recording() {
+		t.Fatalf("%d events in memory, recording %v", tb.History.Len(), tb.spool.Recording())
+	}
+	lab := tb.lab()
+	if err := lab.Record(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	openMany(t, tb, "within", 80)
+	events, err := lab.History(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, e := range events {
+		count[e.Kind+e.Op]++
+	}
+	boards := tb.Boards()
+	for kind, want := range map[string]int{history.Online: boards, history.Applied: boards, history.Started: 1, history.RecordIn: 80,
+		history.Content + history.ContentBase: len(tb.Ready.Places)} {
+		if count[kind] != want {
+			t.Errorf("%d events %q, want %d", count[kind], kind, want)
+		}
+	}
+	if n := count[history.Intent+"open"]; n != 80 {
+		t.Errorf("%d intents, want the 80 of the run", n)
+	}
+	for _, row := range judge.Ledger(judge.Judge(judge.NewView(events)), nil, judge.Basis{}) {
+		if row.Status == judge.Fail {
+			t.Errorf("%s: %s %v", row.Clause, row.Number, row.FirstBad)
+		}
+	}
+	if err := lab.Record(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if tb.spool.Recording() {
+		t.Error("still recording")
+	}
+	openMany(t, tb, "after", 8)
+	events, err = lab.History(t.Context()) // the first reader begins a recording
+	if err != nil || len(events) == 0 || !tb.spool.Recording() {
+		t.Errorf("%d events, %v, recording %v", len(events), err, tb.spool.Recording())
+	}
+}
+
+// What up plays is a run: its history has what happened before anybody asked.
+func TestHistoryOfUp(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{OnDemand: true, Recorded: true})
+	openMany(t, tb, "k", 8)
+	lab := tb.lab()
+	events, err := lab.History(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	intents := 0
+	for _, e := range events {
+		if e.Kind == history.Intent {
+			intents++
+		}
+	}
+	if intents != 8 || tb.History.Len() != 0 {
+		t.Errorf("%d intents, %d events in memory; want 8 and 0", intents, tb.History.Len())
+	}
+}

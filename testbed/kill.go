@@ -1,0 +1,125 @@
+package testbed
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/doorlab/doorlab/internal/control"
+)
+
+// Kill drops the server's life, as the death of its process would, and begins
+// the next on the same data. Callers find their connection closed. It returns
+// when the boards are back.
+func (t *Testbed) Kill() error { return t.next(t.life.Load(), true) }
+
+// CrashAt makes the life be dropped when the next command passes a point
+// (command.CrashPoints), and the next one begin. It doesn't wait for that: Lives
+// tells. Error: the point isn't one, or the server is restarting.
+func (t *Testbed) CrashAt(point string) error {
+	l := t.life.Load()
+	if l == nil {
+		return errRestarting
+	}
+	return l.server.CrashAt(point, func() {
+		l.dead.Store(true)
+		go func() {
+			err := t.next(l, true)
+			if err == nil || errors.Is(err, errRestarting) { // somebody else ended it meanwhile
+				return
+			}
+			select {
+			case t.failed <- err:
+			default:
+			}
+		}()
+	})
+}
+
+// Lives is how many lives the server has begun. It grows when the boards are
+// back, or have had their time to come back.
+func (t *Testbed) Lives() int64 { return t.lives.Load() }
+
+// end ends a life: with its process's death, or in order.
+func (l *life) end(kill bool) error {
+	if !kill {
+		return l.server.Stop()
+	}
+	l.dead.Store(true)
+	return l.server.Kill()
+}
+
+// mortal serves requests as long as the life lasts: a caller that waits when it is
+// killed finds the connection closed, without an answer.
+func (l *life) mortal(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(&lastWords{w, l}, r)
+		if l.dead.Load() {
+			panic(http.ErrAbortHandler)
+		}
+	})
+}
+
+// lastWords writes nothing for the dead.
+type lastWords struct {
+	http.ResponseWriter
+	l *life
+}
+
+func (w *lastWords) WriteHeader(status int) {
+	if !w.l.dead.Load() {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w *lastWords) Write(b []byte) (int, error) {
+	if w.l.dead.Load() {
+		return 0, http.ErrAbortHandler
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController through.
+func (w *lastWords) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// postRestart is POST /restart {kill?, at?}.
+func (t *Testbed) postRestart(w http.ResponseWriter, r *http.Request) {
+	var b struct {
+		Kill bool   `json:"kill"`
+		At   string `json:"at"`
+	}
+	body := bufio.NewReader(r.Body)
+	if _, err := body.Peek(1); err != io.EOF { // no body means neither; its length isn't always announced
+		r.Body = io.NopCloser(body)
+		if !control.Body(w, r, &b) {
+			return
+		}
+	}
+	if b.At != "" {
+		if !b.Kill {
+			control.FailField(w, "at", `is for {"kill": true} only`)
+			return
+		}
+		if err := t.CrashAt(b.At); err != nil {
+			control.FailField(w, "at", err.Error())
+			return
+		}
+		control.Data(w, map[string]any{"armed": b.At, "lives": t.Lives()})
+		return
+	}
+	end := t.Restart
+	if b.Kill {
+		end = t.Kill
+	}
+	if err := end(); err != nil {
+		control.Fail(w, http.StatusInternalServerError, "internal_error", "the server did not come back: "+err.Error(), nil)
+		return
+	}
+	control.Data(w, map[string]any{"restarted": true, "lives": t.Lives()})
+}
+
+// getRestart is GET /restart: how many lives there were.
+func (t *Testbed) getRestart(w http.ResponseWriter, _ *http.Request) {
+	control.Data(w, map[string]any{"lives": t.Lives()})
+}

@@ -1,0 +1,171 @@
+package testbed
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/command"
+)
+
+// tryOpen sends a command; err when the connection ended without an answer.
+func tryOpen(t *testing.T, tb *Testbed, token, door, key string) (status int, replayed bool, err error) {
+	t.Helper()
+	resp, err := sendOpen(t, tb, token, door, key)
+	if err != nil {
+		return 0, false, err
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode, resp.Header.Get("Idempotent-Replayed") == "true", nil
+}
+
+// afterLife returns when the server has begun its nth life.
+func (t *Testbed) afterLife(n int64) {
+	for lives := int64(0); lives < n; runtime.Gosched() {
+		t.restart.Lock() // while one life ends and the next begins
+		lives = t.Lives()
+		t.restart.Unlock()
+	}
+}
+
+// At each crash point the server's life is dropped and begins again on the same
+// data: no caller gets an answer, boards come back, the key gives the outcome
+// that was durable, and no key has two pulses [CMD-6].
+func TestCrashAtEveryPoint(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true})
+	c := client.Client{Base: tb.Ready.HTTP}
+	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab := tb.lab()
+	for i, tc := range []struct {
+		at     command.Point
+		status int
+		pulses int // -1 = at most one
+	}{
+		{command.AfterClaim, 504, 0},
+		{command.BeforePublish, 504, 0},
+		{command.AfterPublish, 504, -1},
+		{command.BeforeCommit, 504, 1},
+		{command.AfterCommit, 200, 1},
+		{command.BeforeAnswer, 200, 1},
+	} {
+		key, door := "crash-"+string(tc.at), tb.cfg.World.Places[1].Boards[i].Doors[0].ID
+		lives := tb.Lives()
+		if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true, "at": tc.at}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if status, _, err := tryOpen(t, tb, token, door, key); err == nil {
+			t.Errorf("%s: the dead server answered %d", tc.at, status)
+		}
+		tb.afterLife(lives + 1)
+		for range 2 {
+			if status, replayed, err := tryOpen(t, tb, token, door, key); err != nil || status != tc.status || !replayed {
+				t.Errorf("%s: then %d, replayed %t, %v; want %d from the ledger", tc.at, status, replayed, err, tc.status)
+			}
+		}
+		if n := pulses(tb, key); n > 1 || tc.pulses >= 0 && n != tc.pulses {
+			t.Errorf("%s: %d pulses, want %d", tc.at, n, tc.pulses)
+		}
+		if status, _, err := tryOpen(t, tb, token, door, "after-"+string(tc.at)); err != nil || status != http.StatusOK {
+			t.Errorf("%s: the next life answers %d, %v; want 200", tc.at, status, err)
+		}
+	}
+	var got struct{ Lives int64 }
+	if err := lab.Do(t.Context(), http.MethodGet, "/lab/v1/restart", nil, &got); err != nil || got.Lives != 7 {
+		t.Errorf("%d lives, %v, want 7", got.Lives, err)
+	}
+}
+
+// pulses counts what relays did for the commands under a key.
+func pulses(tb *Testbed, key string) (n int) {
+	ids := map[string]bool{}
+	place := tb.cfg.World.Places[1].ID
+	for _, e := range tb.History.Snapshot() {
+		if e.Kind == history.Intent && e.Key == history.KeyHash(place, key) {
+			ids[e.CommandID] = true
+		}
+		if e.Kind == history.Actuation && e.Action == "pulse" && ids[e.CommandID] {
+			n++
+		}
+	}
+	return n
+}
+
+// A command that waits for a silent board when its server is killed: its caller
+// finds the connection closed, the next life answers 504 under the key.
+func TestKillWhileWaiting(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true})
+	c := client.Client{Base: tb.Ready.HTTP}
+	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := tb.cfg.World.Places[1].Boards[0]
+	lab := tb.lab()
+	fault := map[string]any{"fault": "silent", "boards": []string{b.ID}}
+	if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/faults", fault, nil); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := tryOpen(t, tb, token, b.Doors[0].ID, "k")
+		ended <- err
+	}()
+	for n := 0; n == 0; runtime.Gosched() {
+		for _, e := range tb.History.Snapshot() {
+			if e.Kind == history.Publish {
+				n++
+			}
+		}
+	}
+	if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the caller of a killed server got an answer")
+	}
+	if status, replayed, err := tryOpen(t, tb, token, b.Doors[0].ID, "k"); status != http.StatusGatewayTimeout || !replayed || err != nil {
+		t.Errorf("the next life: %d, replayed %t, %v; want the 504 of the claim", status, replayed, err)
+	}
+}
+
+func TestRestartRefusals(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true})
+	lab := tb.lab()
+	for _, body := range []map[string]any{
+		{"kill": true, "at": "after-lunch"}, {"at": "after-claim"}, {"kil": true}, {"kill": "yes"},
+	} {
+		var failed *client.Error
+		err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/restart", body, nil)
+		if !errors.As(err, &failed) || failed.Status != http.StatusBadRequest {
+			t.Errorf("%v: %v, want 400", body, err)
+		}
+	}
+	if tb.Lives() != 1 {
+		t.Errorf("%d lives, want 1: a refused call changes nothing", tb.Lives())
+	}
+}
+
+// A body that isn't there is as good as an empty object, whether or not its
+// length is announced.
+func TestRestartWithoutABody(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true})
+	for _, length := range []int64{0, -1} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/restart", http.NoBody)
+		r.ContentLength = length
+		before := tb.Lives()
+		if tb.postRestart(w, r); w.Code != http.StatusOK || tb.Lives() != before+1 {
+			t.Errorf("length %d: %d %s, %d lives, want 200 and %d", length, w.Code, w.Body, tb.Lives(), before+1)
+		}
+	}
+}

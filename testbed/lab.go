@@ -1,0 +1,176 @@
+package testbed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/datadir"
+)
+
+// ErrInUse: another process has the data directory.
+var ErrInUse = errors.New("the data directory is in use by another doorlab")
+
+// lab is what the data directory remembers beside the database: the seed, where
+// the secrets come from, and how far virtual time had come.
+type lab struct {
+	Seed     int64     `json:"seed"`
+	FileSeed int64     `json:"fileSeed,omitempty"` // the world file's own, when --seed overrode it
+	Now      time.Time `json:"now"`                // how far time had come ...
+	Wall     time.Time `json:"wall"`               // ... when the machine's clock said this
+	Secrets  string    `json:"secrets,omitempty"`  // where live places' secrets come from: below; "" in older data: the seed
+	Shared   string    `json:"shared,omitempty"`   // id of the secret file
+	SecretID string    `json:"secretId,omitempty"` // of the directory's own secret
+	Begun    bool      `json:"begun,omitempty"`    // the first start hasn't come to its end yet
+
+	mu   sync.Mutex
+	path string
+	lock *os.File
+}
+
+// Where the secrets of live places come from.
+const (
+	fromData = "data"
+	fromSeed = "seed"
+	fromFile = "file"
+)
+
+const labFile = datadir.LabFile
+
+// openLab takes the directory for this process, and remembers the seeds when it
+// is new. Errors: ErrInUse, ErrOtherWorld, the file system's.
+func openLab(dir, file string, seed, fileSeed int64) (_ *lab, err error) {
+	have, err := readLab(dir, file)
+	if err == nil && have.Seed != seed { // before anything is touched
+		return nil, fmt.Errorf("%w: %s was made with --seed %d, not %d", ErrOtherWorld, dir, have.Seed, seed)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, ofDir(dir, err)
+	}
+	fresh := err != nil
+	if err := datadir.Private(dir); err != nil {
+		return nil, ofDir(dir, err)
+	}
+	l := &lab{Seed: seed, FileSeed: fileSeed, Begun: true, path: filepath.Join(dir, file)}
+	if l.lock, err = lockFile(dir, strings.Replace(file, "lab.json", "lock", 1)); err != nil {
+		return nil, err
+	}
+	if !fresh {
+		have.path, have.lock = l.path, l.lock
+		return have, nil
+	}
+	if err := l.write(); err != nil {
+		_ = l.lock.Close()
+		return nil, ofDir(dir, err)
+	}
+	return l, nil
+}
+
+// ofDir names the directory in place of the file in it.
+func ofDir(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("data directory %s: %w", dir, err)
+}
+
+// lockFile takes a file of the directory for this process. Errors: ErrInUse, the file system's.
+func lockFile(dir, name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, ofDir(dir, err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
+	}
+	return f, nil
+}
+
+func readLab(dir, file string) (*lab, error) {
+	b, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		return nil, err
+	}
+	var l lab
+	if err := json.Unmarshal(b, &l); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w", file, err)
+	}
+	return &l, nil
+}
+
+// RememberedSeed is the seed that a data directory was made with, and the one
+// its world file had of its own; 0 when it has none.
+func RememberedSeed(dir string) (seed, fileSeed int64) {
+	l, err := readLab(dir, labFile)
+	if err != nil {
+		return 0, 0
+	}
+	if l.FileSeed == 0 {
+		return l.Seed, l.Seed
+	}
+	return l.Seed, l.FileSeed
+}
+
+// RememberedSecrets reports whether the secrets of a data directory's live places derive from its seed.
+func RememberedSecrets(dir string) (seeded bool) {
+	l, err := readLab(dir, labFile)
+	return err == nil && (l.Secrets == "" || l.Secrets == fromSeed)
+}
+
+// start is where virtual time continues: never before anything that the previous
+// run saw. Time runs with the wall clock between jumps, and every jump is stored.
+func (l *lab) start(now time.Time) time.Time {
+	if l.Now.IsZero() {
+		return now
+	}
+	if then := l.Now.Add(max(clock.WallNow().Sub(l.Wall), 0)); then.After(now) {
+		return then
+	}
+	return now
+}
+
+// remember notes how far time has come.
+func (l *lab) remember(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.After(l.Now) {
+		l.Now, l.Wall = now, clock.WallNow()
+		_ = l.write() // a start from an earlier time is the worst of it
+	}
+}
+
+// complete notes that the first start has come to its end: from now on every
+// file of the directory is missed.
+func (l *lab) complete() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.Begun {
+		return nil
+	}
+	l.Begun = false
+	return l.write()
+}
+
+func (l *lab) write() error {
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return datadir.Write(l.path, b)
+}
+
+// Close lets the directory go.
+func (l *lab) Close() error { return l.lock.Close() }

@@ -1,0 +1,199 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/boardsim"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/pipe"
+	"github.com/doorlab/doorlab/server"
+	"github.com/doorlab/doorlab/server/board"
+)
+
+// life is one life of the server: a restart ends it and begins the next on the
+// same data, behind the same addresses.
+type life struct {
+	server  *server.Server
+	public  http.Handler
+	control http.Handler
+	memory  *pipe.Listener // boards in memory dial it
+	mqtt    net.Listener   // the address of the others, which outlives the server
+	dead    atomic.Bool    // killed, not stopped
+}
+
+var errRestarting = errors.New("the server is restarting")
+
+// begin starts the server and serves its boards.
+func (t *Testbed) begin(mqtt net.Listener, sip string) error {
+	linkURL := t.cfg.LinkURL
+	if linkURL == "" {
+		linkURL = t.Ready.HTTP
+	}
+	s, err := server.New(server.Config{
+		DataDir: t.cfg.DataDir, World: t.cfg.World, Clock: t.clk, Flight: t.flight, History: t.told(), Recording: t.recording, Retention: t.cfg.Retention,
+		Counted: func(boardID string) bool { f := t.boards.Load(); return f != nil && f.Simulates(boardID) },
+		Rotated: t.rotated,
+		LinkURL: linkURL, TrustedProxies: t.cfg.TrustedProxy, SIP: sip, SIPPeers: t.cfg.SIPPeers, Failed: t.fail, Greet: t.caps.greet, CrashPoints: t.cfg.CrashPoints, Wait: t.cfg.Wait, Coalesce: t.cfg.Coalesce, Log: t.cfg.Log,
+	})
+	if errors.Is(err, server.ErrOtherWorld) {
+		return fmt.Errorf("%w (%s): %w; use another --data, or the --seed and world it was made with", ErrOtherWorld, t.cfg.DataDir, err)
+	}
+	if errors.Is(err, server.ErrForeign) {
+		return fmt.Errorf("%w: %s and %s in %s don't belong together; restore the backup of both", datadir.ErrForeign, datadir.DatabaseFile, datadir.SecretFile, t.cfg.DataDir)
+	}
+	if err != nil {
+		return err
+	}
+	l := &life{server: s, memory: pipe.NewListener("boards"), mqtt: mqtt}
+	l.public = l.mortal(s.Handler())
+	if t.Ready.ControlToken != "" {
+		l.mountControl(t, t.Ready.ControlToken)
+	}
+	t.life.Store(l)
+	t.serve("the broker", func() error { return s.ServeMQTT(t.caps.broker.On(lend(mqtt))) })
+	t.serve("the memory link", func() error { return s.ServeMQTT(l.memory) })
+	return nil
+}
+
+func (l *life) mountControl(t *Testbed, token string) {
+	l.control = control.Handler(token, func(r chi.Router) {
+		l.server.Control(r, t.controlHooks())
+		t.fleet.Routes(r)
+		r.Get("/revisions", t.revisions)
+		r.Get("/seats/{id}", func(w http.ResponseWriter, r *http.Request) { control.Data(w, t.seat(chi.URLParam(r, "id"))) })
+		r.Get("/restart", t.getRestart)
+		r.Post("/restart", t.postRestart)
+	})
+}
+
+// Restart stops the server and starts it again on the same data, and returns
+// when the boards are back. Commands that wait for a board are answered 504;
+// calls that arrive in between get 503.
+func (t *Testbed) Restart() error { return t.next(t.life.Load(), false) }
+
+// next ends a life, unless that has been done already, and begins the next one.
+func (t *Testbed) next(old *life, kill bool) error {
+	t.restart.Lock()
+	defer t.restart.Unlock()
+	if old == nil || !t.life.CompareAndSwap(old, nil) {
+		return errRestarting
+	}
+	back := t.flight.Begin() // a jump waits
+	online := t.fleet.Online()
+	err := old.end(kill)
+	if err == nil {
+		err = t.begin(old.mqtt, t.Ready.SIP)
+	}
+	back()
+	if err != nil {
+		return err
+	}
+	t.await(online)
+	t.flight.Settle()
+	t.lives.Add(1)
+	return nil
+}
+
+// How long boards get to come back to a new life, and how often they are counted.
+const (
+	backWithin = 10 * time.Second
+	backLook   = 5 * time.Millisecond
+)
+
+// await returns when the new life has that many boards, or when they have had
+// their time. The fleet's own count won't do: a board learns late that its
+// connection ended.
+func (t *Testbed) await(online int) {
+	s := t.life.Load().server
+	for until := clock.Mono() + backWithin; s.Online() < online && clock.Mono() < until; {
+		look := make(chan struct{})
+		clock.WallAfter(backLook, func() { close(look) })
+		<-look
+	}
+}
+
+// now serves what the current life has for it; 503 during a restart.
+func (t *Testbed) now(of func(*life) http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l := t.life.Load()
+		if l == nil {
+			w.Header().Set("Retry-After", "1")
+			control.Fail(w, http.StatusServiceUnavailable, "storage_unavailable", "the server is restarting; try again", nil)
+			return
+		}
+		of(l).ServeHTTP(w, r)
+	})
+}
+
+func (t *Testbed) dialMemory(ctx context.Context, _ string) (net.Conn, error) {
+	l := t.life.Load()
+	if l == nil {
+		return nil, errRestarting
+	}
+	return l.memory.Dial(ctx)
+}
+
+func (t *Testbed) desired(boardID string) int64 {
+	if l := t.life.Load(); l != nil {
+		return l.server.Desired(boardID)
+	}
+	return 0
+}
+
+// seat is what the server knows of a board, whoever speaks for it.
+func (t *Testbed) seat(boardID string) (out boardsim.Seat) {
+	l := t.life.Load()
+	if l == nil {
+		return out
+	}
+	s := l.server.Board(boardID)
+	out = boardsim.Seat{Online: s.State == board.Online, AppliedRevision: s.AppliedRevision, BufferedRecords: s.Buffered, DroppedRecords: s.Dropped, Dropped: s.Drops}
+	if !s.Since.IsZero() {
+		out.Since = s.Since.UnixMilli()
+	}
+	for _, channel := range slices.Sorted(maps.Keys(s.Standings)) {
+		st := s.Standings[channel]
+		st.Channel = channel
+		out.Standings = append(out.Standings, st)
+	}
+	return out
+}
+
+// rotated gives a simulated board its new password: in the world, for boards
+// that are built later, and in the fleet.
+func (t *Testbed) rotated(boardID, password string) {
+	if f := t.boards.Load(); f != nil {
+		f.SetPassword(boardID, password)
+		return
+	}
+	for i := range t.cfg.World.Places { // before the fleet is built
+		for j := range t.cfg.World.Places[i].Boards {
+			if b := &t.cfg.World.Places[i].Boards[j]; b.ID == boardID {
+				b.Password = password
+			}
+		}
+	}
+}
+
+// revisions answers each place's current revision: what a fleet in a process of its own cannot know.
+func (t *Testbed) revisions(w http.ResponseWriter, _ *http.Request) {
+	out := map[string]int64{}
+	for _, p := range t.cfg.World.Places {
+		if len(p.Boards) > 0 {
+			out[p.ID] = t.desired(p.Boards[0].ID)
+		}
+	}
+	control.Data(w, out)
+}

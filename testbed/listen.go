@@ -1,0 +1,117 @@
+package testbed
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// listenAll takes every address first, so that a taken port changes nothing. ctl is nil without a control API.
+func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error) {
+	if public, err = t.listen(c.HTTP); err != nil {
+		return nil, nil, nil, err
+	}
+	if mqtt, err = t.listen(c.MQTT); err != nil {
+		return nil, nil, nil, err
+	}
+	if c.Control != "" {
+		if ctl, err = t.listen(c.Control); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if c.SIP != "" {
+		err = freeSIP(c.SIP)
+	}
+	if ctl != nil {
+		ctl = t.caps.control.On(ctl)
+	}
+	return t.caps.public.On(public), mqtt, ctl, err
+}
+
+func (t *Testbed) listen(addr string) (net.Listener, error) {
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, taken(addr, err)
+	}
+	t.onStop(ignoreClosed(l.Close))
+	return l, nil
+}
+
+// freeSIP says whether an address that is listened on later, over UDP and TCP, can be had now.
+func freeSIP(addr string) error {
+	udp, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		return taken(addr, err)
+	}
+	if _, port, _ := net.SplitHostPort(addr); port == "0" { // a port that both have is looked for then
+		return udp.Close()
+	}
+	tcp, err := net.Listen("tcp", addr)
+	if err != nil {
+		return errors.Join(taken(addr, err), udp.Close())
+	}
+	return errors.Join(tcp.Close(), udp.Close())
+}
+
+// lent is a listener whose borrower may close it: the address stays taken, and
+// who connects meanwhile waits for the next borrower.
+type lent struct {
+	net.Listener
+	back atomic.Bool
+}
+
+func lend(l net.Listener) *lent {
+	setDeadline(l, time.Time{})
+	return &lent{Listener: l}
+}
+
+// setDeadline ends a waiting Accept of a TCP listener.
+func setDeadline(l net.Listener, at time.Time) {
+	if t, ok := l.(*net.TCPListener); ok {
+		_ = t.SetDeadline(at)
+	}
+}
+
+// Accept implements net.Listener.
+func (l *lent) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil && l.back.Load() {
+		err = net.ErrClosed
+	}
+	return c, err
+}
+
+// Close gives the listener back.
+func (l *lent) Close() error {
+	l.back.Store(true)
+	setDeadline(l.Listener, time.Unix(1, 0))
+	return nil
+}
+
+// taken is the reason alone, and what to do about it.
+func taken(addr string, err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+		var sys *os.SyscallError
+		if errors.As(err, &sys) {
+			err = sys.Err
+		}
+	}
+	return fmt.Errorf("cannot listen on %s: %w; choose another address, port 0 picks a free one", addr, err)
+}
+
+func ignoreClosed(f func() error) func() error {
+	return func() error {
+		if err := f(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+}

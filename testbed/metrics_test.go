@@ -1,0 +1,116 @@
+package testbed
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// TestStrangersMakeNoSeries: whatever the request line says, no token needed,
+// the page grows by a few lines at most.
+func TestStrangersMakeNoSeries(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{})
+	for i := range 300 {
+		n := strconv.Itoa(i)
+		for _, line := range [][2]string{{"X" + n, "/nope"}, {"GET", "/nope/" + n}, {"Y" + n, "/core/v1/auth/apikey/token"}, {"Z" + n, "/space/v1/access/people"}} {
+			req, err := http.NewRequest(line[0], tb.Ready.HTTP+line[1], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			_ = resp.Body.Close()
+			if resp.StatusCode < 400 {
+				t.Fatalf("%s %s: %d, want a refusal", line[0], line[1], resp.StatusCode)
+			}
+		}
+	}
+	page := metricsOf(t, tb.Ready.Control)
+	if n := strings.Count(page, "doorlab_http_request_seconds_count{"); n > 10 {
+		t.Errorf("%d series of requests, want at most 10:\n%.2000s", n, page)
+	}
+	for _, want := range []string{`method="GET",route="other",status="404"`, `method="other",route="other",status="405"`, `method="other",route="/core/v1/auth/apikey/token",status="405"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no series with %s", want)
+		}
+	}
+}
+
+// TestFleetOfItsOwn: a fleet in its own process has the pages that Prometheus
+// and 'doorlab wait' ask, without a token.
+func TestFleetOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w := world.Default(3, 4)
+	tb, err := Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), SliceI: 1, SliceN: 2,
+		DataDir: t.TempDir(), Control: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Stop() })
+	if status := get(t, f.Ready.Control+"/readyz"); status != http.StatusOK {
+		t.Errorf("/readyz answers %d, want 200", status)
+	}
+	f.started.Store(false)
+	if status := get(t, f.Ready.Control+"/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz answers %d before every board was connected, want 503", status)
+	}
+	page := metricsOf(t, f.Ready.Control)
+	for _, want := range []string{`doorlab_fleet_boards{phase="online"} 2`, "doorlab_fleet_boards_online 2", `doorlab_fleet_faulty_boards{fault="offline"} 0`,
+		`doorlab_fleet_journal_lines_total{action="pulse"} 0`, "doorlab_build_info{"} {
+		if !strings.Contains(page, "\n"+want) {
+			t.Errorf("no %q on the fleet's page", want)
+		}
+	}
+}
+
+func get(t *testing.T, url string) int {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+func metricsOf(t *testing.T, control string) string {
+	t.Helper()
+	resp, err := http.Get(control + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+func TestMetricsCountTheBoards(t *testing.T) {
+	t.Parallel()
+	tb, err := Start(t.Context(), Config{World: world.Default(5, 10), Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	page := metricsOf(t, tb.Ready.Control)
+	for _, want := range []string{"\ndoorlab_boards_online 11\n", "\ndoorlab_sync_sent_total{kind=\"snapshot\"} 11\n"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", strings.TrimSpace(want))
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package testbed
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/boardsim"
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// peer is the server of a fleet in another process: boards do not know which
+// revision they should have, so GET /boards asks its control API. Without one
+// the applied revision is shown.
+type peer struct {
+	placeOf map[string]string
+
+	mu        sync.Mutex
+	server    *client.Client
+	revisions map[string]int64 // by place
+}
+
+// peerTimeout bounds what GET /boards waits for the server.
+const peerTimeout = 2 * time.Second
+
+func newPeer(w *world.World) *peer {
+	p := &peer{placeOf: map[string]string{}}
+	for _, pl := range w.Places {
+		for _, b := range pl.Boards {
+			p.placeOf[b.ID] = pl.ID
+		}
+	}
+	return p
+}
+
+// Desired is the revision of the board's place, 0 when no server is known.
+func (p *peer) Desired(boardID string) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.revisions[p.placeOf[boardID]]
+}
+
+// Seat is what the server knows of a board now; nothing without a server.
+func (p *peer) Seat(boardID string) (out boardsim.Seat) {
+	p.mu.Lock()
+	server := p.server
+	p.mu.Unlock()
+	if server == nil {
+		return out
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), peerTimeout)
+	defer cancel()
+	if err := server.Do(ctx, http.MethodGet, control.Prefix+"/seats/"+url.PathEscape(boardID), nil, &out); err != nil {
+		return boardsim.Seat{}
+	}
+	return out
+}
+
+// fresh asks the server before a request that shows boards.
+func (p *peer) fresh(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			p.ask(r.Context())
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (p *peer) ask(ctx context.Context) {
+	p.mu.Lock()
+	server := p.server
+	p.mu.Unlock()
+	if server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
+	defer cancel()
+	var got map[string]int64
+	if err := server.Do(ctx, http.MethodGet, control.Prefix+"/revisions", nil, &got); err != nil {
+		return // a server that is away changes nothing: what it said last holds
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.revisions = got
+}
+
+// route mounts POST /server {control, token}, which check uses to introduce the two.
+func (p *peer) route(r chi.Router) {
+	r.Post("/server", func(w http.ResponseWriter, r *http.Request) {
+		var b struct {
+			Control string `json:"control"`
+			Token   string `json:"token"`
+		}
+		if !control.Body(w, r, &b) {
+			return
+		}
+		if b.Control == "" {
+			control.FailField(w, "control", "must be the address of the server's control API")
+			return
+		}
+		p.mu.Lock()
+		p.server = &client.Client{Base: b.Control, Token: b.Token}
+		p.mu.Unlock()
+		control.Data(w, map[string]string{"control": b.Control})
+	})
+}

@@ -1,0 +1,125 @@
+package testbed
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/datadir"
+)
+
+// prepare checks that the data directory is whole and its own, takes it, and
+// fills in the world's secrets. Errors: those of datadir, ErrInUse, ErrOtherWorld,
+// the file system's.
+func (t *Testbed) prepare(c Config) (err error) {
+	have, err := readLab(c.DataDir, labFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !c.Init {
+		return ofDir(c.DataDir, err)
+	}
+	_, err = datadir.Whole(c.DataDir, have != nil && have.Begun)
+	if errors.Is(err, datadir.ErrIncomplete) && c.Init {
+		err, have = t.setAside(c.DataDir), nil
+	}
+	if err != nil {
+		return err
+	}
+	source := sourceOf(c, have)
+	t.Ready.RepeatableSecrets = source == fromSeed && c.World.HasLive()
+	if t.memory, err = openLab(c.DataDir, labFile, c.World.Seed, c.FileSeed); err != nil {
+		return err
+	}
+	return t.secrets(c, source)
+}
+
+// sourceOf is where the secrets of live places come from: from where they came
+// before, or as a first start asks.
+func sourceOf(c Config, have *lab) string {
+	switch {
+	case have != nil && !have.Begun:
+		return cmp.Or(have.Secrets, fromSeed) // "" of an older version
+	case c.SecretFile != "":
+		return fromFile
+	case c.Seeded:
+		return fromSeed
+	}
+	return fromData
+}
+
+// setAside sets aside what is in the data directory, which nobody else may have open.
+func (t *Testbed) setAside(dir string) error {
+	lock, err := lockFile(dir, "lock")
+	if err != nil {
+		return err
+	}
+	return errors.Join(datadir.StartOver(dir, clock.WallNow()), lock.Close())
+}
+
+// secrets derives the world's secrets from their source.
+func (t *Testbed) secrets(c Config, source string) error {
+	own, err := datadir.OpenSecret(c.DataDir)
+	if err != nil {
+		return ofDir(c.DataDir, err)
+	}
+	l := t.memory
+	if l.SecretID != "" && l.SecretID != own.ID() {
+		return fmt.Errorf("%w: %s in %s isn't the one that %s was written with; restore the backup of all of them",
+			datadir.ErrForeign, datadir.SecretFile, c.DataDir, labFile)
+	}
+	var shared datadir.Secret
+	sharedID := ""
+	if c.SecretFile != "" {
+		if shared, err = datadir.OpenShared(c.SecretFile, true); err != nil {
+			return err
+		}
+		sharedID = shared.ID()
+	}
+	if l.Secrets = source; l.Begun {
+		l.Shared = sharedID
+	}
+	if l.Shared != sharedID {
+		return fmt.Errorf("%w: its secrets come from %s; start it as before", ErrOtherWorld,
+			map[string]string{fromFile: "another --secret-file", fromData: "the directory itself, not from a --secret-file", fromSeed: "the seed, not from a --secret-file"}[l.Secrets])
+	}
+	root := own.Of("world")
+	switch l.Secrets {
+	case fromFile:
+		root = shared.Of("world")
+	case fromSeed:
+		root = nil
+	}
+	c.World.DeriveSecrets(root)
+	l.SecretID = own.ID()
+	return ofDir(c.DataDir, l.write())
+}
+
+// mayListen refuses listeners that others can reach while live places have
+// secrets that others can compute: ErrRepeatable.
+func mayListen(c Config) error {
+	have, err := readLab(c.DataDir, labFile)
+	if err != nil {
+		have = nil // prepare says what is wrong with it
+	}
+	if sourceOf(c, have) != fromSeed || !c.World.HasLive() {
+		return nil
+	}
+	for _, l := range []struct{ flag, addr string }{{"http", c.HTTP}, {"mqtt", c.MQTT}, {"control", c.Control}, {"sip", c.SIP}} {
+		if l.addr != "" && !onLoopback(l.addr) {
+			return fmt.Errorf("%w, which everybody can guess, and --%s %s isn't on loopback; "+
+				"start without a seed on a new data directory, or with --secret-file FILE, or listen on loopback only", ErrRepeatable, l.flag, l.addr)
+		}
+	}
+	return nil
+}
+
+// onLoopback reports whether only this machine reaches an address.
+func onLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

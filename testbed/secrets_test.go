@@ -1,0 +1,215 @@
+package testbed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+func keyOf(t *testing.T, tb *Testbed, place int) string {
+	t.Helper()
+	if k := tb.Ready.Places[place].APIKey; k != nil {
+		return *k
+	}
+	t.Fatalf("place %d has no key", place)
+	return ""
+}
+
+// TestLiveSecretsCantBeComputed: a live key and a board's password follow from
+// the seed only where that was asked for; the test place's key always does.
+func TestLiveSecretsCantBeComputed(t *testing.T) {
+	t.Parallel()
+	guess := world.Default(3, 10)
+	guess.DeriveSecrets(nil)
+	a, b, seeded := begin(t, Config{}), begin(t, Config{}), begin(t, Config{Seeded: true})
+	if keyOf(t, a, 1) == guess.Places[1].MainKey().Secret || keyOf(t, a, 1) == keyOf(t, b, 1) {
+		t.Error("a live key follows from the seed")
+	}
+	if pw := a.cfg.World.Places[1].Boards[0].Password; pw == guess.Places[1].Boards[0].Password || pw == b.cfg.World.Places[1].Boards[0].Password {
+		t.Error("a board's password follows from the seed")
+	}
+	if keyOf(t, a, 0) != keyOf(t, b, 0) {
+		t.Error("the test key isn't the same on every machine")
+	}
+	if keyOf(t, seeded, 1) != guess.Places[1].MainKey().Secret || !seeded.Ready.RepeatableSecrets || a.Ready.RepeatableSecrets {
+		t.Errorf("with a seed that was given: repeatable %v, without %v", seeded.Ready.RepeatableSecrets, a.Ready.RepeatableSecrets)
+	}
+}
+
+// TestRepeatableSecretsStayOnLoopback: such a start is refused before anything is written.
+func TestRepeatableSecretsStayOnLoopback(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "lab")
+	for _, c := range []Config{{HTTP: "0.0.0.0:0"}, {MQTT: ":0"}, {Control: "0.0.0.0:0"}, {SIP: "0.0.0.0:0"}} {
+		c.World, c.DataDir, c.Seeded = world.Default(3, 10), dir, true
+		if _, err := Start(t.Context(), c); !errors.Is(err, ErrRepeatable) {
+			t.Errorf("%+v: %v, want ErrRepeatable", c, err)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a refused start left a directory behind")
+	}
+	for name, c := range map[string]Config{
+		"test places only": {World: world.Default(3, 0), Seeded: true},
+		"no seed":          {World: world.Default(3, 1)},
+		"a secret file":    {World: world.Default(3, 1), Seeded: true, SecretFile: filepath.Join(t.TempDir(), "secret")},
+	} {
+		c.HTTP, c.DataDir = "0.0.0.0:0", t.TempDir()
+		tb, err := Start(t.Context(), c)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if tb.Ready.RepeatableSecrets && name != "test places only" {
+			t.Errorf("%s: repeatable", name)
+		}
+		if err := tb.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSecretFile: a fleet in another process agrees by it, the next start needs it again.
+func TestSecretFile(t *testing.T) {
+	t.Parallel()
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	tb, err := Start(t.Context(), Config{World: world.Default(5, 10), DataDir: dir, SecretFile: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := StartFleet(t.Context(), FleetConfig{World: world.Default(5, 10), SecretFile: file, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), DataDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Ready.Boards != 10 {
+		t.Errorf("%d boards, want 10", f.Ready.Boards)
+	}
+	if err := errors.Join(f.Stop(), tb.Stop()); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]Config{"none": {}, "another": {SecretFile: filepath.Join(t.TempDir(), "other")}} {
+		c.World, c.DataDir = world.Default(5, 10), dir
+		if _, err := Start(t.Context(), c); !errors.Is(err, ErrOtherWorld) {
+			t.Errorf("with %s: %v, want ErrOtherWorld", name, err)
+		}
+	}
+}
+
+// TestNoKeyUnasked: a live place of a world file has the keys that the file asks for.
+func TestNoKeyUnasked(t *testing.T) {
+	t.Parallel()
+	w, err := world.Parse("w.yaml", []byte("places:\n  - {name: Silent, fleet: {boards: 1}}\n  - {name: Partner, fleet: {boards: 1}, keys: [{name: partner}]}\n"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb := begin(t, Config{World: w})
+	var keys []struct{ PlaceID string }
+	if err := tb.lab().Do(t.Context(), http.MethodGet, "/lab/v1/keys", nil, &keys); err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(tb.Ready)
+	if len(keys) != 1 || keys[0].PlaceID != w.Places[1].ID || tb.Ready.Places[0].APIKey != nil || err != nil || !strings.Contains(string(line), `"apiKey":null`) {
+		t.Errorf("keys %+v, ready line %s, %v", keys, line, err)
+	}
+}
+
+// TestMissingFilesAreMissed: each file alone gone, empty or from another
+// directory stops the start; --init starts over and keeps what was there.
+func TestMissingFilesAreMissed(t *testing.T) {
+	t.Parallel()
+	another := t.TempDir()
+	if err := begin(t, Config{DataDir: another}).Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{datadir.SecretFile, datadir.DatabaseFile, datadir.LabFile} {
+		dir := t.TempDir()
+		first := begin(t, Config{DataDir: dir})
+		was := keyOf(t, first, 1)
+		if err := first.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.Rename(path, path+"-kept"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: dir}); !errors.Is(err, datadir.ErrIncomplete) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s gone: %v", name, err)
+		}
+		if err := os.Link(filepath.Join(another, name), path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: dir}); !errors.Is(err, datadir.ErrForeign) {
+			t.Errorf("%s of another directory: %v, want ErrForeign", name, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		again := begin(t, Config{DataDir: dir, Init: true})
+		if keyOf(t, again, 1) == was {
+			t.Errorf("%s gone, started over: the old keys", name)
+		}
+		if err := again.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := filepath.Glob(filepath.Join(dir, "before-*", name+"-kept")); err != nil || len(kept) != 1 {
+			t.Errorf("what was there is kept as %v, %v", kept, err)
+		}
+		same := begin(t, Config{DataDir: dir, Init: true})
+		if keyOf(t, same, 1) != keyOf(t, again, 1) {
+			t.Error("--init touched a whole directory")
+		}
+	}
+}
+
+// TestRotate: the old password is dead, its connection cut, and the simulated
+// board is back with the new one, over restarts too.
+func TestRotate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tb := begin(t, Config{DataDir: dir})
+	b := tb.cfg.World.Places[1].Boards[0]
+	var out struct{ BoardID, Password string }
+	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/boards/"+b.ID+"/rotate", nil, &out); err != nil {
+		t.Fatal(err)
+	}
+	if out.BoardID != b.ID || len(out.Password) < world.MinPassword || out.Password == b.Password {
+		t.Errorf("rotated: %+v", out)
+	}
+	online := func(tb *Testbed) {
+		t.Helper()
+		end := clock.Mono() + 30*time.Second
+		for n := 0; ; n++ { // the board reconnects by itself
+			status := open(t, tb, 1, fmt.Sprint(tb.Ready.HTTP, n))
+			if status == http.StatusOK {
+				return
+			}
+			if clock.Mono() > end {
+				t.Fatalf("status %d, 30 s after the rotation", status)
+			}
+		}
+	}
+	online(tb)
+	var fail *client.Error
+	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/boards/brd_none/rotate", nil, nil); !errors.As(err, &fail) || fail.Code != "board_not_found" {
+		t.Errorf("an unknown board: %v", err)
+	}
+	if err := tb.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	again := begin(t, Config{DataDir: dir})
+	if got := again.cfg.World.Places[1].Boards[0].Password; got != out.Password {
+		t.Errorf("after a restart the simulated board logs in with %q", got)
+	}
+	online(again)
+}

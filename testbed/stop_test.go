@@ -1,0 +1,72 @@
+package testbed
+
+import (
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// TestStopAnswersEverybody: a caller that waits for a silent board when the
+// process is told to end gets its 504, not a cut connection, and soon.
+func TestStopAnswersEverybody(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{})
+	at := slices.IndexFunc(tb.cfg.World.Places, func(p world.Place) bool { return p.Kind == world.Test })
+	c := client.Client{Base: tb.Ready.HTTP}
+	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[at].APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := tb.cfg.World.Places[at].Boards[0].Doors[0].ID
+	const callers = 20
+	got := make(chan int, callers)
+	for i := range callers {
+		go func() {
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands",
+				strings.NewReader(`{"capability":"door","command":"open","args":{"reason":"sim:noResponse"}}`))
+			req.GetBody = nil
+			req.Header.Set("Authorization", "Bearer "+token)
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Idempotency-Key", "stop-"+string(rune('a'+i)))
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Error(err)
+				got <- 0
+				return
+			}
+			_ = resp.Body.Close()
+			got <- resp.StatusCode
+		}()
+	}
+	running := func() (n int) {
+		for _, e := range tb.History.Snapshot() {
+			if e.Kind == history.Intent {
+				n++
+			}
+		}
+		return n
+	}
+	for running() < callers {
+		runtime.Gosched()
+	}
+	began := clock.Mono()
+	if err := tb.Stop(); err != nil {
+		t.Error(err)
+	}
+	if d := clock.Mono() - began; d > 5*time.Second {
+		t.Errorf("the end took %v", d)
+	}
+	for range callers {
+		if s := <-got; s != http.StatusGatewayTimeout {
+			t.Errorf("a waiting caller got %d", s)
+		}
+	}
+}

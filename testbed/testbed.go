@@ -1,0 +1,291 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/doorlab/doorlab/boardsim"
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/listen"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server"
+)
+
+// Testbed is a running world.
+type Testbed struct {
+	Ready   Ready
+	History *history.Log // empty with Config.OnDemand
+
+	spool *history.Spool // with Config.OnDemand and a control API
+
+	cfg    Config
+	clk    clock.Clock
+	flight *clock.Flight
+	memory *lab
+	life   atomic.Pointer[life] // of the server; nil while it restarts
+	fleet  *boardsim.Fleet
+	boards atomic.Pointer[boardsim.Fleet] // fleet, once it is there
+	public *http.Server
+	ctl    *http.Server
+	caps   caps
+	close  []func() error // in this order
+	failed chan error
+
+	restart sync.Mutex
+	lives   atomic.Int64
+}
+
+// stopTimeout bounds each part of the end: 5 s together.
+const stopTimeout = 1500 * time.Millisecond
+
+// Start brings the world up and returns when every board is connected. Errors:
+// ErrOtherWorld, ErrInUse, a taken port, an unwritable directory, a newer database.
+func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
+	t := &Testbed{cfg: c, failed: make(chan error, 4), flight: clock.NewFlight(), History: history.NewLog(wallNs)}
+	defer func() {
+		if err != nil {
+			_ = t.Stop()
+		}
+	}()
+	if t.caps, err = newCaps(c); err != nil {
+		return nil, err
+	}
+	if err := mayListen(c); err != nil {
+		return nil, err
+	}
+	public, mqtt, ctl, err := t.listenAll(c) // before anything is written
+	if err != nil {
+		return nil, err
+	}
+	if err := t.prepare(c); err != nil {
+		return nil, err
+	}
+	if c.OnDemand && ctl != nil {
+		t.spool = history.NewSpool(c.DataDir, wallNs)
+	}
+	start := c.Start
+	if start.IsZero() {
+		start = clock.WallNow()
+	}
+	t.clk = newClock(c.Virtual, t.memory.start(start), t.flight)
+
+	t.Ready.HTTP, t.Ready.MQTT = "http://"+public.Addr().String(), "tcp://"+mqtt.Addr().String()
+	if err := t.begin(mqtt, c.SIP); err != nil {
+		return nil, err
+	}
+	t.lives.Add(1)
+	t.Ready.SIP = t.life.Load().server.SIP()
+	if err := t.startFleet(ctx, mqtt.Addr().String()); err != nil {
+		return nil, err
+	}
+	t.public = listen.Server(t.afterJump(t.now(func(l *life) http.Handler { return l.public })))
+	t.serve("the API", func() error { return t.public.Serve(public) })
+	if ctl != nil {
+		t.startControl(c, ctl)
+	}
+	if t.Ready.Places, err = t.places(); err != nil {
+		return nil, err
+	}
+	t.Ready.Ready = true
+	if c.Recorded && t.spool != nil {
+		if err := t.record(true); err != nil {
+			return nil, err
+		}
+	}
+	return t, ofDir(c.DataDir, t.memory.complete())
+}
+
+func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
+	dial := dialTCP(broker)
+	if t.cfg.Link != TCP {
+		dial = t.dialMemory
+	}
+	kinds := []string{world.Test}
+	if t.cfg.Fleet {
+		kinds = append(kinds, world.Live)
+	}
+	t.fleet, err = boardsim.New(boardsim.Config{
+		World: t.cfg.World, Kinds: kinds, Dial: dial, Clock: t.clk, Flight: t.flight, Synced: true, History: t.told(),
+		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
+		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
+	})
+	if err != nil {
+		return err
+	}
+	t.boards.Store(t.fleet) // before the first board connects
+	return connect(ctx, t.fleet, t.cfg.Progress)
+}
+
+func (t *Testbed) startControl(c Config, l net.Listener) {
+	token := c.ControlToken
+	if token == "" {
+		token = t.life.Load().server.ControlToken()
+	}
+	t.Ready.Control, t.Ready.ControlToken = "http://"+l.Addr().String(), token
+	t.life.Load().mountControl(t, token)
+	mux := http.NewServeMux()
+	process, fleet := ofProcess(), t.fleet.Metrics()
+	mux.Handle("/metrics", t.now(func(l *life) http.Handler { return metricsPage(process, t.caps.metrics(), l.server.Metrics(), fleet) }))
+	lab := t.now(func(l *life) http.Handler { return l.control })
+	mux.Handle("/", lab)
+	mux.Handle(control.Prefix+"/people/", t.afterJump(lab))
+	t.ctl = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
+	t.serve("the control API", func() error { return t.ctl.Serve(l) })
+}
+
+func (t *Testbed) controlHooks() server.ControlHooks {
+	return server.ControlHooks{
+		Ready:        func() any { p, _ := t.places(); return p },
+		Moved:        t.memory.remember,
+		WriteHistory: t.writeHistory,
+		Record:       t.record,
+	}
+}
+
+// places lists the places with their keys, as the ready line does.
+func (t *Testbed) places() ([]ReadyPlace, error) {
+	l := t.life.Load()
+	if l == nil {
+		return nil, errRestarting
+	}
+	out := make([]ReadyPlace, 0, len(t.cfg.World.Places))
+	for _, p := range t.cfg.World.Places {
+		row := ReadyPlace{PlaceID: p.ID, Name: p.Name, Kind: p.Kind, EntryPhone: p.EntryPhone}
+		if key := p.MainKey(); key.ID != "" {
+			revoked, err := l.server.KeyRevoked(key.ID)
+			if err != nil {
+				return nil, err
+			}
+			if !revoked {
+				row.APIKey = &key.Secret
+			}
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// serve runs a listener's loop; its end before Stop is a failure of the testbed.
+func (t *Testbed) serve(what string, f func() error) {
+	go func() {
+		if err := f(); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			select {
+			case t.failed <- fmt.Errorf("%s ended: %w", what, err):
+			default:
+			}
+		}
+	}()
+}
+
+func (t *Testbed) onStop(f func() error) { t.close = append(t.close, f) }
+
+// Failed reports a listener that died while running.
+func (t *Testbed) Failed() <-chan error { return t.failed }
+
+// Boards is how many boards are simulated.
+func (t *Testbed) Boards() int { return t.fleet.Len() }
+
+// hangUp stops accepting, answers every caller that waits, and gives each
+// listener its time to deliver the answers. What is still open then is cut.
+func (t *Testbed) hangUp() {
+	var done sync.WaitGroup
+	for _, s := range []*http.Server{t.ctl, t.public} {
+		if s == nil {
+			continue
+		}
+		done.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*stopTimeout)
+			defer cancel()
+			if err := s.Shutdown(ctx); err != nil { // a slow upload, a reader that doesn't read
+				_ = s.Close()
+			}
+		})
+	}
+	if l := t.life.Load(); l != nil {
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			l.server.Answer()
+		}()
+		over := make(chan struct{})
+		defer clock.WallAfter(stopTimeout, func() { close(over) }).Stop()
+		select {
+		case <-answered:
+		case <-over: // the disk stalls: every caller has its answer, the ledger has not
+		}
+	}
+	done.Wait()
+}
+
+// Stop ends it within seconds: every caller is answered, and nothing that was
+// answered is lost.
+func (t *Testbed) Stop() error {
+	var errs []error
+	t.hangUp()
+	if t.fleet != nil {
+		errs = append(errs, t.fleet.Stop())
+	}
+	t.restart.Lock() // one that is under way comes back first
+	defer t.restart.Unlock()
+	if l := t.life.Swap(nil); l != nil {
+		errs = append(errs, l.server.Stop())
+	}
+	for _, f := range t.close {
+		errs = append(errs, f())
+	}
+	if t.memory != nil {
+		if t.Ready.Ready { // a start that failed changes nothing
+			t.memory.remember(t.clk.Now())
+		}
+		errs = append(errs, t.memory.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Example is a place to try things at: its boards are simulated and its key works; false without one.
+func (t *Testbed) Example() (place ReadyPlace, doorID string, ok bool) {
+	for i, p := range t.cfg.World.Places {
+		if !t.cfg.Fleet && p.Kind != world.Test || t.Ready.Places[i].APIKey == nil || len(p.Boards) == 0 || len(p.Boards[0].Doors) == 0 {
+			continue
+		}
+		return t.Ready.Places[i], p.Boards[0].Doors[0].ID, true
+	}
+	return ReadyPlace{}, "", false
+}
+
+// ExampleLink registers a permit for a week at a place and returns its entry link.
+func (t *Testbed) ExampleLink(ctx context.Context, apiKey string) (string, error) {
+	c := client.Client{Base: t.Ready.HTTP}
+	token, _, err := c.Exchange(ctx, apiKey)
+	if err != nil {
+		return "", err
+	}
+	c.Token = token
+	now := t.clk.Now()
+	var out struct {
+		URL string `json:"url"`
+	}
+	err = c.Do(ctx, http.MethodPost, "/space/v1/partner/entry-permits", map[string]string{
+		"externalRef": "doorlab-example", "phone": "01012345678", "name": "Example",
+		"startsAt": now.Add(-time.Hour).Format(time.RFC3339), "endsAt": now.Add(7 * 24 * time.Hour).Format(time.RFC3339),
+	}, &out)
+	return out.URL, err
+}
+
+// fail reports that something died that should run; the first report counts.
+func (t *Testbed) fail(err error) {
+	select {
+	case t.failed <- err:
+	default:
+	}
+}

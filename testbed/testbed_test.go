@@ -1,0 +1,276 @@
+package testbed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+func begin(t *testing.T, c Config) *Testbed {
+	t.Helper()
+	if c.World == nil {
+		c.World = world.Default(3, 10)
+	}
+	if c.DataDir == "" {
+		c.DataDir = t.TempDir()
+	}
+	c.Control, c.Fleet = "127.0.0.1:0", true
+	tb, err := Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	return tb
+}
+
+func (t *Testbed) lab() client.Client {
+	return client.Client{Base: t.Ready.Control, Token: t.Ready.ControlToken}
+}
+
+// open sends one command to the first door of a place and returns its status.
+func open(t *testing.T, tb *Testbed, place int, key string) int {
+	t.Helper()
+	c := client.Client{Base: tb.Ready.HTTP}
+	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[place].APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openWith(t, tb, token, tb.cfg.World.Places[place].Boards[0].Doors[0].ID, key)
+}
+
+func openWith(t *testing.T, tb *Testbed, token, door, key string) int {
+	t.Helper()
+	resp, err := sendOpen(t, tb, token, door, key)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+func sendOpen(t *testing.T, tb *Testbed, token, door, key string) (*http.Response, error) {
+	t.Helper()
+	body := strings.NewReader(`{"capability":"door","command":"open"}`)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.GetBody = nil // or the transport sends it again by itself when the connection ends
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	return http.DefaultClient.Do(req)
+}
+
+func TestCommandOverBothLinks(t *testing.T) {
+	t.Parallel()
+	for _, link := range []string{Memory, TCP} {
+		t.Run(link, func(t *testing.T) {
+			t.Parallel()
+			tb := begin(t, Config{Link: link, Virtual: true})
+			if got := tb.Boards(); got != 11 {
+				t.Errorf("%d boards, want 10 live ones and the test place's", got)
+			}
+			for place := range 2 {
+				if got := open(t, tb, place, "k"); got != http.StatusOK {
+					t.Errorf("place %d: status %d", place, got)
+				}
+			}
+		})
+	}
+}
+
+// TestRestartKeepsKeysAndTime: the same data gives the same keys, null once
+// revoked, the same control token and entry links, and time never goes back.
+func TestRestartKeepsKeysAndTime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := begin(t, Config{DataDir: dir, Virtual: true})
+	if err := first.lab().Do(t.Context(), http.MethodPost, "/lab/v1/clock/advance", map[string]string{"by": "37h"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	revoked := first.cfg.World.Places[0].MainKey()
+	if err := first.lab().Do(t.Context(), http.MethodDelete, "/lab/v1/keys/"+revoked.ID, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	link, err := first.ExampleLink(t.Context(), *first.Ready.Places[1].APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	then := first.clk.Now()
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	again := begin(t, Config{DataDir: dir, Virtual: true})
+	if again.clk.Now().Before(then) {
+		t.Errorf("time went back from %s to %s", then, again.clk.Now())
+	}
+	if again.Ready.ControlToken != first.Ready.ControlToken {
+		t.Error("another control token")
+	}
+	if again.Ready.Places[0].APIKey != nil {
+		t.Error("a revoked key is printed")
+	}
+	if got, want := *again.Ready.Places[1].APIKey, *first.Ready.Places[1].APIKey; got != want {
+		t.Errorf("key %s, was %s", got, want)
+	}
+	_, was, _ := strings.Cut(link, "?t=")
+	if same, err := again.ExampleLink(t.Context(), *again.Ready.Places[1].APIKey); err != nil || !strings.HasSuffix(same, "?t="+was) {
+		t.Errorf("the same permit has the link %s, %v, want the token of %s", same, err, link)
+	}
+	line, err := json.Marshal(again.Ready)
+	if err != nil || !strings.Contains(string(line), `"apiKey":null`) || strings.Contains(string(line), "sip") {
+		t.Errorf("ready line %s, %v", line, err)
+	}
+	if got := open(t, again, 1, "k"); got != http.StatusOK {
+		t.Errorf("command after the restart: status %d", got)
+	}
+}
+
+func TestDataDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tb := begin(t, Config{DataDir: dir})
+	refused := func(w *world.World, want error) {
+		t.Helper()
+		if _, err := Start(t.Context(), Config{World: w, DataDir: dir}); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	refused(world.Default(3, 10), ErrInUse)
+	refused(world.Default(4, 10), ErrOtherWorld)
+	if err := tb.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := begin(t, Config{World: world.Default(3, 20), DataDir: dir}).Stop(); err != nil { // adds a place
+		t.Error(err)
+	}
+	if seed, file := RememberedSeed(dir); seed != 3 || file != 3 {
+		t.Errorf("remembered %d, %d", seed, file)
+	}
+}
+
+// TestStopWithCommandsInFlight: within 5 s, and commands in progress answer
+// under its key in the next life.
+func TestStopWithCommandsInFlight(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tb := begin(t, Config{DataDir: dir})
+	board := tb.cfg.World.Places[1].Boards[0].ID
+	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "silent", "boards": []string{board}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	key := *tb.Ready.Places[1].APIKey
+	c := client.Client{Base: tb.Ready.HTTP}
+	token, _, err := c.Exchange(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := tb.cfg.World.Places[1].Boards[0].Doors[0].ID
+	ended := make(chan error, 1)
+	go func() {
+		body := strings.NewReader(`{"capability":"door","command":"open"}`)
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", body)
+		if err == nil {
+			req.Header.Set("Authorization", "Bearer "+token)
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Idempotency-Key", "flying")
+			var resp *http.Response
+			if resp, err = http.DefaultClient.Do(req); err == nil {
+				_ = resp.Body.Close()
+			}
+		}
+		ended <- err
+	}()
+	for sent := false; !sent; { // until the board has it
+		var faults []struct{ Hits int }
+		if err := tb.lab().Do(t.Context(), http.MethodGet, "/lab/v1/faults", nil, &faults); err != nil {
+			t.Fatal(err)
+		}
+		sent = faults[0].Hits > 0
+	}
+	start := clock.Mono()
+	if err := tb.Stop(); err != nil {
+		t.Error(err)
+	}
+	if took := clock.Mono() - start; took > 5*time.Second {
+		t.Errorf("the stop took %s", took)
+	}
+	<-ended
+	again := begin(t, Config{DataDir: dir})
+	if got := open(t, again, 1, "flying"); got != http.StatusGatewayTimeout {
+		t.Errorf("the command under way: status %d, want 504", got)
+	}
+}
+
+// TestSIPAddress: the ready line says where calls go, when that was asked for.
+func TestSIPAddress(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{SIP: "127.0.0.1:0"})
+	line, err := json.Marshal(tb.Ready)
+	if err != nil || !strings.Contains(string(line), `"sip":"127.0.0.1:`) {
+		t.Errorf("ready line %s, %v", line, err)
+	}
+	conn, err := net.Dial("tcp", tb.Ready.SIP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+}
+
+func TestPeerRevisions(t *testing.T) {
+	t.Parallel()
+	w := world.Default(5, 10)
+	dir := t.TempDir()
+	tb, err := Start(t.Context(), Config{World: w, Seeded: true, DataDir: dir, Control: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Control: "127.0.0.1:0", DataDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Stop() })
+	if f.Ready.Boards != 10 {
+		t.Errorf("%d boards, want the live ones", f.Ready.Boards)
+	}
+	boards := client.Client{Base: f.Ready.Control, Token: f.Ready.ControlToken}
+	place := w.Places[1]
+	if err := boards.Do(t.Context(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "offline", "placeId": place.ID}, nil); err != nil {
+		t.Fatal(err)
+	}
+	member := map[string]any{"placeId": place.ID, "phone": "01022223333", "startsAt": "2026-01-01T00:00:00Z"}
+	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/memberships", member, nil); err != nil {
+		t.Fatal(err)
+	}
+	gap := func() int64 {
+		t.Helper()
+		var b struct{ DesiredRevision, AppliedRevision int64 }
+		if err := boards.Do(t.Context(), http.MethodGet, "/lab/v1/boards/"+place.Boards[0].ID, nil, &b); err != nil {
+			t.Fatal(err)
+		}
+		return b.DesiredRevision - b.AppliedRevision
+	}
+	if got := gap(); got != 0 {
+		t.Errorf("without a server known: %d behind", got)
+	}
+	intro := map[string]string{"control": tb.Ready.Control, "token": tb.Ready.ControlToken}
+	if err := boards.Do(t.Context(), http.MethodPost, "/lab/v1/server", intro, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := gap(); got != 1 {
+		t.Errorf("with the server known: %d behind, want 1", got)
+	}
+}
