@@ -239,6 +239,22 @@ func (f *fake) uplinks(boardID, channel string) (out [][]byte) {
 	return out
 }
 
+// recordsTold counts the records that a board has told of. A reboot before the answer tells again: one seq is one record.
+func (r *rig) recordsTold(boardID string) int {
+	r.t.Helper()
+	told := map[int64]bool{}
+	for _, raw := range r.server.uplinks(boardID, wire.UpRec) {
+		var batch wire.Records
+		if err := json.Unmarshal(raw, &batch); err != nil {
+			r.t.Fatal(err)
+		}
+		for _, rec := range batch.Records {
+			told[rec.Seq] = true
+		}
+	}
+	return len(told)
+}
+
 // reports are the reports of a board that can be read, as "id result code".
 func (f *fake) reports(boardID string) (out []string) {
 	for _, raw := range f.uplinks(boardID, wire.UpRpt) {

@@ -168,7 +168,7 @@ func TestPeopleAtTheDoor(t *testing.T) {
 		leaf("close")
 		r.sleep(time.Second)
 		r.want("states told", len(r.server.uplinks(one, wire.UpState)), 5)
-		r.want("records told", len(r.server.uplinks(one, wire.UpRec)), 3)
+		r.want("records told", r.recordsTold(one), 3)
 	})
 }
 
