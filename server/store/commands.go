@@ -32,34 +32,35 @@ func (c Commands) Door(doorID string) (command.Door, error) {
 	return command.Door{DoorID: d.ID, PlaceID: d.PlaceID, BoardID: d.BoardID, Channel: d.Channel, Test: p.Kind == place.Test}, err
 }
 
-// Claim implements command.Ledger: look-up and insert are one transaction, so
-// one key has one command [CMD-5].
+// Claim implements command.Ledger: the key is taken by the insert itself, so one
+// key has one command [CMD-5].
 func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.Prior, err error) {
-	err = c.s.writeThrough(func(tx *Tx) error {
-		q := tx.q
-		if in.Key != "" {
-			old, err := priorOf(q.CommandByKey(ctx, in.PlaceID, text(in.Key)))
-			switch {
-			case errors.Is(err, ErrNotFound):
-			case err != nil:
-				return err
-			case old.Intent.AgedAt.After(keptSince):
-				prior = &old
-				if old.Settled && old.Meaning == in.Meaning {
-					return tx.countReplay(old.Intent.CommandID)
-				}
-				return nil
-			default: // kept long enough
-				if err := q.ForgetKey(ctx, old.Intent.CommandID); err != nil {
-					return err
-				}
-			}
+	claim := db.InsertCommandParams{ID: in.CommandID, PlaceID: in.PlaceID, Key: text(in.Key), Meaning: in.Meaning,
+		DoorID: in.DoorID, BoardID: in.BoardID, Command: in.Command, Minutes: int64(in.Minutes), Reason: in.Reason, Method: in.Method,
+		Actor: in.ActorID, ActorLabel: in.ActorLabel, GrantID: text(in.GrantID), EntryReason: in.EntryReason,
+		RequestedAt: in.RequestedAt.UnixMilli(), AgedAt: in.AgedAt.UnixMilli(),
+		Status: int64(in.Status), Body: in.Body}
+	err = c.s.writeWhole(func(tx *Tx) error {
+		n, err := tx.q.InsertCommand(ctx, claim)
+		if err != nil || n == 1 {
+			return err
 		}
-		return q.InsertCommand(ctx, db.InsertCommandParams{ID: in.CommandID, PlaceID: in.PlaceID, Key: text(in.Key), Meaning: in.Meaning,
-			DoorID: in.DoorID, BoardID: in.BoardID, Command: in.Command, Minutes: int64(in.Minutes), Reason: in.Reason, Method: in.Method,
-			Actor: in.ActorID, ActorLabel: in.ActorLabel, GrantID: text(in.GrantID), EntryReason: in.EntryReason,
-			RequestedAt: in.RequestedAt.UnixMilli(), AgedAt: in.AgedAt.UnixMilli(),
-			Status: int64(in.Status), Body: in.Body})
+		old, err := priorOf(tx.q.CommandByKey(ctx, in.PlaceID, text(in.Key)))
+		if err != nil {
+			return err
+		}
+		if !old.Intent.AgedAt.After(keptSince) { // kept long enough
+			if err := tx.q.ForgetKey(ctx, old.Intent.CommandID); err != nil {
+				return err
+			}
+			_, err = tx.q.InsertCommand(ctx, claim)
+			return err
+		}
+		prior = &old
+		if old.Settled && old.Meaning == in.Meaning {
+			return tx.countReplay(old.Intent.CommandID)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -85,14 +86,14 @@ func priorOf(r db.Command, err error) (command.Prior, error) {
 
 // Withdraw implements command.Ledger.
 func (c Commands) Withdraw(commandID string) error {
-	return c.s.writeThrough(func(tx *Tx) error { return tx.q.WithdrawCommand(ctx, commandID) })
+	return c.s.writeWhole(func(tx *Tx) error { return tx.q.WithdrawCommand(ctx, commandID) })
 }
 
 // Settle implements command.Ledger: outcome, answer and entry record are one
 // transaction. Settling again, after a commit whose result was not known, does nothing.
 func (c Commands) Settle(st command.Settlement) error {
 	in := st.Intent
-	return c.s.writeThrough(func(tx *Tx) error {
+	return c.s.writeWhole(func(tx *Tx) error {
 		n, err := tx.q.SettleCommand(ctx, db.SettleCommandParams{Outcome: sql.NullString{String: st.Outcome, Valid: true}, DeviceCode: text(st.DeviceCode),
 			ReportedAt: toNull(st.ReportedAt), Status: int64(st.Status), Body: st.Body, ID: in.CommandID})
 		if err != nil || n == 0 {
@@ -132,7 +133,7 @@ func (t *Tx) countReplay(commandID string) error {
 
 // CountReplay implements command.Ledger.
 func (c Commands) CountReplay(commandID string) error {
-	return c.s.writeThrough(func(tx *Tx) error { return tx.countReplay(commandID) })
+	return c.s.writeWhole(func(tx *Tx) error { return tx.countReplay(commandID) })
 }
 
 // Unsettled implements command.Ledger.

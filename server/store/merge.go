@@ -170,6 +170,7 @@ func (m *doorMerge) door(boardID string, d world.Door) error {
 	if have.Name == d.Name {
 		return nil
 	}
+	m.names.Clear()
 	return m.q.RenameDoor(ctx, d.Name, d.ID)
 }
 

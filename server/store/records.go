@@ -14,7 +14,16 @@ func (s *Store) KeepRecords(fn func(tx record.Tx, now time.Time) error) error {
 }
 
 // DoorName implements record.Tx.
-func (t *Tx) DoorName(doorID string) (string, error) { return none(t.q.DoorName(ctx, doorID)) }
+func (t *Tx) DoorName(doorID string) (string, error) {
+	if name, ok := t.names.Load(doorID); ok {
+		return name.(string), nil
+	}
+	name, err := none(t.q.DoorName(ctx, doorID))
+	if name != "" {
+		t.names.Store(doorID, name)
+	}
+	return name, err
+}
 
 // Credited implements record.Tx.
 func (t *Tx) Credited(grantID, placeID string) (record.Credited, error) {

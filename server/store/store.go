@@ -63,7 +63,8 @@ type Store struct {
 	log     *slog.Logger
 	health  health
 	wal     wal
-	changes int64 // rows changed so far; the writer's
+	changes int64    // rows changed so far; the writer's
+	names   sync.Map // see Tx.names
 
 	jobs   chan *job
 	bulk   chan *job     // overtaken by all of jobs

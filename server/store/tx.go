@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -19,13 +20,14 @@ type Tx struct {
 
 	q       *db.Queries
 	phones  []byte                 // see Options.Phones
+	names   *sync.Map              // door id -> name; a write that changes doors clears it
 	places  map[string]*placeState // whose revision or digest this write has touched
 	pending []revision             // that it raised
 	noted   []history.Event        // that it made
 }
 
 func (s *Store) tx(tx *sql.Tx, q *db.Queries, now time.Time) *Tx {
-	return &Tx{Tx: tx, Now: now, q: q, phones: s.phones}
+	return &Tx{Tx: tx, Now: now, q: q, phones: s.phones, names: &s.names}
 }
 
 // revision is one place revision that was raised.

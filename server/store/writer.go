@@ -14,6 +14,7 @@ import (
 // job is one write in progress.
 type job struct {
 	fn     func(*Tx) error
+	whole  bool // decides before it writes: when it fails, the batch does, so it needs no savepoint of its own
 	stage  atomic.Int32
 	ran    chan struct{} // closed when fn has run
 	err    error
@@ -55,20 +56,27 @@ func (s *Store) writeBehind(fn func(tx *Tx) error) error { return s.writeIn(s.bu
 func (s *Store) writeIn(lane chan *job, fn func(tx *Tx) error) error {
 	over := make(chan struct{})
 	defer clock.WallAfter(writeWait, func() { close(over) }).Stop()
-	return s.wait(lane, fn, over)
+	return s.wait(lane, &job{fn: fn}, over)
 }
 
 // writeThrough runs fn in a transaction and returns when it is durable. Many
 // writes share one commit; an fn that fails is rolled back alone. fn must use
 // nothing but tx, must not block, and runs once. A batch that cannot be committed
 // fails with ErrUnavailable, and so does every write after damage was found.
-func (s *Store) writeThrough(fn func(tx *Tx) error) error { return s.wait(s.jobs, fn, nil) }
+func (s *Store) writeThrough(fn func(tx *Tx) error) error { return s.wait(s.jobs, &job{fn: fn}, nil) }
 
-func (s *Store) wait(lane chan *job, fn func(tx *Tx) error, over <-chan struct{}) error {
+// writeWhole is writeThrough for an fn that fails only when the disk or the
+// program does, never by a rule: its whole batch fails with it, which spares the
+// two statements of a savepoint.
+func (s *Store) writeWhole(fn func(tx *Tx) error) error {
+	return s.wait(s.jobs, &job{fn: fn, whole: true}, nil)
+}
+
+func (s *Store) wait(lane chan *job, j *job, over <-chan struct{}) error {
 	if s.health.corrupt.Load() {
 		return fmt.Errorf("%w: %w", ErrUnavailable, ErrCorrupt)
 	}
-	j := &job{fn: fn, ran: make(chan struct{}), done: make(chan struct{})}
+	j.ran, j.done = make(chan struct{}), make(chan struct{})
 	select {
 	case <-s.stop:
 		return fmt.Errorf("%w: closed", ErrUnavailable)
@@ -247,18 +255,12 @@ func (s *Store) run(jobs []*job) (_ *batch, err error) {
 		if !j.stage.CompareAndSwap(queued, begun) {
 			continue
 		}
-		if _, err := tx.Exec("SAVEPOINT job"); err != nil {
+		t := s.tx(tx, q, now)
+		if err := j.apart(t); err != nil {
 			return nil, err
 		}
-		t := s.tx(tx, q, now)
-		j.run(t)
 		if j.err == nil && j.panicV == nil {
 			b.raised, b.events = append(b.raised, t.pending...), append(b.events, t.noted...)
-		} else if _, err := tx.Exec("ROLLBACK TO job"); err != nil {
-			return nil, cause(j.err, err) // SQLite gave the whole transaction up: disk full, I/O error
-		}
-		if _, err := tx.Exec("RELEASE job"); err != nil {
-			return nil, err
 		}
 	}
 	if err := s.addContent(s.tx(tx, q, now), &b); err != nil {
@@ -269,6 +271,29 @@ func (s *Store) run(jobs []*job) (_ *batch, err error) {
 	}
 	return &b, nil
 }
+
+// apart runs the job so that its failure undoes nothing but itself. An error is
+// the end of the whole transaction.
+func (j *job) apart(t *Tx) error {
+	if j.whole {
+		if j.run(t); j.panicV != nil {
+			return errPanicked
+		}
+		return j.err
+	}
+	if _, err := t.Exec("SAVEPOINT job"); err != nil {
+		return err
+	}
+	if j.run(t); j.err != nil || j.panicV != nil {
+		if _, err := t.Exec("ROLLBACK TO job"); err != nil {
+			return cause(j.err, err) // SQLite gave the whole transaction up: disk full, I/O error
+		}
+	}
+	_, err := t.Exec("RELEASE job")
+	return err
+}
+
+var errPanicked = errors.New("a write of the same commit panicked")
 
 // cause is why a transaction was given up: what its last write met, rather than
 // that there is nothing left to roll back.

@@ -82,10 +82,11 @@ func (q *Queries) ForgetKey(ctx context.Context, id string) error {
 	return err
 }
 
-const insertCommand = `-- name: InsertCommand :exec
+const insertCommand = `-- name: InsertCommand :execrows
 INSERT INTO commands (id, place_id, key, meaning, door_id, board_id, command, minutes, reason, method,
 	actor, actor_label, grant_id, entry_reason, requested_at, aged_at, status, body)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (place_id, key) WHERE key IS NOT NULL DO NOTHING
 `
 
 type InsertCommandParams struct {
@@ -109,8 +110,9 @@ type InsertCommandParams struct {
 	Body        []byte
 }
 
-func (q *Queries) InsertCommand(ctx context.Context, arg InsertCommandParams) error {
-	_, err := q.db.ExecContext(ctx, insertCommand,
+// No row when the place has the key already.
+func (q *Queries) InsertCommand(ctx context.Context, arg InsertCommandParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, insertCommand,
 		arg.ID,
 		arg.PlaceID,
 		arg.Key,
@@ -130,7 +132,10 @@ func (q *Queries) InsertCommand(ctx context.Context, arg InsertCommandParams) er
 		arg.Status,
 		arg.Body,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const newestAge = `-- name: NewestAge :one
