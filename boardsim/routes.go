@@ -28,6 +28,7 @@ func (f *Fleet) Routes(r chi.Router) {
 		l := f.faults.List()
 		control.List(w, l, len(l))
 	})
+	r.Get("/faults/{id}", f.showFault)
 	r.Delete("/faults/{id}", f.disarm)
 	r.Post("/faults/reset", func(w http.ResponseWriter, _ *http.Request) {
 		gone := f.faults.Reset()
@@ -193,6 +194,16 @@ func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
 	default:
 		control.Fail(w, http.StatusInternalServerError, "internal_error", err.Error(), nil)
 	}
+}
+
+func (f *Fleet) showFault(w http.ResponseWriter, r *http.Request) {
+	id := chi.URLParam(r, "id")
+	a, err := f.faults.Find(id)
+	if err != nil {
+		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q was armed here lately", id), nil)
+		return
+	}
+	control.Data(w, a)
 }
 
 func (f *Fleet) disarm(w http.ResponseWriter, r *http.Request) {

@@ -92,6 +92,18 @@ func TestPhases(t *testing.T) {
 	})
 }
 
+// What a fault did can be read when it is gone, too.
+func TestGoneFaultIsShown(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		armed := r.do("POST", "/faults", `{"fault":"offline","boards":["`+one+`"]}`).(map[string]any)
+		path := "/faults/" + armed["faultId"].(string)
+		r.want("in force", r.do("GET", path, "").(map[string]any)["boards"], any([]any{one}))
+		r.do("DELETE", path, "")
+		gone := r.do("GET", path, "").(map[string]any)
+		r.want("gone", []any{gone["fault"], gone["hits"], gone["count"]}, []any{"offline", 1.0, 1.0})
+	})
+}
+
 func TestDetachAndAttach(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.sync = content
@@ -197,6 +209,7 @@ func TestBadRequests(t *testing.T) {
 			{"POST", "/faults", `{"fault":"offline","placeId":"plc_test"}`, 409, "rule_violated", ""},
 			{"POST", "/faults", `{"fault":"reboot","boards":["brd_one"],"for":"5m"}`, 400, "invalid_field", "for"},
 			{"DELETE", "/faults/flt_99", "", 404, "not_found", ""},
+			{"GET", "/faults/flt_99", "", 404, "not_found", ""},
 			{"POST", "/people/present", `{"doorId":"dor_one1"}`, 400, "missing_field", "phone"},
 			{"POST", "/people/present", `{"doorId":"dor_one1","phone":"010-1234-5678"}`, 400, "invalid_phone", "phone"},
 			{"POST", "/people/present", `{"doorId":"dor_one1","phone":"01012345678","token":"t"}`, 400, "invalid_field", "phone"},

@@ -21,9 +21,13 @@ type Set struct {
 	armed   []*armed            // oldest first
 	byBoard map[string][]*armed // by rank (where the fault stands in the list), then oldest first
 	hits    map[string]int64    // by fault name
+	gone    []Armed             // last states, oldest first, at most maxGone
 
 	commands, lines, clocks atomic.Int32 // armed faults of each sort
 }
+
+// maxGone is how many faults that are no longer in force the set can still tell about.
+const maxGone = 1000
 
 // armed is a fault in force. The set's mu guards it.
 type armed struct {
@@ -89,6 +93,7 @@ func (s *Set) put(a *armed) {
 		s.hit(a, int64(len(a.boards)))
 	}
 	if a.k.instant != nil {
+		s.bury(a)
 		return
 	}
 	s.sort(a).Add(1)
@@ -143,15 +148,41 @@ func (s *Set) Remove(id string) (Armed, error) {
 	}
 	a := s.armed[i]
 	s.armed = slices.Delete(s.armed, i, i+1)
-	s.drop(a)
-	last := a.state()
+	last := s.drop(a)
 	s.mu.Unlock()
 	s.tell(a)
 	return last, nil
 }
 
-// drop ends a fault that is no longer listed. Called with mu held.
-func (s *Set) drop(a *armed) {
+// Find returns the state of a fault: as it is in force, or the last one, without its
+// boards, of a fault that is gone, unless that is long ago. Error: ErrNotFound.
+func (s *Set) Find(id string) (Armed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.armed, func(a *armed) bool { return a.id == id }); i >= 0 {
+		return s.armed[i].state(), nil
+	}
+	if i := slices.IndexFunc(s.gone, func(a Armed) bool { return a.FaultID == id }); i >= 0 {
+		return s.gone[i], nil
+	}
+	return Armed{}, ErrNotFound
+}
+
+// bury keeps the last state of a fault. Called with mu held.
+func (s *Set) bury(a *armed) Armed {
+	last := a.state()
+	kept := last
+	kept.Boards = []string{} // they may be many thousands
+	s.gone = append(s.gone, kept)
+	if n := len(s.gone); n > maxGone {
+		s.gone = slices.Delete(s.gone, 0, n-maxGone)
+	}
+	return last
+}
+
+// drop ends a fault that is no longer listed and returns its last state. Called
+// with mu held.
+func (s *Set) drop(a *armed) Armed {
 	a.over = true
 	s.sort(a).Add(-1)
 	if a.timer != nil {
@@ -168,6 +199,7 @@ func (s *Set) drop(a *armed) {
 			delete(s.byBoard, b)
 		}
 	}
+	return s.bury(a)
 }
 
 // Reset removes all and returns their last states.
@@ -177,8 +209,7 @@ func (s *Set) Reset() []Armed {
 	s.armed = nil
 	out := make([]Armed, 0, len(all))
 	for _, a := range all {
-		s.drop(a)
-		out = append(out, a.state())
+		out = append(out, s.drop(a))
 	}
 	s.mu.Unlock()
 	for _, a := range all {

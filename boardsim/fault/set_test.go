@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -139,6 +140,37 @@ func TestTimeWindow(t *testing.T) {
 			t.Error(d)
 		}
 	})
+}
+
+// TestGoneFaultsAreFound: what a fault did can be asked for when it is over by
+// itself, removed, or was over at once.
+func TestGoneFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	s, _ := newSet(2)
+	at := arm(t, s, Spec{Fault: "reboot", PlaceID: "A"})
+	removed := arm(t, s, on("noop"))
+	for range 3 {
+		s.Command("a1", "a1/1", "open")
+	}
+	armed := arm(t, s, on("offline"))
+	if _, err := s.Remove(removed); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]int64{at: 2, removed: 3, armed: 1} {
+		if got, err := s.Find(id); err != nil || got.FaultID != id || got.Hits != want {
+			t.Errorf("%s: %+v, %v, want %d hits", id, got, err, want)
+		}
+	}
+	s.Reset()
+	if got, err := s.Find(armed); err != nil || got.Hits != 1 || got.Count != 1 || len(got.Boards) != 0 {
+		t.Errorf("after a reset: %+v, %v, want 1 hit on 1 board, and no list of boards", got, err)
+	}
+	for range maxGone {
+		_, _ = s.Remove(arm(t, s, on("noop")))
+	}
+	if _, err := s.Find(armed); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a fault of long ago: %v, want %v", err, ErrNotFound)
+	}
 }
 
 func TestFlap(t *testing.T) {

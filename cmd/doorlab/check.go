@@ -60,6 +60,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(f.seed, 1), 10))
 			}
 			f.all = len(args) > 0 && c.Flags().Changed("boards")
+			o.Whole = pick.whole(args)
 			o.Seed, o.Verbose, o.Progress, o.Terminal = max(f.seed, 1), f.verbose, e.err, terminal(e.err)
 			return runCheck(c.Context(), e, f, files, out, asJSON, o)
 		},
@@ -75,7 +76,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 	s.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first scenario that doesn't pass")
 	s.IntVar(&o.Parallel, "parallel", 6, "worlds at a time; scenarios with load always run alone")
 	s.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "longest time for one scenario (wall time; 0: no limit)")
-	s.StringSliceVar(&o.Require, "require-clause", nil, "guarantee that must be proven, `ID` or all: the run is INVALID otherwise (repeatable)")
+	s.StringSliceVar(&o.Require, "require-clause", nil, "guarantee that must be proven, `ID` or all: the run is INVALID otherwise (repeatable; the whole built-in suite: all)")
 	c.AddCommand(listCommand(e), lintCommand(e), newCommand(e))
 	return c
 }

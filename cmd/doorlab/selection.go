@@ -116,6 +116,11 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 	return p.order(out), nil
 }
 
+// whole: these arguments select the whole built-in suite.
+func (p *selection) whole(args []string) bool {
+	return len(args) == 0 && len(p.clauses)+len(p.labels)+len(p.only) == 0 && p.failed == "" && p.shard == ""
+}
+
 // keep applies the filters.
 func (p *selection) keep(files []*engine.File) (out []*engine.File, err error) {
 	var failed []string

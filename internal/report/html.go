@@ -19,7 +19,7 @@ var page string
 var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
 	"lower": func(s judge.Status) string { return strings.ToLower(string(s)) },
 	"stem":  stem, "first": firstLine, "line": Line, "lanes": lanes, "gantt": gantt, "breaches": breaches,
-	"counts": counts, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
+	"columns": Columns, "counts": counts, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
 	"time": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") },
 }).Parse(page))
 

@@ -13,9 +13,12 @@ import (
 )
 
 // WriteTable writes the scenarios, a line per guarantee, and the first breach of each.
-func WriteTable(w io.Writer, res Result) error { return writeTable(w, res, res.Ledger, "") }
+func WriteTable(w io.Writer, res Result) error {
+	return writeTable(w, res, res.Ledger, faultTable(res.Faults))
+}
 
-// WriteBrief is WriteTable with the guarantees that nothing exercised in one line.
+// WriteBrief is WriteTable with the guarantees that nothing exercised in one line,
+// and the faults in another one.
 func WriteBrief(w io.Writer, res Result) error {
 	var rows []judge.Row
 	var rest []string
@@ -29,6 +32,13 @@ func WriteBrief(w io.Writer, res Result) error {
 	note := ""
 	if len(rest) > 0 {
 		note = fmt.Sprintf("not exercised: %s\n", strings.Join(rest, " "))
+	}
+	if n := len(res.Faults); n > 0 {
+		hits := 0
+		for _, u := range res.Faults {
+			hits += u.Hits
+		}
+		note += fmt.Sprintf("faults: %d kinds, %d hits (the matrix is in report.txt and report.html)\n", n, hits)
 	}
 	return writeTable(w, res, rows, note)
 }

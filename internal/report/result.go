@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -47,6 +49,8 @@ type Result struct {
 	History    history.Summary   `json:"history,omitzero"` // of Events as the run directory keeps them
 	Config     any               `json:"config,omitempty"`
 	Require    []string          `json:"require,omitempty"` // clauses that must be proven, see judge.Basis
+	Whole      bool              `json:"whole,omitempty"`   // the whole built-in suite: what it has to show is more, see demands
+	Faults     []FaultUse        `json:"faults,omitempty"`  // of all files
 }
 
 // FileResult is one scenario file's.
@@ -60,6 +64,7 @@ type FileResult struct {
 	Started     time.Time    `json:"started"`
 	Seconds     float64      `json:"seconds"`
 	Steps       []*Step      `json:"steps"`
+	Faults      []FaultUse   `json:"faults,omitempty"` // that its steps armed
 	Source      []byte       `json:"-"`
 }
 
@@ -125,7 +130,8 @@ func (res *Result) Settle(events []history.Event) {
 func (res *Result) settle(events []history.Event, verdicts []judge.Verdict) {
 	res.Events, res.Verdicts = events, verdicts
 	res.Ledger = judge.Ledger(res.Verdicts, res.Assertions, judge.Basis{
-		Silent: (len(res.Target.Control) > 0 || res.Worlds > 0) && !judge.Told(events), Require: res.Require})
+		Silent: (len(res.Target.Control) > 0 || res.Worlds > 0) && !judge.Told(events), Require: res.required()})
+	res.Faults = res.faultUses()
 	if !res.Unreached {
 		res.Status, res.Reason = judge.Skipped, res.Trouble
 	}
@@ -145,6 +151,10 @@ func (res *Result) settle(events []history.Event, verdicts []judge.Verdict) {
 				res.Reason = r.Clause + ": " + r.Number
 			}
 		}
+	}
+	if idle := res.unhit(); len(idle) > 0 {
+		res.Status = Heavier(res.Status, judge.Invalid)
+		res.Reason = cmp.Or(res.Reason, "no scenario drove the fault "+strings.Join(idle, ", ")+": 0 hits in the whole suite")
 	}
 	if res.Status == judge.Skipped && len(res.Files) > 0 && res.Reason == "" {
 		res.Reason = "every file was skipped: nothing was shown"

@@ -23,6 +23,12 @@ func WriteSummary(w io.Writer, res Result) error {
 	for _, r := range res.Ledger {
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", marks[r.Status], r.Clause, cell(r.Promise), r.Checked, cell(r.Told()))
 	}
+	if len(res.Faults) > 0 {
+		b.WriteString("\n| fault | hits | in force for the evidence of |\n|---|--:|---|\n")
+	}
+	for _, u := range res.Faults {
+		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", u.Fault, u.Hits, u.Shown())
+	}
 	for _, r := range breaches(res) {
 		fmt.Fprintf(&b, "\n<details><summary>%s: first breach</summary>\n\n```\n%s```\n</details>\n", r.Clause, r.FirstBad)
 	}

@@ -20,7 +20,8 @@ type fileRun struct {
 
 	mu          sync.Mutex
 	labels      map[string]time.Time
-	faults      []arming
+	faults      []*arming // still armed
+	cleared     []*arming
 	missed      []*StepResult // faults that did less than they were armed for
 	backgrounds map[string]*background
 }
@@ -28,8 +29,11 @@ type fileRun struct {
 // arming is a fault that a step armed, at one listener or several.
 type arming struct {
 	name, title string
+	fault       string
 	line, least int // hits it must have
 	at          []armed
+	from, to    time.Time // wall; to is zero while it is armed
+	hits        int
 }
 
 // armed is a fault in force at one listener.
@@ -261,16 +265,4 @@ func firstBad(steps []*StepResult) string {
 		}
 	}
 	return ""
-}
-
-// evidence gives the ledger a step's clauses: a table's rows one by one.
-func (r *run) evidence(s *StepResult, file string) {
-	leaves := false
-	for _, c := range s.Children {
-		r.evidence(c, file)
-		leaves = leaves || len(c.Clauses) > 0
-	}
-	if (!leaves || s.Own()) && s.Detail != "in the background" {
-		r.assert(s, file)
-	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,6 +91,39 @@ func TestFaultsMustHit(t *testing.T) {
 				t.Errorf("the reason names no fault: %q", res.Files[0].Reason)
 			}
 		})
+	}
+}
+
+// TestFaultsInForce: a fault counts for the evidence of the steps that ran while it
+// was armed, if it did something; one that acts at once counts until the file ends.
+func TestFaultsInForce(t *testing.T) {
+	t.Parallel()
+	const on, check = `{fault: {fault: %s, of: "\"brd_1\"", hits: 0}}`, `{call: {path: /echo}, clauses: [%s]}`
+	steps := []string{strings.Replace(check, "%s", "HRS-1", 1), strings.Replace(on, "%s", "slow", 1), strings.Replace(check, "%s", "HRS-2", 1), `{clear: slow}`,
+		strings.Replace(on, "%s", "reboot", 1), `{clear: reboot}`, strings.Replace(check, "%s", "IMP-1", 1)}
+	for hits, want := range map[int]string{2: "slow 2 HRS-2 (1); reboot 2 IMP-1 (1); ", 0: "slow 0 ; reboot 0 ; "} {
+		f := newFake(t)
+		f.hits = hits
+		res, out := play(t, f, "steps: ["+strings.Join(steps, ", ")+"]", Options{})
+		got := ""
+		for _, u := range res.Files[0].Faults {
+			got += fmt.Sprintf("%s %d %s; ", u.Fault, u.Hits, u.Shown())
+		}
+		if got != want {
+			t.Errorf("%d hits: got %q, want %q\n%s", hits, got, want, out)
+		}
+	}
+}
+
+// TestWholeSuiteDrivesEveryFault: files that are said to be the whole suite don't
+// pass when they drive one fault only, and claim one clause.
+func TestWholeSuiteDrivesEveryFault(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.hits = 1
+	res, out := play(t, f, `steps: [{fault: {fault: slow, of: "\"brd_1\""}}, {call: {path: /echo}, clauses: [HRS-1]}]`, Options{Whole: true})
+	if res.Status != judge.Invalid || res.ExitCode() != 6 || res.Faults[0].Fault != "silent" || res.Faults[0].Hits != 0 {
+		t.Errorf("got %s %q, faults %v, want INVALID and each fault listed\n%s", res.Status, res.Reason, res.Faults, out)
 	}
 }
 

@@ -44,9 +44,11 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		return res
 	}
 	fr.play(ctx, sc, &res)
-	for _, s := range res.Steps {
-		r.evidence(s, f.Base())
+	evidence := proofs(res.Steps, f.Base())
+	for _, p := range evidence {
+		r.assertions = append(r.assertions, p.Assertion)
 	}
+	res.Faults = fr.inForce(evidence)
 	return res
 }
 

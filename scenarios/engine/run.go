@@ -46,7 +46,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		return Result{}, errors.New("no scenario files")
 	}
 	r := newRun(target, opt)
-	res := Result{Seed: r.seed, Started: clock.WallNow(), Target: target, Config: opt.Config, Require: opt.Require}
+	res := Result{Seed: r.seed, Started: clock.WallNow(), Target: target, Config: opt.Config, Require: opt.Require, Whole: opt.Whole}
 	began := clock.Mono()
 	defer r.close()
 	if err := r.begin(ctx); err != nil {
@@ -254,33 +254,4 @@ func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ";
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	return s
-}
-
-// assert adds evidence about clauses.
-func (r *run) assert(s *StepResult, file string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	status := s.Status
-	if s.Spared {
-		status = judge.Pass
-	}
-	own := map[string]bool{}
-	for _, ch := range s.Charges {
-		for _, c := range ch.Clauses {
-			own[c] = true
-			r.assertions = append(r.assertions, judge.Assertion{Clause: c, Name: file + ": " + s.Name + ": " + ch.Name, Status: ch.Status, Number: firstLine(ch.Detail)})
-		}
-	}
-	if status == judge.Pass && !s.Asserts {
-		return // it could not have failed
-	}
-	number := s.Boundary
-	if status != judge.Pass {
-		number = firstLine(s.Detail)
-	}
-	for _, c := range s.Clauses {
-		if !own[c] {
-			r.assertions = append(r.assertions, judge.Assertion{Clause: c, Name: file + ": " + s.Name, Status: status, Number: number})
-		}
-	}
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
 )
 
 func (f *Fault) title() string { return strings.TrimSpace(string(f.Fault) + " " + f.Of.raw) }
@@ -34,7 +38,7 @@ func (f *Fault) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	id := ""
-	a := arming{name: name, title: x.step.title(), line: x.step.pos.Line, least: x.count(f.Hits, 1)}
+	a := &arming{name: name, fault: string(f.Fault), title: x.step.title(), line: x.step.pos.Line, least: x.count(f.Hits, 1), from: clock.WallNow()}
 	for _, base := range keysOf(per) {
 		for k, v := range per[base] {
 			body[k] = v
@@ -128,9 +132,9 @@ func (c *Clear) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []arming
+	var list []*arming
 	x.file.mu.Lock()
-	x.file.faults = slices.DeleteFunc(x.file.faults, func(a arming) bool {
+	x.file.faults = slices.DeleteFunc(x.file.faults, func(a *arming) bool {
 		chosen := a.name == name || name == "all"
 		if chosen {
 			list = append(list, a)
@@ -143,52 +147,91 @@ func (c *Clear) run(x *frame) (fields, error) {
 	}
 	total, cleared := 0, 0
 	for _, a := range list {
-		hits, err := a.disarm(x.ctx, x.run.lab)
-		if err != nil {
+		if err := x.file.disarm(x.ctx, a); err != nil {
 			return nil, err
 		}
-		if hits < a.least {
-			x.file.miss(a, hits)
-		}
-		total += hits
+		total += a.hits
 		cleared += len(a.at)
 	}
 	x.res.Detail = fmt.Sprintf("%d hits", total)
 	return fields{"hits": total, "count": cleared}, nil
 }
 
-// disarm removes a fault everywhere and returns how often it did something.
-func (a arming) disarm(ctx context.Context, l *lab) (hits int, err error) {
+// disarm removes a fault everywhere and takes in how often it did something. One
+// that was over by itself is asked for.
+func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 	for _, at := range a.at {
+		path := "/faults/" + esc(at.id)
+		last, err := f.run.lab.call(ctx, at.base, http.MethodDelete, path, nil)
+		if err == nil && last.Status == http.StatusNotFound {
+			last, err = f.run.lab.call(ctx, at.base, http.MethodGet, path, nil)
+		}
 		var got struct {
 			Hits int `json:"hits"`
 		}
-		if err := l.ask(ctx, at.base, "DELETE", "/faults/"+esc(at.id), nil, &got); err != nil {
-			return hits, err
+		if err == nil {
+			err = f.run.lab.read(last, http.MethodDelete, path, &got)
 		}
-		hits += got.Hits
+		if err != nil {
+			return err
+		}
+		a.hits += got.Hits
 	}
-	return hits, nil
-}
-
-// miss notes a fault that did less than its step asked for.
-func (f *fileRun) miss(a arming, hits int) {
+	a.to = clock.WallNow()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
-		Detail: fmt.Sprintf("the run does not count: fault %s did something %d times, at least %d are needed (hits)", a.name, hits, a.least),
-		At:     f.run.now(), Started: clock.WallNow()})
+	f.cleared = append(f.cleared, a)
+	if a.hits < a.least {
+		f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
+			Detail: fmt.Sprintf("the run does not count: fault %s did something %d times, at least %d are needed (hits)", a.name, a.hits, a.least),
+			At:     f.run.now(), Started: a.to})
+	}
+	return nil
 }
 
 // unhit disarms what is still armed at the end of a file, and returns the faults
 // that never did what they were armed for.
 func (f *fileRun) unhit(ctx context.Context) []*StepResult {
 	for _, a := range f.faults {
-		hits, err := a.disarm(ctx, f.run.lab)
-		if err == nil && hits < a.least {
-			f.miss(a, hits)
+		if err := f.disarm(ctx, a); err != nil && ctx.Err() == nil {
+			f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
+				Detail: "the run does not count: how often fault " + a.name + " did something is not known: " + err.Error(),
+				At:     f.run.now(), Started: clock.WallNow()})
 		}
 	}
 	f.faults = nil
 	return f.missed
+}
+
+// inForce sums up the file's faults: how often each did something, and what was
+// evidence for which guarantees while it could.
+func (f *fileRun) inForce(evidence []proof) (out []report.FaultUse) {
+	for _, a := range f.cleared {
+		i := slices.IndexFunc(out, func(u report.FaultUse) bool { return u.Fault == a.fault })
+		if i < 0 {
+			i = len(out)
+			out = append(out, report.FaultUse{Fault: a.fault, Clauses: map[string]int{}})
+		}
+		out[i].Hits += a.hits
+		if a.hits > 0 {
+			a.during(evidence, out[i].Clauses)
+		}
+	}
+	return out
+}
+
+// during counts the evidence of steps that ran while the fault was armed. What
+// happens at once, such as a reboot, has its effect until the file ends.
+func (a *arming) during(evidence []proof, clauses map[string]int) {
+	to := a.to
+	if kind, ok := faults.Lookup(a.fault); ok && kind.Acts == faults.AtOnce {
+		to = clock.WallNow()
+	}
+	for _, p := range evidence {
+		ended := p.step.Started.Add(time.Duration(p.step.Seconds * float64(time.Second)))
+		counts := p.Status == judge.Pass || p.Status == judge.Fail
+		if counts && ended.After(a.from) && p.step.Started.Before(to) {
+			clauses[p.Clause]++
+		}
+	}
 }

@@ -40,7 +40,7 @@ func RunApart(ctx context.Context, open Opener, files []*File, opt Options) (Res
 	}
 	s := &suite{open: open, opt: opt, files: files, parts: make([]Result, len(files)), tickets: make(chan struct{}, opt.Parallel),
 		display: newDisplay(opt.Progress, opt.Terminal, len(files))}
-	res := Result{Seed: max(opt.Seed, 1), Started: clock.WallNow(), Config: opt.Config, Require: opt.Require}
+	res := Result{Seed: max(opt.Seed, 1), Started: clock.WallNow(), Config: opt.Config, Require: opt.Require, Whole: opt.Whole}
 	began := clock.Mono()
 	s.play(ctx)
 	s.display.end()

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// FaultUse is a row of the matrix of faults and clauses.
+type FaultUse struct {
+	Fault   string         `json:"fault"`
+	Hits    int            `json:"hits"`              // how often it did something
+	Clauses map[string]int `json:"clauses,omitempty"` // assertions that were made while it was in force, by clause
+}
+
+// Shown lists the clauses with their counts, in report order.
+func (u FaultUse) Shown() string {
+	var out []string
+	for _, c := range judge.Clauses() {
+		if n := u.Clauses[c]; n > 0 {
+			out = append(out, fmt.Sprintf("%s (%d)", c, n))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// faultTable is the matrix as text, a line per fault.
+func faultTable(uses []FaultUse) string {
+	if len(uses) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nfaults: hits, and the guarantees with assertions while they were in force\n")
+	for _, u := range uses {
+		fmt.Fprintf(&b, "%-12s %6d  %s\n", u.Fault, u.Hits, u.Shown())
+	}
+	return b.String()
+}
+
+// Columns are the clauses that any fault was in force for, in report order.
+func Columns(uses []FaultUse) (out []string) {
+	for _, c := range judge.Clauses() {
+		if slices.ContainsFunc(uses, func(u FaultUse) bool { return u.Clauses[c] > 0 }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// faultUses adds up the files' faults, in the order of docs/faults.md. Of the whole
+// suite the faults that none of them armed are there, too.
+func (res *Result) faultUses() (out []FaultUse) {
+	sum := map[string]*FaultUse{}
+	for _, f := range res.Files {
+		for _, u := range f.Faults {
+			if sum[u.Fault] == nil {
+				sum[u.Fault] = &FaultUse{Fault: u.Fault, Clauses: map[string]int{}}
+			}
+			sum[u.Fault].Hits += u.Hits
+			for c, n := range u.Clauses {
+				sum[u.Fault].Clauses[c] += n
+			}
+		}
+	}
+	for _, f := range faults.All {
+		switch u := sum[f.Name]; {
+		case u != nil:
+			out = append(out, *u)
+		case res.complete():
+			out = append(out, FaultUse{Fault: f.Name})
+		}
+		delete(sum, f.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sum)) { // of a run that an older build wrote
+		out = append(out, *sum[name])
+	}
+	return out
+}
+
+// complete: every file of the built-in suite was played. A target that can't play
+// some of them is held to less.
+func (res *Result) complete() bool {
+	return res.Whole && !slices.ContainsFunc(res.Files, func(f FileResult) bool { return f.Status == judge.Skipped })
+}
+
+// required are the clauses that must be proven: of a complete suite all of them.
+func (res *Result) required() []string {
+	if res.complete() {
+		return append(slices.Clone(res.Require), "all")
+	}
+	return res.Require
+}
+
+// unhit lists the faults that did nothing in a complete suite.
+func (res *Result) unhit() (names []string) {
+	if !res.complete() {
+		return nil
+	}
+	for _, u := range res.Faults {
+		if u.Hits == 0 {
+			names = append(names, u.Fault)
+		}
+	}
+	return names
+}

@@ -1,0 +1,110 @@
+package report_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// driven is a run of a file per fault, each with that many hits.
+func driven(hits func(name string) int) report.Result {
+	res := report.Result{Whole: true}
+	for _, f := range faults.All {
+		res.Files = append(res.Files, report.FileResult{Path: f.Name + ".yaml", Status: judge.Pass,
+			Faults: []report.FaultUse{{Fault: f.Name, Hits: hits(f.Name), Clauses: map[string]int{"CMD-5": 2}}}})
+	}
+	for _, c := range judge.Clauses() {
+		res.Verdicts = append(res.Verdicts, judge.Verdict{Clause: c, Status: judge.Pass, Checked: 1})
+	}
+	return res
+}
+
+// TestIdleFaultIsInvalid: the whole built-in suite doesn't count when a fault did
+// nothing in it; a selection and a target that lacks something are held to less.
+func TestIdleFaultIsInvalid(t *testing.T) {
+	t.Parallel()
+	idle := func(name string) int {
+		if name == "skew" {
+			return 0
+		}
+		return 1
+	}
+	for name, c := range map[string]struct {
+		change func(*report.Result)
+		want   judge.Status
+		reason string
+	}{
+		"no hit":      {func(*report.Result) {}, judge.Invalid, "no scenario drove the fault skew: 0 hits in the whole suite"},
+		"not armed":   {func(r *report.Result) { r.Files = r.Files[:len(r.Files)-1] }, judge.Invalid, "no scenario drove the fault skew, " + faults.All[len(faults.All)-1].Name},
+		"a selection": {func(r *report.Result) { r.Whole = false }, judge.Pass, ""},
+		"one skipped": {func(r *report.Result) { r.Files[0].Status = judge.Skipped }, judge.Pass, ""},
+		"and a breach": {func(r *report.Result) {
+			r.Verdicts[0].Status, r.Verdicts[0].FirstBad = judge.Fail, &judge.Bad{Why: "broken"}
+		}, judge.Fail, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res := driven(idle)
+			c.change(&res)
+			res = report.Join(report.Result{Whole: res.Whole}, []report.Result{{Files: res.Files, Verdicts: res.Verdicts, Events: events()}})
+			if res.Status != c.want || !strings.Contains(res.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q", res.Status, res.Reason, c.want, c.reason)
+			}
+		})
+	}
+	all := driven(func(string) int { return 1 })
+	if res := report.Join(report.Result{Whole: true}, []report.Result{{Files: all.Files, Verdicts: all.Verdicts, Events: events()}}); res.Status != judge.Pass {
+		t.Errorf("every fault hit: %s %q, want PASS", res.Status, res.Reason)
+	}
+}
+
+// TestWholeSuiteProvesEverything: a clause without evidence makes the whole suite
+// INVALID without --require-clause.
+func TestWholeSuiteProvesEverything(t *testing.T) {
+	t.Parallel()
+	for whole, want := range map[bool]judge.Status{true: judge.Invalid, false: judge.Pass} {
+		all := driven(func(string) int { return 1 })
+		all.Verdicts[3].Checked, all.Verdicts[3].Status = 0, judge.Skipped
+		res := report.Join(report.Result{Whole: whole}, []report.Result{{Files: all.Files, Verdicts: all.Verdicts, Events: events()}})
+		if res.Status != want || whole && !strings.Contains(res.Reason, all.Verdicts[3].Clause+": required") {
+			t.Errorf("whole %v: got %s %q, want %s", whole, res.Status, res.Reason, want)
+		}
+	}
+}
+
+// TestFaultMatrix: hits and assertions are added up over files, and every report has them.
+func TestFaultMatrix(t *testing.T) {
+	t.Parallel()
+	use := func(fault string, hits int, clauses map[string]int) []report.FaultUse {
+		return []report.FaultUse{{Fault: fault, Hits: hits, Clauses: clauses}}
+	}
+	res := report.Result{Files: []report.FileResult{
+		{Path: "a.yaml", Status: judge.Pass, Faults: use("reorder", 2, map[string]int{"CMD-1": 1, "ENT-4": 7})},
+		{Path: "b.yaml", Status: judge.Pass, Faults: use("silent", 4, map[string]int{"CMD-4": 3})},
+		{Path: "c.yaml", Status: judge.Pass, Faults: use("reorder", 3, map[string]int{"CMD-1": 4})},
+	}}
+	res.Settle(nil)
+	want := append(use("silent", 4, map[string]int{"CMD-4": 3}), use("reorder", 5, map[string]int{"CMD-1": 5, "ENT-4": 7})...)
+	var got struct{ Faults []report.FaultUse }
+	if err := json.Unmarshal([]byte(render(t, "verdicts.json", res)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got.Faults); d != "" {
+		t.Errorf("verdicts.json (-want +got):\n%s", d)
+	}
+	for name, line := range map[string]string{
+		"report.txt": "reorder           5  ENT-4 (7), CMD-1 (5)", "summary.md": "| `reorder` | 5 | ENT-4 (7), CMD-1 (5) |",
+		// The columns are the clauses of any fault, in report order: ENT-4, CMD-1, CMD-4.
+		"report.html": `<td><code>reorder</code></td><td class="n">5</td><td class="n">7</td><td class="n">5</td><td class="n"></td>`,
+	} {
+		if text := render(t, name, res); !strings.Contains(text, line) {
+			t.Errorf("%s lacks %q:\n%s", name, line, text)
+		}
+	}
+}
