@@ -61,12 +61,17 @@ func start(t *testing.T, args ...string) *proc {
 	return startWith(t, nil, args...)
 }
 
+// command is doorlab as a process that has not been started.
+func command(more []string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(append(os.Environ(), "DOORLAB_TEST_MAIN=1", "GORACE="+noRaceSleep), more...)
+	return cmd
+}
+
 // startWith is start with more environment.
 func startWith(t *testing.T, more []string, args ...string) *proc {
 	t.Helper()
-	p := &proc{t: t, cmd: exec.Command(os.Args[0], args...), stderr: &lockedBuffer{}, ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "DOORLAB_TEST_MAIN=1", "GORACE="+noRaceSleep)
-	p.cmd.Env = append(p.cmd.Env, more...)
+	p := &proc{t: t, cmd: command(more, args...), stderr: &lockedBuffer{}, ended: make(chan struct{})}
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
