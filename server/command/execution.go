@@ -132,10 +132,13 @@ func (c *execution) replay(prior *Prior, err error) (Answer, error) {
 		s.count.reused.Add(1)
 		return Answer{}, ErrReused
 	case !prior.Settled: // a previous run's, or a commit that nobody knew of
-		ans, err := s.abandon(prior.Intent)
-		ans.Replayed = true
-		s.countReplay(prior.Intent.CommandID)
-		return ans, err
+		in := prior.Intent
+		if err := s.abandon(in); err != nil {
+			return Answer{}, err
+		}
+		s.countReplay(in.CommandID)
+		return Answer{Status: in.Status, Body: in.Body, Replayed: true, Result: Result{CommandID: in.CommandID, DoorID: in.DoorID, Command: in.Command,
+			Outcome: NoResponse, TimeoutMs: s.cfg.Wait.Milliseconds(), RequestedAt: in.RequestedAt}}, nil
 	}
 	s.count.replayed.Add(1)
 	ans := prior.Answer

@@ -97,20 +97,22 @@ func (l *memLedger) Withdraw(id string) error {
 	return nil
 }
 
-func (l *memLedger) Settle(st Settlement) error {
+func (l *memLedger) Settle(list ...Settlement) error {
 	l.pass(&l.settleGate)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fail {
 		return errDisk
 	}
-	r := l.rows[st.Intent.CommandID]
-	if r == nil || r.settled {
-		panic("settled twice or never claimed: " + st.Intent.CommandID)
-	}
 	l.commits++
-	r.settled, r.st = true, st
-	l.records[st.Intent.CommandID] = RecordResult(st.Intent.Command, st.Outcome)
+	for _, st := range list {
+		r := l.rows[st.Intent.CommandID]
+		if r == nil || r.settled {
+			panic("settled twice or never claimed: " + st.Intent.CommandID)
+		}
+		r.settled, r.st = true, st
+		l.records[st.Intent.CommandID] = RecordResult(st.Intent.Command, st.Outcome)
+	}
 	return nil
 }
 

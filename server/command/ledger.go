@@ -16,8 +16,9 @@ type Ledger interface {
 	// Withdraw removes the claim of a command that was neither sent nor
 	// settled: its key is free again. No such claim: nothing happens.
 	Withdraw(commandID string) error
-	// Settle commits outcome, entry record and answer of a claimed command.
-	Settle(s Settlement) error
+	// Settle commits outcome, entry record and answer of claimed commands, all of
+	// them or none. Those that are settled already stay as they are.
+	Settle(list ...Settlement) error
 	// Late settles the record of a command that was answered 504 long ago.
 	Late(r LateReport) (Late, error)
 	// CountReplay raises the replays of a command's record.

@@ -1,22 +1,14 @@
 package command
 
-import (
-	"errors"
-	"sync"
-	"sync/atomic"
-)
+import "slices"
 
-// settleAtOnce is how many intents a start settles at once: the ledger makes one
-// commit of them. A few are settled one after the other.
-const (
-	settleAtOnce = 512
-	few          = 8
-)
+// settleAtOnce is how many intents a start settles in one commit.
+const settleAtOnce = 1024
 
 // Recover settles the intents that the previous run of the server left without
 // an outcome as noResponse, their records included, and returns how many.
 // Nothing is sent again [CMD-6]. From here on keys age from where they were.
-func (s *Service) Recover() (int, error) {
+func (s *Service) Recover() (n int, err error) {
 	newest, err := s.cfg.Ledger.Newest()
 	if err != nil {
 		return 0, err
@@ -26,38 +18,25 @@ func (s *Service) Recover() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	workers := settleAtOnce
-	if len(list) <= few {
-		workers = 1
+	for part := range slices.Chunk(list, settleAtOnce) {
+		if err := s.abandon(part...); err != nil {
+			return n, err
+		}
+		n += len(part)
 	}
-	var wg sync.WaitGroup
-	var next, done atomic.Int64
-	errs := make([]error, workers)
-	for w := range workers {
-		wg.Go(func() {
-			for errs[w] == nil {
-				i := next.Add(1) - 1
-				if i >= int64(len(list)) {
-					return
-				}
-				if _, errs[w] = s.abandon(list[i]); errs[w] == nil {
-					done.Add(1)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return int(done.Load()), errors.Join(errs...)
+	return n, nil
 }
 
-// abandon settles an intent whose outcome nobody will ever know: the answer is
-// the 504 that was committed with it.
-func (s *Service) abandon(in Intent) (Answer, error) {
-	st := Settlement{Intent: in, Outcome: NoResponse, Status: in.Status, Body: in.Body}
-	if err := s.cfg.Ledger.Settle(st); err != nil {
-		return Answer{}, err
+// abandon settles intents whose outcome nobody will ever know: the answer is the
+// 504 that was committed with each.
+func (s *Service) abandon(list ...Intent) error {
+	ends := make([]Settlement, 0, len(list))
+	for _, in := range list {
+		ends = append(ends, Settlement{Intent: in, Outcome: NoResponse, Status: in.Status, Body: in.Body})
 	}
-	s.count.recovered.Add(1)
-	return Answer{Status: in.Status, Body: in.Body, Result: Result{CommandID: in.CommandID, DoorID: in.DoorID, Command: in.Command,
-		Outcome: NoResponse, TimeoutMs: s.cfg.Wait.Milliseconds(), RequestedAt: in.RequestedAt}}, nil
+	if err := s.cfg.Ledger.Settle(ends...); err != nil {
+		return err
+	}
+	s.count.recovered.Add(int64(len(list)))
+	return nil
 }

@@ -63,13 +63,15 @@ func (b *both) answer(in command.Intent) *command.Prior {
 	return nil
 }
 
-func (b *both) settled(s command.Settlement) {
+func (b *both) settled(list ...command.Settlement) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	in := s.Intent
-	b.answers[[2]string{in.PlaceID, in.Key}] = command.Prior{Meaning: in.Meaning, Settled: true, Intent: in,
-		Answer: command.Answer{Status: s.Status, Body: s.Body, Result: command.Result{CommandID: in.CommandID, DoorID: in.DoorID,
-			Command: in.Command, Outcome: s.Outcome, DeviceCode: s.DeviceCode, RequestedAt: in.RequestedAt, ReportedAt: s.ReportedAt}}}
+	for _, s := range list {
+		in := s.Intent
+		b.answers[[2]string{in.PlaceID, in.Key}] = command.Prior{Meaning: in.Meaning, Settled: true, Intent: in,
+			Answer: command.Answer{Status: s.Status, Body: s.Body, Result: command.Result{CommandID: in.CommandID, DoorID: in.DoorID,
+				Command: in.Command, Outcome: s.Outcome, DeviceCode: s.DeviceCode, RequestedAt: in.RequestedAt, ReportedAt: s.ReportedAt}}}
+	}
 }
 
 // send sends what an intent asks for.
@@ -95,10 +97,10 @@ func (l early) Claim(in command.Intent, keptSince time.Time) (*command.Prior, er
 	return l.Ledger.Claim(in, keptSince)
 }
 
-func (l early) Settle(s command.Settlement) error {
-	err := l.Ledger.Settle(s)
+func (l early) Settle(list ...command.Settlement) error {
+	err := l.Ledger.Settle(list...)
 	if err == nil {
-		l.settled(s)
+		l.settled(list...)
 	}
 	return err
 }
@@ -126,10 +128,10 @@ func (l memoryOnly) Claim(in command.Intent, keptSince time.Time) (*command.Prio
 	return l.Ledger.Claim(in, keptSince)
 }
 
-func (l memoryOnly) Settle(s command.Settlement) error {
-	err := l.Ledger.Settle(s)
+func (l memoryOnly) Settle(list ...command.Settlement) error {
+	err := l.Ledger.Settle(list...)
 	if err == nil {
-		l.settled(s)
+		l.settled(list...)
 	}
 	return err
 }
@@ -193,7 +195,7 @@ func (s offlineButSent) Send(ctx context.Context, boardID string, c wire.Command
 
 type settleForgotten struct{ *both }
 
-func (settleForgotten) Settle(command.Settlement) error { return nil }
+func (settleForgotten) Settle(...command.Settlement) error { return nil }
 
 type lateChanges struct{ *both }
 
@@ -254,10 +256,10 @@ func (l ledger) anywhere(in command.Intent) *command.Prior {
 	return nil
 }
 
-func (l ledger) Settle(s command.Settlement) error {
-	err := l.Ledger.Settle(s)
+func (l ledger) Settle(list ...command.Settlement) error {
+	err := l.Ledger.Settle(list...)
 	if err == nil {
-		l.settled(s)
+		l.settled(list...)
 	}
 	return err
 }

@@ -89,21 +89,30 @@ func (c Commands) Withdraw(commandID string) error {
 	return c.s.writeWhole(func(tx *Tx) error { return tx.q.WithdrawCommand(ctx, commandID) })
 }
 
-// Settle implements command.Ledger: outcome, answer and entry record are one
+// Settle implements command.Ledger: outcomes, answers and entry records are one
 // transaction. Settling again, after a commit whose result was not known, does nothing.
-func (c Commands) Settle(st command.Settlement) error {
-	in := st.Intent
+func (c Commands) Settle(list ...command.Settlement) error {
 	return c.s.writeWhole(func(tx *Tx) error {
-		n, err := tx.q.SettleCommand(ctx, db.SettleCommandParams{Outcome: sql.NullString{String: st.Outcome, Valid: true}, DeviceCode: text(st.DeviceCode),
-			ReportedAt: toNull(st.ReportedAt), Status: int64(st.Status), Body: st.Body, ID: in.CommandID})
-		if err != nil || n == 0 {
-			return err
+		for _, st := range list {
+			if err := tx.settle(st); err != nil {
+				return err
+			}
 		}
-		_, err = record.Keep(tx, record.Record{PlaceID: in.PlaceID, DoorID: in.DoorID, Result: command.RecordResult(in.Command, st.Outcome),
-			Reason: in.EntryReason, Method: in.Method, Actor: in.ActorID, ActorLabel: in.ActorLabel, CommandID: in.CommandID,
-			GrantID: in.GrantID, RequestedAt: in.RequestedAt, OccurredAt: st.ReportedAt, Note: in.Reason}, tx.Now)
-		return err
+		return nil
 	})
+}
+
+func (t *Tx) settle(st command.Settlement) error {
+	in := st.Intent
+	n, err := t.q.SettleCommand(ctx, db.SettleCommandParams{Outcome: sql.NullString{String: st.Outcome, Valid: true}, DeviceCode: text(st.DeviceCode),
+		ReportedAt: toNull(st.ReportedAt), Status: int64(st.Status), Body: st.Body, ID: in.CommandID})
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = record.Keep(t, record.Record{PlaceID: in.PlaceID, DoorID: in.DoorID, Result: command.RecordResult(in.Command, st.Outcome),
+		Reason: in.EntryReason, Method: in.Method, Actor: in.ActorID, ActorLabel: in.ActorLabel, CommandID: in.CommandID,
+		GrantID: in.GrantID, RequestedAt: in.RequestedAt, OccurredAt: st.ReportedAt, Note: in.Reason}, t.Now)
+	return err
 }
 
 // Late implements command.Ledger. Only a 504 that is not settled yet costs a write.

@@ -69,7 +69,16 @@ func (l ledger) Withdraw(id string) error {
 	})
 }
 
-func (l ledger) Settle(s command.Settlement) error {
+func (l ledger) Settle(list ...command.Settlement) error {
+	for _, s := range list { // each a write of its own: more orders than the store has
+		if err := l.settle(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l ledger) settle(s command.Settlement) error {
 	w := l.w
 	w.mu.Lock()
 	name := "settle " + w.name(s.Intent.CommandID)
