@@ -240,6 +240,9 @@ func (s *Server) KeyRevoked(keyID string) (bool, error) {
 // Board is what the server knows of a board.
 func (s *Server) Board(boardID string) board.Status { return s.gateway.Status(boardID) }
 
+// Behind is how long each connected board that lacks a change has been missing it.
+func (s *Server) Behind() map[string]time.Duration { return s.sync.Behind() }
+
 // Desired is the revision that a board should have applied.
 func (s *Server) Desired(boardID string) int64 {
 	rev, err := s.store.Revision(s.gateway.Status(boardID).PlaceID)

@@ -1,10 +1,6 @@
 package testbed
 
 import (
-	"bytes"
-	"io"
-	"net/http"
-
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/server"
 )
@@ -17,29 +13,5 @@ func Beside(dir string) (client.Client, func() error, error) {
 	if err != nil {
 		return client.Client{}, nil, ofDir(dir, err)
 	}
-	return client.Client{Base: "http://beside", Token: token, HTTP: &http.Client{Transport: inside{h}}}, stop, nil
+	return client.Client{Base: "http://beside", Token: token, HTTP: client.Inside(h)}, stop, nil
 }
-
-// inside hands requests to a handler of this process.
-type inside struct{ h http.Handler }
-
-// RoundTrip implements http.RoundTripper.
-func (t inside) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	a := &answer{status: http.StatusOK, header: http.Header{}}
-	t.h.ServeHTTP(a, r)
-	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(&a.body), Request: r,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(a.body.Len())}, nil
-}
-
-type answer struct {
-	status int
-	header http.Header
-	body   bytes.Buffer
-}
-
-func (a *answer) Header() http.Header         { return a.header }
-func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
-func (a *answer) WriteHeader(status int)      { a.status = status }

@@ -67,6 +67,14 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 	return nil
 }
 
+// behind is how long boards have been missing a change; nil between two lives.
+func (l *life) behind() map[string]time.Duration {
+	if l == nil {
+		return nil
+	}
+	return l.server.Behind()
+}
+
 func (l *life) mountControl(t *Testbed, token string) {
 	l.control = control.Handler(token, func(r chi.Router) {
 		l.server.Control(r, t.controlHooks())

@@ -91,7 +91,9 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	t.public = listen.Server(t.afterJump(t.now(func(l *life) http.Handler { return l.public })))
 	t.serve("the API", func() error { return t.public.Serve(public) })
 	if ctl != nil {
-		t.startControl(c, ctl)
+		if err := t.startControl(c, ctl); err != nil {
+			return nil, err
+		}
 	}
 	if t.Ready.Places, err = t.places(); err != nil {
 		return nil, err
@@ -126,7 +128,7 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	return connect(ctx, t.fleet, t.cfg.Progress)
 }
 
-func (t *Testbed) startControl(c Config, l net.Listener) {
+func (t *Testbed) startControl(c Config, l net.Listener) error {
 	token := c.ControlToken
 	if token == "" {
 		token = t.life.Load().server.ControlToken()
@@ -136,11 +138,25 @@ func (t *Testbed) startControl(c Config, l net.Listener) {
 	mux := http.NewServeMux()
 	process, fleet := ofProcess(), t.fleet.Metrics()
 	mux.Handle("/metrics", t.now(func(l *life) http.Handler { return metricsPage(process, t.caps.metrics(), l.server.Metrics(), fleet) }))
+	lab, public := t.laboratory(), t.afterJump(t.now(func(l *life) http.Handler { return l.public }))
+	pages, err := t.newConsole(token, lab, public)
+	if err != nil {
+		return err
+	}
+	mux.Handle("/", pages)
+	t.ctl = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
+	t.ctl.RegisterOnShutdown(pages.Stop)
+	t.serve("the control API", func() error { return t.ctl.Serve(l) })
+	return nil
+}
+
+// laboratory is the control API of whichever life of the server runs.
+func (t *Testbed) laboratory() http.Handler {
 	lab := t.now(func(l *life) http.Handler { return l.control })
+	mux := http.NewServeMux()
 	mux.Handle("/", lab)
 	mux.Handle(control.Prefix+"/people/", t.afterJump(lab))
-	t.ctl = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
-	t.serve("the control API", func() error { return t.ctl.Serve(l) })
+	return mux
 }
 
 func (t *Testbed) controlHooks() server.ControlHooks {

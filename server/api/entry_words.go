@@ -2,9 +2,8 @@ package api
 
 import (
 	"net/http"
-	"strconv"
-	"strings"
 
+	"github.com/doorlab/doorlab/internal/lang"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -39,31 +38,11 @@ var korean = words{
 
 // speak picks the language the caller prefers: Korean or English.
 func speak(r *http.Request) (string, words) {
-	name, said, best := "en", english, 0.0
-	for tag := range strings.SplitSeq(strings.ToLower(r.Header.Get("Accept-Language")), ",") {
-		tag, q := weighted(tag)
-		if q <= best { // of equals the first
-			continue
-		}
-		switch lang, _, _ := strings.Cut(tag, "-"); lang {
-		case "ko":
-			name, said, best = lang, korean, q
-		case "en":
-			name, said, best = lang, english, q
-		}
+	name := lang.Of(r.Header.Get("Accept-Language"))
+	if name == lang.Korean {
+		return name, korean
 	}
-	return name, said
-}
-
-// weighted splits "ko;q=0.9".
-func weighted(tag string) (string, float64) {
-	tag, param, given := strings.Cut(tag, ";")
-	q := 1.0
-	if given {
-		_, value, _ := strings.Cut(param, "=")
-		q, _ = strconv.ParseFloat(strings.TrimSpace(value), 64)
-	}
-	return strings.TrimSpace(tag), q
+	return name, english
 }
 
 func (w words) state(s string) string {

@@ -139,6 +139,21 @@ func (s *Service) Lag() (longest time.Duration, behind int) {
 	return longest, behind
 }
 
+// Behind is how long each connected board that lacks a change has been missing it
+// (domain time).
+func (s *Service) Behind() map[string]time.Duration {
+	out, now := map[string]time.Duration{}, s.cfg.Clock.Now()
+	for _, b := range s.connected() {
+		b.place.mu.Lock()
+		if b.applied != b.place.revision() {
+			since, _ := b.place.missing(b)
+			out[b.id] = now.Sub(since)
+		}
+		b.place.mu.Unlock()
+	}
+	return out
+}
+
 // Cached is how many bytes of encoded changes are kept for boards that wait.
 func (s *Service) Cached() (n int) {
 	for _, p := range s.everyPlace() {

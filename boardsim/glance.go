@@ -1,0 +1,31 @@
+package boardsim
+
+import "time"
+
+// Glance is how a board is now, without what a closer look at it costs.
+type Glance struct {
+	BoardID   string
+	Detached  bool // taken away: the rest says nothing
+	Online    bool
+	Phase     string
+	OutageAge time.Duration // -1 = the clock is lost
+}
+
+// Glances are those of all boards, in the order of the world.
+func (f *Fleet) Glances() []Glance {
+	out := make([]Glance, 0, len(f.boards))
+	wall := f.nowMs()
+	for _, b := range f.boards {
+		g := Glance{BoardID: b.id, Detached: b.detached.Load()}
+		b.mu.Lock()
+		mono := wall + b.shift
+		age := b.s.Age(mono)
+		g.Online, g.Phase = b.s.Outage.Online, b.s.Phase(mono)
+		b.mu.Unlock()
+		if g.OutageAge = time.Duration(age) * time.Millisecond; age < 0 {
+			g.OutageAge = -1
+		}
+		out = append(out, g)
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package client
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+)
+
+// Inside is a client for a handler of this process: no connection, no port.
+func Inside(h http.Handler) *http.Client { return &http.Client{Transport: inside{h}} }
+
+type inside struct{ h http.Handler }
+
+// RoundTrip implements http.RoundTripper.
+func (t inside) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	a := &reply{status: http.StatusOK, header: http.Header{}}
+	t.h.ServeHTTP(a, r)
+	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(&a.body), Request: r,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(a.body.Len())}, nil
+}
+
+type reply struct {
+	status int
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (a *reply) Header() http.Header         { return a.header }
+func (a *reply) Write(b []byte) (int, error) { return a.body.Write(b) }
+func (a *reply) WriteHeader(status int)      { a.status = status }

@@ -1,0 +1,59 @@
+package testbed
+
+import (
+	"net/http"
+
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/testbed/console"
+)
+
+// newConsole puts the web console over the control API.
+func (t *Testbed) newConsole(token string, lab, public http.Handler) (*console.Console, error) {
+	return console.New(console.Config{Token: token, World: t.cfg.World, Clock: t.clk, Lab: lab, Public: public, HTTP: t.Ready.HTTP, Boards: t.glances})
+}
+
+// glances are all boards of the world as they are now: a simulated one as it is
+// itself, any other as the server sees it.
+func (t *Testbed) glances() []console.Board {
+	l := t.life.Load()
+	simulated := map[string]int{}
+	own := t.fleet.Glances()
+	for i, g := range own {
+		if !g.Detached {
+			simulated[g.BoardID] = i
+		}
+	}
+	var out []console.Board
+	behind := l.behind()
+	for i := range t.cfg.World.Places {
+		p := &t.cfg.World.Places[i]
+		for j := range p.Boards {
+			b := console.Board{ID: p.Boards[j].ID, PlaceID: p.ID, Behind: behind[p.Boards[j].ID]}
+			if at, ok := simulated[b.ID]; ok {
+				g := own[at]
+				b.Simulated, b.Online, b.Phase, b.OutageAge = true, g.Online, g.Phase, g.OutageAge
+			} else {
+				t.seen(l, &b, p)
+			}
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// seen is a board that this process doesn't simulate.
+func (t *Testbed) seen(l *life, b *console.Board, p *world.Place) {
+	if l == nil {
+		b.Phase = board.Unknown
+		return
+	}
+	s := l.server.Board(b.ID)
+	b.Online, b.Phase = s.State == board.Online, s.State
+	if p.Kind == world.Live && t.cfg.Fleet {
+		b.Detached = true
+	}
+	if !b.Online && !s.Since.IsZero() {
+		b.OutageAge = t.clk.Now().Sub(s.Since)
+	}
+}

@@ -1,0 +1,23 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// lab calls the control API of this process as anybody with the token would.
+func (c *Console) lab(ctx context.Context, method, path string, body, out any) error {
+	return client.Client{Base: "http://127.0.0.1", Token: c.cfg.Token, HTTP: client.Inside(c.cfg.Lab)}.Do(ctx, method, "/lab/v1"+path, body, out)
+}
+
+// statusOf is the status of a page that shows an error.
+func statusOf(err error) int {
+	var e *client.Error
+	if errors.As(err, &e) && e.Status >= 400 {
+		return e.Status
+	}
+	return http.StatusBadRequest
+}

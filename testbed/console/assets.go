@@ -1,0 +1,69 @@
+package console
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"html/template"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed pages
+var files embed.FS
+
+// asset is a file whose address has its checksum in it, so that it may be kept
+// for good. Nothing here is anybody else's: no library, no font, no picture.
+type asset struct {
+	path, kind string
+	body       []byte
+}
+
+var (
+	style  = newAsset("console.css", "text/css; charset=utf-8")
+	script = newAsset("console.js", "text/javascript; charset=utf-8")
+	icon   = newAsset("icon.svg", "image/svg+xml")
+	assets = map[string]*asset{style.path: style, script.path: script, icon.path: icon}
+)
+
+func newAsset(name, kind string) *asset {
+	body, err := files.ReadFile("pages/" + name)
+	if err != nil {
+		panic("console: " + err.Error())
+	}
+	sum := sha256.Sum256(body)
+	ext := path.Ext(name)
+	return &asset{path: "/assets/" + strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind: kind, body: body}
+}
+
+// ServeHTTP implements http.Handler.
+func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.body))
+}
+
+// functions are those of the templates.
+var functions = template.FuncMap{
+	"style":  func() string { return style.path },
+	"script": func() string { return script.path },
+	"icon":   func() string { return icon.path },
+}
+
+// policy lets a page use its own style, script and pictures, and speak to its own server.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard says what a page may do and who may keep it.
+func guard(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Vary", "Accept-Language, Cookie")
+}

@@ -1,0 +1,112 @@
+// Package console is the web console on the control listener, server-rendered:
+// pages to look at the laboratory, and forms whose buttons press the control API
+// and the public API as anybody else would. It keeps no state of the laboratory;
+// what it shows, Config gives it.
+//
+// A page is a Page: its path, the template that shows it, its View, what its
+// forms do, and the parts of it that are kept up to date while somebody looks. To
+// add one:
+//
+//  1. pages/NAME.html defines the template "NAME", and one template for each live
+//     part. A template gets a *Look: .Data is what View returned, .T "key" a text,
+//     .Form the hidden fields that every form needs. A live part stands as
+//     <section id="NAME.part" data-live>{{template "NAME.part" .}}</section>.
+//     No style attributes and no inline scripts: the policy refuses them.
+//  2. words_NAME.go adds its texts, English and Korean; a test finds the missing ones.
+//  3. NAME.go has a method that returns the Page, and pages() in page.go lists it;
+//     the menu shows the pages that have a Nav.
+//
+// With JavaScript a form is sent in the background and the answer is said in the
+// corner; without it the browser comes back to the page, which says it on top.
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// Config of a Console.
+type Config struct {
+	Token  string       // the control token: what a person signs in with
+	World  *world.World // names of places, boards and doors
+	Clock  clock.Clock
+	Lab    http.Handler // the control API
+	Public http.Handler // the public API
+	HTTP   string       // its address
+	// Boards are all boards as they are now, in the order of the world.
+	Boards func() []Board
+}
+
+// Board is how one board is now.
+type Board struct {
+	ID, PlaceID string
+	Simulated   bool // by this process; else the server's word is all there is
+	Detached    bool // the simulated board was taken away
+	Online      bool
+	Phase       string        // online, grace, outage or stopped; of one not simulated online, offline or unknown
+	OutageAge   time.Duration // -1 = the board lost its clock
+	Behind      time.Duration // how long it has been missing a change; 0 = it has all
+}
+
+// Console serves the pages. Stop ends the streams of those who look.
+type Console struct {
+	cfg     Config
+	session session
+	menu    []Page
+	pages   *template.Template
+	live    *hub
+	routes  chi.Router
+}
+
+// New builds the pages. What no page has is served by Config.Lab.
+func New(cfg Config) (*Console, error) {
+	c := &Console{cfg: cfg, session: newSession(cfg.Token)}
+	c.live = newHub(c.parts)
+	var err error
+	if c.pages, err = template.New("").Funcs(functions).ParseFS(files, "pages/*.html"); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	c.routes = chi.NewRouter()
+	c.routes.NotFound(cfg.Lab.ServeHTTP)
+	c.routes.MethodNotAllowed(cfg.Lab.ServeHTTP)
+	c.routes.Get("/login", c.loginPage)
+	c.routes.Post("/login", c.login)
+	c.routes.Post("/logout", c.logout)
+	for path, a := range assets {
+		c.routes.Get(path, a.ServeHTTP)
+	}
+	for _, p := range c.all() {
+		if p.Nav != "" {
+			c.menu = append(c.menu, p)
+		}
+		if c.pages.Lookup(p.Name) == nil {
+			return nil, fmt.Errorf("console: no template %q", p.Name)
+		}
+		c.routes.Get(p.Path, c.show(p))
+		c.routes.Head(p.Path, c.show(p))
+		if len(p.Do) > 0 {
+			c.routes.Post(p.Path, c.do(p))
+		}
+	}
+	return c, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/lab/") {
+		c.cfg.Lab.ServeHTTP(w, r)
+		return
+	}
+	c.routes.ServeHTTP(w, r)
+}
+
+// Stop ends the streams: a listener that shuts down waits for them.
+func (c *Console) Stop() { c.live.stop() }

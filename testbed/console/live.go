@@ -1,0 +1,192 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/lang"
+)
+
+// hub keeps pages up to date for those who look at them. Everybody who looks at
+// the same address in the same language shares one rendering a second; nothing
+// is rendered while nobody looks.
+type hub struct {
+	parts func(*http.Request, Page) (map[string]string, error)
+
+	mu     sync.Mutex
+	shows  map[string]*showing
+	over   chan struct{}
+	ending sync.Once
+}
+
+// How often a page is rendered, and what share of the time that may take at
+// most: an expensive page is rendered less often.
+const (
+	pace  = time.Second
+	share = 20
+)
+
+// maxStreams bounds those who look at one time: a stream is a connection.
+const maxStreams = 32
+
+func newHub(parts func(*http.Request, Page) (map[string]string, error)) *hub {
+	return &hub{parts: parts, shows: map[string]*showing{}, over: make(chan struct{})}
+}
+
+func (h *hub) stop() { h.ending.Do(func() { close(h.over) }) }
+
+// showing is one address that somebody looks at.
+type showing struct {
+	h    *hub
+	key  string
+	page Page
+	r    *http.Request // of the first who looked
+
+	viewers map[*viewer]bool
+	last    map[string]string
+	timer   clock.Timer
+}
+
+// viewer is one stream. What it has not been sent yet is replaced by what is newer.
+type viewer struct {
+	mu      sync.Mutex
+	pending map[string]string
+	ready   chan struct{} // holds one
+}
+
+func (v *viewer) put(id, text string) {
+	v.mu.Lock()
+	v.pending[id] = text
+	v.mu.Unlock()
+	select {
+	case v.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (v *viewer) take() map[string]string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	out := v.pending
+	v.pending = map[string]string{}
+	return out
+}
+
+// join adds a viewer; it first gets everything as it is.
+func (h *hub) join(r *http.Request, p Page) (v *viewer, leave func(), ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, s := range h.shows {
+		n += len(s.viewers)
+	}
+	if n >= maxStreams {
+		return nil, nil, false
+	}
+	key := lang.Of(r.Header.Get("Accept-Language")) + " " + r.URL.RequestURI()
+	s := h.shows[key]
+	if s == nil {
+		s = &showing{h: h, key: key, page: p, r: r.Clone(context.WithoutCancel(r.Context())), viewers: map[*viewer]bool{}, last: map[string]string{}}
+		h.shows[key] = s
+		s.timer = clock.WallAfter(0, s.turn)
+	}
+	v = &viewer{pending: map[string]string{}, ready: make(chan struct{}, 1)}
+	s.viewers[v] = true
+	for id, text := range s.last {
+		v.put(id, text)
+	}
+	return v, func() { h.leave(s, v) }, true
+}
+
+func (h *hub) leave(s *showing, v *viewer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(s.viewers, v)
+	if len(s.viewers) == 0 {
+		s.timer.Stop()
+		delete(h.shows, s.key)
+	}
+}
+
+// turn renders the page once and sends what changed.
+func (s *showing) turn() {
+	began := clock.Mono()
+	parts, err := s.h.parts(s.r, s.page)
+	took := clock.Mono() - began
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	if len(s.viewers) == 0 || s.h.shows[s.key] != s {
+		return
+	}
+	if err == nil { // else the server restarts, and the page stays as it was
+		for id, text := range parts {
+			if was, ok := s.last[id]; ok && was == text {
+				continue
+			}
+			s.last[id] = text
+			for v := range s.viewers {
+				v.put(id, text)
+			}
+		}
+	}
+	s.timer = clock.WallAfter(max(pace, share*took)-min(took, pace/2), s.turn)
+}
+
+// beat is how often a silent stream is shown to live.
+const beat = 10 * time.Second
+
+// serve streams the page's parts until the reader leaves: events named "part"
+// with {id, text}.
+func (h *hub) serve(w http.ResponseWriter, r *http.Request, p Page) {
+	v, leave, ok := h.join(r, p)
+	if !ok {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "too many pages are open", http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
+	guard(w.Header())
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	alive := make(chan struct{}, 1)
+	var pulse clock.Timer
+	again := func() {
+		select {
+		case alive <- struct{}{}:
+		default:
+		}
+	}
+	pulse = clock.WallAfter(beat, again)
+	defer func() { pulse.Stop() }()
+	_, err := fmt.Fprint(w, "retry: 1000\n\n")
+	for err == nil {
+		if err = out.Flush(); err != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-h.over:
+			return
+		case <-alive:
+			_, err = fmt.Fprint(w, ": alive\n\n")
+		case <-v.ready:
+			for id, text := range v.take() {
+				var b []byte
+				if b, err = json.Marshal(map[string]string{"id": id, "text": text}); err != nil {
+					return
+				}
+				if _, err = fmt.Fprintf(w, "event: part\ndata: %s\n\n", b); err != nil {
+					return
+				}
+			}
+		}
+		pulse.Stop()
+		pulse = clock.WallAfter(beat, again)
+	}
+}

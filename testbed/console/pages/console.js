@@ -1,0 +1,86 @@
+"use strict";
+// Everything works without this file; with it pages stay up to date, and forms
+// are sent without leaving the page.
+(() => {
+  const $ = id => document.getElementById(id), body = document.body;
+
+  // Parts: what the server renders again replaces what is shown, unless somebody
+  // is typing in it.
+  const waiting = new Map();
+  const busy = el => {
+    const a = document.activeElement;
+    return a && el.contains(a) && a.matches("input:not([type=hidden]),select,textarea");
+  };
+  const put = (id, text) => {
+    const el = $(id);
+    if (!el) return;
+    if (!("live" in el.dataset)) return void el.dispatchEvent(new CustomEvent("data", {detail: text}));
+    if (busy(el)) return void waiting.set(id, text);
+    waiting.delete(id);
+    const at = [...el.querySelectorAll("a,button,summary,[tabindex]")].indexOf(document.activeElement);
+    const open = [...el.querySelectorAll("details[open][id]")].map(d => d.id);
+    el.innerHTML = text;
+    open.forEach(id => $(id) && ($(id).open = true));
+    if (at >= 0) el.querySelectorAll("a,button,summary,[tabindex]")[at]?.focus({preventScroll: true});
+  };
+  document.addEventListener("focusout", () => setTimeout(() => waiting.forEach((text, id) => put(id, text))));
+
+  if ("stream" in body.dataset) {
+    const say = on => { $("stream").textContent = on ? body.dataset.alive : body.dataset.lost; $("stream").dataset.state = on ? "on" : "off"; };
+    const source = new EventSource(location.href);
+    source.addEventListener("open", () => say(true));
+    source.addEventListener("error", () => say(false));
+    source.addEventListener("part", e => { const m = JSON.parse(e.data); put(m.id, m.text); });
+    addEventListener("pagehide", () => source.close());
+    addEventListener("pageshow", e => e.persisted && location.reload());
+  }
+
+  // Forms that do something.
+  const toast = (text, bad) => {
+    const p = document.createElement("p");
+    p.textContent = text;
+    p.className = bad ? "bad" : "";
+    $("toast").append(p);
+    setTimeout(() => p.remove(), bad ? 10000 : 4000);
+  };
+  document.addEventListener("submit", async e => {
+    const f = e.target, b = e.submitter;
+    if (f.method !== "post" || !f.elements.do || f.getAttribute("action") === "/logout") return;
+    e.preventDefault();
+    if (b?.getAttribute("aria-busy")) return;
+    const data = new URLSearchParams(new FormData(f, b));
+    b?.setAttribute("aria-busy", "true");
+    try {
+      const r = await fetch(f.getAttribute("action") || location.href, {method: "POST", body: data, headers: {"X-Doorlab-Console": "1"}});
+      const m = await r.json();
+      if (m.next && !m.bad) return void location.assign(m.next);
+      toast(m.text, m.bad);
+    } catch (err) {
+      toast(String(err), true);
+    } finally {
+      b?.removeAttribute("aria-busy");
+    }
+  });
+
+  // Keys: / goes to the filter, j and k move through rows, Enter opens, Esc closes.
+  document.addEventListener("keydown", e => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const a = document.activeElement;
+    if (e.key === "Escape") {
+      const open = a?.closest("details[open]") || document.querySelector("details[open]");
+      if (a?.matches("input,select,textarea")) a.blur();
+      else if (open) { open.open = false; open.querySelector("summary")?.focus(); }
+      return;
+    }
+    if (a?.matches("input,select,textarea")) return;
+    if (e.key === "/") {
+      const f = document.querySelector("[data-filter]");
+      if (f) { e.preventDefault(); f.focus(); f.select?.(); }
+    } else if (e.key === "j" || e.key === "k") {
+      const rows = [...document.querySelectorAll("[data-row]")].filter(r => r.offsetParent);
+      const at = rows.findIndex(r => r.contains(a));
+      const next = rows[e.key === "j" ? at + 1 : Math.max(at - 1, 0)];
+      if (next) (next.matches("a,button,summary") ? next : next.querySelector("a,button,summary"))?.focus();
+    }
+  });
+})();
