@@ -20,6 +20,7 @@ import (
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/listen"
+	"github.com/doorlab/doorlab/internal/why"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/api"
 	"github.com/doorlab/doorlab/server/auth"
@@ -211,12 +212,13 @@ type ControlHooks struct {
 	Moved        func(now time.Time)
 	WriteHistory func(w io.Writer, since int64) error
 	Record       func(on bool) error
+	Timeline     func(placeID string) (*why.Timeline, error) // the recording of a place
 }
 
 // Control mounts the server's control routes; r is at /lab/v1.
 func (s *Server) Control(r chi.Router, h ControlHooks) {
 	c := console.Config{Clock: s.cfg.Clock, Audits: s.store.Audits, Keys: s.auth, Places: s.places, Grants: s.grants, Entry: s.entry,
-		Rotate: s.RotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record}
+		Rotate: s.RotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h)}
 	if s.cfg.CrashPoints {
 		c.Crash = func(at string) error { return s.crash.arm(at, killProcess) }
 	}

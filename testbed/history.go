@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/why"
 )
 
 // told is where the parts tell their events; nil when nobody can ever read them.
@@ -55,4 +56,23 @@ func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
 		}
 	}
 	return t.spool.WriteSince(w, seq)
+}
+
+// timeline is the recording of a place. Where nothing is recorded yet, that begins now.
+func (t *Testbed) timeline(placeID string) (*why.Timeline, error) {
+	out := &why.Timeline{PlaceID: placeID}
+	if t.spool == nil {
+		for _, part := range t.History.Chunks() {
+			for i := range part {
+				out.Add(&part[i])
+			}
+		}
+		return out, nil
+	}
+	if !t.spool.Recording() {
+		if err := t.record(true); err != nil {
+			return nil, err
+		}
+	}
+	return out, t.spool.Each(placeID, out.Add)
 }

@@ -165,6 +165,7 @@ func (t *Testbed) controlHooks() server.ControlHooks {
 		Moved:        t.memory.remember,
 		WriteHistory: t.writeHistory,
 		Record:       t.record,
+		Timeline:     t.timeline,
 	}
 }
 

@@ -68,6 +68,15 @@ func TestByHand(t *testing.T) {
 	out, _ = run(OK, "board", "detach", board)
 	holds(out, "password")
 	run(OK, "board", "attach", board)
+	out, _ = run(OK, "why", "--place", tb.Ready.Places[1].Name, "--phone", "01099998888", "--door", door)
+	holds(out, "010-****-8888 at")
+	holds(out, "this person has no grant here")
+	holds(out, "no_valid_grant")
+	if strings.Contains(out, "01099998888") {
+		t.Errorf("why shows the phone in full:\n%s", out)
+	}
+	out, _ = run(OK, "why", "--place", tb.Ready.Places[1].PlaceID, "--exposure")
+	holds(out, "Nobody entered on site")
 	run(OK, "clock", "run")
 	out, _ = run(OK, "fault", "reset")
 	holds(out, "0 removed")
@@ -80,6 +89,8 @@ func TestByHand(t *testing.T) {
 		"board show takes one board id":                  {"board", "show"},
 		`no simulated board "brd_nope"`:                  {"board", "show", "brd_nope"},
 		`board: unknown command "lst"`:                   {"board", "lst"},
+		"give --door and one of --phone and --link":      {"why", "--place", "plc_x", "--phone", "01099998888"},
+		`no place "Nowhere"`:                             {"why", "--place", "Nowhere", "--exposure"},
 		"by must be a duration":                          {"clock", "advance", "banana"},
 	} {
 		_, errs := run(Usage, args...)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -225,37 +226,62 @@ func pack(events []Event) ([]byte, error) {
 // own; without a recording that is an empty one. ErrOverflow, ErrTooLong or the
 // disk's when it lacks events; then the closing line is missing.
 func (s *Spool) WriteSince(w io.Writer, seq int64) error {
-	s.mu.Lock()
-	f, n := s.file, s.n
-	for s.file == f && s.file != nil && s.written < n && s.err == nil {
-		s.moved.Wait()
-	}
-	size, broken := s.size, s.err
-	s.mu.Unlock()
-
 	out := NewWriter(w)
-	if f != nil && size > 0 {
-		z, err := gzip.NewReader(io.NewSectionReader(f, 0, size))
-		if err != nil {
-			return err
+	broken := s.lines(func(n int64, line []byte) error {
+		if n <= seq {
+			return nil
 		}
-		lines := bufio.NewReaderSize(z, 1<<16)
-		for i := int64(1); i <= n; i++ {
-			line, err := lines.ReadBytes('\n')
-			if err != nil {
-				broken = errors.Join(broken, err)
-				break
-			}
-			if i > seq {
-				if err := out.line(line); err != nil {
-					return err
-				}
-			}
-		}
-	}
+		return out.line(line)
+	})
 	if broken != nil {
 		return errors.Join(broken, out.buf.Flush())
 	}
 	_, err := out.Close()
 	return err
+}
+
+// Each calls f with the events of the recording whose line contains mark, such as an
+// id, in order. Errors: as WriteSince, after the events that there are.
+func (s *Spool) Each(mark string, f func(*Event)) error {
+	return s.lines(func(_ int64, line []byte) error {
+		if !bytes.Contains(line, []byte(mark)) {
+			return nil
+		}
+		var e Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		f(&e)
+		return nil
+	})
+}
+
+// lines calls f with the number and the text of each line of the recording as it
+// stands, and waits until these are on disk.
+func (s *Spool) lines(f func(n int64, line []byte) error) error {
+	s.mu.Lock()
+	file, n := s.file, s.n
+	for s.file == file && s.file != nil && s.written < n && s.err == nil {
+		s.moved.Wait()
+	}
+	size, broken := s.size, s.err
+	s.mu.Unlock()
+	if file == nil || size == 0 {
+		return broken
+	}
+	z, err := gzip.NewReader(io.NewSectionReader(file, 0, size))
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(z, 1<<16)
+	for i := int64(1); i <= n; i++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return errors.Join(broken, err)
+		}
+		if err := f(i, line); err != nil {
+			return err
+		}
+	}
+	return broken
 }

@@ -70,6 +70,8 @@ type Config struct {
 	Record func(on bool) error
 	// Crash arms a crash point; nil = the process was not started with --crash-points.
 	Crash func(step string) error
+	// Explain answers why somebody got in, or didn't.
+	Explain Explain
 }
 
 // Routes mounts the server's control routes; r is at /lab/v1.
@@ -83,6 +85,8 @@ func (c Config) Routes(r chi.Router) {
 	r.Post("/reservations", c.term(grant.Reservation, "reservationId"))
 	r.Post("/people/call", c.call)
 	r.Get("/audit", c.audit)
+	r.Get("/why", c.why)
+	r.Get("/exposure", c.exposure)
 	control.HistoryRoute(r, c.WriteHistory, c.Record)
 	r.Post("/crash", c.crash)
 }

@@ -18,14 +18,14 @@ import (
 // number for one door within 3 s are one opening, and a number opens six times per
 // minute. Errors: the Executor's and the store's only; a refusal is a result.
 func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error) {
-	p, err := s.cfg.Store.PlaceByPhone(national(to))
+	p, err := s.cfg.Store.PlaceByPhone(National(to))
 	if errors.Is(err, fail.ErrNotFound) || err == nil && !p.PhoneEnabled {
 		return CallResult{}, nil
 	}
 	if err != nil {
 		return CallResult{}, err
 	}
-	v, err := s.visit(access.MethodPhone, p.ID, national(from))
+	v, err := s.visit(access.MethodPhone, p.ID, National(from))
 	if err != nil {
 		return CallResult{}, err
 	}
@@ -107,9 +107,9 @@ func (v visit) valid() []access.Grant {
 	return out
 }
 
-// national is a phone number as it is stored: digits, the country's own form.
+// National is a phone number as it is stored: digits, the country's own form.
 // Callers come as 010-1234-5678 or +82 10 1234 5678.
-func national(number string) string {
+func National(number string) string {
 	intl := strings.HasPrefix(strings.TrimSpace(number), "+82")
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/why"
+)
+
+// explained is what GET /why answers.
+type explained struct {
+	PlaceName  string
+	DoorName   string
+	Person     string
+	By         string
+	PhoneEntry string
+	KnownSince string
+	Exposure   []why.Exposed
+	Says       string
+	why.Answer
+}
+
+func whyCommand(e *env) *cobra.Command {
+	var place, phone, link, door, at string
+	var exposure bool
+	c := labCommand(e, "why", "Explain why a person got in at a door, or didn't", `  doorlab why --place Gangnam --phone 01011112222 --door dor_...
+  doorlab why --place plc_... --link 'http://127.0.0.1:8080/entry?t=...' --door dor_... --at 2026-10-05T09:00:00+09:00
+  doorlab why --place plc_... --exposure        # who entered on site with what had been revoked meanwhile`, "no arguments",
+		func(l labCall, _ []string) error {
+			if place == "" {
+				return usagef("why: --place is missing: a place's id or name")
+			}
+			if !exposure && (door == "" || (phone == "") == (link == "")) {
+				return usagef("why: give --door and one of --phone and --link, or --exposure")
+			}
+			id, err := placeID(l, place)
+			if err != nil {
+				return err
+			}
+			q := url.Values{"placeId": {id}}
+			if exposure {
+				var list []why.Exposed
+				return l.do(http.MethodGet, "/exposure?"+q.Encode(), nil, &list, func() { printExposure(l, list) })
+			}
+			for name, v := range map[string]string{"doorId": door, "phone": phone, "link": link, "at": at} {
+				if v != "" {
+					q.Set(name, v)
+				}
+			}
+			var x explained
+			return l.do(http.MethodGet, "/why?"+q.Encode(), nil, &x, func() { printWhy(l, x) })
+		})
+	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
+	c.Flags().StringVar(&phone, "phone", "", "the person's phone number")
+	c.Flags().StringVar(&link, "link", "", "an entry link, or the token in it")
+	c.Flags().StringVar(&door, "door", "", "the door's id")
+	c.Flags().StringVar(&at, "at", "", "the time in question, RFC 3339 (default: now; later is answered as things stand)")
+	c.Flags().BoolVar(&exposure, "exposure", false, "list who entered on site although the server would have denied it")
+	return c
+}
+
+// placeID finds a place by id or name.
+func placeID(l labCall, name string) (string, error) {
+	list, err := l.Places(l.c.Context())
+	if err != nil {
+		return "", callError(err)
+	}
+	var names []string
+	for _, p := range list {
+		if p.PlaceID == name || strings.EqualFold(p.Name, name) {
+			return p.PlaceID, nil
+		}
+		names = append(names, p.PlaceID, p.Name)
+	}
+	return "", usagef("no place %q%s", name, near.Hint(name, names))
+}
+
+func printWhy(l labCall, x explained) {
+	fmt.Fprintf(l.out, "%s at %s (%s), %s\n\n%s\n", x.Person, x.DoorName, x.DoorID, x.At, x.Says)
+	if x.PhoneEntry != "on" && x.By == "phone" {
+		fmt.Fprintf(l.out, "Phone entry of this place is %s now: calls aren't answered.\n", x.PhoneEntry)
+	}
+	for _, s := range []why.Side{x.Server, x.Board} {
+		if !s.Known {
+			continue
+		}
+		window := "none in force, so authenticated opening"
+		if s.Window != nil {
+			window = fmt.Sprintf("%s %s is %s", s.Window.Ref, s.Window.PolicyID, s.Window.Mode)
+		}
+		fmt.Fprintf(l.out, "\n%s, revision %d: %s\nwindow: %s\n", s.Side, s.Revision, verdict(s), window)
+		rows := make([][]string, 0, len(s.Grants))
+		for _, g := range s.Grants {
+			end := "-"
+			if g.EndsAt != nil {
+				end = *g.EndsAt
+			}
+			rows = append(rows, []string{g.GrantID, g.Kind, g.State, g.StartsAt, end})
+		}
+		if len(rows) > 0 {
+			l.table("GRANT KIND STATE FROM TO", rows)
+		}
+	}
+	if len(x.Attempts) > 0 {
+		fmt.Fprintln(l.out, "\nIn the ten minutes before:")
+		rows := make([][]string, 0, len(x.Attempts))
+		for _, a := range x.Attempts {
+			rows = append(rows, []string{a.At, a.Side, a.Method, a.Result, a.Reason})
+		}
+		l.table("AT SIDE METHOD RESULT REASON", rows)
+	}
+	if len(x.Exposure) > 0 {
+		fmt.Fprintln(l.out)
+		printExposure(l, x.Exposure)
+	}
+}
+
+func verdict(s why.Side) string {
+	if s.Allow {
+		return "opens (" + s.Reason + ")"
+	}
+	return "denied (" + s.Reason + ")"
+}
+
+func printExposure(l labCall, list []why.Exposed) {
+	if len(list) == 0 {
+		fmt.Fprintln(l.out, "Nobody entered on site against the server's state.")
+		return
+	}
+	fmt.Fprintln(l.out, "Entered on site although the server would have denied it:")
+	rows := make([][]string, 0, len(list))
+	for _, x := range list {
+		grant, after, line := "-", "-", "online"
+		if x.GrantID != nil {
+			grant = *x.GrantID
+		}
+		if x.ExposedSec != nil {
+			after = strconv.FormatFloat(*x.ExposedSec, 'f', -1, 64) + "s"
+		}
+		if x.Offline {
+			line = "offline"
+		}
+		rows = append(rows, []string{x.At, orDash(x.Actor), x.DoorID, grant, x.Reason, after, line})
+	}
+	l.table("AT PERSON DOOR GRANT SERVER AFTER BOARD", rows)
+}

@@ -1,0 +1,139 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Entered is an opening on site: from the boards' own history, or, where a board
+// isn't simulated here, from its entry record.
+type Entered struct {
+	At        time.Time
+	BoardAt   int64 // the board's own clock, Unix ms; 0 = At
+	BoardID   string
+	DoorID    string
+	GrantID   string
+	Reason    string // onsite or free_window
+	PhoneHash string
+	Actor     string // masked
+	Late      bool   // the board had no connection
+}
+
+// Exposed is an opening on site that the server would have denied at that moment.
+type Exposed struct {
+	At          string   `json:"at"`
+	BoardID     string   `json:"boardId"`
+	DoorID      string   `json:"doorId"`
+	Actor       string   `json:"actor"` // masked; "" = not known before the board's records arrive
+	GrantID     *string  `json:"grantId"`
+	Reason      string   `json:"reason"`      // why the server would have denied it
+	ChangedAt   *string  `json:"changedAt"`   // when the right was taken away
+	ExposedSec  *float64 `json:"exposedSec"`  // how long after that the person entered
+	Offline     bool     `json:"offline"`     // the board had no connection; else the change was still on its way
+	Revision    int64    `json:"revision"`    // of the board's copy, 0 = not known
+	ServerKnows int64    `json:"serverKnows"` // revision of the server at that moment
+}
+
+// Presented are the openings on site that the boards of this process told the history.
+func (t *Timeline) Presented() (out []Entered) {
+	for i := range t.tries {
+		e := &t.tries[i]
+		if e.Kind == history.Presented && e.Result == "opened" {
+			out = append(out, Entered{At: time.UnixMilli(e.At).UTC(), BoardAt: e.BoardAt, BoardID: e.BoardID, DoorID: e.DoorID, GrantID: e.GrantID,
+				Reason: e.Reason, PhoneHash: e.PhoneHash, Late: e.OutageAgeMs != 0})
+		}
+	}
+	return out
+}
+
+// Exposure is who entered on site, of those given and of Presented, although the
+// server would have denied it; oldest first. What the recording doesn't reach is
+// left out.
+func (t *Timeline) Exposure(entered []Entered) []Exposed {
+	out := []Exposed{}
+	for _, e := range t.merge(entered) {
+		at := e.At.UnixMilli()
+		if t.since == 0 || at < t.since {
+			continue
+		}
+		if x, ok := t.exposed(e, at); ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Exposed) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
+// merge joins what boards told with their records, which bear the time of the board's
+// clock: the record knows the actor, the board the person.
+func (t *Timeline) merge(entered []Entered) []Entered {
+	type opening struct {
+		door, grant string
+		at          int64
+	}
+	of := func(e Entered) opening { return opening{e.DoorID, e.GrantID, cmp.Or(e.BoardAt, e.At.UnixMilli())} }
+	out := t.Presented()
+	have := map[opening]int{}
+	for i, e := range out {
+		have[of(e)] = i
+	}
+	for _, e := range entered {
+		if i, ok := have[of(e)]; ok {
+			out[i].Actor = e.Actor
+		} else {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
+	now := t.serverAt(at)
+	phone := e.PhoneHash
+	if g, ok := now.grants[e.GrantID]; ok && phone == "" {
+		phone = g.PhoneHash
+	}
+	if g, ok := t.grant(e.GrantID); ok && phone == "" { // it has left the content
+		phone = g.PhoneHash
+	}
+	mode := access.Mode(now.windows, now.hours, e.DoorID, e.At)
+	d := access.Decide(access.Question{Now: e.At, Method: access.MethodOnsite, DoorID: e.DoorID, Mode: mode, Grants: now.person(phone)})
+	if d.Allow {
+		return Exposed{}, false
+	}
+	x := Exposed{At: stamp(at), BoardID: e.BoardID, DoorID: e.DoorID, Actor: e.Actor, GrantID: orNil(e.GrantID), Reason: d.Reason,
+		Offline: e.Late, Revision: t.boardAt(e.BoardID, at).applied, ServerKnows: now.rev}
+	if changed := t.changed(x.Revision, at, e); changed != 0 {
+		sec := float64(at-changed) / 1000
+		x.ChangedAt, x.ExposedSec = stampOrNil(changed), &sec
+	}
+	return x, true
+}
+
+// grant is a grant as it was last told.
+func (t *Timeline) grant(id string) (g access.Grant, ok bool) {
+	for _, s := range t.steps {
+		if s.op == history.ContentGrant && s.id == id {
+			g, ok = s.grant, true
+		}
+	}
+	return g, ok
+}
+
+// changed is when the change was committed that the board didn't have: the last one
+// of its credited grant, or of the windows for an opening without one.
+func (t *Timeline) changed(rev, at int64, e Entered) (ms int64) {
+	for _, s := range t.steps {
+		if s.rev <= rev || s.at > at {
+			continue
+		}
+		if e.GrantID != "" && s.id == e.GrantID || s.op == history.ContentWindows || s.op == history.ContentHours {
+			ms = s.at
+		}
+	}
+	return ms
+}

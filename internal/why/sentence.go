@@ -1,0 +1,111 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+)
+
+// Sentence says the answer in words, both sides and the age of the copy.
+func (a Answer) Sentence() string {
+	var b strings.Builder
+	b.WriteString("A call or link, which the server decides, " + a.Server.does() + ". ")
+	if !a.Board.Known {
+		b.WriteString("What board " + a.Copy.BoardID + " decides on site isn't known: " + a.unknown() + ".")
+		return b.String()
+	}
+	b.WriteString("On site, board " + a.Copy.BoardID + " " + a.Board.does() + a.copied() + ".")
+	return b.String()
+}
+
+// does says what a side decides and from what, after its name.
+func (s Side) does() string {
+	switch {
+	case !s.Known:
+		return "can't be told: the recording begins later"
+	case s.Allow && s.Reason == access.FreeWindow:
+		return "opens the door for everybody: window " + s.Window.Ref + " is free"
+	case s.Allow:
+		return fmt.Sprintf("opens the door: %s %s is valid", *s.Kind, *s.GrantID)
+	}
+	return "doesn't open the door: " + s.denied()
+}
+
+func (s Side) denied() string {
+	nearest := func(text string) string {
+		if len(s.Grants) == 0 {
+			return text
+		}
+		return fmt.Sprintf(text+" (%s %s)", s.Grants[0].Kind, s.Grants[0].GrantID)
+	}
+	switch s.Reason {
+	case access.OutageLimit:
+		return "after more than 36 h without the server a board decides nothing"
+	case access.LinkInvalid:
+		if s.LinkOf != nil {
+			return "the link of permit " + *s.LinkOf + " was revoked"
+		}
+		return "the link is unknown"
+	case access.ClosedWindow:
+		return "window " + s.Window.Ref + " is closed"
+	case access.DoorOutOfScope:
+		return nearest("the grant is valid, but not for this door")
+	case access.NotStarted:
+		return nearest("the grant hasn't started")
+	case access.Expired:
+		return nearest("the grant has ended")
+	case access.Revoked:
+		return nearest("the grant is revoked")
+	}
+	return "this person has no grant here"
+}
+
+// copied says how old the board's copy was, when that matters.
+func (a Answer) copied() string {
+	c := a.Copy
+	var parts []string
+	if !c.Online && c.OutageAgeSec != nil && *c.OutageAgeSec >= 0 {
+		parts = append(parts, "it has been offline for "+span(*c.OutageAgeSec))
+	}
+	if c.MissingSince != nil {
+		parts = append(parts, fmt.Sprintf("its copy (revision %d of %d) lacks changes of the last %s", c.Revision, c.ServerRevision, span(c.BehindSec)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(parts, ", and ")
+}
+
+// unknown says why the board's side isn't known.
+func (a Answer) unknown() string {
+	switch {
+	case !a.Server.Known:
+		return "the recording begins later"
+	case a.Copy.Real:
+		return "a real board sits there, and its copy isn't recorded"
+	case !a.Copy.Seen:
+		return "the board hasn't spoken since the recording began"
+	case a.Copy.OutageAgeSec == nil:
+		return "it was offline before the recording began"
+	}
+	return "its copy is older than the recording"
+}
+
+// span is a duration as people say it.
+func span(sec float64) string {
+	d := time.Duration(sec * float64(time.Second))
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d m", int(d.Minutes()))
+	}
+	if m := int(d.Minutes()) % 60; m != 0 {
+		return fmt.Sprintf("%d h %d m", int(d.Hours()), m)
+	}
+	return fmt.Sprintf("%d h", int(d.Hours()))
+}

@@ -1,0 +1,218 @@
+package why
+
+import (
+	"encoding/json"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Timeline is what a recording says about one place: what its content was at each
+// revision, what each board had, and who presented himself. The zero value with a
+// PlaceID is empty.
+type Timeline struct {
+	PlaceID string
+
+	steps  []step
+	base   int64 // the first revision that is known whole; 0 = none yet
+	since  int64 // ... and from when on, Unix ms
+	boards map[string][]history.Event
+	tries  []history.Event // Presented; RecordIn of calls and links
+}
+
+// step is one change of the place's content.
+type step struct {
+	at, rev int64
+	op, id  string
+	grant   access.Grant
+	windows []access.Window
+	hours   access.Hours
+}
+
+// Add takes in an event; those of other places are ignored.
+func (t *Timeline) Add(e *history.Event) {
+	if e.PlaceID != t.PlaceID {
+		return
+	}
+	switch e.Kind {
+	case history.Content:
+		t.content(e)
+	case history.Applied, history.Online, history.Offline, history.Wiped, history.Detached, history.Attached:
+		if t.boards == nil {
+			t.boards = map[string][]history.Event{}
+		}
+		t.boards[e.BoardID] = append(t.boards[e.BoardID], *e)
+	case history.Presented:
+		t.tries = append(t.tries, *e)
+	case history.RecordIn:
+		if e.Method == access.MethodPhone || e.Method == access.MethodLink {
+			t.tries = append(t.tries, *e)
+		}
+	}
+}
+
+func (t *Timeline) content(e *history.Event) {
+	s := step{at: e.At, rev: e.Revision, op: e.Op, id: e.GrantID}
+	var err error
+	switch e.Op {
+	case history.ContentGrant:
+		err = json.Unmarshal([]byte(e.Text), &s.grant)
+	case history.ContentWindows:
+		err = json.Unmarshal([]byte(e.Text), &s.windows)
+	case history.ContentHours:
+		err = json.Unmarshal([]byte(e.Text), &s.hours)
+	case history.ContentBase:
+		if t.since == 0 {
+			t.base, t.since = e.Revision, e.At
+		}
+		return
+	}
+	if err == nil { // our own events always decode
+		t.steps = append(t.steps, s)
+	}
+}
+
+// Since is from when on the place is known, Unix ms; 0 = not at all.
+func (t *Timeline) Since() int64 { return t.since }
+
+// content is what a place, or a board, holds at one revision.
+type content struct {
+	rev     int64
+	at      int64 // when it became this
+	grants  map[string]access.Grant
+	windows []access.Window
+	hours   access.Hours
+}
+
+// contentWhile replays the steps that count.
+func (t *Timeline) contentWhile(counts func(step) bool) content {
+	c := content{rev: t.base, at: t.since, grants: map[string]access.Grant{}}
+	for _, s := range t.steps {
+		if !counts(s) {
+			continue
+		}
+		switch s.op {
+		case history.ContentGrant:
+			c.grants[s.id] = s.grant
+		case history.ContentRemoved:
+			delete(c.grants, s.id)
+		case history.ContentWindows:
+			c.windows = s.windows
+		case history.ContentHours:
+			c.hours = s.hours
+		}
+		if s.rev > c.rev {
+			c.rev, c.at = s.rev, s.at
+		}
+	}
+	return c
+}
+
+// serverAt is the server's content at a time.
+func (t *Timeline) serverAt(at int64) content {
+	return t.contentWhile(func(s step) bool { return s.at <= at })
+}
+
+// copyOf is what a board with a revision holds; false when the recording begins
+// after that revision.
+func (t *Timeline) copyOf(rev int64) (content, bool) {
+	if rev < t.base {
+		return content{rev: rev}, false
+	}
+	return t.contentWhile(func(s step) bool { return s.rev <= rev }), true
+}
+
+// missing is when the first change after a revision was committed, up to at; 0 = none was.
+func (t *Timeline) missing(rev, at int64) int64 {
+	for _, s := range t.steps {
+		if s.rev > rev && s.at <= at {
+			return s.at
+		}
+	}
+	return 0
+}
+
+// person is every grant of a phone.
+func (c content) person(phoneHash string) (out []access.Grant) {
+	if phoneHash == "" {
+		return nil
+	}
+	for _, g := range c.grants {
+		if g.PhoneHash == phoneHash {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// link is the phone behind a token; false for a link that is unknown or revoked.
+func (c content) link(tokenHash string) (phoneHash string, ok bool) {
+	for _, g := range c.grants {
+		if tokenHash != "" && g.TokenHash == tokenHash && !g.Revoked {
+			return g.PhoneHash, true
+		}
+	}
+	return "", false
+}
+
+// owner is the latest grant that a link ever belonged to in the recording.
+func (t *Timeline) owner(tokenHash string) (g access.Grant, ok bool) {
+	for _, s := range t.steps {
+		if s.op == history.ContentGrant && tokenHash != "" && s.grant.TokenHash == tokenHash {
+			g, ok = s.grant, true
+		}
+	}
+	return g, ok
+}
+
+// boardState is how a board was at a time.
+type boardState struct {
+	seen     bool // the recording knows the board
+	online   bool
+	since    int64 // of online or offline, Unix ms; 0 = not known
+	applied  int64
+	appliedM int64 // when it acknowledged that, Unix ms; 0 = not known
+	over     bool  // back after more than 36 h and not yet synchronized
+	real     bool  // the simulated board is detached: somebody else sits there
+}
+
+// boardAt is a board at a time, as the server saw it.
+func (t *Timeline) boardAt(boardID string, at int64) (b boardState) {
+	for _, e := range t.boards[boardID] {
+		if e.At > at {
+			continue
+		}
+		b.seen = true
+		switch e.Kind {
+		case history.Applied:
+			b.applied, b.appliedM, b.over = e.Revision, e.At, false
+		case history.Online:
+			b.online, b.since = true, e.At
+			b.over = access.OutageOver(e.OutageAgeMs)
+			if b.applied != e.Revision {
+				b.applied, b.appliedM = e.Revision, 0
+			}
+		case history.Offline:
+			b.online, b.since = false, e.At
+		case history.Wiped:
+			b.applied, b.appliedM = 0, 0
+		case history.Detached, history.Attached:
+			b.real = e.Kind == history.Detached
+		}
+	}
+	return b
+}
+
+// outageMs is the outage age at a time; -1 when the board decides nothing until it is
+// synchronized. known is false when the recording doesn't have its beginning.
+func (b boardState) outageMs(at int64) (ms int64, known bool) {
+	switch {
+	case b.online && b.over:
+		return -1, true
+	case b.online:
+		return 0, true
+	case b.since == 0:
+		return 0, false
+	}
+	return at - b.since, true
+}

@@ -1,0 +1,241 @@
+// Package why explains decisions about entry: which grant, window and side decided,
+// how old the board's copy was, and who entered on site with a right that the server
+// had taken away meanwhile. It is pure: a Timeline is made from a recording of the
+// history, and every question is asked of access.Decide again. The composition
+// (testbed) feeds it; the control API and the command line show the answers.
+package why
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Question is about one person, door and time.
+type Question struct {
+	DoorID    string
+	BoardID   string
+	At        time.Time
+	PhoneHash string // of the person ...
+	TokenHash string // ... or of the link that is presented; exactly one is set
+	Actor     string // masked, as records name the person; "" = records aren't searched
+}
+
+// Sides.
+const (
+	Server = "server" // decides about calls and links
+	Board  = "board"  // decides on site
+)
+
+// States of a grant at a door and a time, from the best to the furthest miss.
+const (
+	Valid = "valid"
+)
+
+// Answer explains what each side decides.
+type Answer struct {
+	At       string  `json:"at"`
+	DoorID   string  `json:"doorId"`
+	Server   Side    `json:"server"`
+	Board    Side    `json:"board"`
+	Copy     Copy    `json:"copy"`
+	Attempts []Tried `json:"attempts"` // what really happened in the ten minutes before, newest first
+}
+
+// Side is one side's decision. Known is false where the recording doesn't reach.
+type Side struct {
+	Side     string  `json:"side"`
+	Known    bool    `json:"known"`
+	Allow    bool    `json:"allow"`
+	Reason   string  `json:"reason"`
+	GrantID  *string `json:"grantId"`
+	Kind     *string `json:"kind"`
+	Mode     string  `json:"mode"`     // of the door: auth, free, closed
+	Window   *Window `json:"window"`   // that makes it so; null = none in force
+	Grants   []Grant `json:"grants"`   // the person's, the best first
+	LinkOf   *string `json:"linkOf"`   // the permit that a presented link belongs to, or did
+	Revision int64   `json:"revision"` // of what was decided from
+}
+
+// Window is the policy in force.
+type Window struct {
+	PolicyID string `json:"policyId"`
+	Ref      string `json:"ref"`
+	Mode     string `json:"mode"`
+}
+
+// Grant is one of the person's grants: valid, or why it doesn't open this door now.
+type Grant struct {
+	GrantID  string   `json:"grantId"`
+	Kind     string   `json:"kind"`
+	State    string   `json:"state"` // valid door_out_of_scope not_started expired revoked
+	StartsAt string   `json:"startsAt"`
+	EndsAt   *string  `json:"endsAt"`
+	DoorIDs  []string `json:"doorIds"`
+}
+
+// Copy is how old the board's copy of the place was.
+type Copy struct {
+	BoardID        string   `json:"boardId"`
+	Seen           bool     `json:"seen"` // the recording knows the board
+	Online         bool     `json:"online"`
+	OutageAgeSec   *float64 `json:"outageAgeSec"` // as the server saw it; null = not known; -1 = over 36 h until synchronized
+	Revision       int64    `json:"revision"`
+	ServerRevision int64    `json:"serverRevision"`
+	AppliedAt      *string  `json:"appliedAt"`
+	MissingSince   *string  `json:"missingSince"` // the first change that the board didn't have; null = it had all
+	BehindSec      float64  `json:"behindSec"`
+	Real           bool     `json:"real"` // a real board sits there: its own copy isn't in the recording
+}
+
+// Tried is one attempt in the recording.
+type Tried struct {
+	At       string  `json:"at"`
+	Side     string  `json:"side"`
+	Method   string  `json:"method"`
+	Result   string  `json:"result"`
+	Reason   string  `json:"reason"`
+	GrantID  *string `json:"grantId"`
+	Revision *int64  `json:"revision"` // on site: of the board's copy
+}
+
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeFormat) }
+
+func stampOrNil(ms int64) *string {
+	if ms == 0 {
+		return nil
+	}
+	s := stamp(ms)
+	return &s
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Ask explains a question. A time in the future is answered as things stand.
+func (t *Timeline) Ask(q Question) Answer {
+	at := q.At.UnixMilli()
+	now := t.serverAt(at)
+	a := Answer{At: stamp(at), DoorID: q.DoorID, Copy: t.copyAt(q.BoardID, at, now), Attempts: t.attempts(q, at)}
+	method := access.MethodPhone
+	if q.TokenHash != "" {
+		method = access.MethodLink
+	}
+	a.Server = t.side(Server, now, q, method, 0)
+	a.Server.Known = t.since != 0 && at >= t.since
+
+	b := t.boardAt(q.BoardID, at)
+	held, known := t.copyOf(b.applied)
+	age, dated := b.outageMs(at)
+	a.Board = t.side(Board, held, q, access.MethodOnsite, age)
+	a.Board.Known = a.Server.Known && known && dated && b.seen && !b.real
+	return a
+}
+
+// side asks one side's content.
+func (t *Timeline) side(side string, c content, q Question, method string, outageMs int64) Side {
+	phone, linkOK := q.PhoneHash, false
+	s := Side{Side: side, Mode: access.ModeAuth, Grants: []Grant{}, Revision: c.rev}
+	if q.TokenHash != "" {
+		phone, linkOK = c.link(q.TokenHash)
+		if g, ok := t.owner(q.TokenHash); ok {
+			s.LinkOf = &g.ID
+			if phone == "" {
+				phone = g.PhoneHash // a dead link: its person's grants are shown all the same
+			}
+		}
+	}
+	if w := access.InForce(c.windows, c.hours, q.DoorID, q.At); w != nil {
+		s.Mode, s.Window = w.Mode, &Window{w.ID, w.Ref, w.Mode}
+	}
+	grants := c.person(phone)
+	d := access.Decide(access.Question{Now: q.At, Method: method, DoorID: q.DoorID, Link: q.TokenHash != "", LinkOK: linkOK,
+		Mode: s.Mode, Grants: grants, OutageMs: outageMs})
+	s.Allow, s.Reason, s.GrantID, s.Kind = d.Allow, d.Reason, orNil(d.Grant), orNil(d.Kind)
+	s.Grants = views(grants, q.DoorID, q.At.UnixMilli())
+	return s
+}
+
+// rank orders the states of grants: what opens first, then the nearest miss.
+var rank = map[string]int{Valid: 0, access.DoorOutOfScope: 1, access.NotStarted: 2, access.Expired: 3, access.Revoked: 4}
+
+func views(grants []access.Grant, doorID string, now int64) []Grant {
+	slices.SortFunc(grants, func(a, b access.Grant) int {
+		if x, y := rank[state(a, doorID, now)], rank[state(b, doorID, now)]; x != y {
+			return cmp.Compare(x, y)
+		}
+		if access.CreditBefore(a, b) {
+			return -1
+		}
+		return 1
+	})
+	out := make([]Grant, 0, len(grants))
+	for _, g := range grants {
+		out = append(out, Grant{GrantID: g.ID, Kind: g.Kind, State: state(g, doorID, now), StartsAt: stamp(g.StartsAt), EndsAt: stampOrNil(g.EndsAt), DoorIDs: g.Doors})
+	}
+	return out
+}
+
+// state is what access.Decide sees in one grant.
+func state(g access.Grant, doorID string, now int64) string {
+	switch {
+	case g.ValidAt(now) && g.Opens(doorID):
+		return Valid
+	case g.ValidAt(now):
+		return access.DoorOutOfScope
+	case g.Revoked:
+		return access.Revoked
+	case now < g.StartsAt:
+		return access.NotStarted
+	}
+	return access.Expired
+}
+
+func (t *Timeline) copyAt(boardID string, at int64, now content) Copy {
+	b := t.boardAt(boardID, at)
+	c := Copy{BoardID: boardID, Seen: b.seen, Online: b.online, Revision: b.applied, ServerRevision: now.rev, AppliedAt: stampOrNil(b.appliedM), Real: b.real}
+	if missing := t.missing(b.applied, at); missing != 0 {
+		c.MissingSince, c.BehindSec = stampOrNil(missing), float64(at-missing)/1000
+	}
+	if ms, known := b.outageMs(at); known {
+		sec := float64(ms) / 1000
+		if ms < 0 {
+			sec = -1
+		}
+		c.OutageAgeSec = &sec
+	}
+	return c
+}
+
+// attemptsWithin is how far back Ask looks for what really happened.
+const attemptsWithin = 10 * time.Minute
+
+func (t *Timeline) attempts(q Question, at int64) []Tried {
+	out := []Tried{}
+	for i := len(t.tries) - 1; i >= 0 && len(out) < 10; i-- {
+		e := &t.tries[i]
+		if e.DoorID != q.DoorID || e.At > at || at-e.At > attemptsWithin.Milliseconds() {
+			continue
+		}
+		v := Tried{At: stamp(e.At), Side: Server, Method: e.Method, Result: e.Result, Reason: e.Reason, GrantID: orNil(e.GrantID)}
+		if e.Kind == history.Presented {
+			v.Side, v.Method, v.Revision = Board, access.MethodOnsite, &e.Revision
+			if q.TokenHash != "" && e.TokenHash != q.TokenHash || q.PhoneHash != "" && e.PhoneHash != q.PhoneHash {
+				continue
+			}
+		} else if q.Actor == "" || e.Actor != q.Actor {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}

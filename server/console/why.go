@@ -1,0 +1,181 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/why"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/place"
+)
+
+// Visitor is a person as recordings know him: hashes, and what may be shown.
+type Visitor struct {
+	PhoneHash, TokenHash string // one of them
+	Actor, Label         string // masked
+}
+
+// Explain is what explanations need.
+type Explain struct {
+	Door    func(doorID string) (place.Door, error)
+	Place   func(placeID string) (place.Place, error)
+	Visitor func(placeID, phone, token string) (Visitor, error)
+	// OnSite lists the openings on site that boards uploaded.
+	OnSite func(placeID string) ([]why.Entered, error)
+	// Timeline is the recording of a place; a recording begins when there is none.
+	Timeline func(placeID string) (*why.Timeline, error)
+}
+
+// explanation is the answer of GET /why. It names the person by the ends of the phone only.
+type explanation struct {
+	PlaceID    string        `json:"placeId"`
+	PlaceName  string        `json:"placeName"`
+	DoorName   string        `json:"doorName"`
+	Person     string        `json:"person"`
+	By         string        `json:"by"`         // phone or link
+	PhoneEntry string        `json:"phoneEntry"` // on, off or unassigned, as it is now
+	KnownSince string        `json:"knownSince"` // the recording begins here
+	Exposure   []why.Exposed `json:"exposure"`   // on this door's board, up to the time asked about
+	Says       string        `json:"says"`
+	why.Answer
+}
+
+// whoAsked reads phone or link. ok is false after it has answered 400.
+func whoAsked(w http.ResponseWriter, q url.Values) (phone, token string, ok bool) {
+	phone, token = q.Get("phone"), q.Get("link")
+	if (phone == "") == (token == "") {
+		f := control.FailField
+		if phone == "" {
+			f = control.FailMissing
+		}
+		f(w, "phone", "or link, exactly one of them: ?phone=01012345678")
+		return "", "", false
+	}
+	if token != "" { // a whole link as it was sent to the person
+		if u, err := url.Parse(token); err == nil && u.Query().Get("t") != "" {
+			token = u.Query().Get("t")
+		}
+		return "", token, true
+	}
+	digits := strings.Trim(strings.NewReplacer("-", "", " ", "", "+", "").Replace(phone), "0123456789") == ""
+	if !digits || len(phone) < 8 || len(phone) > 24 {
+		control.Fail(w, http.StatusBadRequest, "invalid_phone", "phone must be 8 to 15 digits", map[string]any{"field": "phone"})
+		return "", "", false
+	}
+	return phone, "", true
+}
+
+// why explains what would open, or did not open, a door for a person at a time.
+func (c Config) why(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	phone, token, ok := whoAsked(w, q)
+	if !ok {
+		return
+	}
+	doorID := q.Get("doorId")
+	if doorID == "" {
+		refuse(w, fail.Missing("doorId"))
+		return
+	}
+	at := c.Clock.Now()
+	if q.Has("at") {
+		var err error
+		if at, err = fail.ParseTime("at", q.Get("at")); err != nil {
+			refuse(w, err)
+			return
+		}
+	}
+	door, err := c.Explain.Door(doorID)
+	if errors.Is(err, fail.ErrNotFound) || err == nil && q.Has("placeId") && door.PlaceID != q.Get("placeId") {
+		refuse(w, fail.New(fail.DeviceNotFound, "door not found at this place"))
+		return
+	}
+	var out explanation
+	if err == nil {
+		out, err = c.explain(door, phone, token, at)
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.Data(w, out)
+}
+
+func (c Config) explain(door place.Door, phone, token string, at time.Time) (out explanation, err error) {
+	p, err := c.Explain.Place(door.PlaceID)
+	if err != nil {
+		return out, err
+	}
+	who, err := c.Explain.Visitor(door.PlaceID, phone, token)
+	if err != nil {
+		return out, err
+	}
+	t, err := c.Explain.Timeline(door.PlaceID)
+	if err != nil {
+		return out, err
+	}
+	exposed, err := c.exposed(t, door.PlaceID)
+	if err != nil {
+		return out, err
+	}
+	out = explanation{PlaceID: p.ID, PlaceName: p.Name, DoorName: door.Name, Person: who.Label, By: "phone", PhoneEntry: phoneEntry(p),
+		KnownSince: time.UnixMilli(t.Since()).UTC().Format(control.TimeFormat), Exposure: []why.Exposed{},
+		Answer: t.Ask(why.Question{DoorID: door.ID, BoardID: door.BoardID, At: at, PhoneHash: who.PhoneHash, TokenHash: who.TokenHash, Actor: who.Actor})}
+	if token != "" {
+		out.By = "link"
+	}
+	for _, x := range exposed {
+		if x.BoardID == door.BoardID && x.At <= out.At {
+			out.Exposure = append(out.Exposure, x)
+		}
+	}
+	out.Says = out.Sentence()
+	return out, nil
+}
+
+func phoneEntry(p place.Place) string {
+	switch {
+	case p.EntryPhone == "":
+		return "unassigned"
+	case !p.PhoneEnabled:
+		return "off"
+	}
+	return "on"
+}
+
+func (c Config) exposed(t *why.Timeline, placeID string) ([]why.Exposed, error) {
+	onsite, err := c.Explain.OnSite(placeID)
+	if err != nil {
+		return nil, err
+	}
+	return t.Exposure(onsite), nil
+}
+
+// exposure lists who entered a place on site although the server would have denied it.
+func (c Config) exposure(w http.ResponseWriter, r *http.Request) {
+	placeID := r.URL.Query().Get("placeId")
+	if placeID == "" {
+		refuse(w, fail.Missing("placeId"))
+		return
+	}
+	_, err := c.Explain.Place(placeID)
+	if errors.Is(err, fail.ErrNotFound) {
+		err = fail.New(fail.PlaceNotFound, "place not found")
+	}
+	var list []why.Exposed
+	if err == nil {
+		var t *why.Timeline
+		if t, err = c.Explain.Timeline(placeID); err == nil {
+			list, err = c.exposed(t, placeID)
+		}
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.List(w, list, len(list))
+}

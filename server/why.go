@@ -1,0 +1,61 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/why"
+	"github.com/doorlab/doorlab/server/console"
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
+)
+
+// explain is what explanations read of the store.
+func (s *Server) explain(h ControlHooks) console.Explain {
+	return console.Explain{Door: s.store.Door, Place: s.store.Place, Visitor: s.visitor, OnSite: s.onsite, Timeline: h.Timeline}
+}
+
+// visitor turns a phone or an entry token into what recordings know of the person.
+func (s *Server) visitor(placeID, phone, token string) (v console.Visitor, err error) {
+	if token != "" {
+		g, err := s.store.GrantByLink(grant.HashLink(token))
+		if err != nil && !errors.Is(err, fail.ErrNotFound) {
+			return v, err
+		}
+		v.TokenHash, phone = access.HashToken(placeID, token), ""
+		if g.PlaceID == placeID {
+			phone = g.Phone
+		}
+	} else {
+		phone = entry.National(phone)
+		v.PhoneHash = access.NewPhoneKey(s.secret.Of("phones"), placeID).Hash(phone)
+	}
+	v.Actor, v.Label = access.MaskPhone(phone)
+	return v, nil
+}
+
+// mostOnSite bounds how many records are searched for openings on site.
+const mostOnSite = 10_000
+
+// onsite lists the openings on site of the last 30 days that boards uploaded.
+func (s *Server) onsite(placeID string) (out []why.Entered, err error) {
+	doors, err := s.store.Doors(placeID)
+	if err != nil {
+		return nil, err
+	}
+	board := map[string]string{}
+	for _, d := range doors {
+		board[d.ID] = d.BoardID
+	}
+	list, _, err := s.store.Records(placeID, s.cfg.Clock.Now().Add(-30*24*time.Hour), mostOnSite, 0)
+	for _, r := range list {
+		if r.Method == access.MethodOnsite && r.Result == record.Opened {
+			out = append(out, why.Entered{At: r.OccurredAt, BoardID: board[r.DoorID], DoorID: r.DoorID, GrantID: r.GrantID, Reason: r.Reason,
+				Actor: r.ActorLabel, Late: r.RecordedAt.Sub(r.OccurredAt) > time.Minute})
+		}
+	}
+	return out, err
+}
