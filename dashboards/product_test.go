@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/doorlab/doorlab/internal/certs"
+	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -26,18 +28,26 @@ var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 func product(t *testing.T) (server, fleet map[string]*dto.MetricFamily) {
 	t.Helper()
 	w := world.Default(3, 2)
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
+	ca := certstest.NewCA(t)
+	cert, key := ca.Issue("server", 1)
+	shown := certs.Files{Cert: cert, Key: key}
+	trust, err := certs.Client{CA: ca.File}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", TLS: shown, MQTTTLS: shown})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tb.Stop() })
-	f, err := testbed.StartFleet(t.Context(), testbed.FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"),
+	f, err := testbed.StartFleet(t.Context(), testbed.FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "mqtts://"), TLS: trust,
 		Control: "127.0.0.1:0", DataDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Stop() })
-	c := client.Client{Base: tb.Ready.HTTP}
+	c := client.Client{Base: tb.Ready.HTTP, HTTP: client.Trusting(trust)}
+	t.Cleanup(c.HTTP.CloseIdleConnections)
 	if c.Token, _, err = c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +68,7 @@ func command(t *testing.T, c client.Client, door string) int {
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", "dashboards-1")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := c.HTTP.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

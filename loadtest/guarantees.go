@@ -51,7 +51,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 	}
 	parts := [][]history.Event{log.Snapshot()}
 	for i, base := range t.Control {
-		events, err := client.Client{Base: base, Token: t.token(i)}.History(ctx)
+		events, err := client.Client{Base: base, Token: t.token(i), HTTP: client.Trusting(t.TLS)}.History(ctx)
 		if err != nil {
 			res.Guarantees.NotJudged = "not judged: " + err.Error()
 			res.Reasons = append(res.Reasons, "the history could not be read: "+err.Error())

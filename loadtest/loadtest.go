@@ -6,6 +6,7 @@ package loadtest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ type Target struct {
 	ControlToken string   // of every control listener ...
 	Tokens       []string // ... or one of each
 	Places       []Place
+	TLS          *tls.Config // what is trusted over https; nil: the machine's authorities
 }
 
 // Place is one place and a key that may move its doors.

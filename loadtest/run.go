@@ -3,6 +3,7 @@ package loadtest
 import (
 	"context"
 	crand "crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ type runner struct {
 	opts   Options
 	api    *api
 	via    http.RoundTripper
+	trust  *tls.Config
 	doors  []door
 	seed   int64
 	encode vegeta.Encoder // results.bin
@@ -51,12 +53,12 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{plan: p.withDefaults(), opts: o, seed: o.Seed, via: o.transport}
+	r := &runner{plan: p.withDefaults(), opts: o, seed: o.Seed, via: o.transport, trust: t.TLS}
 	def(&r.seed, p.Seed)
 	def(&r.seed, 1)
 	r.api = &api{base: base, run: strings.ToLower(crand.Text()[:13]), history: o.History, domain: &domain{clock: o.Clock}}
 	if r.via == nil {
-		r.via = newTransport(nil)
+		r.via = newTransport(nil, t.TLS)
 	}
 	if o.Clock == nil && len(t.Control) > 0 {
 		if r.api.domain.ask(ctx, r.via, t.Control[0], t.ControlToken) {
@@ -162,7 +164,7 @@ func (r *runner) sourceOf(i int) http.RoundTripper {
 	if r.opts.transport != nil || !loopback.Is(r.api.base.Hostname()) {
 		return r.via
 	}
-	return newTransport(loopback.Load.Source(i))
+	return newTransport(loopback.Load.Source(i), r.trust)
 }
 
 // attack sends one schedule and collects its results.

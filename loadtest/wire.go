@@ -3,6 +3,7 @@ package loadtest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -89,13 +90,13 @@ func (a answer) response(req *http.Request) *http.Response {
 // newTransport keeps every connection that a burst needed: no silent limits,
 // HTTP/1.1, no proxy, no transparent compression. Idle ones go before a server's
 // usual limit does, as a request on a dying connection would fail unsent.
-func newTransport(source net.IP) *http.Transport {
+func newTransport(source net.IP, trust *tls.Config) *http.Transport {
 	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
 	if source != nil {
 		loopback.From(d, source)
 	}
 	return &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 1 << 20, IdleConnTimeout: 15 * time.Second,
-		DisableCompression: true, Protocols: http1()}
+		DisableCompression: true, Protocols: http1(), TLSClientConfig: trust}
 }
 
 func http1() *http.Protocols {

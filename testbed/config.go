@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/record"
 )
@@ -31,6 +32,8 @@ type Config struct {
 	Init         bool                     // start over in a data directory whose files don't fit together
 	HTTP         string                   // "" = 127.0.0.1:0
 	MQTT         string                   // "" = 127.0.0.1:0
+	TLS          certs.Files              // of the public API, and of a control API off loopback; zero = none
+	MQTTTLS      certs.Files              // of the broker; zero = none
 	Control      string                   // "" = no control API
 	ControlToken string                   // "" = derived from the data directory's secret
 	LinkURL      string                   // base of entry links; "" = the HTTP address

@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -28,7 +29,8 @@ import (
 // FleetConfig is a fleet in a process of its own.
 type FleetConfig struct {
 	World          *world.World
-	Broker         string // host:port
+	Broker         string      // host:port
+	TLS            *tls.Config // for the broker, and for the server's control API; nil = MQTT in clear
 	SliceI, SliceN int
 	Control        string // "" = none
 	ControlToken   string // "" = a new one
@@ -91,12 +93,12 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 		spool = history.NewSpool(c.DataDir, wallNs)
 		told = spool.Append
 	}
-	server := newPeer(c.World)
+	server := newPeer(c.World, c.TLS)
 	f.fleet, err = boardsim.New(boardsim.Config{
 		World: c.World, Kinds: []string{world.Live}, SliceI: c.SliceI, SliceN: c.SliceN, DataDir: c.DataDir, Seed: c.World.Seed,
-		Dial:  dialTCP(c.Broker),
+		Dial:  dialTCP(c.Broker, c.TLS),
 		Clock: f.clk, Flight: flight, Apart: true, Synced: true, History: told, Log: c.Log, Desired: server.Desired, Seat: server.Seat,
-		Addr: func() string { return "tcp://" + c.Broker },
+		Addr: func() string { return c.scheme() + c.Broker },
 	})
 	if err != nil {
 		return nil, err
@@ -205,10 +207,20 @@ func newClock(virtual bool, start time.Time, flight *clock.Flight) clock.Clock {
 
 func wallNs() int64 { return clock.WallNow().UnixNano() }
 
-// dialTCP numbers its connections, so that their source addresses spread.
-func dialTCP(addr string) func(context.Context, string) (net.Conn, error) {
+// dialTCP numbers its connections, so that their source addresses spread. secure
+// is nil for a broker that speaks in clear.
+func dialTCP(addr string, secure *tls.Config) func(context.Context, string) (net.Conn, error) {
 	var n atomic.Int64
-	return func(ctx context.Context, _ string) (net.Conn, error) { return link.DialTCP(ctx, addr, int(n.Add(1))) }
+	return func(ctx context.Context, _ string) (net.Conn, error) {
+		return link.Dial(ctx, addr, int(n.Add(1)), secure)
+	}
+}
+
+func (c FleetConfig) scheme() string {
+	if c.TLS == nil {
+		return "tcp://"
+	}
+	return "mqtts://"
 }
 
 func newToken() string {

@@ -62,7 +62,7 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 		l.mountControl(t, t.Ready.ControlToken)
 	}
 	t.life.Store(l)
-	t.serve("the broker", func() error { return s.ServeMQTT(t.caps.broker.On(lend(mqtt))) })
+	t.serve("the broker", func() error { return s.ServeMQTT(t.certs.mqtt.Listen(t.caps.broker.On(lend(mqtt)))) })
 	t.serve("the memory link", func() error { return s.ServeMQTT(l.memory) })
 	return nil
 }

@@ -11,6 +11,9 @@ import (
 
 // listenAll takes every address first, so that a taken port changes nothing. ctl is nil without a control API.
 func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error) {
+	if err := t.openCerts(c); err != nil {
+		return nil, nil, nil, err
+	}
 	if public, err = t.listen(c.HTTP); err != nil {
 		return nil, nil, nil, err
 	}
@@ -28,6 +31,7 @@ func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error
 	if ctl != nil {
 		ctl = t.caps.control.On(ctl)
 	}
+	t.warnOfPlain(c)
 	return t.caps.public.On(public), mqtt, ctl, err
 }
 

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"crypto/tls"
 	"net/http"
 	"net/url"
 	"sync"
@@ -20,6 +21,7 @@ import (
 // the applied revision is shown.
 type peer struct {
 	placeOf map[string]string
+	http    *http.Client
 
 	mu        sync.Mutex
 	server    *client.Client
@@ -29,8 +31,8 @@ type peer struct {
 // peerTimeout bounds what GET /boards waits for the server.
 const peerTimeout = 2 * time.Second
 
-func newPeer(w *world.World) *peer {
-	p := &peer{placeOf: map[string]string{}}
+func newPeer(w *world.World, trust *tls.Config) *peer {
+	p := &peer{placeOf: map[string]string{}, http: client.Trusting(trust)}
 	for _, pl := range w.Places {
 		for _, b := range pl.Boards {
 			p.placeOf[b.ID] = pl.ID
@@ -105,7 +107,7 @@ func (p *peer) route(r chi.Router) {
 			return
 		}
 		p.mu.Lock()
-		p.server = &client.Client{Base: b.Control, Token: b.Token}
+		p.server = &client.Client{Base: b.Control, Token: b.Token, HTTP: p.http}
 		p.mu.Unlock()
 		control.Data(w, map[string]string{"control": b.Control})
 	})

@@ -38,6 +38,7 @@ type Testbed struct {
 	public *http.Server
 	ctl    *http.Server
 	caps   caps
+	certs  shown
 	close  []func() error // in this order
 	failed chan error
 
@@ -79,7 +80,8 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	}
 	t.clk = newClock(c.Virtual, t.memory.start(start), t.flight)
 
-	t.Ready.HTTP, t.Ready.MQTT = "http://"+public.Addr().String(), "tcp://"+mqtt.Addr().String()
+	t.Ready.HTTP = scheme(t.certs.http, "https://", "http://") + public.Addr().String()
+	t.Ready.MQTT = scheme(t.certs.mqtt, "mqtts://", "tcp://") + mqtt.Addr().String()
 	if err := t.begin(mqtt, c.SIP); err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 		return nil, err
 	}
 	t.public = listen.Server(t.afterJump(t.now(func(l *life) http.Handler { return l.public })))
-	t.serve("the API", func() error { return t.public.Serve(public) })
+	t.serve("the API", func() error { return t.public.Serve(t.certs.http.Listen(public)) })
 	if ctl != nil {
 		if err := t.startControl(c, ctl); err != nil {
 			return nil, err
@@ -108,7 +110,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 }
 
 func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
-	dial := dialTCP(broker)
+	dial := dialTCP(broker, t.certs.mqtt.Own())
 	if t.cfg.Link != TCP {
 		dial = t.dialMemory
 	}
@@ -133,11 +135,14 @@ func (t *Testbed) startControl(c Config, l net.Listener) error {
 	if token == "" {
 		token = t.life.Load().server.ControlToken()
 	}
-	t.Ready.Control, t.Ready.ControlToken = "http://"+l.Addr().String(), token
+	secured := t.ofControl(l)
+	t.Ready.Control, t.Ready.ControlToken = scheme(secured, "https://", "http://")+l.Addr().String(), token
 	t.life.Load().mountControl(t, token)
 	mux := http.NewServeMux()
 	process, fleet := ofProcess(), t.fleet.Metrics()
-	mux.Handle("/metrics", t.now(func(l *life) http.Handler { return metricsPage(process, t.caps.metrics(), l.server.Metrics(), fleet) }))
+	mux.Handle("/metrics", t.now(func(l *life) http.Handler {
+		return metricsPage(process, t.caps.metrics(), t.certs.metrics(), l.server.Metrics(), fleet)
+	}))
 	lab, public := t.laboratory(), t.afterJump(t.now(func(l *life) http.Handler { return l.public }))
 	pages, err := t.newConsole(token, lab, public)
 	if err != nil {
@@ -146,7 +151,7 @@ func (t *Testbed) startControl(c Config, l net.Listener) error {
 	mux.Handle("/", pages)
 	t.ctl = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
 	t.ctl.RegisterOnShutdown(pages.Stop)
-	t.serve("the control API", func() error { return t.ctl.Serve(l) })
+	t.serve("the control API", func() error { return t.ctl.Serve(secured.Listen(l)) })
 	return nil
 }
 
@@ -282,7 +287,7 @@ func (t *Testbed) Example() (place ReadyPlace, doorID string, ok bool) {
 
 // ExampleLink registers a permit for a week at a place and returns its entry link.
 func (t *Testbed) ExampleLink(ctx context.Context, apiKey string) (string, error) {
-	c := client.Client{Base: t.Ready.HTTP}
+	c := client.Client{Base: t.Ready.HTTP, HTTP: client.Trusting(t.certs.http.Own())}
 	token, _, err := c.Exchange(ctx, apiKey)
 	if err != nil {
 		return "", err

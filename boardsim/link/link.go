@@ -1,5 +1,5 @@
 // Package link is a simulated board's network line: the Line around the board's
-// end of a connection, in which line faults live, and DialTCP. MQTT bytes flow
+// end of a connection, in which line faults live, and Dial. MQTT bytes flow
 // through it, in whole packets while a fault is armed. boardsim and testbed use it.
 package link
 

@@ -17,7 +17,7 @@ func tcp(t *testing.T) (a, b net.Conn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return dial(t, l, func() (net.Conn, error) { return link.DialTCP(t.Context(), l.Addr().String(), 7777) })
+	return dial(t, l, func() (net.Conn, error) { return link.Dial(t.Context(), l.Addr().String(), 7777, nil) })
 }
 
 func dial(t *testing.T, l net.Listener, f func() (net.Conn, error)) (a, b net.Conn) {

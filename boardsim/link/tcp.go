@@ -2,17 +2,19 @@ package link
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
-// DialTCP connects the n-th board. To a loopback address it spreads the source
-// over 127.x.y.1, for there are only 28,000 ports per address; Close resets, so
-// that no port waits in TIME_WAIT.
-func DialTCP(ctx context.Context, address string, n int) (net.Conn, error) {
+// Dial connects the n-th board. To a loopback address it spreads the source over
+// 127.x.y.1, for there are only 28,000 ports per address; Close resets, so that no
+// port waits in TIME_WAIT. With secure the broker is spoken to over TLS.
+func Dial(ctx context.Context, address string, n int, secure *tls.Config) (net.Conn, error) {
 	d := net.Dialer{}
-	if host, _, err := net.SplitHostPort(address); err == nil && loopback.Is(host) {
+	host, _, err := net.SplitHostPort(address)
+	if err == nil && loopback.Is(host) {
 		loopback.From(&d, loopback.Boards.Source(n))
 	}
 	c, err := d.DialContext(ctx, "tcp", address)
@@ -22,5 +24,23 @@ func DialTCP(ctx context.Context, address string, n int) (net.Conn, error) {
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.SetLinger(0)
 	}
-	return c, nil
+	if secure == nil {
+		return c, nil
+	}
+	if secure.ServerName == "" {
+		secure = secure.Clone()
+		secure.ServerName = host
+	}
+	s := &secured{tls.Client(c, secure)}
+	if err := s.HandshakeContext(ctx); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return s, nil
 }
+
+// secured is a TLS connection that can end without a goodbye, as a cut line does.
+type secured struct{ *tls.Conn }
+
+// Cut ends the connection below TLS; see pipe.Reset.
+func (s *secured) Cut() { _ = s.NetConn().Close() }

@@ -2,97 +2,142 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
 
+// boardsFlags are a fleet's.
+type boardsFlags struct {
+	config, broker, mqtt, control, token, tokenFile, data, world, slice, clock string
+	seed                                                                       int64
+	secretFile                                                                 string
+	boards                                                                     int
+	json, verbose                                                              bool
+	timeout                                                                    time.Duration
+	tls                                                                        certs.Client
+}
+
 func boardsCommand(e *env) *cobra.Command {
-	var (
-		config, broker, mqtt, control, token, data, worldFile, slice, clockMode string
-		seed                                                                    int64
-		secretFile                                                              string
-		boards                                                                  int
-		jsonOut, verbose                                                        bool
-		timeout                                                                 time.Duration
-	)
+	f := &boardsFlags{}
 	c := &cobra.Command{
 		Use:   "boards",
 		Short: "Run a fleet, or a slice of one, against a broker",
 		Example: `  doorlab serve --world stores.yaml --secret-file secret &       # the server, with the same world and secret
   doorlab boards --world stores.yaml --secret-file secret        # all of its live boards
   doorlab boards --world stores.yaml --secret-file secret --slice 2/3 --control 127.0.0.1:0   # a third of them
-  doorlab serve --boards 100 --secret-file s & doorlab boards --boards 100 --secret-file s   # the built-in world`,
+  doorlab serve --boards 100 --secret-file s & doorlab boards --boards 100 --secret-file s   # the built-in world
+  doorlab boards --broker mqtts://doors.example.com:8883 --mqtt-ca ca.pem --boards 100 --secret-file s   # over TLS`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
-			if err := oneOf("clock", clockMode, "real", "virtual"); err != nil {
-				return err
+			if f.mqtt != "" && !c.Flags().Changed("broker") {
+				f.broker = f.mqtt // the name that the server's flag and ready line use
 			}
-			i, n, err := parseSlice(slice)
-			if err != nil {
-				return err
-			}
-			if mqtt != "" && !c.Flags().Changed("broker") {
-				broker = mqtt // the name that the server's flag and ready line use
-			}
-			addr := strings.TrimPrefix(broker, "tcp://")
-			if address("broker", addr) != nil {
-				return usagef("--broker %q: must be host:port or tcp://host:port", broker)
-			}
-			if control != "" {
-				if err := address("control", control); err != nil {
-					return err
-				}
-			}
-			var w *world.World
-			if worldFile != "" {
-				if w, err = loadWorld(worldFile, seed); err != nil {
-					return err
-				}
-			} else {
-				w = world.Default(max(seed, 1), boards)
-			}
-			if secretFile == "" && seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
-				return usagef("boards: the boards' passwords are missing: pass --secret-file FILE, the same as to the server, or start both with the same --seed")
-			}
-			dir, cleanup, err := dataDir(data)
-			if err != nil {
-				return err
-			}
-			defer cleanup()
-			fc := testbed.FleetConfig{World: w, Broker: addr, SliceI: i, SliceN: n, Control: control, ControlToken: token,
-				SecretFile: secretFile, DataDir: dir, Virtual: clockMode == "virtual", Progress: progress(e), Log: logger(e, verbose)}
-			return runBoards(c.Context(), e, fc, timeout, jsonOut)
+			return f.run(c.Context(), e)
 		},
 	}
 	s := c.Flags()
-	s.StringVar(&config, "config", "", "YAML file whose keys are flag names")
-	s.StringVar(&broker, "broker", "tcp://127.0.0.1:1883", "address of the server's MQTT broker")
-	s.StringVar(&mqtt, "mqtt", "", "alias of --broker (--broker wins)")
-	s.StringVar(&control, "control", "127.0.0.1:8082", `address of the fleet's control API ("" turns it off)`)
-	s.StringVar(&token, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
-	s.StringVar(&data, "data", "", "data directory for flash and journals (default: temporary, removed on exit)")
-	s.StringVar(&worldFile, "world", "", "the world file the server runs with (default: the built-in world)")
-	s.StringVar(&slice, "slice", "1/1", "i/n: run slice i of n of the fleet")
-	s.StringVar(&clockMode, "clock", "real", "real or virtual")
-	s.Int64Var(&seed, "seed", 0, "the seed the server runs with (default: the world file's, else 1)")
-	s.StringVar(&secretFile, "secret-file", "", "the secret file the server runs with (default: passwords derive from the seed)")
-	s.IntVar(&boards, "boards", 200, "number of boards in the built-in world, as given to serve (not with --world)")
-	s.DurationVar(&timeout, "timeout", time.Minute, "how long to wait for all boards to connect")
-	s.BoolVar(&jsonOut, "json", false, "print one JSON line on stdout when ready, and nothing else there")
-	s.BoolVarP(&verbose, "verbose", "v", false, "log more to stderr")
+	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
+	s.StringVar(&f.broker, "broker", "tcp://127.0.0.1:1883", "address of the server's MQTT broker; mqtts://host:port over TLS")
+	s.StringVar(&f.mqtt, "mqtt", "", "alias of --broker (--broker wins)")
+	s.StringVar(&f.tls.CA, "mqtt-ca", "", "authorities (PEM) of the broker's certificate, and of the server's control API (default: the machine's)")
+	s.StringVar(&f.tls.Cert, "mqtt-client-cert", "", "certificate (PEM) that the boards show the broker (default: none)")
+	s.StringVar(&f.tls.Key, "mqtt-client-key", "", "key of --mqtt-client-cert (PEM)")
+	s.StringVar(&f.control, "control", "127.0.0.1:8082", `address of the fleet's control API ("" turns it off)`)
+	s.StringVar(&f.token, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
+	s.StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
+	s.StringVar(&f.data, "data", "", "data directory for flash and journals (default: temporary, removed on exit)")
+	s.StringVar(&f.world, "world", "", "the world file the server runs with (default: the built-in world)")
+	s.StringVar(&f.slice, "slice", "1/1", "i/n: run slice i of n of the fleet")
+	s.StringVar(&f.clock, "clock", "real", "real or virtual")
+	s.Int64Var(&f.seed, "seed", 0, "the seed the server runs with (default: the world file's, else 1)")
+	s.StringVar(&f.secretFile, "secret-file", "", "the secret file the server runs with (default: passwords derive from the seed)")
+	s.IntVar(&f.boards, "boards", 200, "number of boards in the built-in world, as given to serve (not with --world)")
+	s.DurationVar(&f.timeout, "timeout", time.Minute, "how long to wait for all boards to connect")
+	s.BoolVar(&f.json, "json", false, "print one JSON line on stdout when ready, and nothing else there")
+	s.BoolVarP(&f.verbose, "verbose", "v", false, "log more to stderr")
 	return c
+}
+
+func (f *boardsFlags) run(ctx context.Context, e *env) error {
+	if err := oneOf("clock", f.clock, "real", "virtual"); err != nil {
+		return err
+	}
+	i, n, err := parseSlice(f.slice)
+	if err != nil {
+		return err
+	}
+	addr, secure, err := f.address()
+	if err != nil {
+		return err
+	}
+	if f.control != "" {
+		if err := address("control", f.control); err != nil {
+			return err
+		}
+	}
+	token, err := secretOf(f.token, f.tokenFile)
+	if err != nil {
+		return err
+	}
+	w := world.Default(max(f.seed, 1), f.boards)
+	if f.world != "" {
+		if w, err = loadWorld(f.world, f.seed); err != nil {
+			return err
+		}
+	}
+	if f.secretFile == "" && f.seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
+		return usagef("boards: the boards' passwords are missing: pass --secret-file FILE, the same as to the server, or start both with the same --seed")
+	}
+	dir, cleanup, err := dataDir(f.data)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	fc := testbed.FleetConfig{World: w, Broker: addr, TLS: secure, SliceI: i, SliceN: n, Control: f.control, ControlToken: token,
+		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, f.verbose)}
+	return runBoards(ctx, e, fc, f.timeout, f.json)
+}
+
+// address is the broker's host:port, and how to speak to it: nil = in clear.
+func (f *boardsFlags) address() (addr string, secure *tls.Config, err error) {
+	kind, addr, ok := strings.Cut(f.broker, "://")
+	if !ok {
+		kind, addr = "tcp", f.broker
+		if f.tls != (certs.Client{}) {
+			kind = "mqtts"
+		}
+	}
+	if address("broker", addr) != nil || !slices.Contains([]string{"tcp", "mqtt", "mqtts", "ssl", "tls"}, kind) {
+		return "", nil, usagef("--broker %q: must be host:port, tcp://host:port or mqtts://host:port", f.broker)
+	}
+	if kind == "tcp" || kind == "mqtt" {
+		if f.tls != (certs.Client{}) {
+			return "", nil, usagef("--mqtt-ca and --mqtt-client-cert need --broker mqtts://%s", addr)
+		}
+		return addr, nil, nil
+	}
+	if err := together("mqtt-client-cert", f.tls.Cert, "mqtt-client-key", f.tls.Key); err != nil {
+		return "", nil, err
+	}
+	if secure, err = f.tls.Config(); err != nil {
+		return "", nil, usagef("--mqtt-ca, --mqtt-client-cert: %s", reason(err))
+	}
+	return addr, secure, nil
 }
 
 func parseSlice(s string) (i, n int, err error) {

@@ -19,26 +19,38 @@ import (
 
 // keysFlags name the control API of the running server that holds the keys.
 type keysFlags struct {
-	control, token, data string
+	control, token, tokenFile, data string
+	trust                           trust
 }
 
 func (f *keysFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.control, "control", "http://127.0.0.1:8081", "control API of the running server")
 	c.Flags().StringVar(&f.token, "control-token", "", "bearer token of the control API, as printed by the server")
+	c.Flags().StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
+	f.trust.add(c)
 }
 
 func (f *keysFlags) addData(c *cobra.Command) {
 	c.Flags().StringVar(&f.data, "data", "", "work on this data directory instead, whether or not its server is running")
 }
 
-func (f *keysFlags) client() client.Client {
-	return client.Client{Base: baseURL(f.control), Token: f.token}
+func (f *keysFlags) client() (client.Client, error) {
+	token, err := secretOf(f.token, f.tokenFile)
+	if err != nil {
+		return client.Client{}, err
+	}
+	hc, err := f.trust.http()
+	return client.Client{Base: baseURL(f.control), Token: token, HTTP: hc}, err
 }
 
 // do calls the control API, or works on the data directory beside the server.
 func (f *keysFlags) do(ctx context.Context, method, path string, body, out any) error {
 	if f.data == "" {
-		return callErrorOf(f.client().Do(ctx, method, path, body, out))
+		c, err := f.client()
+		if err != nil {
+			return err
+		}
+		return callErrorOf(c.Do(ctx, method, path, body, out))
 	}
 	c, stop, err := testbed.Beside(f.data)
 	if err != nil {

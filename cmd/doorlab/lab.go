@@ -99,7 +99,11 @@ func labCommand(e *env, use, short, example, takes string, run func(l labCall, a
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
-			return run(labCall{e, f.client(), f.json, c}, args)
+			cl, err := f.client()
+			if err != nil {
+				return err
+			}
+			return run(labCall{e, cl, f.json, c}, args)
 		},
 	}
 	f.add(c)

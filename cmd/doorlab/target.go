@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,7 +22,9 @@ type targetFlags struct {
 	target  string
 	control []string
 	tokens  []string
+	files   []string // of tokens
 	keys    []string
+	trust   trust
 
 	boards  int
 	world   string
@@ -38,6 +41,8 @@ func (f *targetFlags) add(c *cobra.Command, boards int) {
 	s.StringVar(&f.target, "target", "", "base URL of a running server (default: a testbed in this process)")
 	s.StringSliceVar(&f.control, "control", nil, "control API of the target; repeat for each process (server and boards)")
 	s.StringSliceVar(&f.tokens, "control-token", nil, "bearer tokens of the control APIs: one for all, or one for each in the same order")
+	s.StringSliceVar(&f.files, "control-token-file", nil, "files with the control tokens, in place of --control-token: one for all, or one for each")
+	f.trust.add(c)
 	s.StringSliceVar(&f.keys, "key", nil, "API keys of the target's places (default: read from the control API)")
 	s.IntVar(&f.boards, "boards", boards, "number of simulated boards (not with --world); check: in worlds of scenarios about fleets, and of files you name")
 	s.StringVar(&f.world, "world", "", "world file of the testbed (default: the built-in world)")
@@ -52,6 +57,8 @@ type aim struct {
 	http    string
 	control []string // the server's first
 	tokens  []string // one each
+	trust   *tls.Config
+	web     *http.Client // of every call; nil = the default
 	places  []client.Place
 	stop    func() error
 }
@@ -72,8 +79,27 @@ func (f *targetFlags) check() error {
 	for i, base := range f.control {
 		f.control[i] = baseURL(base)
 	}
+	if err := f.readTokens(); err != nil {
+		return err
+	}
 	if n := len(f.tokens); n > 1 && n != len(f.control) {
 		return usagef("--control-token: %d tokens for %d control addresses; give one for all, or one for each", n, len(f.control))
+	}
+	return nil
+}
+
+// readTokens puts the tokens of the files in the place of those given.
+func (f *targetFlags) readTokens() error {
+	for i, file := range f.files {
+		given := ""
+		if i == 0 {
+			given = strings.Join(f.tokens, ",")
+		}
+		token, err := secretOf(given, file)
+		if err != nil {
+			return err
+		}
+		f.tokens = append(f.tokens, token)
 	}
 	return nil
 }
@@ -141,6 +167,10 @@ func (f *targetFlags) begin(ctx context.Context, e *env, c testbed.Config) (*aim
 
 func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 	a := &aim{http: strings.TrimSuffix(f.target, "/"), stop: func() error { return nil }}
+	if a.trust, err = f.trust.config(); err != nil {
+		return nil, err
+	}
+	a.web = client.Trusting(a.trust)
 	for i, base := range f.control {
 		a.control = append(a.control, base)
 		token := ""
@@ -154,7 +184,7 @@ func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 		a.tokens = append(a.tokens, token)
 	}
 	if len(a.control) == 0 && len(f.keys) == 0 {
-		if err := (client.Client{Base: a.http}).Do(ctx, http.MethodGet, "/livez", nil, nil); errors.Is(err, client.ErrUnreachable) {
+		if err := (client.Client{Base: a.http, HTTP: a.web}).Do(ctx, http.MethodGet, "/livez", nil, nil); errors.Is(err, client.ErrUnreachable) {
 			return nil, callError(err)
 		}
 		return nil, usagef("--target needs --control (with --control-token) or --key to find out the places")
@@ -184,7 +214,9 @@ func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 	return a, nil
 }
 
-func (a *aim) lab(i int) client.Client { return client.Client{Base: a.control[i], Token: a.tokens[i]} }
+func (a *aim) lab(i int) client.Client {
+	return client.Client{Base: a.control[i], Token: a.tokens[i], HTTP: a.web}
+}
 
 // serverFirst puts the server's control API, the one that knows the places, in front.
 func (a *aim) serverFirst(ctx context.Context) error {
@@ -226,7 +258,7 @@ func (a *aim) askPlaces(ctx context.Context) error {
 
 // fromKeys learns the places from their keys: all that works without a control API.
 func (a *aim) fromKeys(ctx context.Context, keys []string) error {
-	c := client.Client{Base: a.http}
+	c := client.Client{Base: a.http, HTTP: a.web}
 	for _, k := range keys {
 		_, placeID, err := c.Exchange(ctx, k)
 		if err != nil {

@@ -22,14 +22,15 @@ import (
 
 // serverFlags are shared by up and serve.
 type serverFlags struct {
-	config, http, mqtt, control, controlToken, data, world, linkURL, sip, clock, link string
-	seed                                                                              int64
-	secretFile                                                                        string
-	init                                                                              bool
-	boards                                                                            int
-	json, crashPoints, verbose                                                        bool
-	retention                                                                         retention
-	trustedProxies, sipPeers                                                          []string
+	config, http, mqtt, control, controlToken, tokenFile, data, world, linkURL, sip, clock, link string
+	seed                                                                                         int64
+	secretFile                                                                                   string
+	init                                                                                         bool
+	boards                                                                                       int
+	json, crashPoints, verbose                                                                   bool
+	retention                                                                                    retention
+	trustedProxies, sipPeers                                                                     []string
+	tls                                                                                          listenerFiles
 }
 
 func (f *serverFlags) add(c *cobra.Command) {
@@ -39,6 +40,8 @@ func (f *serverFlags) add(c *cobra.Command) {
 	s.StringVar(&f.mqtt, "mqtt", "127.0.0.1:1883", "address of the MQTT broker")
 	s.StringVar(&f.control, "control", "127.0.0.1:8081", `address of the control API ("" turns it off)`)
 	s.StringVar(&f.controlToken, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
+	s.StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
+	f.tls.add(c)
 	s.StringVar(&f.data, "data", "", "data directory (default: temporary, removed on exit)")
 	s.StringVar(&f.world, "world", "", "world file: places, boards, doors, keys (default: the built-in world)")
 	s.StringVar(&f.linkURL, "link-url", "", "base URL of entry links (default: the HTTP address)")
@@ -156,6 +159,10 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	if err := f.check(); err != nil {
 		return testbed.Config{}, none, err
 	}
+	token, err := secretOf(f.controlToken, f.tokenFile)
+	if err != nil {
+		return testbed.Config{}, none, err
+	}
 	w, fileSeed, err := f.places()
 	if err != nil {
 		return testbed.Config{}, none, err
@@ -164,7 +171,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	dir, cleanup, err := dataDir(f.data)
 	return testbed.Config{
 		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
-		HTTP: f.http, MQTT: f.mqtt, Control: f.control, ControlToken: f.controlToken, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
+		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
 		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, f.verbose),
 	}, cleanup, err
 }
@@ -172,7 +179,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 // check reports the first flag value that makes no sense.
 func (f *serverFlags) check() error {
 	errs := []error{oneOf("clock", f.clock, "real", "virtual"), oneOf("link", f.link, testbed.Memory, testbed.TCP),
-		address("http", f.http), address("mqtt", f.mqtt)}
+		address("http", f.http), address("mqtt", f.mqtt), f.tls.check(f.link)}
 	if f.control != "" {
 		errs = append(errs, address("control", f.control))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 func waitCommand(e *env) *cobra.Command {
 	var url string
 	var timeout time.Duration
+	var trusted trust
 	c := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait until a server is ready",
@@ -30,24 +32,31 @@ func waitCommand(e *env) *cobra.Command {
 				return usagef("--url %q: must start with http:// or https://", url)
 			}
 			url = strings.TrimSuffix(url, "/")
-			return waitReady(c.Context(), e, url, timeout)
+			hc, err := trusted.http()
+			if err != nil {
+				return err
+			}
+			return waitReady(c.Context(), e, hc, url, timeout)
 		},
 	}
 	c.Flags().StringVar(&url, "url", "http://127.0.0.1:8080", "base URL of the server")
 	c.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait")
+	trusted.add(c)
 	return c
 }
 
-func waitReady(parent context.Context, e *env, url string, timeout time.Duration) error {
+// waitReady asks with hc, nil = the default client.
+func waitReady(parent context.Context, e *env, hc *http.Client, url string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(parent, timeout)
 	defer cancel()
 	why := "no answer"
+	hc = cmp.Or(hc, http.DefaultClient)
 	for {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
 		if err != nil {
 			return usagef("--url %q: %s", url, err)
 		}
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := hc.Do(req)
 		switch {
 		case err == nil:
 			_ = resp.Body.Close()

@@ -6,6 +6,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,20 @@ type Client struct {
 	HTTP  *http.Client // nil = one with a 30 s timeout
 }
 
-var defaultHTTP = &http.Client{Timeout: 30 * time.Second}
+const timeout = 30 * time.Second
+
+var defaultHTTP = &http.Client{Timeout: timeout}
+
+// Trusting is the client that a Client has by default, with what is trusted over
+// TLS; nil for nil: the machine's authorities.
+func Trusting(c *tls.Config) *http.Client {
+	if c == nil {
+		return nil
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = c
+	return &http.Client{Timeout: timeout, Transport: t}
+}
 
 // Error is a failure in the envelope.
 type Error struct {

@@ -9,9 +9,6 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// patient has no timeout: a history may be gigabytes. The context ends it.
-var patient = &http.Client{}
-
 // History reads the events of a control listener, however many there are; the
 // history's closing line says how many were sent. Errors: *Error,
 // ErrUnreachable, history.ErrTruncated, or of a line that is not an event.
@@ -21,6 +18,10 @@ func (c Client) History(ctx context.Context) ([]history.Event, error) {
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
+	patient := &http.Client{} // a history may be gigabytes: the context ends it
+	if c.HTTP != nil {
+		patient.Transport = c.HTTP.Transport
+	}
 	resp, err := patient.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrUnreachable, c.Base, err)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"crypto/tls"
 	"maps"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ type Target struct {
 	ControlToken string   `json:"-"`
 	Tokens       []string `json:"-"` // one for each of Control, where they differ
 	Places       []Place  `json:"places"`
+	// TLS is what is trusted over https; nil = the machine's authorities.
+	TLS *tls.Config `json:"-"`
 }
 
 // Place is one place and a key with both scopes.

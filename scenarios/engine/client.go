@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 // public speaks the public API: keys become tokens, every attempt is seen.
 type public struct {
 	base    string
+	trust   *tls.Config
 	http    *http.Client
 	local   bool // a loopback target: exchanges may come from 127.x.y.z
 	domain  func() time.Time
@@ -64,9 +66,9 @@ func (a *answer) short() string {
 	return fmt.Sprintf("%d %s", a.Status, brief(string(bytes.TrimSpace(a.Raw)), 240))
 }
 
-func newClient(base string) *public {
-	c := &public{base: base, tokens: map[string]*client.Token{}, http: &http.Client{
-		Transport:     transport(nil),
+func newClient(base string, trust *tls.Config) *public {
+	c := &public{base: base, trust: trust, tokens: map[string]*client.Token{}, http: &http.Client{
+		Transport:     transport(nil, trust),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if u, err := url.Parse(base); err == nil {
@@ -75,12 +77,12 @@ func newClient(base string) *public {
 	return c
 }
 
-func transport(source net.IP) *http.Transport {
+func transport(source net.IP, trust *tls.Config) *http.Transport {
 	d := net.Dialer{Timeout: 5 * time.Second}
 	if source != nil {
 		loopback.From(&d, source)
 	}
-	return &http.Transport{DialContext: d.DialContext, MaxIdleConns: 512, MaxIdleConnsPerHost: 512, IdleConnTimeout: 30 * time.Second}
+	return &http.Transport{DialContext: d.DialContext, TLSClientConfig: trust, MaxIdleConns: 512, MaxIdleConnsPerHost: 512, IdleConnTimeout: 30 * time.Second}
 }
 
 // send makes one attempt and decodes the answer.
@@ -157,7 +159,7 @@ func (c *public) exchange(ctx context.Context, key string) (*answer, error) {
 		c.mu.Unlock()
 		addr := loopback.Exchanges.Source(n)
 		from = addr.String()
-		t := transport(addr)
+		t := transport(addr, c.trust)
 		t.DisableKeepAlives = true
 		hc = &http.Client{Transport: t}
 	}

@@ -51,7 +51,7 @@ type clockView struct {
 }
 
 func newLab(t Target) *lab {
-	l := &lab{http: &http.Client{Transport: transport(nil)}, token: map[string]string{}, all: t.Control}
+	l := &lab{http: &http.Client{Transport: transport(nil, t.TLS)}, token: map[string]string{}, all: t.Control}
 	for i, base := range t.Control {
 		l.token[base] = t.ControlToken
 		if i < len(t.Tokens) {
@@ -228,7 +228,7 @@ func (l *lab) journal(ctx context.Context, base, boardID string) (lines []journa
 // history fetches the events of every listener.
 func (l *lab) history(ctx context.Context) (out [][]history.Event, err error) {
 	for _, base := range l.all {
-		events, err := client.Client{Base: base, Token: l.token[base]}.History(ctx)
+		events, err := client.Client{Base: base, Token: l.token[base], HTTP: l.http}.History(ctx)
 		if err != nil {
 			return out, err
 		}

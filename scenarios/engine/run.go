@@ -115,7 +115,7 @@ func newRun(target Target, opt Options) *run {
 		control[i] = strings.TrimSuffix(c, "/")
 	}
 	target.Control = control
-	r := &run{seed: opt.Seed, target: target, opt: opt, api: newClient(target.HTTP)}
+	r := &run{seed: opt.Seed, target: target, opt: opt, api: newClient(target.HTTP, target.TLS)}
 	r.id = fmt.Sprintf("%x", clock.WallNow().UnixNano()&0xffffffff)
 	r.log = history.NewLog(func() int64 { return clock.WallNow().UnixNano() })
 	r.out = &progress{w: opt.Progress, verbose: opt.Verbose}

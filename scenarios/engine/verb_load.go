@@ -12,7 +12,7 @@ func (l *LoadPlan) title() string { return strings.TrimSpace(l.Plan.Name) }
 // run drives door commands at the plan's rate; its attempts are in the history
 // like the engine's own.
 func (l *LoadPlan) run(x *frame) (fields, error) {
-	t := loadtest.Target{HTTP: x.run.target.HTTP, Control: x.run.target.Control, ControlToken: x.run.target.ControlToken}
+	t := loadtest.Target{HTTP: x.run.target.HTTP, Control: x.run.target.Control, ControlToken: x.run.target.ControlToken, TLS: x.run.target.TLS}
 	if x.run.lab != nil && x.run.lab.main != "" {
 		t.Control = []string{x.run.lab.main}
 		for _, c := range x.run.lab.all {

@@ -88,6 +88,9 @@ func (g *guard) Close() error {
 			l.shut()
 		}
 	}
+	if secured, ok := g.Conn.(interface{ NetConn() net.Conn }); ok { // TLS says goodbye, for 5 s if the peer doesn't read
+		return secured.NetConn().Close()
+	}
 	return g.Conn.Close()
 }
 

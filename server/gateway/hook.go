@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"crypto/subtle"
+	"crypto/tls"
 	"log/slog"
 	"slices"
 	"strings"
@@ -76,6 +77,7 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	id, user := pk.Connect.ClientIdentifier, string(pk.Connect.Username)
 	b := g.boards[user]
 	helper := isHelper(id, user)
+	c, _ := cl.Net.Conn.(*guard)
 	code := packets.CodeSuccess
 	switch {
 	case id != user && !helper:
@@ -83,13 +85,12 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	case !pk.Connect.Clean, pk.Connect.WillFlag, pk.ProtocolVersion != 4,
 		pk.Connect.Keepalive < minKeepAlive, pk.Connect.Keepalive > maxKeepAlive:
 		code = packets.ErrBadUsernameOrPassword // "not authorized" in 3.1.1
-	case !g.passes(b, user, pk.Connect.Password):
+	case g.anothers(c, user), !g.passes(b, user, pk.Connect.Password):
 		code = packets.ErrBadUsernameOrPassword
 	case helper && b.helpers.Add(1) > maxHelpers:
 		b.helpers.Add(-1)
 		code = packets.ErrServerUnavailable
 	}
-	c, _ := cl.Net.Conn.(*guard)
 	if code == packets.ErrBadUsernameOrPassword { // guessing takes time; a board that knows its password doesn't wait
 		g.sleep(g.cfg.Penalty)
 	}
@@ -124,6 +125,20 @@ func (g *Gateway) passes(b *peer, user string, password []byte) bool {
 		b.mu.Unlock()
 	}
 	return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
+}
+
+// anothers reports whether the peer shows another board's certificate. One whose
+// common name is no board's lets in any board that knows its password.
+func (g *Gateway) anothers(c *guard, user string) bool {
+	if c == nil {
+		return false
+	}
+	secured, ok := c.Conn.(interface{ ConnectionState() tls.ConnectionState })
+	if !ok {
+		return false
+	}
+	shown := secured.ConnectionState().PeerCertificates
+	return len(shown) > 0 && shown[0].Subject.CommonName != user && g.boards[shown[0].Subject.CommonName] != nil
 }
 
 // OnConnectAuthenticate implements mqtt.Hook: OnConnect has decided already.

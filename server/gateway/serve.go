@@ -103,7 +103,7 @@ func (g *Gateway) attend(c *guard) {
 		}
 	}()
 	g.count.accepted.Add(1)
-	_ = c.Conn.SetReadDeadline(clock.WallNow().Add(g.cfg.Handshake))
+	_ = c.Conn.SetDeadline(clock.WallNow().Add(g.cfg.Handshake)) // for writes too: TLS writes before it has read
 	if err := c.greet(); err != nil {
 		g.count.refused.Add(1)
 		g.cfg.Log.Debug("refused", "error", err)

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"crypto/tls"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/certs"
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// listenerFiles are the certificates of up and serve.
+type listenerFiles struct{ http, mqtt certs.Files }
+
+func (f *listenerFiles) add(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&f.http.Cert, "tls-cert", "", "certificate chain (PEM) of the public API, and of a control API off loopback; read again when it changes (default: no TLS)")
+	s.StringVar(&f.http.Key, "tls-key", "", "key of --tls-cert (PEM)")
+	s.StringVar(&f.mqtt.Cert, "mqtt-tls-cert", "", "certificate chain (PEM) of the broker; read again when it changes (default: no TLS)")
+	s.StringVar(&f.mqtt.Key, "mqtt-tls-key", "", "key of --mqtt-tls-cert (PEM)")
+	s.StringVar(&f.mqtt.ClientCA, "mqtt-client-ca", "", "authorities (PEM) of the certificates that boards must show (default: boards need none)")
+}
+
+// check reports a flag without the one that belongs to it. link is the simulated boards'.
+func (f *listenerFiles) check(link string) error {
+	for _, pair := range []struct{ name, a, other, b string }{
+		{"tls-cert", f.http.Cert, "tls-key", f.http.Key},
+		{"mqtt-tls-cert", f.mqtt.Cert, "mqtt-tls-key", f.mqtt.Key},
+	} {
+		if err := together(pair.name, pair.a, pair.other, pair.b); err != nil {
+			return err
+		}
+	}
+	for flag, files := range map[string]certs.Files{"tls-cert": f.http, "mqtt-tls-cert": f.mqtt} {
+		if _, err := certs.Open(files, nil); err != nil {
+			return usagef("--%s: %s", flag, reason(err))
+		}
+	}
+	switch {
+	case f.mqtt.ClientCA != "" && f.mqtt.Cert == "":
+		return usagef("--mqtt-client-ca needs --mqtt-tls-cert and --mqtt-tls-key")
+	case f.mqtt.ClientCA != "" && link == "tcp":
+		return usagef("--mqtt-client-ca: the simulated boards of this process have no certificates; use --link memory, or 'doorlab boards --mqtt-client-cert'")
+	}
+	return nil
+}
+
+func together(a, valueA, b, valueB string) error {
+	if valueA != "" && valueB == "" {
+		a, b = b, a
+	}
+	if (valueA == "") != (valueB == "") {
+		return usagef("--%s needs --%s", b, a)
+	}
+	return nil
+}
+
+// trust is what a command trusts when it speaks https.
+type trust struct{ ca string }
+
+func (t *trust) add(c *cobra.Command) {
+	c.Flags().StringVar(&t.ca, "ca", "", "authorities (PEM) that are trusted over https (default: the machine's)")
+}
+
+// config is nil for the machine's authorities.
+func (t *trust) config() (*tls.Config, error) {
+	if t.ca == "" {
+		return nil, nil
+	}
+	c, err := certs.Client{CA: t.ca}.Config()
+	if err != nil {
+		return nil, usagef("--ca: %s", reason(err))
+	}
+	return c, nil
+}
+
+// http is nil for the machine's authorities.
+func (t *trust) http() (*http.Client, error) {
+	c, err := t.config()
+	return client.Trusting(c), err
+}
+
+const tokenFileUsage = "file with the control token, which the process list then doesn't show"
+
+// secretOf is a token, or what is in the file that holds it.
+func secretOf(token, file string) (string, error) {
+	if file == "" {
+		return token, nil
+	}
+	if token != "" {
+		return "", usagef("give --control-token or --control-token-file, not both")
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", usagef("--control-token-file: %s", reason(err))
+	}
+	token = strings.TrimSpace(string(b))
+	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+		return "", usagef("--control-token-file: %s: must hold one token and nothing else", file)
+	}
+	return token, nil
+}

@@ -1,0 +1,120 @@
+package testbed
+
+import (
+	"database/sql"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// TestRestore: what docs/operations.md calls a backup, taken from a running server,
+// is one: the keys work, what was acknowledged before it is there, what came later
+// isn't, and boards that are ahead are brought back to the restored content.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	dir, backup := t.TempDir(), t.TempDir()
+	tb := begin(t, Config{DataDir: dir})
+	was := keyOf(t, tb, 1)
+	permit(t, tb, "before")
+
+	db, err := sql.Open("sqlite3", filepath.Join(dir, datadir.DatabaseFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("VACUUM INTO ?", filepath.Join(backup, datadir.DatabaseFile)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{datadir.SecretFile, datadir.LabFile} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(backup, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	permit(t, tb, "after")
+	synced(t, tb)
+	if err := tb.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "boards"), filepath.Join(backup, "boards")); err != nil { // real boards keep what they know
+		t.Fatal(err)
+	}
+
+	again := begin(t, Config{DataDir: backup, World: world.Default(3, 10)})
+	if got := keyOf(t, again, 1); got != was {
+		t.Errorf("restored key %q, want the old one", got)
+	}
+	if got := permits(t, again); len(got) != 1 || got[0] != "before" {
+		t.Errorf("restored permits %q, want the one from before the backup", got)
+	}
+	synced(t, again)
+	permit(t, again, "new")
+	synced(t, again)
+	if got := open(t, again, 1, "restored"); got != http.StatusOK {
+		t.Errorf("command on the restored server: %d, want 200", got)
+	}
+}
+
+func partner(t *testing.T, tb *Testbed) client.Client {
+	t.Helper()
+	c := client.Client{Base: tb.Ready.HTTP}
+	token, _, err := c.Exchange(t.Context(), keyOf(t, tb, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Token = token
+	return c
+}
+
+func permit(t *testing.T, tb *Testbed, ref string) {
+	t.Helper()
+	now := tb.clk.Now()
+	if err := partner(t, tb).Do(t.Context(), http.MethodPost, "/space/v1/partner/entry-permits", map[string]string{"externalRef": ref, "phone": "01012345678",
+		"startsAt": now.Format(time.RFC3339), "endsAt": now.Add(time.Hour).Format(time.RFC3339)}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func permits(t *testing.T, tb *Testbed) (refs []string) {
+	t.Helper()
+	var rows []struct{ ExternalRef string }
+	if err := partner(t, tb).Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-permits", nil, &rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		refs = append(refs, r.ExternalRef)
+	}
+	return refs
+}
+
+// synced returns when every board has its place's revision; go test's own timeout is its bound.
+func synced(t *testing.T, tb *Testbed) {
+	t.Helper()
+	for {
+		var rows []struct {
+			BoardID                          string
+			DesiredRevision, AppliedRevision int64
+		}
+		if err := tb.lab().Do(t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
+			t.Fatal(err)
+		}
+		behind := 0
+		for _, r := range rows {
+			if r.AppliedRevision != r.DesiredRevision {
+				behind++
+			}
+		}
+		if behind == 0 {
+			return
+		}
+	}
+}
