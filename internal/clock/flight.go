@@ -18,6 +18,7 @@ type Flight struct {
 	open  int // messages under way on all lines
 	moves uint64
 	jump  chan struct{} // closed when the jump is over; nil = none
+	lost  int64         // messages that Settle gave up
 	// Quiet is how long nothing may move before open messages are given up (0 = 2 s).
 	Quiet time.Duration
 }
@@ -138,9 +139,10 @@ func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 	}
 }
 
-// Settle returns when nothing is in flight, or when nothing has moved for
-// Quiet: messages that are still out then are taken for lost, so that they cost
-// one wait and not one at every jump.
+// Settle returns when nothing is in flight. Messages of which nothing has been
+// seen for Quiet are given up, once there is no work in progress: they are taken
+// for lost, and cost one wait and not one at every jump. Work is never given up,
+// because what it does later would be done at another time than it was begun.
 func (f *Flight) Settle() {
 	quiet := f.Quiet
 	if quiet == 0 {
@@ -158,19 +160,31 @@ func (f *Flight) Settle() {
 		})
 		f.cond.Wait()
 		t.Stop()
-		if woke && f.moves == seen {
+		if woke && f.moves == seen && f.work == 0 {
 			f.abandon()
 			return
 		}
 	}
 }
 
-// abandon forgets every message that is out. Called with mu held.
+// abandon gives up every message that is out. Called with mu held.
 func (f *Flight) abandon() {
 	for _, l := range f.lines {
 		l.out = 0
 	}
+	f.lost += int64(f.open)
 	f.open = 0
+}
+
+// Abandoned is how many messages were given up so far: what they would have done
+// happens at another time than it should, if at all.
+func (f *Flight) Abandoned() int64 {
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lost
 }
 
 // Pending is what is in flight now: work and messages.

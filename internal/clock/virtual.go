@@ -77,6 +77,9 @@ func (v *Virtual) State() string {
 	return Ready
 }
 
+// Abandoned is Flight.Abandoned of the clock's flight.
+func (v *Virtual) Abandoned() int64 { return v.flight.Abandoned() }
+
 // Freeze stops time; Run lets it follow the wall again.
 func (v *Virtual) Freeze() {
 	v.mu.Lock()

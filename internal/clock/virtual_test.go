@@ -116,12 +116,38 @@ func TestLostMessagesAreGivenUpOnce(t *testing.T) {
 		first := Mono() - start
 		f.Settle()
 		if rest := Mono() - start - first; first != 2*time.Second || rest != 0 {
-			t.Errorf("the first wait took %v, the next %v", first, rest)
+			t.Errorf("the first wait took %v, the next %v, want 2s and 0s", first, rest)
+		}
+		if n := f.Abandoned(); n != 1 {
+			t.Errorf("%d messages were given up, want 1", n)
 		}
 		f.Got("brd_1") // late: it is not counted below zero
 		f.Sent("brd_1")
 		if _, messages := f.Pending(); messages != 1 {
 			t.Errorf("%d messages under way", messages)
+		}
+	})
+}
+
+// TestWorkIsNeverGivenUp: a jump waits for work however long nothing moves, and
+// only then gives up messages.
+func TestWorkIsNeverGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := NewFlight()
+		t0 := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+		v := NewVirtual(t0, f)
+		v.Freeze()
+		var acted time.Duration
+		done := f.Begin() // a board that takes 40 s to act
+		f.Sent("brd_1")   // ... and a message that nobody gets
+		time.AfterFunc(40*time.Second, func() { acted = v.Now().Sub(t0); done() })
+		start := Mono()
+		if err := v.Advance(t0.Add(36 * time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if took := Mono() - start; acted != 0 || took != 42*time.Second || f.Abandoned() != 1 {
+			t.Errorf("acted at %s of domain time, the jump took %s and gave up %d messages; want 0s, 42s and 1", acted, took, f.Abandoned())
 		}
 	})
 }

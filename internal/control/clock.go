@@ -17,6 +17,8 @@ type clockView struct {
 	Now   string `json:"now"`
 	Mode  string `json:"mode"`
 	State string `json:"state"`
+	// Abandoned is how many messages between server and boards jumps have given up.
+	Abandoned int64 `json:"abandoned,omitempty"`
 }
 
 // ClockRoutes mounts /clock, /clock/advance, /clock/freeze and /clock/run.
@@ -26,7 +28,7 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 	show := func(w http.ResponseWriter) {
 		c := clockView{Now: clk.Now().UTC().Format(TimeFormat), Mode: "real", State: clock.Ready}
 		if virtual {
-			c.Mode, c.State = "virtual", v.State()
+			c.Mode, c.State, c.Abandoned = "virtual", v.State(), v.Abandoned()
 		}
 		Data(w, c)
 	}

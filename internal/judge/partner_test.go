@@ -60,7 +60,7 @@ func TestPlantedPartnerBugs(t *testing.T) {
 		}), []string{"HRS-2"}, history.Call, "the hours say"},
 		{"a schedule of a closed Monday", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
 			day(c, 1)["open"], day(c, 1)["intervals"] = false, []any{}
-		}), []string{"HRS-2"}, history.Call, "open never"},
+		}), []string{"HRS-2"}, history.Call, "the hours have 1 run"},
 		{"a schedule from tomorrow", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
 			c.Out["days"], c.Query = c.Out["days"].([]any)[1:], "days=1"
 		}), []string{"HRS-2"}, history.Call, "it begins on"},

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,13 +120,80 @@ func TestReferenceHours(t *testing.T) {
 		"2026-12-26 01:00:00.000": false, // ... and there is no night out of it
 		"2026-11-16 10:00:00.000": false, // holiday
 	} {
-		if on, sure := h.open(seoul(at)); on != want || !sure {
-			t.Errorf("%s: open %v, sure %v", at, on, sure)
+		if on := h.open(seoul(at)); on != want {
+			t.Errorf("%s: got open %v, want %v", at, on, want)
 		}
 	}
-	ny := refHours{Timezone: "America/New_York"}
-	if _, sure := ny.open(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC).UnixMilli()); sure {
-		t.Error("sure around a clock change")
+}
+
+// TestReferenceClockChanges: clocks in New York go from 2:00 to 3:00 on 8 March
+// 2026 and from 2:00 to 1:00 on 1 November.
+func TestReferenceClockChanges(t *testing.T) {
+	t.Parallel()
+	ny := func(day, from, to string) refHours {
+		return refHours{Timezone: "America/New_York", Week: map[string][][2]string{day: {{from, to}}}}
+	}
+	for _, c := range []struct {
+		name  string
+		hours refHours
+		opens string // UTC
+		lasts time.Duration
+	}{
+		{"a night that loses an hour", ny("sat", "22:00", "06:00"), "2026-03-08T03:00:00Z", 7 * time.Hour},
+		{"a night that gains one", ny("sat", "22:00", "06:00"), "2026-11-01T02:00:00Z", 9 * time.Hour},
+		{"a start that is skipped", ny("sun", "02:30", "05:00"), "2026-03-08T07:30:00Z", 90 * time.Minute},
+		{"a start that comes twice", ny("sun", "01:30", "03:00"), "2026-11-01T05:30:00Z", 150 * time.Minute},
+		{"an end that comes twice", ny("sun", "00:00", "01:30"), "2026-11-01T04:00:00Z", 90 * time.Minute},
+		{"the day after", ny("mon", "09:00", "18:00"), "2026-03-09T13:00:00Z", 9 * time.Hour},
+	} {
+		from, err := time.Parse(time.RFC3339, c.opens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := from.Add(c.lasts)
+		for at, want := range map[time.Time]bool{from.Add(-time.Millisecond): false, from: true, to.Add(-time.Millisecond): true, to: false} {
+			if got := c.hours.open(at.UnixMilli()); got != want {
+				t.Errorf("%s, at %s: got open %v, want %v", c.name, at.Format(time.RFC3339Nano), got, want)
+			}
+		}
+	}
+	if swallowed := ny("sun", "02:30", "03:10"); swallowed.open(time.Date(2026, 3, 8, 7, 5, 0, 0, time.UTC).UnixMilli()) {
+		t.Error("open at 03:05 by hours that the change has swallowed")
+	}
+}
+
+// TestScheduleNights: a schedule of a night in which clocks change, and of one that
+// runs on into hours of the next day, equals the reference exactly.
+func TestScheduleNights(t *testing.T) {
+	t.Parallel()
+	interval := func(from, to string) any { return fields{"startsAt": from, "endsAt": to} }
+	saturday := func(intervals ...any) []any {
+		return []any{fields{"date": "2026-03-07", "weekday": "sat", "open": true, "intervals": intervals}}
+	}
+	h := refHours{Timezone: "America/New_York", Week: map[string][][2]string{"sat": {{"22:00", "06:00"}}, "sun": {{"05:00", "09:00"}, {"09:00", "10:00"}}}}
+	sent := time.Date(2026, 3, 7, 17, 0, 0, 0, time.UTC).UnixMilli()
+	for name, c := range map[string]struct {
+		days []any
+		want string // "" or part of what is wrong
+	}{
+		"right":              {saturday(interval("2026-03-08T03:00:00Z", "2026-03-08T13:00:00Z")), ""},
+		"an hour too long":   {saturday(interval("2026-03-08T03:00:00Z", "2026-03-08T14:00:00Z")), "the hours say"},
+		"cut at its own end": {saturday(interval("2026-03-08T03:00:00Z", "2026-03-08T10:00:00Z")), "the hours say"},
+		"by the old offset":  {saturday(interval("2026-03-08T02:00:00Z", "2026-03-08T13:00:00Z")), "the hours say"},
+		"not open":           {[]any{fields{"date": "2026-03-07", "weekday": "sat", "open": false, "intervals": []any{}}}, "open: false, the hours have 1 run"},
+	} {
+		raw, err := json.Marshal(c.days)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shown []scheduleDay
+		if err := json.Unmarshal(raw, &shown); err != nil {
+			t.Fatal(err)
+		}
+		got := h.shows(&call{Event: &history.Event{At: sent}, CallText: history.CallText{SentAt: sent, Query: "days=1"}}, shown)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
 	}
 }
 

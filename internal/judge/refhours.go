@@ -31,8 +31,8 @@ type refHours struct {
 	} `json:"holidays"`
 }
 
-// modeAt is a door's window mode; not ok around a change of the clocks, where
-// the reference, which reads wall times only, keeps out.
+// modeAt is a door's window mode; not ok where a window is of a kind that the
+// reference doesn't know.
 func modeAt(windows []refWindow, hours refHours, door string, now int64) (mode string, ok bool) {
 	class := map[string]int{"always": 1, "business_hours": 2, "after_hours": 2, "custom": 3}
 	var best *refWindow
@@ -64,10 +64,9 @@ func (w *refWindow) active(hours refHours, now int64) (on, sure bool) {
 	case "always":
 		return true, true
 	case "business_hours":
-		return hours.open(now)
+		return hours.open(now), true
 	case "after_hours":
-		on, sure = hours.open(now)
-		return !on, sure
+		return !hours.open(now), true
 	case "custom":
 		if now < w.StartsAt || w.EndsAt != 0 && now >= w.EndsAt {
 			return false, true
@@ -75,41 +74,60 @@ func (w *refWindow) active(hours refHours, now int64) (on, sure bool) {
 		if len(w.Week) == 0 {
 			return true, true
 		}
-		return refHours{Timezone: hours.Timezone, Week: w.Week}.open(now)
+		return refHours{Timezone: hours.Timezone, Week: w.Week}.open(now), true
 	}
 	return false, false
 }
 
-// open: is the place open by the clock on its wall, on a run of today or on one
-// that began yesterday.
-func (h refHours) open(now int64) (on, sure bool) {
+// open: a run of today, or one that began yesterday, covers the moment.
+func (h refHours) open(now int64) bool {
 	loc, err := time.LoadLocation(h.Timezone)
 	if err != nil {
 		loc = time.UTC
 	}
 	t := time.UnixMilli(now).In(loc)
-	_, before := t.Add(-36 * time.Hour).Zone()
-	_, after := t.Add(36 * time.Hour).Zone()
-	if before != after {
-		return false, false
-	}
-	minute := float64(t.Hour()*60+t.Minute()) + float64(t.Second())/60 + float64(t.Nanosecond())/6e10
-	yesterday := time.Date(t.Year(), t.Month(), t.Day()-1, 12, 0, 0, 0, time.UTC)
-	today := yesterday.AddDate(0, 0, 1)
-	if h.closed(today) { // beats also the night that runs into it
-		return false, true
-	}
-	for _, r := range h.runs(today) {
-		if minute >= r[0] && minute < r[1] {
-			return true, true
+	today := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	for _, r := range append(h.instants(today, loc), h.instants(today.AddDate(0, 0, -1), loc)...) {
+		if now >= r.from && now < r.to {
+			return true
 		}
 	}
-	for _, r := range h.runs(yesterday) {
-		if minute+1440 < r[1] {
-			return true, true
+	return false
+}
+
+// instants are a day's runs, cut where they reach into a day that is closed.
+func (h refHours) instants(day time.Time, loc *time.Location) (out []run) {
+	for _, r := range h.runs(day) {
+		to := r[1]
+		if to > 1440 && h.closed(day.AddDate(0, 0, 1)) {
+			to = 1440
+		}
+		if x := (run{onWall(day, r[0], loc), onWall(day, to, loc)}); x.from < x.to { // the night that loses an hour can swallow it
+			out = append(out, x)
 		}
 	}
-	return false, true
+	return out
+}
+
+// onWall is when the clocks of a zone show so many minutes of a day, in Unix ms:
+// the first time of two. What they skip is as long after the change as it would
+// have been without it.
+func onWall(day time.Time, minute int, loc *time.Location) int64 {
+	shown := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, 0, 0, time.UTC)
+	skipped := int64(0)
+	for at := shown.Add(-36 * time.Hour); ; { // offset by offset, in order
+		_, offset := at.In(loc).Zone()
+		_, end := at.In(loc).ZoneBounds()
+		instant := shown.Add(-time.Duration(offset) * time.Second)
+		switch {
+		case !end.IsZero() && !instant.Before(end):
+			skipped, at = instant.UnixMilli(), end
+		case instant.Before(at): // by the new offset it has been already
+			return skipped
+		default:
+			return instant.UnixMilli()
+		}
+	}
 }
 
 func (h refHours) closed(day time.Time) bool {
@@ -123,7 +141,7 @@ func (h refHours) closed(day time.Time) bool {
 }
 
 // runs are a day's intervals in minutes; one past midnight goes beyond 1440.
-func (h refHours) runs(day time.Time) [][2]float64 {
+func (h refHours) runs(day time.Time) [][2]int {
 	if h.closed(day) {
 		return nil
 	}
@@ -133,21 +151,21 @@ func (h refHours) runs(day time.Time) [][2]float64 {
 			pairs = x.Intervals
 		}
 	}
-	var out [][2]float64
+	var out [][2]int
 	for _, p := range pairs {
 		from, to := minuteOf(p[0]), minuteOf(p[1])
 		if to <= from {
 			to += 1440
 		}
-		out = append(out, [2]float64{from, to})
+		out = append(out, [2]int{from, to})
 	}
 	return out
 }
 
-func minuteOf(s string) float64 {
+func minuteOf(s string) int {
 	if len(s) != 5 {
 		return 0
 	}
-	n := func(i int) float64 { return float64(s[i]-'0')*10 + float64(s[i+1]-'0') }
+	n := func(i int) int { return int(s[i]-'0')*10 + int(s[i+1]-'0') }
 	return n(0)*60 + n(3)
 }

@@ -68,69 +68,61 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 	if len(shown) > 0 && !slices.Contains(today, shown[0].Date) {
 		return fmt.Sprintf("it begins on %s, today is %s", shown[0].Date, today[0])
 	}
-	var got, want, extra []run
+	var got []run
 	for i, d := range shown {
 		day, err := time.Parse(time.DateOnly, d.Date)
-		if err != nil || d.Weekday != weekdays[day.Weekday()] || d.Open != (len(d.Intervals) > 0) {
-			return fmt.Sprintf("day %q, %q, open %v makes no sense", d.Date, d.Weekday, d.Open)
+		if err != nil || d.Weekday != weekdays[day.Weekday()] || d.Open != (len(h.instants(day, loc)) > 0) {
+			return fmt.Sprintf("day %q is shown as %q, open: %v, the hours have %s for it", d.Date, d.Weekday, d.Open, many(len(h.instants(day, loc)), "run"))
 		}
 		if first, _ := time.Parse(time.DateOnly, shown[0].Date); !day.Equal(first.AddDate(0, 0, i)) {
 			return fmt.Sprintf("%s isn't the next day", d.Date)
 		}
-		if changesClock(day, loc) {
-			return "" // the reference, which reads wall times only, keeps out
-		}
 		for _, r := range d.Intervals {
 			got = append(got, run{r.StartsAt.UnixMilli(), r.EndsAt.UnixMilli()})
 		}
-		want = append(want, h.instants(day, loc)...)
-		if i == 0 {
-			extra = h.instants(day.AddDate(0, 0, -1), loc)
+	}
+	if want := h.between(shown, loc); !slices.Equal(got, want) {
+		return fmt.Sprintf("open %s, the hours say %s", runsText(got, loc), runsText(want, loc))
+	}
+	return ""
+}
+
+// longestRun is how many days a run is followed beyond the last one that is shown.
+const longestRun = 366
+
+// between are the runs that begin on the days shown. Those that overlap across
+// days are one, of the day on which it begins, whole even beyond the last day.
+func (h refHours) between(shown []scheduleDay, loc *time.Location) (out []run) {
+	if len(shown) == 0 {
+		return nil
+	}
+	first, _ := time.Parse(time.DateOnly, shown[0].Date)
+	var all []run
+	begun := 0 // how many of them begin before the first day
+	for i := -1; i < len(shown)+longestRun; i++ {
+		day, over := h.instants(first.AddDate(0, 0, i), loc), false
+		for _, r := range day {
+			switch n := len(all); {
+			case n > 0 && r.from < all[n-1].to:
+				all[n-1].to = max(all[n-1].to, r.to)
+			case i >= len(shown):
+				over = true
+			default:
+				all = append(all, r)
+			}
+		}
+		if i < 0 {
+			begun = len(all)
+		}
+		if i >= len(shown) && (over || len(day) == 0) {
+			break
 		}
 	}
-	a, b := merged(got), merged(want)
-	if slices.Equal(a, b) || slices.Equal(merged(append(got, extra...)), merged(append(want, extra...))) {
-		return ""
-	}
-	return fmt.Sprintf("open %s, the hours say %s", runsText(a, loc), runsText(b, loc))
+	return all[begun:]
 }
 
 // run is a time in Unix ms, its end excluded.
 type run struct{ from, to int64 }
-
-func changesClock(day time.Time, loc *time.Location) bool {
-	at := time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, loc)
-	_, before := at.Add(-36 * time.Hour).Zone()
-	_, after := at.Add(36 * time.Hour).Zone()
-	return before != after
-}
-
-// instants are a day's runs, cut where they reach into a day that is closed.
-func (h refHours) instants(day time.Time, loc *time.Location) (out []run) {
-	midnight := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, loc).UnixMilli()
-	for _, r := range h.runs(day) {
-		to := r[1]
-		if to > 1440 && h.closed(day.AddDate(0, 0, 1)) {
-			to = 1440
-		}
-		out = append(out, run{midnight + int64(r[0])*60_000, midnight + int64(to)*60_000})
-	}
-	return out
-}
-
-// merged sorts runs and joins those that touch.
-func merged(list []run) (out []run) {
-	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b run) int { return cmp64(a.from, b.from) })
-	for _, r := range list {
-		if n := len(out); n > 0 && r.from <= out[n-1].to {
-			out[n-1].to = max(out[n-1].to, r.to)
-			continue
-		}
-		out = append(out, r)
-	}
-	return out
-}
 
 func runsText(list []run, loc *time.Location) string {
 	if len(list) == 0 {

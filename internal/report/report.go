@@ -86,6 +86,9 @@ func Line(res Result) string {
 	if res.Reason != "" {
 		out += "\n" + res.Reason
 	}
+	for _, note := range res.Notes {
+		out += "\nnote: " + note
+	}
 	return out
 }
 

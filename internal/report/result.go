@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"crypto/tls"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ type Result struct {
 	Status     judge.Status      `json:"status"`
 	Reason     string            `json:"reason,omitempty"`  // the first thing that keeps it from PASS
 	Trouble    string            `json:"trouble,omitempty"` // what was not seen of the target: BLOCKED at least
+	Notes      []string          `json:"notes,omitempty"`   // what a reader has to know of the run beside its verdicts
 	Unreached  bool              `json:"unreached,omitempty"`
 	Files      []FileResult      `json:"files"`
 	Ledger     []judge.Row       `json:"ledger"`
@@ -117,6 +119,13 @@ func (r Result) ExitCode() int {
 		return 6
 	}
 	return 0
+}
+
+// Note adds a note, once.
+func (res *Result) Note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(res.Notes, text) {
+		res.Notes = append(res.Notes, text)
+	}
 }
 
 // Settle runs the checkers over a history, world by world, and settles ledger and

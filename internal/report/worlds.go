@@ -36,6 +36,9 @@ func Join(into Result, parts []Result) Result {
 	for _, p := range parts {
 		into.Files = append(into.Files, p.Files...)
 		into.Assertions = append(into.Assertions, p.Assertions...)
+		for _, note := range p.Notes {
+			into.Note("%s", note)
+		}
 		if p.Trouble != "" {
 			trouble = append(trouble, p.Trouble)
 		}

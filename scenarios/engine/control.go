@@ -48,6 +48,8 @@ type clockView struct {
 	Now   time.Time `json:"now"`
 	Mode  string    `json:"mode"`
 	State string    `json:"state"`
+
+	Abandoned int64 `json:"abandoned"` // messages that jumps gave up so far
 }
 
 func newLab(t Target) *lab {
@@ -127,6 +129,18 @@ func (l *lab) discover(ctx context.Context) error {
 func (l *lab) clock(ctx context.Context) (c clockView, err error) {
 	err = l.ask(ctx, l.main, http.MethodGet, "/clock", nil, &c)
 	return c, err
+}
+
+// abandoned is how many messages the jumps of all clocks have given up so far.
+func (l *lab) abandoned(ctx context.Context) (n int64, err error) {
+	for _, base := range l.all {
+		var c clockView
+		if err := l.ask(ctx, base, http.MethodGet, "/clock", nil, &c); err != nil {
+			return n, err
+		}
+		n += c.Abandoned
+	}
+	return n, nil
 }
 
 // move freezes, runs or advances every clock. Jumps go to one absolute time, so

@@ -52,7 +52,6 @@ type frame struct {
 	file  *fileRun
 	scope *scope
 	ctx   context.Context
-	plain bool // the step has no expectations of its own
 	step  *Step
 	res   *StepResult
 	quick bool // not the last try

@@ -65,7 +65,9 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"pass":            {`steps: [{set: {a: 200}}, {call: {path: /echo}, expect: status == a}]`, nil, judge.Pass, "", 0},
 		"fail":            {`steps: [{set: {a: 1}}, {expect: a == 2, clauses: [CMD-1]}]`, nil, judge.Fail, "expected a == 2\nfound a = 1", 4},
-		"set-up fails":    {`{setup: [{call: {path: /nowhere}, clauses: [CMD-1]}], steps: [{expect: 1 == 1}]}`, nil, judge.Blocked, "set-up: one.yaml:1: call /nowhere: expected 200, found 404", 4},
+		"set-up fails":    {`{setup: [{call: {path: /nowhere}, clauses: [CMD-1]}], steps: [{expect: 1 == 1}]}`, nil, judge.Blocked, "set-up: one.yaml:1: call /nowhere: expected a success, found 404", 4},
+		"a failure read":  {`steps: [{call: {path: /nowhere}, expect: "1 == 1 or headers == 2"}]`, nil, judge.Fail, "expected a success, found 404", 4},
+		"a status said":   {`steps: [{call: {path: /nowhere}, expect: status == 404}]`, nil, judge.Pass, "", 0},
 		"cannot go on":    {`steps: [{clear: flood}]`, nil, judge.Blocked, "no fault called flood is armed", 4},
 		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 boards for cohort a, it needs 5", 4},
 		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, the target has 1", 6},
@@ -211,8 +213,8 @@ steps:
 	if res.Files[0].Status != judge.Pass {
 		t.Fatal(out)
 	}
-	if f.frozen || f.asked("POST /faults/reset") < 2 || f.asked("POST /clock/advance") != 2 {
-		t.Errorf("frozen %v, %v", f.frozen, f.calls)
+	if f.frozen || f.asked("POST /faults/reset") < 2 || f.asked("POST /clock/advance") != 3 { // two of the file, one to rest
+		t.Errorf("got frozen %v and calls %v, want a running clock, no faults and 3 jumps", f.frozen, f.calls)
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -26,6 +27,9 @@ type fake struct {
 	hits    int    // of every fault
 	docs    string // the published document, the same for each sub-service
 	events  []history.Event
+	mode    string // of the clock, "" = virtual
+	loses   int    // messages given up by each jump
+	lost    int
 	api     *httptest.Server
 	lab     *httptest.Server
 }
@@ -123,7 +127,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		if f.frozen {
 			state = "frozen"
 		}
-		say(w, 200, m{"data": m{"now": f.now, "mode": "virtual", "state": state}})
+		say(w, 200, m{"data": m{"now": f.now, "mode": cmp.Or(f.mode, "virtual"), "state": state, "abandoned": f.lost}})
 	case path == "/faults":
 		say(w, 200, m{"data": m{"faultId": "flt_1"}})
 	case path == "/faults/flt_1":
@@ -147,6 +151,6 @@ func (f *fake) clock(do string, body m) {
 		f.frozen = false
 	case "/advance":
 		t, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(body["to"]))
-		f.now = t
+		f.now, f.lost = t, f.lost+f.loses
 	}
 }

@@ -43,7 +43,17 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		res.Status, res.Reason = judge.Blocked, err.Error()
 		return res
 	}
+	given := int64(0)
+	if r.lab != nil {
+		if given, err = r.lab.abandoned(ctx); err != nil {
+			res.Status, res.Reason = judge.Blocked, err.Error()
+			return res
+		}
+	}
 	fr.play(ctx, sc, &res)
+	if r.lab != nil {
+		fr.gaveUp(ctx, given, &res)
+	}
 	evidence := proofs(res.Steps, f.Base())
 	for _, p := range evidence {
 		r.assertions = append(r.assertions, p.Assertion)

@@ -67,7 +67,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), restTime) // what was played is judged, come what may
 	defer cancel()
 	if r.lab != nil {
-		_ = r.settle(rest, false)
+		r.comeToRest(rest, &res)
 	}
 	r.judge(rest, &res)
 	res.Seconds = (clock.Mono() - began).Seconds()
@@ -208,27 +208,6 @@ func (r *run) targetInfo() map[string]any {
 		"http": r.target.HTTP, "places": len(r.target.Places), "boards": len(r.dir.boards), "control": r.lab != nil,
 		"virtual": r.lab != nil && r.lab.mode == "virtual",
 	}
-}
-
-// settle takes the laboratory back to rest between files: no faults, time
-// running, every board online.
-func (r *run) settle(ctx context.Context, wait bool) error {
-	for _, base := range r.lab.fleet {
-		if err := r.lab.ask(ctx, base, http.MethodPost, "/faults/reset", nil, nil); err != nil {
-			return err
-		}
-	}
-	if r.lab.mode == "virtual" {
-		c, err := r.lab.move(ctx, "run", time.Time{})
-		if err != nil {
-			return err
-		}
-		r.saw(c)
-	}
-	if !wait {
-		return nil
-	}
-	return r.synced(ctx, nil, 60*time.Second)
 }
 
 // judge merges the histories, runs the checkers and writes the ledger.

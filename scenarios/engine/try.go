@@ -22,7 +22,7 @@ const defaultWithin = 30 * time.Second
 // tries runs a step until it holds (within, eventually), or makes sure that it
 // never does (never).
 func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult, depth int) {
-	x := &frame{run: f.run, file: f, scope: sc, ctx: ctx, step: s, res: res, plain: len(s.Expect) == 0}
+	x := &frame{run: f.run, file: f, scope: sc, ctx: ctx, step: s, res: res}
 	within, never := time.Duration(0), time.Duration(0)
 	var err error
 	if s.Eventually {

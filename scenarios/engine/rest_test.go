@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestLastChangesAreJudged: a permit that never comes onto a connected board is a
+// breach even when it was the last thing that a run did, because its time passes
+// before the run is judged. Where the clock can't be moved, the result says so.
+func TestLastChangesAreJudged(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]judge.Status{"virtual": judge.Fail, "real": judge.Pass} {
+		f := newFake(t)
+		f.mode = mode
+		at := f.now.UnixMilli()
+		f.events = []history.Event{
+			{Kind: history.Door, At: at, WallNs: 1, PlaceID: "plc_1", BoardID: "brd_1", DoorID: "dor_1", Channel: 1},
+			{Kind: history.Online, At: at, WallNs: 2, PlaceID: "plc_1", BoardID: "brd_1", Epoch: 1},
+			{Kind: history.Committed, At: at + 1, WallNs: 3, PlaceID: "plc_1", Revision: 7, Op: "register"},
+		}
+		res, out := play(t, f, `steps: [{call: {path: /echo}}]`, Options{})
+		if res.Status != want {
+			t.Errorf("%s clock: got %s, want %s\n%s", mode, res.Status, want, out)
+		}
+		if told := strings.Contains(strings.Join(res.Notes, "\n"), "was not judged"); told != (mode == "real") {
+			t.Errorf("%s clock: got notes %q", mode, res.Notes)
+		}
+		if jump := f.now.UnixMilli() - at; mode == "virtual" && jump < 301*time.Second.Milliseconds() {
+			t.Errorf("the run ended %d ms after its last change, want 301 s or more", jump)
+		}
+	}
+}
+
+// TestGivenUpMessages: a file during which a jump gave up messages doesn't count.
+func TestGivenUpMessages(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.loses = 3
+	res, out := play(t, f, `steps: [{call: {path: /echo}}, {clock: {advance: 1s}}]`, Options{})
+	if got := res.Files[0]; got.Status != judge.Invalid || !strings.Contains(got.Reason, "gave up 3 messages") {
+		t.Errorf("got %s %q, want INVALID and the 3 messages\n%s", got.Status, got.Reason, out)
+	}
+}
