@@ -107,7 +107,12 @@ N ?= 20
 torture: ## kill the server N times (20) under load, and cut its power N times; nothing acknowledged may be lost
 	DOORLAB_TORTURE=$(N) go test -count=1 -v -timeout 180m -run TestTorture ./cmd/doorlab
 
+FOR ?= 30m
+
+soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and descriptors stay level, the database grows as documented
+	DOORLAB_SOAK=$(FOR) go test -count=1 -v -timeout 24h -run 'TestSoak$$' ./cmd/doorlab
+
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: docs explore explore-bugs prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench lint fmt generate torture
+.PHONY: docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench lint fmt generate torture soak malformed attack explore-bugs

@@ -54,7 +54,7 @@ type entryJSON struct {
 
 // keepEntries is how many lines of a board stay in memory; older ones are read
 // from the file, if there is one.
-const keepEntries = 128
+const keepEntries = 32
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
 

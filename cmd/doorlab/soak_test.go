@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+)
+
+// The soak of the docs: DOORLAB_SOAK=30m (make soak). It is divided into six
+// windows; the first is for warming up, and the others must be level.
+const (
+	soakBoards  = 2000
+	soakPlaces  = 10
+	soakRate    = 300 // commands per second
+	soakWindows = 6
+	soakSamples = 60 // per window
+	soakDrift   = 0.05
+	soakFew     = 25 // goroutines and descriptors come and go with connections
+)
+
+// held is what a process holds at one moment.
+type held struct {
+	heap       float64 // bytes that were live at the last collection, with what the collector scans besides
+	goroutines float64
+	files      float64
+	resident   float64
+	database   float64 // bytes, without its log
+	commands   float64 // that ended so far
+}
+
+// TestSoak: half an hour of load on serve and 2,000 boards in processes of their
+// own. What they hold stays level, and the database grows by what
+// docs/operations.md says.
+func TestSoak(t *testing.T) {
+	whole, err := time.ParseDuration(os.Getenv("DOORLAB_SOAK"))
+	if err != nil {
+		t.Skip("takes half an hour: make soak")
+	}
+	dir := t.TempDir()
+	world, mqtt := filepath.Join(dir, "world.yaml"), freeAddr(t)
+	text := "seed: 12\nplaces:\n"
+	for i := range soakPlaces {
+		text += fmt.Sprintf("  - {name: Soak %d, kind: live, fleet: {boards: %d, doorsPerBoard: 2}, keys: [{name: load}]}\n", i, soakBoards/soakPlaces)
+	}
+	if err := os.WriteFile(world, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := start(t, "serve", "--json", "--world", world, "--data", filepath.Join(dir, "server"), "--http", freeAddr(t), "--mqtt", mqtt, "--control", freeAddr(t))
+	fleet := start(t, "boards", "--json", "--world", world, "--data", filepath.Join(dir, "boards"), "--broker", mqtt, "--control", freeAddr(t))
+	load, output := soakLoad(t, dir, whole, server)
+	ended := make(chan error, 1)
+	go func() { ended <- load.Wait() }()
+
+	var ofServer, ofFleet []held
+	tick := time.NewTicker(whole / (soakWindows * soakSamples))
+	defer tick.Stop()
+	for over := false; !over; {
+		select {
+		case err := <-ended:
+			if over = true; err != nil { // a slow machine breaks the plan's thresholds, which says nothing of what is held
+				t.Logf("load: %v", err)
+			}
+		case <-tick.C:
+			ofServer = append(ofServer, holding(t, server.server().Control))
+			ofFleet = append(ofFleet, holding(t, fleet.fleet().Control))
+		}
+	}
+	_, result, _ := strings.Cut(output.String(), "latency since scheduled")
+	t.Logf("\nload%s\nserver\n%s\nboards\n%s", result, soakTable(ofServer), soakTable(ofFleet))
+	if n := len(ofServer); n < soakWindows*soakSamples*9/10 {
+		t.Fatalf("%d samples in %s: the load ended early", n, whole)
+	}
+	for name, list := range map[string][]held{"server": ofServer, "boards": ofFleet} {
+		for _, drift := range drifts(list) {
+			t.Errorf("%s: %s", name, drift)
+		}
+	}
+	first, last := ofServer[0], ofServer[len(ofServer)-1]
+	n := last.commands - first.commands
+	if want := 0.9 * soakRate * whole.Seconds() * float64(len(ofServer)-1) / (soakWindows * soakSamples); n < want {
+		t.Errorf("%.0f commands ended, want at least %.0f", n, want)
+	}
+	grown, says := (last.database-first.database)/n, bytesPerCommand(t)
+	t.Logf("the database grew by %.0f bytes per command; docs/operations.md says %.0f", grown, says)
+	if grown > 1.1*says {
+		t.Errorf("the database grew by %.0f bytes per command, want at most a tenth more than %.0f", grown, says)
+	}
+}
+
+// soakLoad begins the load, without a control API: as in production nothing is
+// recorded for a judge.
+func soakLoad(t *testing.T, dir string, whole time.Duration, server *proc) (*exec.Cmd, *lockedBuffer) {
+	t.Helper()
+	plan := filepath.Join(dir, "soak.yaml")
+	text := fmt.Sprintf("name: soak\npacer: constant\nrate: %d/s\nduration: %s\ncommands: {open: 90%%, hold: 5%%, close: 5%%}\nthresholds: {errors: 0}\n", soakRate, whole)
+	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, p := range server.server().Places {
+		keys = append(keys, *p.APIKey)
+	}
+	output := &lockedBuffer{}
+	cmd := command(nil, "load", plan, "--target", server.server().HTTP, "--key", strings.Join(keys, ","), "--out", filepath.Join(dir, "load"))
+	cmd.Stdout, cmd.Stderr = output, output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd, output
+}
+
+// holding reads a process's metrics page.
+func holding(t *testing.T, control string) (h held) {
+	t.Helper()
+	resp, err := http.Get(control + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			continue
+		}
+		switch name {
+		case "go_memstats_next_gc_bytes":
+			h.heap = v / 2 // GOGC=100: the next collection is due at twice what was live
+		case "go_goroutines":
+			h.goroutines = v
+		case "process_open_fds":
+			h.files = v
+		case "process_resident_memory_bytes":
+			h.resident = v
+		case `doorlab_store_bytes{file="database"}`:
+			h.database = v
+		default:
+			if strings.HasPrefix(name, "doorlab_commands_total{") {
+				h.commands += v
+			}
+		}
+	}
+	return h
+}
+
+// window is the median of a value in each of the windows.
+func windows(list []held, value func(held) float64) (out []float64) {
+	per := (len(list) + soakWindows - 1) / soakWindows
+	for part := range slices.Chunk(list, max(per, 1)) {
+		values := make([]float64, 0, per)
+		for _, h := range part {
+			values = append(values, value(h))
+		}
+		slices.Sort(values)
+		out = append(out, values[len(values)/2])
+	}
+	return out
+}
+
+// drifts are the values that didn't stay level after the first window: each later
+// one is compared with the second.
+func drifts(list []held) (out []string) {
+	for _, v := range []struct {
+		name  string
+		value func(held) float64
+		few   float64
+	}{
+		{"heap", func(h held) float64 { return h.heap }, 1 << 20},
+		{"goroutines", func(h held) float64 { return h.goroutines }, soakFew},
+		{"descriptors", func(h held) float64 { return h.files }, soakFew},
+	} {
+		w := windows(list, v.value)
+		if len(w) < 3 {
+			return []string{fmt.Sprintf("%d windows are too few", len(w))}
+		}
+		for i, got := range w[2:] {
+			if base := w[1]; max(got-base, base-got) > max(soakDrift*base, v.few) {
+				out = append(out, fmt.Sprintf("%s: %.0f in window %d, %.0f in window 2", v.name, got, i+3, base))
+			}
+		}
+	}
+	return out
+}
+
+func soakTable(list []held) string {
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "window\theap MB\tgoroutines\tdescriptors\tresident MB\tdatabase MB\tcommands\t")
+	row := [][]float64{}
+	for _, value := range []func(held) float64{
+		func(h held) float64 { return h.heap / 1e6 }, func(h held) float64 { return h.goroutines }, func(h held) float64 { return h.files },
+		func(h held) float64 { return h.resident / 1e6 }, func(h held) float64 { return h.database / 1e6 }, func(h held) float64 { return h.commands },
+	} {
+		row = append(row, windows(list, value))
+	}
+	for i := range row[0] {
+		fmt.Fprintf(table, "%d\t%.1f\t%.0f\t%.0f\t%.0f\t%.1f\t%.0f\t\n", i+1, row[0][i], row[1][i], row[2][i], row[3][i], row[4][i], row[5][i])
+	}
+	_ = table.Flush()
+	return b.String()
+}
+
+// bytesPerCommand is what docs/operations.md says.
+func bytesPerCommand(t *testing.T) float64 {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`One million commands take ([\d.]+) GB of database`).FindSubmatch(page)
+	if m == nil {
+		t.Fatal("docs/operations.md doesn't say what one million commands take")
+	}
+	gb, err := strconv.ParseFloat(string(m[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gb * 1000
+}
+
+// The verdict of a soak notices what grows, and takes what swings for level.
+func TestSoakNotices(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		leak func(h *held, minute float64)
+		want string // "" = level
+	}{
+		"level":                 {func(*held, float64) {}, ""},
+		"heap swings":           {func(h *held, m float64) { h.heap *= 1 + 0.04*float64(int(m*12)%3-1) }, ""},
+		"warming up":            {func(h *held, m float64) { h.heap *= min(1, 0.5+m/6) }, ""},
+		"100 bytes a second":    {func(h *held, m float64) { h.heap += m * 60 * soakRate * 100 }, "heap"},
+		"a descriptor a second": {func(h *held, m float64) { h.files += m * 60 }, "descriptors"},
+		"goroutines":            {func(h *held, m float64) { h.goroutines += m * 30 }, "goroutines"},
+		"something is gone":     {func(h *held, m float64) { h.goroutines -= max(0, m-15) * 50 }, "goroutines"},
+	} {
+		list := make([]held, 0, soakWindows*soakSamples)
+		for i := range cap(list) {
+			h := held{heap: 150e6, goroutines: 9000, files: 2100}
+			c.leak(&h, 30*float64(i)/float64(cap(list)))
+			list = append(list, h)
+		}
+		got := drifts(list)
+		if (len(got) > 0) != (c.want != "") || len(got) > 0 && !strings.HasPrefix(got[0], c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
