@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -192,83 +191,4 @@ func TestWriterWaitsForNoReader(t *testing.T) {
 	if told != 2 { // committed, and the hours
 		t.Errorf("the history got %d events of the commit, want 2", told)
 	}
-}
-
-// The log stays small under readers that overlap all the time.
-func TestLogIsBoundedUnderReaders(t *testing.T) {
-	t.Parallel()
-	s := seeded(t)
-	stop, ended, started := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() { // three at a time, each over some commits
-		defer close(ended)
-		var open []*sql.Tx
-		defer func() {
-			for _, tx := range open {
-				_ = tx.Rollback()
-			}
-		}()
-		for n := 0; ; n++ {
-			tx, err := s.reading.BeginTx(ctx, nil)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			var rows int
-			if err := tx.QueryRow("SELECT COUNT(*) FROM meta").Scan(&rows); err != nil {
-				t.Error(err)
-			}
-			if n == 0 {
-				close(started)
-			}
-			// meanwhile commits are made
-			if err := tx.QueryRow("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 30000) SELECT COUNT(*) FROM c").Scan(&rows); err != nil {
-				t.Error(err)
-			}
-			if open = append(open, tx); len(open) > 3 {
-				_ = open[0].Rollback()
-				open = open[1:]
-			}
-			select {
-			case <-stop:
-				return
-			default:
-			}
-		}
-	}()
-	<-started
-	most := int64(0)
-	for i := range 500 { // 125 MiB
-		if err := s.write(func(tx *Tx) error {
-			return tx.setMeta(fmt.Sprint("n", i%40), strings.Repeat(fmt.Sprintf("%8d", i), 1<<15))
-		}); err != nil {
-			t.Fatal(err)
-		}
-		most = max(most, s.wal.size())
-	}
-	close(stop)
-	<-ended
-	t.Logf("log at most %d KiB", most>>10)
-	if most > 5*walLimit {
-		t.Errorf("the log grew to %d MiB under readers, want at most %d", most>>20, 5*walLimit>>20)
-	}
-}
-
-// An idle database has an empty log.
-func TestLogIsEmptiedWhenIdle(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(t.TempDir(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
-		if err := grow(s); err != nil || s.wal.size() == 0 {
-			t.Fatalf("%v, log of %d bytes", err, s.wal.size())
-		}
-		time.Sleep(idleAfter)
-		synctest.Wait()
-		if n := s.wal.size(); n != 0 {
-			t.Errorf("the log has %d bytes after %s without writes", n, idleAfter)
-		}
-	})
 }

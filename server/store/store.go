@@ -56,7 +56,7 @@ type Store struct {
 	clk     clock.Clock
 	phones  []byte
 	writing *sql.DB // one connection
-	reading *sql.DB
+	reading gated
 	q       *db.Queries // on reading
 	max     int
 
@@ -131,12 +131,12 @@ func (s *Store) open(path string, readers int) error {
 	if err := migrate(s.writing); err != nil {
 		return err
 	}
-	if s.reading, err = sql.Open(driver, dsn(path, "mode", "ro", "_query_only", "1", "_txlock", "deferred")); err != nil {
+	if s.reading.DB, err = sql.Open(driver, dsn(path, "mode", "ro", "_query_only", "1", "_txlock", "deferred")); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	s.reading.SetMaxOpenConns(readers)
 	s.reading.SetMaxIdleConns(readers)
-	s.q = db.New(s.reading)
+	s.q = db.New(&s.reading)
 	return nil
 }
 
@@ -210,7 +210,7 @@ func (s *Store) Close() error {
 
 func (s *Store) closeDBs() error {
 	var errs []error
-	for _, conn := range []*sql.DB{s.reading, s.writing} {
+	for _, conn := range []*sql.DB{s.reading.DB, s.writing} {
 		if conn != nil {
 			errs = append(errs, conn.Close())
 		}

@@ -11,18 +11,18 @@ import (
 // Bounds of the write-ahead log. SQLite starts it over only when no reader needs
 // it; under readers that overlap that never happens by itself.
 const (
-	walLimit   = 16 << 20               // bytes; above it the writer starts the log over
-	walWait    = 50 * time.Millisecond  // how long it waits for readers then, per walLimit of size
-	walWaitMax = time.Second            // ... at most
-	walPause   = 100 * time.Millisecond // between two tries
+	walLimit   = 16 << 20               // bytes; above it the log is started over
+	walGate    = 50 * time.Millisecond  // how long new reads wait for that, per walLimit of size
+	walGateMax = 5 * time.Second        // ... at most
+	walPause   = 100 * time.Millisecond // for readers, between two tries
 	idleAfter  = 5 * time.Second        // without writes; then the log is emptied
-	lockWait   = 5 * time.Second        // for a lock of another connection, otherwise
+	lockWait   = 5 * time.Second        // for a lock of another process
 )
 
 // wal is what the writer knows of the log; only its goroutine uses it.
 type wal struct {
 	path  string
-	tried time.Duration // when the log was last to be started over
+	again time.Duration // when readers may be kept out again; 0 = now
 }
 
 func (w *wal) size() int64 {
@@ -33,25 +33,35 @@ func (w *wal) size() int64 {
 	return info.Size()
 }
 
-// boundWAL starts the log over when it has grown over its limit. Readers that hold
-// it are waited for a moment only; the next commits try again.
+// boundWAL starts the log over when it has grown over its limit and nobody reads
+// from it. Otherwise the next commits try again, and new reads wait meanwhile:
+// for those that have begun, but never a commit for a read.
 func (s *Store) boundWAL() {
 	size := s.wal.size()
-	if size <= walLimit || clock.Mono()-s.wal.tried < walPause {
+	if size <= walLimit {
 		return
 	}
-	s.checkpoint("RESTART", min(walWait*time.Duration(size/walLimit), walWaitMax))
-	s.wal.tried = clock.Mono()
+	if s.reading.Stats().InUse == 0 && s.checkpoint("RESTART") {
+		s.reading.gate.open()
+		return
+	}
+	if now := clock.Mono(); s.wal.again == 0 || now > s.wal.again {
+		shut := min(walGate*time.Duration(size/walLimit), walGateMax)
+		s.reading.gate.close(shut)
+		s.wal.again = now + shut + walPause
+	}
 }
 
-// checkpoint brings the log into the database. Its failure is not a commit's:
-// the log stays, and is tried again.
-func (s *Store) checkpoint(mode string, wait time.Duration) {
+// checkpoint brings the log into the database, without waiting for anybody. Its
+// failure is not a commit's: the log stays, and is tried again.
+func (s *Store) checkpoint(mode string) (done bool) {
 	set := func(d time.Duration) {
 		_, _ = s.writing.Exec("PRAGMA busy_timeout=" + strconv.FormatInt(d.Milliseconds(), 10))
 	}
-	set(wait)
+	set(0)
 	defer set(lockWait)
-	var busy, pages, done int
-	s.found(s.writing.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &done))
+	var busy, pages, moved int
+	err := s.writing.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &moved)
+	s.found(err)
+	return err == nil && busy == 0
 }

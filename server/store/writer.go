@@ -153,7 +153,7 @@ func (s *Store) writer() {
 			timer = clock.WallAfter(idleAfter, func() { notify(idle) })
 		case <-idle:
 			if s.wal.size() > 0 {
-				s.checkpoint("TRUNCATE", 0)
+				s.checkpoint("TRUNCATE")
 				timer = clock.WallAfter(idleAfter, func() { notify(idle) }) // a reader may have held it
 			}
 		case <-s.stop:

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// gate keeps new reads waiting for a moment, so that the log can be started over:
+// SQLite does that only while nobody reads from it, and under readers that
+// overlap there is no such moment by itself. Reads that have begun go on, and
+// the writer waits for none of them.
+type gate struct {
+	mu    sync.Mutex
+	shut  chan struct{} // closed when the gate opens; nil = it is open
+	timer clock.Timer
+}
+
+// pass returns when the gate is open.
+func (g *gate) pass() {
+	g.mu.Lock()
+	shut := g.shut
+	g.mu.Unlock()
+	if shut != nil {
+		<-shut
+	}
+}
+
+// close shuts the gate, for most at the longest.
+func (g *gate) close(most time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut == nil {
+		g.shut = make(chan struct{})
+		g.timer = clock.WallAfter(most, g.open)
+	}
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut != nil {
+		g.timer.Stop()
+		close(g.shut)
+		g.shut = nil
+	}
+}
+
+// gated is the pool of readers, behind the gate.
+type gated struct {
+	*sql.DB
+	gate gate
+}
+
+func (g *gated) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	g.gate.pass()
+	return g.DB.QueryContext(ctx, query, args...)
+}
+
+func (g *gated) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	g.gate.pass()
+	return g.DB.QueryRowContext(ctx, query, args...)
+}
+
+func (g *gated) BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error) {
+	g.gate.pass()
+	return g.DB.BeginTx(ctx, o)
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fatten writes 256 KiB, the i-th of a series.
+func fatten(s *Store, i int) error {
+	return s.write(func(tx *Tx) error {
+		return tx.setMeta(fmt.Sprint("n", i%40), strings.Repeat(fmt.Sprintf("%8d", i), 1<<15))
+	})
+}
+
+// reading holds the database at one moment until let is closed.
+func reading(s *Store, begun chan<- struct{}, let <-chan struct{}) error {
+	return s.moment(func(tx *Tx) error {
+		var n int
+		err := tx.QueryRow("SELECT COUNT(*) FROM meta").Scan(&n)
+		close(begun)
+		<-let
+		return err
+	})
+}
+
+// The log stays small under readers that overlap all the time.
+func TestLogIsBoundedUnderReaders(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 { // at nearly every moment one of them reads
+		begun := make(chan struct{})
+		readers.Go(func() {
+			for first := true; ; first = false {
+				if err := s.moment(func(tx *Tx) error {
+					var rows int
+					err := tx.QueryRow("SELECT COUNT(*) FROM meta").Scan(&rows)
+					if first {
+						close(begun)
+					}
+					if err != nil {
+						return err
+					}
+					// meanwhile commits are made
+					return tx.QueryRow("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 30000) SELECT COUNT(*) FROM c").Scan(&rows)
+				}); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+		<-begun
+	}
+	most := int64(0)
+	for i := range 280 { // 70 MiB
+		if err := fatten(s, i); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, s.wal.size())
+	}
+	close(stop)
+	readers.Wait()
+	t.Logf("log at most %d KiB", most>>10)
+	if most > 3*walLimit {
+		t.Errorf("the log grew to %d MiB under readers, want at most %d", most>>20, 3*walLimit>>20)
+	}
+}
+
+// A read that takes long makes the log grow and new reads wait, but no commit;
+// when it ends, the log is started over and the others read.
+func TestLongReadHoldsNoCommit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(t.TempDir(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		begun, let := make(chan struct{}), make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := reading(s, begun, let); err != nil {
+				t.Error(err)
+			}
+		})
+		<-begun
+		began := time.Now()
+		n := 0
+		for ; s.wal.size() <= 2*walLimit; n++ {
+			if err := fatten(s, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("%d commits waited %s for a read", n, took)
+		}
+
+		var mu sync.Mutex
+		var order []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, what)
+		}
+		all.Go(func() {
+			if _, err := s.Meta("probe"); err != nil {
+				t.Error(err)
+			}
+			note("another read")
+		})
+		synctest.Wait()
+		note("the long read's end")
+		close(let)
+		synctest.Wait()
+		if err := fatten(s, n); err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+		if got, want := strings.Join(order, ", "), "the long read's end, another read"; got != want {
+			t.Errorf("in the order %s; want %s", got, want)
+		}
+		if err := fatten(s, n+1); err != nil { // takes the space back
+			t.Fatal(err)
+		}
+		if got := s.wal.size(); got > walLimit {
+			t.Errorf("the log has %d MiB after the read, want at most %d", got>>20, walLimit>>20)
+		}
+	})
+}
+
+// Readers that are kept out for a read that doesn't end get in all the same, and
+// are not kept out again at once.
+func TestGateOpensByItself(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(t.TempDir(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		begun, let := make(chan struct{}), make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() { _ = reading(s, begun, let) })
+		<-begun
+		n := 0
+		for ; s.wal.size() <= walLimit; n++ {
+			if err := fatten(s, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, want := range []time.Duration{walGate, 0} {
+			if err := fatten(s, n); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if _, err := s.Meta("probe"); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("a read waited %s, want %s", took, want)
+			}
+		}
+		close(let)
+		all.Wait()
+	})
+}
+
+// An idle database has an empty log.
+func TestLogIsEmptiedWhenIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(t.TempDir(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if err := grow(s); err != nil || s.wal.size() == 0 {
+			t.Fatalf("%v, log of %d bytes", err, s.wal.size())
+		}
+		time.Sleep(idleAfter)
+		synctest.Wait()
+		if n := s.wal.size(); n != 0 {
+			t.Errorf("the log has %d bytes after %s without writes", n, idleAfter)
+		}
+	})
+}
