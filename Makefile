@@ -80,6 +80,19 @@ lint: ## golangci-lint, built from its own module
 	CGO_ENABLED=0 go build -C tools/lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run
 
+notice: ## rewrite cmd/doorlab/NOTICE, the licences of what is linked; fails on one that asks for more
+	go run ./tools/notice
+
+VULNDB ?= https://vuln.go.dev
+MODULES := . tools/lint tools/oapi tools/sqlc tools/vuln
+
+audit: ## dependencies: pinned, tidy, unchanged, licences allowed, no known vulnerabilities (VULNDB=file:///copy without a network)
+	@for m in $(MODULES); do (cd $$m && go mod tidy -diff && go mod verify) || exit 1; done
+	go test -count=1 ./tools/notice
+	go build -C tools/vuln -o ../../bin/govulncheck golang.org/x/vuln/cmd/govulncheck
+	@bin/govulncheck -db $(VULNDB) ./... && exit 0; code=$$?; \
+	if [ $$code -ne 3 ]; then echo "audit: NOT CHECKED for known vulnerabilities: $(VULNDB) could not be asked. Run it where it can, or on a copy: make audit VULNDB=file:///copy"; fi; exit 1
+
 tidy: ## check that go.mod names what is imported and nothing else
 	go mod tidy -diff
 
@@ -115,4 +128,4 @@ soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and de
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench lint fmt generate torture soak malformed attack explore-bugs
+.PHONY: audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench lint fmt generate torture soak malformed attack explore-bugs
