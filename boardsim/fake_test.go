@@ -263,7 +263,7 @@ func (f *fake) reports(boardID string) (out []string) {
 			out = append(out, "garbage")
 			continue
 		}
-		s := r.CommandID + " " + r.Result
+		s := r.CommandID + " " + string(r.Result)
 		if r.Code != "" {
 			s += " " + r.Code
 		}

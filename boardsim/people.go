@@ -9,6 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // people presents a phone or a link at a door's reader.
@@ -69,15 +70,15 @@ func (f *Fleet) people(w http.ResponseWriter, r *http.Request) {
 // shown is the answer to a presentation: the reason is the decision's, whether the
 // door opened is what the relay's journal says.
 func shown(boardID string, o outcome) map[string]any {
-	result := firmware.Denied
+	result := vocab.Denied
 	entries := []entryJSON{}
 	for _, e := range o.onsite(o.decided.DoorID) {
 		entries = append(entries, e.view(boardID))
 		if e.Action == firmware.ActPulse {
-			result = firmware.Opened
+			result = vocab.Opened
 		}
 	}
-	return map[string]any{"result": result, "reason": o.decided.Reason, "journal": entries}
+	return map[string]any{"result": string(result), "reason": string(o.decided.Reason), "journal": entries}
 }
 
 func isPhone(s string) bool {

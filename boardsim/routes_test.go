@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -239,15 +240,15 @@ func TestPresentTellsWhatTheRelayDid(t *testing.T) {
 	pulse := entry{Entry: firmware.Entry{DoorID: "dor_one1", Action: firmware.ActPulse, Cause: firmware.CauseOnsite}}
 	deny := entry{Entry: firmware.Entry{DoorID: "dor_one1", Action: firmware.ActDeny, Cause: firmware.CauseOnsite}}
 	for _, c := range []struct {
-		decided string
+		decided vocab.Result
 		relay   []entry
 		want    string
 	}{
-		{firmware.Opened, []entry{pulse}, firmware.Opened},
-		{firmware.Denied, []entry{deny}, firmware.Denied},
-		{firmware.Opened, nil, firmware.Denied},
-		{firmware.Opened, []entry{deny}, firmware.Denied},
-		{firmware.Denied, []entry{pulse}, firmware.Opened},
+		{vocab.Opened, []entry{pulse}, "opened"},
+		{vocab.Denied, []entry{deny}, "denied"},
+		{vocab.Opened, nil, "denied"},
+		{vocab.Opened, []entry{deny}, "denied"},
+		{vocab.Denied, []entry{pulse}, "opened"},
 	} {
 		got := shown(one, outcome{decided: &wire.Record{DoorID: "dor_one1", Result: c.decided, Reason: "onsite"}, journal: c.relay})
 		if got["result"] != c.want || got["reason"] != "onsite" || len(got["journal"].([]entryJSON)) != len(c.relay) {

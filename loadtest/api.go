@@ -19,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/contract"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // maxBody is the most of an answer that is read: far above any command's answer.
@@ -50,9 +51,9 @@ type request struct {
 type answer struct {
 	status   int
 	code     string
-	outcome  string
+	outcome  vocab.Outcome
 	command  string
-	device   string
+	device   vocab.Reason
 	replayed bool
 	data     json.RawMessage
 	total    int
@@ -138,7 +139,11 @@ func read(resp *http.Response, body []byte) answer {
 		Data    json.RawMessage `json:"data"`
 		Total   int             `json:"total"`
 		Error   string          `json:"error"`
-		Details struct{ Reason, CommandID, DeviceCode string }
+		Details struct {
+			Reason     vocab.Outcome
+			CommandID  string
+			DeviceCode vocab.Reason
+		}
 	}
 	if json.Unmarshal(body, &env) != nil {
 		return a
@@ -146,9 +151,12 @@ func read(resp *http.Response, body []byte) answer {
 	a.data, a.total, a.code = env.Data, env.Total, env.Error
 	a.command, a.device = env.Details.CommandID, env.Details.DeviceCode
 	if a.status == http.StatusOK {
-		var done struct{ CommandID, Outcome string }
-		if json.Unmarshal(env.Data, &done) == nil && done.Outcome == reported { // a list is no command
-			a.command, a.outcome = done.CommandID, reported
+		var done struct {
+			CommandID string
+			Outcome   vocab.Outcome
+		}
+		if json.Unmarshal(env.Data, &done) == nil && done.Outcome == vocab.Reported { // a list is no command
+			a.command, a.outcome = done.CommandID, vocab.Reported
 		}
 		return a
 	}
@@ -158,7 +166,7 @@ func read(resp *http.Response, body []byte) answer {
 	return a
 }
 
-var statusOf = map[string]int{offline: http.StatusConflict, refused: http.StatusBadGateway, noResponse: http.StatusGatewayTimeout}
+var statusOf = map[vocab.Outcome]int{vocab.Offline: http.StatusConflict, vocab.Refused: http.StatusBadGateway, vocab.NoResponse: http.StatusGatewayTimeout}
 
 // domain estimates the server's domain time: a clock of this process, or the
 // control listener's asked now and then, or the machine's own.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // collector turns vegeta's results into counts, histograms and a series. Each
@@ -19,8 +21,8 @@ type collector struct {
 	sent     int64
 	replayed int64
 	starved  map[string]int64 // requests that this machine could not send
-	service  map[string]*hdrhistogram.Histogram
-	since    map[string]*hdrhistogram.Histogram
+	service  map[vocab.Outcome]*hdrhistogram.Histogram
+	since    map[vocab.Outcome]*hdrhistogram.Histogram
 	lag      *hdrhistogram.Histogram
 	lastSent time.Duration
 	statuses map[int]int64
@@ -33,7 +35,7 @@ type collector struct {
 
 func newCollector() *collector {
 	return &collector{
-		starved: map[string]int64{}, service: map[string]*hdrhistogram.Histogram{}, since: map[string]*hdrhistogram.Histogram{},
+		starved: map[string]int64{}, service: map[vocab.Outcome]*hdrhistogram.Histogram{}, since: map[vocab.Outcome]*hdrhistogram.Histogram{},
 		lag: newHistogram(), statuses: map[int]int64{}, codes: map[string]int64{}, errors: map[string]int64{}, series: newSeries(),
 	}
 }
@@ -47,7 +49,7 @@ func record(h *hdrhistogram.Histogram, d time.Duration) {
 
 // add takes a result; it strips what only the way from the wire needed.
 func (c *collector) add(r *vegeta.Result) {
-	outcome := r.Headers.Get(outcomeHeader)
+	outcome := vocab.Outcome(r.Headers.Get(outcomeHeader))
 	if outcome == "" {
 		outcome = noAnswer
 		name, ours := cause(r.Error)
@@ -68,7 +70,7 @@ func (c *collector) add(r *vegeta.Result) {
 	due := c.pacer.due(r.Seq)
 	lag := max(r.Timestamp.Sub(due), 0)
 	since := lag + r.Latency
-	for _, name := range []string{outcome, everything} {
+	for _, name := range []vocab.Outcome{outcome, everything} {
 		record(c.of(c.service, name), r.Latency)
 		record(c.of(c.since, name), since)
 	}
@@ -82,7 +84,7 @@ func (c *collector) add(r *vegeta.Result) {
 	c.series.add(due.Sub(c.pacer.began), offset, since, lag, outcome)
 }
 
-func (c *collector) of(m map[string]*hdrhistogram.Histogram, name string) *hdrhistogram.Histogram {
+func (c *collector) of(m map[vocab.Outcome]*hdrhistogram.Histogram, name vocab.Outcome) *hdrhistogram.Histogram {
 	h := m[name]
 	if h == nil {
 		h = newHistogram()
@@ -91,14 +93,14 @@ func (c *collector) of(m map[string]*hdrhistogram.Histogram, name string) *hdrhi
 	return h
 }
 
-func (c *collector) dist(outcome string, service bool) *hdrhistogram.Histogram {
+func (c *collector) dist(outcome vocab.Outcome, service bool) *hdrhistogram.Histogram {
 	if service {
 		return c.of(c.service, outcome)
 	}
 	return c.of(c.since, outcome)
 }
 
-func (c *collector) count(outcome string) int64 {
+func (c *collector) count(outcome vocab.Outcome) int64 {
 	if h := c.since[outcome]; h != nil {
 		return h.TotalCount()
 	}
@@ -108,7 +110,7 @@ func (c *collector) count(outcome string) int64 {
 // outcomes lists "all" and what was seen, in the usual order.
 func (c *collector) outcomes() []Outcome {
 	var list []Outcome
-	for _, name := range append([]string{everything}, outcomes...) {
+	for _, name := range append([]vocab.Outcome{everything}, outcomes...) {
 		if n := c.count(name); n > 0 {
 			list = append(list, Outcome{name, n, summarize(c.service[name]), summarize(c.since[name])})
 		}
@@ -142,7 +144,7 @@ const keepSeconds = 60
 
 func newSeries() *series { return &series{open: map[int]*second{}, points: map[int]*Point{}} }
 
-func (s *series) add(due, sent, since, lag time.Duration, outcome string) {
+func (s *series) add(due, sent, since, lag time.Duration, outcome vocab.Outcome) {
 	i := int(due / time.Second)
 	p := s.point(i)
 	p.Planned++
@@ -168,7 +170,7 @@ func (s *series) add(due, sent, since, lag time.Duration, outcome string) {
 func (s *series) point(i int) *Point {
 	p := s.points[i]
 	if p == nil {
-		p = &Point{Second: i, Outcomes: map[string]int64{}}
+		p = &Point{Second: i, Outcomes: map[vocab.Outcome]int64{}}
 		s.points[i] = p
 	}
 	return p

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // files of a run in Options.OutDir: results.bin (vegeta's own format),
@@ -68,7 +70,7 @@ func ReadResult(path string) (Result, error) {
 }
 
 // outcome finds one by name; its zero value when it was not seen.
-func (r Result) outcome(name string) Outcome {
+func (r Result) outcome(name vocab.Outcome) Outcome {
 	if i := slices.IndexFunc(r.Outcomes, func(o Outcome) bool { return o.Name == name }); i >= 0 {
 		return r.Outcomes[i]
 	}

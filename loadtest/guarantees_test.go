@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // TestProof: a load is judged by its history too; without one it says so, and
@@ -64,7 +65,7 @@ func TestProof(t *testing.T) {
 			log := o.newLog()
 			o.History(history.Event{Kind: history.Attempt, At: 1_000_000, WallNs: 1_000_000 * 1e6, Request: "r1", PlaceID: "plc_1", DoorID: "dor_1", Meaning: "dor_1 open"})
 			o.History(history.Event{Kind: history.Answer, At: 1_000_100, WallNs: 1_000_100 * 1e6, Request: "r1", PlaceID: "plc_1", DoorID: "dor_1", Status: 200,
-				Outcome: history.Reported, CommandID: "cmd_1", Meaning: "dor_1 open"})
+				Outcome: vocab.Reported, CommandID: "cmd_1", Meaning: "dor_1 open"})
 			res := Result{Verdict: Pass}
 			r := &runner{opts: Options{OutDir: dir}}
 			if err := r.prove(t.Context(), target, log, &res); err != nil {

@@ -68,7 +68,7 @@ func plots(r Result) []plot {
 	for i, name := range outcomes {
 		if r.outcome(name).Count > 0 {
 			color := []string{"#080", "#888", "#a0a", "#c60", "#c00", "#000"}[i]
-			by = append(by, over(name, color, func(p Point) float64 { return float64(p.Outcomes[name]) }))
+			by = append(by, over(string(name), color, func(p Point) float64 { return float64(p.Outcomes[name]) }))
 		}
 	}
 	all := r.outcome(everything)

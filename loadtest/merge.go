@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // MergeDirs reads the results in several directories and writes the merged one
@@ -107,7 +109,7 @@ func (c *collector) merge(p Result) error {
 	return errors.Join(errs...)
 }
 
-func addAll(to, from map[string]int64) {
+func addAll[K comparable](to, from map[K]int64) {
 	for k, n := range from {
 		to[k] += n
 	}
@@ -121,7 +123,7 @@ func mergeSeries(start time.Time, parts []Result) []Point {
 		for _, p := range part.Series {
 			to := all[p.Second+shift]
 			if to == nil {
-				to = &Point{Second: p.Second + shift, Outcomes: map[string]int64{}}
+				to = &Point{Second: p.Second + shift, Outcomes: map[vocab.Outcome]int64{}}
 				all[p.Second+shift] = to
 			}
 			if n := float64(to.Planned + p.Planned); n > 0 {

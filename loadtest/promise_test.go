@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // someDocs describe the command's 200 and 409, not its 504.
@@ -23,12 +25,12 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 		{"all fit", someDocs, "", func(int) (int, string) { return 200, "" }, 20, 0},
 		{"an undocumented status", someDocs, "answered 504: the document has no such status", func(n int) (int, string) {
 			if n == 7 {
-				return 504, noResponse
+				return 504, vocab.NoResponse
 			}
 			return 200, ""
 		}, 20, 1},
-		{"a missing field", someDocs, "nowhere", func(int) (int, string) { return 409, offline }, 20, 20},
-		{"no documents", "", "", func(int) (int, string) { return 504, noResponse }, 0, 0},
+		{"a missing field", someDocs, "nowhere", func(int) (int, string) { return 409, vocab.Offline }, 20, 20},
+		{"no documents", "", "", func(int) (int, string) { return 504, vocab.NoResponse }, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

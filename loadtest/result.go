@@ -1,6 +1,10 @@
 package loadtest
 
-import "time"
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
 
 // Verdicts.
 const (
@@ -48,10 +52,10 @@ type Result struct {
 // Outcome is one of reported, offline, refused, noResponse, rejected (any other
 // answer), error (no answer), or all.
 type Outcome struct {
-	Name      string  `json:"name"`
-	Count     int64   `json:"count"`
-	Service   Latency `json:"service"`   // from the request sent
-	Scheduled Latency `json:"scheduled"` // from the moment it was planned for
+	Name      vocab.Outcome `json:"name"`
+	Count     int64         `json:"count"`
+	Service   Latency       `json:"service"`   // from the request sent
+	Scheduled Latency       `json:"scheduled"` // from the moment it was planned for
 }
 
 // Latency is a distribution in milliseconds; HDR is its whole histogram
@@ -77,14 +81,14 @@ type Threshold struct {
 
 // Point is one second of the run, by planned time.
 type Point struct {
-	Second   int              `json:"second"`
-	Planned  int64            `json:"planned"`
-	Sent     int64            `json:"sent"` // in this second
-	P50      float64          `json:"p50"`  // since scheduled, milliseconds
-	P99      float64          `json:"p99"`
-	Max      float64          `json:"max"`
-	Lag      float64          `json:"lag"` // the worst
-	Outcomes map[string]int64 `json:"outcomes"`
+	Second   int                     `json:"second"`
+	Planned  int64                   `json:"planned"`
+	Sent     int64                   `json:"sent"` // in this second
+	P50      float64                 `json:"p50"`  // since scheduled, milliseconds
+	P99      float64                 `json:"p99"`
+	Max      float64                 `json:"max"`
+	Lag      float64                 `json:"lag"` // the worst
+	Outcomes map[vocab.Outcome]int64 `json:"outcomes"`
 }
 
 // Step is one rate tried by a search.

@@ -17,6 +17,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 func TestRepeatsAreExactAndEqual(t *testing.T) {
@@ -166,7 +167,7 @@ func TestOutcomesAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range []string{reported, offline, refused, noResponse, rejected} {
+		for _, o := range []vocab.Outcome{vocab.Reported, vocab.Offline, vocab.Refused, vocab.NoResponse, rejected} {
 			if n := res.outcome(o).Count; n != 20 {
 				t.Errorf("%s: %d, want 20", o, n)
 			}

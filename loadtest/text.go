@@ -77,7 +77,7 @@ func (r Result) latencies() string {
 		row := func(name string, n any, l Latency) {
 			t.AppendRow(table.Row{name, n, ms(l.Mean), ms(l.P50), ms(l.P90), ms(l.P99), ms(l.P999), ms(l.Max)})
 		}
-		row(o.Name, o.Count, o.Scheduled)
+		row(string(o.Name), o.Count, o.Scheduled)
 		row("  service", "", o.Service)
 	}
 	return t.Render()

@@ -11,26 +11,23 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Outcomes of a hit. Of the first four each is a right answer.
+// Outcomes of a hit besides a command's, of which each is a right answer.
 const (
-	reported   = "reported"
-	offline    = "offline"
-	refused    = "refused"
-	noResponse = "noResponse"
-	rejected   = "rejected" // any other answer
-	noAnswer   = "error"    // none at all
-	everything = "all"      // only in reports and thresholds
+	rejected   vocab.Outcome = "rejected" // any other answer
+	noAnswer   vocab.Outcome = "error"    // none at all
+	everything vocab.Outcome = "all"      // only in reports and thresholds
 )
 
-var outcomes = []string{reported, offline, refused, noResponse, rejected, noAnswer}
+var outcomes = []vocab.Outcome{vocab.Reported, vocab.Offline, vocab.Refused, vocab.NoResponse, rejected, noAnswer}
 
 // limit is a parsed threshold: a time, a count or a share of the hits, a rate.
 type limit struct {
 	measure  string // p, mean, max, errors, rate, count, lag
 	quantile float64
-	outcome  string
+	outcome  vocab.Outcome
 	service  bool // service time instead of since scheduled
 	atLeast  bool
 	value    float64 // milliseconds, count, or per second
@@ -45,8 +42,8 @@ var (
 // parseThreshold reads one threshold; docs/load-testing.md lists the names.
 func parseThreshold(name, text string) (limit, error) {
 	text = strings.TrimSpace(text)
-	if m := latencyName.FindStringSubmatch(name); m != nil && (slices.Contains(outcomes, m[3]) || m[3] == everything) {
-		l := limit{measure: m[2], outcome: m[3], service: m[1] != ""}
+	if m := latencyName.FindStringSubmatch(name); m != nil && (slices.Contains(outcomes, vocab.Outcome(m[3])) || m[3] == string(everything)) {
+		l := limit{measure: m[2], outcome: vocab.Outcome(m[3]), service: m[1] != ""}
 		if m[2][0] == 'p' {
 			l.measure = "p"
 			l.quantile, _ = strconv.ParseFloat(m[2][1:], 64) // digits by the pattern
@@ -67,8 +64,8 @@ func parseThreshold(name, text string) (limit, error) {
 	if name == "lag_p99" {
 		return limit{measure: "lag"}.time(text)
 	}
-	if m := countName.FindStringSubmatch(name); m != nil && slices.Contains(outcomes, m[1]) {
-		return limit{measure: "count", outcome: m[1], atLeast: m[2] == "min"}.count(text)
+	if m := countName.FindStringSubmatch(name); m != nil && slices.Contains(outcomes, vocab.Outcome(m[1])) {
+		return limit{measure: "count", outcome: vocab.Outcome(m[1]), atLeast: m[2] == "min"}.count(text)
 	}
 	return limit{}, fmt.Errorf("unknown threshold %q%s", name, near.Hint(name, thresholdNames()))
 }
@@ -76,12 +73,13 @@ func parseThreshold(name, text string) (limit, error) {
 // thresholdNames are examples of every form, for the hint.
 func thresholdNames() []string {
 	names := []string{"errors", "rate_min", "lag_p99"}
-	for _, o := range append([]string{everything}, outcomes...) {
+	for _, o := range append([]vocab.Outcome{everything}, outcomes...) {
+		name := string(o)
 		for _, q := range []string{"p50_", "p90_", "p95_", "p99_", "p99.9_", "mean_", "max_"} {
-			names = append(names, q+o, "service_"+q+o)
+			names = append(names, q+name, "service_"+q+name)
 		}
 		if o != everything {
-			names = append(names, o+"_min", o+"_max")
+			names = append(names, name+"_min", name+"_max")
 		}
 	}
 	return names

@@ -78,7 +78,7 @@ func (a answer) response(req *http.Request) *http.Response {
 	if outcome == "" {
 		outcome = rejected
 	}
-	header := http.Header{outcomeHeader: {outcome}, codeHeader: {a.code}}
+	header := http.Header{outcomeHeader: {string(outcome)}, codeHeader: {a.code}}
 	if a.replayed {
 		header[replayHeader] = []string{"true"}
 	}

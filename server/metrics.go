@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/api"
 	"github.com/doorlab/doorlab/server/boardsync"
@@ -80,8 +81,8 @@ func (m *metrics) watchCommands(s *command.Service) {
 	}
 	m.gauge("doorlab_commands_running", "Door commands in progress.", "", "", func() float64 { return float64(s.Snapshot().Running) })
 	m.family("doorlab_commands_total", "Door commands by outcome; withdrawn: the claim became durable too late, nothing was sent.", "outcome", map[string]func() int64{
-		command.Reported: of(func(c command.Counts) int64 { return c.Reported }), command.Offline: of(func(c command.Counts) int64 { return c.Offline }),
-		command.Refused: of(func(c command.Counts) int64 { return c.Refused }), command.NoResponse: of(func(c command.Counts) int64 { return c.NoResponse }),
+		string(vocab.Reported): of(func(c command.Counts) int64 { return c.Reported }), vocab.Offline: of(func(c command.Counts) int64 { return c.Offline }),
+		vocab.Refused: of(func(c command.Counts) int64 { return c.Refused }), vocab.NoResponse: of(func(c command.Counts) int64 { return c.NoResponse }),
 		string(command.Withdrawn): of(func(c command.Counts) int64 { return c.Withdrawn })})
 	m.family("doorlab_command_calls_total", "Calls for a door command by what became of them: started a command, joined a running one, "+
 		"replayed a stored answer, refused because the key was used for another request or too many commands were running.", "result", map[string]func() int64{

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/why"
 	"github.com/doorlab/doorlab/server/console"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
-	"github.com/doorlab/doorlab/server/record"
 )
 
 // explain is what explanations read of the store.
@@ -52,7 +52,7 @@ func (s *Server) onsite(placeID string) (out []why.Entered, err error) {
 	}
 	list, _, err := s.store.Records(placeID, s.cfg.Clock.Now().Add(-30*24*time.Hour), mostOnSite, 0)
 	for _, r := range list {
-		if r.Method == access.MethodOnsite && r.Result == record.Opened {
+		if r.Method == vocab.Onsite && r.Result == vocab.Opened {
 			out = append(out, why.Entered{At: r.OccurredAt, BoardID: board[r.DoorID], DoorID: r.DoorID, GrantID: r.GrantID, Reason: r.Reason,
 				Actor: r.ActorLabel, Late: r.RecordedAt.Sub(r.OccurredAt) > time.Minute})
 		}

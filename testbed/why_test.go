@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/why"
 )
 
@@ -62,7 +63,7 @@ func whyOverAnOutage(t *testing.T, onDemand bool) {
 			t.Errorf("the answer names the person in full: %s", text)
 		}
 	}
-	sides := func(server, board string) {
+	sides := func(server, board vocab.Reason) {
 		t.Helper()
 		if got.Server.Reason != server || got.Board.Reason != board || !got.Server.Known || !got.Board.Known {
 			t.Errorf("got server %s (known %v), board %s (known %v), want %s and %s\n%s", got.Server.Reason, got.Server.Known, got.Board.Reason, got.Board.Known, server, board, got.Says)

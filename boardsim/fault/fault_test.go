@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -64,7 +65,7 @@ func arm(t testing.TB, s *Set, spec Spec) string {
 
 func TestCommandFaults(t *testing.T) {
 	t.Parallel()
-	done := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: wire.ResultOK}
+	done := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: vocab.OK}
 	stalely := done
 	stalely.Epoch = 2
 	for _, c := range []struct {
@@ -143,14 +144,14 @@ func TestCommandFaults(t *testing.T) {
 }
 
 func refused(r wire.Report) wire.Report {
-	r.Result = wire.ResultRefused
+	r.Result = vocab.Refused
 	return r
 }
 
 // TestForgedReports: one fault replaces the report, in the order of the list.
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
-	report := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: wire.ResultOK}
+	report := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: vocab.OK}
 	for _, c := range []struct {
 		arm  []string
 		hits map[string]int64

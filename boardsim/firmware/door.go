@@ -3,6 +3,7 @@ package firmware
 import (
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -19,11 +20,11 @@ func (m *machine) command() int {
 	if c.DoorID == "" {
 		i = slices.IndexFunc(m.Doors, func(d Door) bool { return d.Channel == c.Channel })
 	}
-	r := wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: wire.ResultOK, At: m.ev.Wall}
+	r := wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: vocab.OK, At: m.ev.Wall}
 	if code := m.refusal(i); code != "" { // [CMD-3] [CMD-4]
 		d := Door{ID: c.DoorID, Channel: c.Channel}
 		m.journal(d, ActRefuse, CauseCommand, c.ID, c.GrantID)
-		r.Result, r.Code = wire.ResultRefused, code
+		r.Result, r.Code = vocab.Refused, code
 	} else {
 		m.act(i)
 	}

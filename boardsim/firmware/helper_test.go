@@ -112,7 +112,7 @@ func (b *bench) presented(ev Event) string {
 	b.t.Helper()
 	for _, e := range b.step(ev) {
 		if e.Kind == Decided {
-			return e.Record.Result + " " + e.Record.Reason
+			return string(e.Record.Result) + " " + string(e.Record.Reason)
 		}
 	}
 	b.t.Fatal("no decision")

@@ -5,13 +5,8 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
-)
-
-// Results of a presentation.
-const (
-	Opened = "opened"
-	Denied = "denied"
 )
 
 // present decides on site from the synchronized state, online or not [OFF-1].
@@ -21,15 +16,15 @@ func (m *machine) present() {
 		return
 	}
 	a := access.Decide(m.question())
-	r := wire.Record{Seq: m.Seq + 1, DoorID: m.ev.DoorID, At: m.ev.Wall, Result: Denied, Reason: a.Reason, GrantID: a.Grant,
+	r := wire.Record{Seq: m.Seq + 1, DoorID: m.ev.DoorID, At: m.ev.Wall, Result: vocab.Denied, Reason: a.Reason, GrantID: a.Grant,
 		PhoneHash: m.ev.PhoneHash, TokenHash: m.ev.TokenHash, PhoneHead: m.ev.PhoneHead, PhoneTail: m.ev.PhoneTail}
 	d := m.door(i)
 	if a.Allow {
 		cause := CauseOnsite
-		if a.Reason == access.FreeWindow { // [ENT-2]
+		if a.Reason == vocab.FreeWindow { // [ENT-2]
 			cause = CauseFree
 		}
-		r.Result = Opened
+		r.Result = vocab.Opened
 		d.PulseEnd = m.ev.Mono + PulseMs // over any resting behaviour
 		m.journal(*d, ActPulse, cause, "", a.Grant)
 	} else {
@@ -49,7 +44,7 @@ func (m *machine) present() {
 
 func (m *machine) question() access.Question {
 	now := time.UnixMilli(m.ev.Wall)
-	q := access.Question{Now: now, Method: access.MethodOnsite, DoorID: m.ev.DoorID, OutageMs: m.Age(m.ev.Mono)}
+	q := access.Question{Now: now, Method: vocab.Onsite, DoorID: m.ev.DoorID, OutageMs: m.Age(m.ev.Mono)}
 	if m.Outage.Over || access.OutageOver(q.OutageMs) { // [OFF-2] and until the synchronization after it
 		q.OutageMs = -1
 	}

@@ -3,6 +3,7 @@ package firmware
 import (
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -239,12 +240,12 @@ func (m *machine) acked(commandID string) {
 // config stores the outage policy: named channels are replaced.
 func (m *machine) config() {
 	c := m.ev.Config
-	a := wire.SyncAck{Type: "cfg", ID: c.ID, Result: wire.ResultOK}
+	a := wire.SyncAck{Type: "cfg", ID: c.ID, Result: vocab.OK}
 	switch {
 	case m.expired(c.NotAfterMs):
-		a.Result, a.Code = wire.ResultRefused, "expired"
+		a.Result, a.Code = vocab.Refused, "expired"
 	case !m.fits(c.Netloss):
-		a.Result, a.Code = wire.ResultRefused, "unsupported"
+		a.Result, a.Code = vocab.Refused, "unsupported"
 	default:
 		n := cloneNetloss(m.Netloss)
 		n.GraceSec, n.Version = c.Netloss.GraceSec, max(c.Netloss.Version, 1)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -126,11 +127,11 @@ func TestConfig(t *testing.T) {
 		t.Errorf("never configured: %+v", b.s.Netloss)
 	}
 	a := set(wire.Netloss{GraceSec: 5, Channels: map[int]string{2: wire.RestOff}, Version: 1}, 1)
-	if a.Result != wire.ResultOK || a.Netloss.Channels[1] != wire.RestClose || a.Netloss.Channels[2] != wire.RestOff || a.Netloss.GraceSec != 5 {
+	if a.Result != vocab.OK || a.Netloss.Channels[1] != wire.RestClose || a.Netloss.Channels[2] != wire.RestOff || a.Netloss.GraceSec != 5 {
 		t.Errorf("named channels are replaced, the full map is returned: %+v %+v", a, a.Netloss)
 	}
 	for _, n := range []wire.Netloss{{GraceSec: -1}, {GraceSec: MaxGrace + 1}, {Channels: map[int]string{9: wire.RestOff}}, {Channels: map[int]string{1: "dance"}}} {
-		if a := set(n, 1); a.Result != wire.ResultRefused || a.Netloss.GraceSec != 5 {
+		if a := set(n, 1); a.Result != vocab.Refused || a.Netloss.GraceSec != 5 {
 			t.Errorf("%+v: %+v", n, a)
 		}
 	}

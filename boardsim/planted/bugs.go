@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -220,8 +221,8 @@ var bugs = map[string]func(Step) Step{
 	}),
 	"works-while-it-says-it-refused": after(func(_ state, ev event, _ *state, out []effect) []effect {
 		for i := range out {
-			if out[i].Kind == firmware.Report && out[i].Report.Result == wire.ResultOK && ev.Kind == firmware.Command {
-				out[i].Report.Result, out[i].Report.Code = wire.ResultRefused, "busy"
+			if out[i].Kind == firmware.Report && out[i].Report.Result == vocab.OK && ev.Kind == firmware.Command {
+				out[i].Report.Result, out[i].Report.Code = vocab.Refused, "busy"
 			}
 		}
 		return out

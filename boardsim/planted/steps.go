@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 type (
@@ -69,7 +70,7 @@ func said(do func(e *effect) bool) func(Step) Step {
 }
 
 // denied opens to those who are denied for a reason, and says that it didn't.
-func denied(step Step, reason string) Step {
+func denied(step Step, reason vocab.Reason) Step {
 	return func(s state, ev event) (state, []effect) {
 		s, out := step(s, ev)
 		for _, d := range out {

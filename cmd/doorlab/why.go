@@ -101,7 +101,7 @@ func printWhy(l labCall, x explained) {
 			if g.EndsAt != nil {
 				end = *g.EndsAt
 			}
-			rows = append(rows, []string{g.GrantID, g.Kind, g.State, g.StartsAt, end})
+			rows = append(rows, []string{g.GrantID, g.Kind, string(g.State), g.StartsAt, end})
 		}
 		if len(rows) > 0 {
 			l.table("GRANT KIND STATE FROM TO", rows)
@@ -111,7 +111,7 @@ func printWhy(l labCall, x explained) {
 		fmt.Fprintln(l.out, "\nIn the ten minutes before:")
 		rows := make([][]string, 0, len(x.Attempts))
 		for _, a := range x.Attempts {
-			rows = append(rows, []string{a.At, a.Side, a.Method, a.Result, a.Reason})
+			rows = append(rows, []string{a.At, a.Side, string(a.Method), string(a.Result), string(a.Reason)})
 		}
 		l.table("AT SIDE METHOD RESULT REASON", rows)
 	}
@@ -123,9 +123,9 @@ func printWhy(l labCall, x explained) {
 
 func verdict(s why.Side) string {
 	if s.Allow {
-		return "opens (" + s.Reason + ")"
+		return "opens (" + string(s.Reason) + ")"
 	}
-	return "denied (" + s.Reason + ")"
+	return "denied (" + string(s.Reason) + ")"
 }
 
 func printExposure(l labCall, list []why.Exposed) {
@@ -146,7 +146,7 @@ func printExposure(l labCall, list []why.Exposed) {
 		if x.Offline {
 			line = "offline"
 		}
-		rows = append(rows, []string{x.At, orDash(x.Actor), x.DoorID, grant, x.Reason, after, line})
+		rows = append(rows, []string{x.At, orDash(x.Actor), x.DoorID, grant, string(x.Reason), after, line})
 	}
 	l.table("AT PERSON DOOR GRANT SERVER AFTER BOARD", rows)
 }

@@ -4,7 +4,11 @@
 // disagree [ENT-3].
 package access
 
-import "time"
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
 
 // Kinds of grants, in the order in which a use is credited.
 const (
@@ -78,33 +82,10 @@ type Hours struct {
 	Holidays []Holiday `json:"holidays,omitempty"`
 }
 
-// Ways of presenting oneself.
-const (
-	MethodOperator = "api"
-	MethodLink     = "link"
-	MethodPhone    = "phone"
-	MethodOnsite   = "onsite"
-)
-
-// Reasons of a denial.
-const (
-	NoValidGrant   = "no_valid_grant"
-	NotStarted     = "not_started"
-	Expired        = "expired"
-	Revoked        = "revoked"
-	DoorOutOfScope = "door_out_of_scope"
-	ClosedWindow   = "closed_window"
-	LinkInvalid    = "link_invalid"
-	OutageLimit    = "outage_limit"
-)
-
-// FreeWindow is the reason of an opening without eligibility.
-const FreeWindow = "free_window"
-
 // Question is everything a decision depends on.
 type Question struct {
 	Now      time.Time
-	Method   string
+	Method   vocab.Method
 	DoorID   string
 	Link     bool    // a link token was presented
 	LinkOK   bool    // ... and it is known and not revoked
@@ -119,27 +100,27 @@ const OutageLimitMs = int64(36 * time.Hour / time.Millisecond)
 // Answer is a decision. Grant is the credited grant's id ("" when free, operator or denied).
 type Answer struct {
 	Allow  bool
-	Reason string // denial reason, FreeWindow, or the method
+	Reason vocab.Reason // denial reason, vocab.FreeWindow, or the method
 	Grant  string
 	Kind   string
 }
 
 // Decide applies the rules of docs/decisions.md, Entry.
 func Decide(q Question) Answer {
-	if q.Method == MethodOperator {
-		return Answer{Allow: true, Reason: MethodOperator}
+	if q.Method == vocab.API {
+		return Answer{Allow: true, Reason: vocab.Reason(vocab.API)}
 	}
 	if OutageOver(q.OutageMs) { // [OFF-2]
-		return Answer{Reason: OutageLimit}
+		return Answer{Reason: vocab.OutageLimit}
 	}
 	if q.Link && !q.LinkOK {
-		return Answer{Reason: LinkInvalid}
+		return Answer{Reason: vocab.LinkInvalid}
 	}
 	switch q.Mode { // [ENT-2]
 	case ModeClosed:
-		return Answer{Reason: ClosedWindow}
+		return Answer{Reason: vocab.ClosedWindow}
 	case ModeFree:
-		return Answer{Allow: true, Reason: FreeWindow}
+		return Answer{Allow: true, Reason: vocab.FreeWindow}
 	}
 	now := q.Now.UnixMilli()
 	best := -1
@@ -152,7 +133,7 @@ func Decide(q Question) Answer {
 		}
 	}
 	if best >= 0 {
-		return Answer{Allow: true, Reason: q.Method, Grant: q.Grants[best].ID, Kind: q.Grants[best].Kind}
+		return Answer{Allow: true, Reason: vocab.Reason(q.Method), Grant: q.Grants[best].ID, Kind: q.Grants[best].Kind}
 	}
 	return Answer{Reason: denial(q, now)}
 }
@@ -191,20 +172,20 @@ func CreditBefore(a, b Grant) bool {
 }
 
 // denial names the nearest miss: wrong door, then not started, expired, revoked.
-func denial(q Question, now int64) string {
-	rank := func(g Grant) (int, string) {
+func denial(q Question, now int64) vocab.Reason {
+	rank := func(g Grant) (int, vocab.Reason) {
 		switch {
 		case g.ValidAt(now):
-			return 4, DoorOutOfScope
+			return 4, vocab.DoorOutOfScope
 		case g.Revoked:
-			return 1, Revoked
+			return 1, vocab.Revoked
 		case now < g.StartsAt:
-			return 3, NotStarted
+			return 3, vocab.NotStarted
 		default:
-			return 2, Expired
+			return 2, vocab.Expired
 		}
 	}
-	top, reason := 0, NoValidGrant
+	top, reason := 0, vocab.NoValidGrant
 	for _, g := range q.Grants {
 		if r, why := rank(g); r > top {
 			top, reason = r, why

@@ -3,6 +3,8 @@ package access
 import (
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 func TestDecide(t *testing.T) {
@@ -20,24 +22,24 @@ func TestDecide(t *testing.T) {
 		q    Question
 		want Answer
 	}{
-		"operator, even in a closed window": {Question{Method: MethodOperator, Mode: ModeClosed}, Answer{Allow: true, Reason: MethodOperator}},
-		"dead link, though a member [PERM-4]": {Question{Method: MethodLink, Link: true, Mode: ModeAuth, Grants: []Grant{member}},
-			Answer{Reason: LinkInvalid}},
-		"closed denies [ENT-2]":       {Question{Method: MethodPhone, Mode: ModeClosed, Grants: []Grant{permit}}, Answer{Reason: ClosedWindow}},
-		"free opens [ENT-2]":          {Question{Method: MethodPhone, Mode: ModeFree}, Answer{Allow: true, Reason: FreeWindow}},
-		"member after revoke [ENT-1]": {Question{Method: MethodPhone, Mode: ModeAuth, Grants: []Grant{revoked, member}}, Answer{true, MethodPhone, "m", KindMembership}},
-		"permit credited first":       {Question{Method: MethodPhone, Mode: ModeAuth, Grants: []Grant{member, permit}}, Answer{true, MethodPhone, "p", KindPermit}},
-		"permit that ends first": {Question{Method: MethodPhone, Mode: ModeAuth, Grants: []Grant{permit, grant("q", KindPermit, -time.Hour, time.Minute, "d")}},
-			Answer{true, MethodPhone, "q", KindPermit}},
-		"end is exclusive":    {Question{Method: MethodPhone, Mode: ModeAuth, Grants: []Grant{grant("p", KindPermit, -time.Hour, 0, "d")}}, Answer{Reason: Expired}},
-		"start is inclusive":  {Question{Method: MethodPhone, Mode: ModeAuth, Grants: []Grant{grant("p", KindPermit, 0, time.Hour, "d")}}, Answer{true, MethodPhone, "p", KindPermit}},
-		"not started":         {Question{Method: MethodPhone, Mode: ModeAuth, Grants: []Grant{grant("p", KindPermit, time.Millisecond, time.Hour, "d")}}, Answer{Reason: NotStarted}},
-		"other door":          {Question{Method: MethodPhone, Mode: ModeAuth, Grants: []Grant{grant("p", KindPermit, -1, time.Hour, "e")}}, Answer{Reason: DoorOutOfScope}},
-		"revoked":             {Question{Method: MethodPhone, Mode: ModeAuth, Grants: []Grant{revoked}}, Answer{Reason: Revoked}},
-		"stranger":            {Question{Method: MethodPhone, Mode: ModeAuth}, Answer{Reason: NoValidGrant}},
-		"36 h exactly works":  {Question{Method: MethodOnsite, Mode: ModeAuth, Grants: []Grant{permit}, OutageMs: OutageLimitMs}, Answer{true, MethodOnsite, "p", KindPermit}},
-		"36 h + 1 ms is over": {Question{Method: MethodOnsite, Mode: ModeFree, OutageMs: OutageLimitMs + 1}, Answer{Reason: OutageLimit}},
-		"lost clock is over":  {Question{Method: MethodOnsite, Mode: ModeFree, OutageMs: -1}, Answer{Reason: OutageLimit}},
+		"operator, even in a closed window": {Question{Method: vocab.API, Mode: ModeClosed}, Answer{Allow: true, Reason: vocab.Reason(vocab.API)}},
+		"dead link, though a member [PERM-4]": {Question{Method: vocab.Link, Link: true, Mode: ModeAuth, Grants: []Grant{member}},
+			Answer{Reason: vocab.LinkInvalid}},
+		"closed denies [ENT-2]":       {Question{Method: vocab.Phone, Mode: ModeClosed, Grants: []Grant{permit}}, Answer{Reason: vocab.ClosedWindow}},
+		"free opens [ENT-2]":          {Question{Method: vocab.Phone, Mode: ModeFree}, Answer{Allow: true, Reason: vocab.FreeWindow}},
+		"member after revoke [ENT-1]": {Question{Method: vocab.Phone, Mode: ModeAuth, Grants: []Grant{revoked, member}}, Answer{true, vocab.Reason(vocab.Phone), "m", KindMembership}},
+		"permit credited first":       {Question{Method: vocab.Phone, Mode: ModeAuth, Grants: []Grant{member, permit}}, Answer{true, vocab.Reason(vocab.Phone), "p", KindPermit}},
+		"permit that ends first": {Question{Method: vocab.Phone, Mode: ModeAuth, Grants: []Grant{permit, grant("q", KindPermit, -time.Hour, time.Minute, "d")}},
+			Answer{true, vocab.Reason(vocab.Phone), "q", KindPermit}},
+		"end is exclusive":    {Question{Method: vocab.Phone, Mode: ModeAuth, Grants: []Grant{grant("p", KindPermit, -time.Hour, 0, "d")}}, Answer{Reason: vocab.Expired}},
+		"start is inclusive":  {Question{Method: vocab.Phone, Mode: ModeAuth, Grants: []Grant{grant("p", KindPermit, 0, time.Hour, "d")}}, Answer{true, vocab.Reason(vocab.Phone), "p", KindPermit}},
+		"not started":         {Question{Method: vocab.Phone, Mode: ModeAuth, Grants: []Grant{grant("p", KindPermit, time.Millisecond, time.Hour, "d")}}, Answer{Reason: vocab.NotStarted}},
+		"other door":          {Question{Method: vocab.Phone, Mode: ModeAuth, Grants: []Grant{grant("p", KindPermit, -1, time.Hour, "e")}}, Answer{Reason: vocab.DoorOutOfScope}},
+		"revoked":             {Question{Method: vocab.Phone, Mode: ModeAuth, Grants: []Grant{revoked}}, Answer{Reason: vocab.Revoked}},
+		"stranger":            {Question{Method: vocab.Phone, Mode: ModeAuth}, Answer{Reason: vocab.NoValidGrant}},
+		"36 h exactly works":  {Question{Method: vocab.Onsite, Mode: ModeAuth, Grants: []Grant{permit}, OutageMs: OutageLimitMs}, Answer{true, vocab.Reason(vocab.Onsite), "p", KindPermit}},
+		"36 h + 1 ms is over": {Question{Method: vocab.Onsite, Mode: ModeFree, OutageMs: OutageLimitMs + 1}, Answer{Reason: vocab.OutageLimit}},
+		"lost clock is over":  {Question{Method: vocab.Onsite, Mode: ModeFree, OutageMs: -1}, Answer{Reason: vocab.OutageLimit}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

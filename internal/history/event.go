@@ -6,6 +6,8 @@ package history
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Kinds of events. Who emits which, when and with what: docs/history.md.
@@ -69,16 +71,16 @@ type Event struct {
 	RecordID  string `json:"recordId,omitempty"`
 
 	// HTTP. Key is KeyHash of the Idempotency-Key (never the key itself).
-	Key      string `json:"key,omitempty"`
-	Request  string `json:"request,omitempty"` // joins Attempt and Answer
-	Method   string `json:"method,omitempty"`
-	Route    string `json:"route,omitempty"`
-	Status   int    `json:"status,omitempty"`
-	Code     string `json:"code,omitempty"`
-	Outcome  string `json:"outcome,omitempty"` // reported offline refused noResponse
-	BodyHash string `json:"bodyHash,omitempty"`
-	Replayed bool   `json:"replayed,omitempty"`
-	Meaning  string `json:"meaning,omitempty"` // canonical request under the key
+	Key      string        `json:"key,omitempty"`
+	Request  string        `json:"request,omitempty"` // joins Attempt and Answer
+	Method   string        `json:"method,omitempty"`
+	Route    string        `json:"route,omitempty"`
+	Status   int           `json:"status,omitempty"`
+	Code     string        `json:"code,omitempty"`
+	Outcome  vocab.Outcome `json:"outcome,omitempty"`
+	BodyHash string        `json:"bodyHash,omitempty"`
+	Replayed bool          `json:"replayed,omitempty"`
+	Meaning  string        `json:"meaning,omitempty"` // canonical request under the key
 
 	Epoch       int64  `json:"epoch,omitempty"`
 	Revision    int64  `json:"revision,omitempty"`
@@ -92,11 +94,11 @@ type Event struct {
 	Channel int    `json:"channel,omitempty"`
 	Boot    int    `json:"boot,omitempty"`
 	// JournalSeq is the number of the journal entry: of an Actuation, of what a Presented led to.
-	JournalSeq int64  `json:"journalSeq,omitempty"`
-	PulseMs    int64  `json:"pulseMs,omitempty"` // Actuation: how long a pulse is meant to last
-	Result     string `json:"result,omitempty"`
-	Reason     string `json:"reason,omitempty"`
-	Text       string `json:"text,omitempty"`
+	JournalSeq int64        `json:"journalSeq,omitempty"`
+	PulseMs    int64        `json:"pulseMs,omitempty"` // Actuation: how long a pulse is meant to last
+	Result     vocab.Result `json:"result,omitempty"`
+	Reason     vocab.Reason `json:"reason,omitempty"`
+	Text       string       `json:"text,omitempty"`
 
 	PhoneHash string `json:"phoneHash,omitempty"` // Presented: who, as the board knows him
 	TokenHash string `json:"tokenHash,omitempty"`
@@ -104,14 +106,6 @@ type Event struct {
 	RecordSeq int64  `json:"recordSeq,omitempty"` // Presented, RecordIn, Dropped: the board's record number
 	Actor     string `json:"actor,omitempty"`     // RecordIn, masked
 }
-
-// Outcomes of a command.
-const (
-	Reported   = "reported"
-	WasOffline = "offline"
-	Refused    = "refused"
-	NoResponse = "noResponse"
-)
 
 // KeyHash is how an Idempotency-Key appears in the history: bound to its place,
 // 16 hex digits. "" for no key.

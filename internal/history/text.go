@@ -25,9 +25,9 @@ func (e Event) String() string {
 	text("by ", e.Cause)
 	num("", int64(e.Status))
 	text("", e.Code)
-	text("", e.Outcome)
-	text("", e.Result)
-	text("", e.Reason)
+	text("", string(e.Outcome))
+	text("", string(e.Result))
+	text("", string(e.Reason))
 	if e.Replayed {
 		text("", "replayed")
 	}

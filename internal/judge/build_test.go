@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // builder writes a history as honest parts would.
@@ -165,7 +166,7 @@ func (h *builder) back(id string) {
 }
 
 // present: a person at the reader of channel 1.
-func (h *builder) present(id, person, result, reason, grant string) {
+func (h *builder) present(id, person string, result vocab.Result, reason vocab.Reason, grant string) {
 	b := h.boards[id]
 	age := int64(0)
 	if b.cutAt != 0 {
@@ -190,7 +191,7 @@ func (h *builder) present(id, person, result, reason, grant string) {
 	}
 }
 
-func causeOf(reason string) string {
+func causeOf(reason vocab.Reason) string {
 	if reason == "free_window" {
 		return "free"
 	}
@@ -211,14 +212,14 @@ func (h *builder) windows(place, text string) {
 	}
 }
 
-var statusOf = map[string]int{history.Reported: 200, history.WasOffline: 409, history.Refused: 502, history.NoResponse: 504}
+var statusOf = map[vocab.Outcome]int{vocab.Reported: 200, vocab.Offline: 409, vocab.Refused: 502, vocab.NoResponse: 504}
 
 func meaningOf(door, op string, minutes int) string {
 	return fmt.Sprintf("%s %s %d %q", door, op, minutes, "")
 }
 
 // command is one command under a key with an outcome, and repeats of it.
-func (h *builder) command(id, key, op, outcome string, acted bool, repeats int) string {
+func (h *builder) command(id, key, op string, outcome vocab.Outcome, acted bool, repeats int) string {
 	b := h.boards[id]
 	door, cmd, hash := doorOf(id, 1), h.id("cmd"), history.KeyHash(b.place, key)
 	base := history.Event{PlaceID: b.place, DoorID: door, Key: hash, Meaning: meaningOf(door, op, h.minutes), Method: "POST", Route: "/commands"}
@@ -235,27 +236,27 @@ func (h *builder) command(id, key, op, outcome string, acted bool, repeats int) 
 	}
 	req := ask()
 	h.emit(history.Event{Kind: history.Intent, PlaceID: b.place, DoorID: door, CommandID: cmd, Key: hash, Op: op, Method: "api"})
-	if outcome != history.WasOffline {
+	if outcome != vocab.Offline {
 		h.emit(history.Event{Kind: history.Publish, PlaceID: b.place, BoardID: id, DoorID: door, CommandID: cmd, Key: hash, Epoch: b.epoch, NotAfterMs: 5000, Op: op})
-		if outcome == history.NoResponse {
+		if outcome == vocab.NoResponse {
 			h.emit(history.Event{Kind: history.Fault, BoardID: id, CommandID: cmd, Text: "silent"})
 		}
 		action := "refuse"
 		if acted {
 			action = actions[op]
 		}
-		if acted || outcome == history.Refused {
+		if acted || outcome == vocab.Refused {
 			h.emit(history.Event{Kind: history.Actuation, BoardID: id, PlaceID: b.place, DoorID: door, Channel: 1, Boot: b.boot, Action: action, Cause: "command", CommandID: cmd, Revision: b.rev})
 		}
-		if outcome != history.NoResponse {
+		if outcome != vocab.NoResponse {
 			report := history.Event{Kind: history.Received, BoardID: id, CommandID: cmd, Result: "ok"}
-			if outcome == history.Refused {
+			if outcome == vocab.Refused {
 				report.Result, report.Reason = "refused", "jammed"
 			}
 			h.emit(report)
 		}
 	}
-	result := map[string]string{history.Reported: wants[op], history.WasOffline: "offline", history.Refused: "refused", history.NoResponse: "noResponse"}[outcome]
+	result := map[vocab.Outcome]vocab.Result{vocab.Reported: wants[op], vocab.Offline: vocab.Offline, vocab.Refused: vocab.Refused, vocab.NoResponse: vocab.NoResponse}[outcome]
 	h.emit(history.Event{Kind: history.RecordIn, RecordID: h.id("rec"), PlaceID: b.place, DoorID: door, CommandID: cmd, Result: result, Reason: "api", Method: "api", Actor: "api:key_1", Text: "partner 20261121"})
 	answer(req, false)
 	for range repeats {
@@ -289,13 +290,13 @@ func clean() *builder {
 	h.present("brd_2", "lee", "denied", "door_out_of_scope", "")
 	h.change("plc_a", "revoke", grant("pmt_2", "lee", true, d1))
 	h.present("brd_1", "lee", "denied", "revoked", "")
-	h.command("brd_1", "k-open", "open", history.Reported, true, 2)
-	h.command("brd_1", "k-hold", "hold", history.Reported, true, 0)
-	h.command("brd_1", "k-close", "close", history.Reported, true, 0)
-	h.command("brd_1", "k-refused", "open", history.Refused, false, 1)
-	h.command("brd_1", "k-silent", "open", history.NoResponse, true, 1)
-	h.command("brd_1", "k-lost", "open", history.NoResponse, false, 1)
-	h.command("brd_t", "k-test", "open", history.Reported, true, 0)
+	h.command("brd_1", "k-open", "open", vocab.Reported, true, 2)
+	h.command("brd_1", "k-hold", "hold", vocab.Reported, true, 0)
+	h.command("brd_1", "k-close", "close", vocab.Reported, true, 0)
+	h.command("brd_1", "k-refused", "open", vocab.Refused, false, 1)
+	h.command("brd_1", "k-silent", "open", vocab.NoResponse, true, 1)
+	h.command("brd_1", "k-lost", "open", vocab.NoResponse, false, 1)
+	h.command("brd_t", "k-test", "open", vocab.Reported, true, 0)
 	h.reuse("brd_1", "k-open", "hold")
 	h.windows("plc_w", `[{"id":"pol_1","doorId":"dor_brd_w_1","ref":"always","mode":"free"}]`)
 	h.present("brd_w", "eve", "opened", "free_window", "")
@@ -328,7 +329,7 @@ func (h *builder) outage36() {
 	const hour = 3600 * 1000
 	h.emit(history.Event{Kind: history.Netloss, BoardID: "brd_2", Text: `{"graceSec":3600,"channels":{"1":"hold","2":"hold"},"version":1}`})
 	h.cut("brd_2")
-	h.command("brd_2", "k-off", "open", history.WasOffline, false, 1)
+	h.command("brd_2", "k-off", "open", vocab.Offline, false, 1)
 	h.pass(hour)
 	h.rest("brd_2", "hold")
 	h.present("brd_2", "kim", "opened", "onsite", "pmt_1")

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 func TestCleanHistoryPasses(t *testing.T) {
@@ -132,10 +132,10 @@ func random(t *rapid.T) *builder {
 		default:
 			op := rapid.SampledFrom([]string{"open", "hold", "close"}).Draw(t, "op")
 			key := "k" + string(rune('a'+i%26)) + string(rune('a'+i/26))
-			outcome := rapid.SampledFrom([]string{history.Reported, history.Refused, history.NoResponse}).Draw(t, "outcome")
-			acted := outcome == history.Reported || outcome == history.NoResponse && rapid.Bool().Draw(t, "acted")
+			outcome := rapid.SampledFrom([]vocab.Outcome{vocab.Reported, vocab.Refused, vocab.NoResponse}).Draw(t, "outcome")
+			acted := outcome == vocab.Reported || outcome == vocab.NoResponse && rapid.Bool().Draw(t, "acted")
 			if b.cutAt != 0 {
-				outcome, acted = history.WasOffline, false
+				outcome, acted = vocab.Offline, false
 			}
 			h.command(id, key, op, outcome, acted, rapid.IntRange(0, 2).Draw(t, "repeats"))
 			if rapid.Bool().Draw(t, "reuse") {

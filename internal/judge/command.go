@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // NotAfterSlackMs is what may lie between the publish event and the moment from
@@ -11,9 +12,9 @@ import (
 const NotAfterSlackMs = 50
 
 // results maps the result of an entry record to the outcome of its command.
-var results = map[string]string{
-	"opened": history.Reported, "held": history.Reported, "locked": history.Reported,
-	"offline": history.WasOffline, "refused": history.Refused, "noResponse": history.NoResponse,
+var results = map[vocab.Result]vocab.Outcome{
+	vocab.Opened: vocab.Reported, vocab.Held: vocab.Reported, vocab.Locked: vocab.Reported,
+	vocab.Offline: vocab.Offline, vocab.Refused: vocab.Refused, vocab.NoResponse: vocab.NoResponse,
 }
 
 // actions maps an operation to what the relay does for it.
@@ -22,7 +23,7 @@ var actions = map[string]string{"open": "pulse", "hold": "hold", "close": "lock"
 // told is the first event that told the outcome o of a command: an answer, or
 // the record where nobody was answered (entry by people, a lost answer), nil if
 // none did.
-func (c *command) told(o string) *history.Event {
+func (c *command) told(o vocab.Outcome) *history.Event {
 	var answered, recorded []*history.Event
 	definitely := false
 	for _, e := range c.answers {
@@ -57,7 +58,7 @@ func (v *View) cmd1() *tally {
 		t.bad(e, "%s %s answered 200 without a commandId", e.Method, e.Route) // [CMD-1]
 	}
 	for _, c := range v.order {
-		told := c.told(history.Reported)
+		told := c.told(vocab.Reported)
 		if told == nil || !v.truth(c) {
 			continue
 		}
@@ -69,7 +70,7 @@ func (v *View) cmd1() *tally {
 			t.bad(c.acts[1], "%s actuated %d times", c.id, len(c.acts))
 		case before(told, c.acts[0]):
 			t.bad(told, "%s reported before its actuation", c.id)
-		case v.hasReports && len(c.publishes) > 0 && (report == nil || before(told, report) || report.Result != "ok"):
+		case v.hasReports && len(c.publishes) > 0 && (report == nil || before(told, report) || report.Result != vocab.OK):
 			t.bad(told, "%s reported, but its board had not said so", c.id)
 		case c.op != "" && c.acts[0].Action != actions[c.op]:
 			t.bad(c.acts[0], "%s is %s but the relay did %s", c.id, c.op, c.acts[0].Action)
@@ -90,12 +91,12 @@ func Cmd2(v *View) Verdict {
 func (v *View) cmd2() *tally {
 	t := &tally{}
 	for _, c := range v.order {
-		if c.told(history.WasOffline) == nil || !v.hasServer && !v.truth(c) {
+		if c.told(vocab.Offline) == nil || !v.hasServer && !v.truth(c) {
 			continue
 		}
 		t.checked++
 		if v.needlessly(c) {
-			t.bad(c.told(history.WasOffline), "%s ended offline, but its board was connected", c.id) // [CMD-2]
+			t.bad(c.told(vocab.Offline), "%s ended offline, but its board was connected", c.id) // [CMD-2]
 		}
 		if len(c.publishes) > 0 { // [CMD-2]
 			t.bad(c.publishes[0], "%s ended offline but was sent", c.id)
@@ -116,15 +117,15 @@ func Cmd3(v *View) Verdict {
 func (v *View) cmd3() *tally {
 	t := &tally{}
 	for _, c := range v.order {
-		if c.told(history.Refused) == nil || !v.truth(c) {
+		if c.told(vocab.Refused) == nil || !v.truth(c) {
 			continue
 		}
 		t.checked++
 		if len(c.acts) > 0 { // [CMD-3]
 			t.bad(c.acts[0], "%s was refused but moved the door", c.id)
 		}
-		if report := c.soundReport(); v.hasReports && len(c.publishes) > 0 && (report == nil || report.Result != "refused") {
-			t.bad(c.told(history.Refused), "%s was refused, but not by its board", c.id) // [CMD-3]
+		if report := c.soundReport(); v.hasReports && len(c.publishes) > 0 && (report == nil || report.Result != vocab.Refused) {
+			t.bad(c.told(vocab.Refused), "%s was refused, but not by its board", c.id) // [CMD-3]
 		}
 	}
 	return t
@@ -147,7 +148,7 @@ type cmd4numbers struct {
 func (v *View) cmd4() (*tally, cmd4numbers) {
 	t, n := &tally{}, cmd4numbers{}
 	for _, c := range v.order {
-		if c.told(history.NoResponse) != nil && v.truth(c) {
+		if c.told(vocab.NoResponse) != nil && v.truth(c) {
 			t.checked++
 			switch len(c.acts) {
 			case 0:

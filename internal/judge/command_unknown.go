@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // What a 504 has to stand up to, on the machine's clock.
@@ -20,7 +21,7 @@ const (
 // none came.
 func (c *command) soundReport() *history.Event {
 	for _, e := range c.reports {
-		ok := e.Result == "ok" || e.Result == "refused" && e.Reason != ""
+		ok := e.Result == vocab.OK || e.Result == vocab.Refused && e.Reason != ""
 		if ok && len(c.publishes) > 0 && e.BoardID == c.publishes[0].BoardID {
 			return e
 		}
@@ -29,7 +30,7 @@ func (c *command) soundReport() *history.Event {
 }
 
 // firstAnswer is the first answer that told the outcome, not a repeat of it.
-func (c *command) firstAnswer(outcome string) *history.Event {
+func (c *command) firstAnswer(outcome vocab.Outcome) *history.Event {
 	var out []*history.Event
 	for _, e := range c.answers {
 		if e.Outcome == outcome && !e.Replayed {
@@ -42,7 +43,7 @@ func (c *command) firstAnswer(outcome string) *history.Event {
 // unknown judges a command that was answered noResponse: nothing had come in,
 // the time was up, and something explains the silence.
 func (v *View) unknown(t *tally, c *command) {
-	answer := c.firstAnswer(history.NoResponse)
+	answer := c.firstAnswer(vocab.NoResponse)
 	sent := earliest(c.publishes)
 	if answer == nil || sent == nil || answer.WallNs == 0 || sent.WallNs == 0 {
 		return

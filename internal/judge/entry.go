@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Ent1 judges ENT-1: what a connected board decides equals the reference, the
@@ -117,12 +118,12 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 		n.overLimit(b, e)
 		return
 	}
-	if e.resuming && e.Reason == "outage_limit" && !e.pulsed() {
+	if e.resuming && e.Reason == vocab.OutageLimit && !e.pulsed() {
 		return
 	}
 	if e.OutageAgeMs > 0 {
 		n.limit.checked++
-		if e.Reason == "outage_limit" {
+		if e.Reason == vocab.OutageLimit {
 			n.limit.bad(e.Event, "%s denied outage_limit at outage age %s", b.id, history.Age(e.OutageAgeMs)) // [OFF-2]
 		}
 	}
@@ -134,7 +135,7 @@ func (n *decisions) overLimit(b *board, e presentation) {
 	n.limit.checked++
 	n.stopped++
 	switch {
-	case e.Result == "opened" || e.Reason != "outage_limit":
+	case e.Result == vocab.Opened || e.Reason != vocab.OutageLimit:
 		n.limit.bad(e.Event, "%s %s at outage age %s, must be denied outage_limit", b.id, said(e.Event), history.Age(e.OutageAgeMs)) // [OFF-2]
 	case e.pulsed():
 		n.limit.bad(e.line, "%s moved the relay at outage age %s, although it denied", b.id, history.Age(e.OutageAgeMs)) // [OFF-2]
@@ -146,7 +147,7 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	t := n.connected
 	if e.OutageAgeMs > 0 {
 		t = n.outage
-		if e.Result == "opened" {
+		if e.Result == vocab.Opened {
 			n.opened++
 			n.oldestMs = max(n.oldestMs, e.OutageAgeMs)
 		}
@@ -159,7 +160,7 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	}
 	if r.unknown {
 		n.unknown++
-		if b.truth && e.pulsed() != (e.Result == "opened") {
+		if b.truth && e.pulsed() != (e.Result == vocab.Opened) {
 			t.checked++
 			t.bad(e.line, "%s: %s, but the relay did %s", where, said(e.Event), e.line.Action) // [ENT-1] [OFF-1]
 		}
@@ -183,20 +184,20 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 
 // byWindow: the door's window decided, not the person.
 func (r ruling) byWindow() bool {
-	return r.reasons[0] == "free_window" || r.reasons[0] == "closed_window"
+	return r.reasons[0] == vocab.FreeWindow || r.reasons[0] == vocab.ClosedWindow
 }
 
 // relay compares what the relay did with a ruling; "" or how they differ.
 func (r ruling) relay(e presentation) string {
 	cause := "onsite"
-	if r.allow && r.reasons[0] == "free_window" {
+	if r.allow && r.reasons[0] == vocab.FreeWindow {
 		cause = "free"
 	}
 	switch {
 	case e.pulsed() && !r.allow:
-		return said(e.Event) + ", but the relay pulsed; the reference denies: " + r.reasons[0]
+		return said(e.Event) + ", but the relay pulsed; the reference denies: " + string(r.reasons[0])
 	case !e.pulsed() && r.allow:
-		return said(e.Event) + ", but the relay did " + e.line.Action + "; the reference opens: " + r.reasons[0]
+		return said(e.Event) + ", but the relay did " + e.line.Action + "; the reference opens: " + string(r.reasons[0])
 	case e.line.Cause != cause:
 		return "the journal's cause is " + e.line.Cause + ", the reference's " + cause
 	}
@@ -204,10 +205,10 @@ func (r ruling) relay(e presentation) string {
 }
 
 func said(e *history.Event) string {
-	if e.Result == "opened" {
-		return "opened"
+	if e.Result == vocab.Opened {
+		return string(vocab.Opened)
 	}
-	return "denied for " + e.Reason
+	return "denied for " + string(e.Reason)
 }
 
 func (n *decisions) boundary(e *history.Event) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Ent4 judges ENT-4: each command that was accepted has exactly one entry
@@ -35,7 +36,7 @@ func Ent4(v *View) Verdict {
 }
 
 // wants is the result of the record of a reported command.
-var wants = map[string]string{"open": "opened", "hold": "held", "close": "locked"}
+var wants = map[string]vocab.Result{"open": vocab.Opened, "hold": vocab.Held, "close": vocab.Locked}
 
 func (v *View) recorded(t *tally, c *command) int {
 	var records []*history.Event
@@ -78,14 +79,14 @@ func (v *View) recorded(t *tally, c *command) int {
 }
 
 // fits compares a record's result with an outcome; op may be unknown.
-func fits(r *history.Event, outcome, op string) bool {
+func fits(r *history.Event, outcome vocab.Outcome, op string) bool {
 	if r.Result == "" {
 		return true
 	}
 	if results[r.Result] != outcome {
 		return false
 	}
-	return outcome != history.Reported || op == "" || wants[op] == r.Result
+	return outcome != vocab.Reported || op == "" || wants[op] == r.Result
 }
 
 // OverdueMs is how long on the wall a command may take from its intent to its record.
@@ -104,7 +105,7 @@ const RecoveryMs = 60 * 1000
 // somebody's request for the door was in flight at that start. Each such request
 // excuses one record.
 func (v *View) orphaned(r *history.Event) bool {
-	if r.Result != "noResponse" {
+	if r.Result != vocab.NoResponse {
 		return false
 	}
 	for i := len(v.starts) - 1; i > 0; i-- { // not the first: nothing was before it

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -118,7 +119,7 @@ func large(n int) []history.Event {
 	ids := h.boardIDs()
 	for i := 0; len(h.events) < n; i++ {
 		id := ids[i%len(ids)]
-		h.command(id, fmt.Sprint("k", i), "open", history.Reported, true, i%5/4)
+		h.command(id, fmt.Sprint("k", i), "open", vocab.Reported, true, i%5/4)
 		if i%50 == 0 {
 			h.change(h.boards[id].place, "register", grant(fmt.Sprint("pmt_", i), "kim", false, doorOf(id, 1)))
 		}

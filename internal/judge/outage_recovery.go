@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Off4 judges OFF-4: a board that came back equals the server in the end, and
@@ -86,7 +87,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 		case len(got) == 1:
 			t.checked++
 			n++
-			if r := got[0]; r.Result != "" && (r.Result != e.Result || r.Reason != e.Reason && e.Result == "denied") {
+			if r := got[0]; r.Result != "" && (r.Result != e.Result || r.Reason != e.Reason && e.Result == vocab.Denied) {
 				t.bad(r, "record %d of %s says %s, the board %s", e.RecordSeq, b.id, said(r), said(e))
 			}
 		case b.dropped[e.RecordSeq] || lost(b, e):

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 func on(board, kind string) func(history.Event) bool {
@@ -262,7 +263,7 @@ func outagePlants() []planted {
 // off takes brd_1 through an outage with channels off, held or not before it.
 func (h *builder) off(id string, held bool) {
 	if held {
-		h.command(id, "k-held", "hold", history.Reported, true, 0)
+		h.command(id, "k-held", "hold", vocab.Reported, true, 0)
 	}
 	h.emit(history.Event{Kind: history.Netloss, BoardID: id, Text: `{"graceSec":60,"channels":{"1":"off","2":"off"},"version":1}`})
 	h.cut(id)
@@ -328,9 +329,9 @@ func TestExcused(t *testing.T) {
 		},
 		"a key after 30 days": func(t *testing.T, h *builder) {
 			h.at = t0 + 29*24*3600*1000
-			h.command("brd_1", "k-old", "open", history.Reported, true, 1)
+			h.command("brd_1", "k-old", "open", vocab.Reported, true, 1)
 			h.pass(KeptMs)
-			h.command("brd_1", "k-old", "hold", history.Reported, true, 1)
+			h.command("brd_1", "k-old", "hold", vocab.Reported, true, 1)
 		},
 		"a death between intent and record": func(t *testing.T, h *builder) {
 			id := commandOf(t, h, "k-lost")

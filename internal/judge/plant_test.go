@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // planted is a bug in an otherwise clean history: which clauses must fail, and
@@ -70,7 +71,7 @@ func (h *builder) quiet(t *testing.T) {
 // hold holds a channel for 5 minutes, which ends by itself after ms.
 func (h *builder) hold(id string, ms int64) {
 	h.minutes = 5
-	h.command(id, "k-long", "hold", history.Reported, true, 0)
+	h.command(id, "k-long", "hold", vocab.Reported, true, 0)
 	h.pass(ms)
 	h.emit(history.Event{Kind: history.Actuation, BoardID: id, DoorID: doorOf(id, 1), Channel: 1, Boot: 1, Action: "lock", Cause: "hold_end"})
 }
@@ -123,7 +124,7 @@ func commandPlants() []planted {
 			[]string{"CMD-3"}, history.Answer, "not by its board"},
 		{"offline although connected", func(t *testing.T, h *builder) {
 			h.quiet(t)
-			h.command("brd_1", "k-lie", "open", history.WasOffline, false, 0)
+			h.command("brd_1", "k-lie", "open", vocab.Offline, false, 0)
 			h.quiet(t)
 		}, []string{"CMD-2"}, history.Answer, "its board was connected"},
 		{"504 although the report was there", func(t *testing.T, h *builder) {
@@ -143,7 +144,7 @@ func commandPlants() []planted {
 		}, []string{"CMD-4", "CMD-6"}, history.Actuation, "after it was accepted"},
 		{"hold forgotten", func(t *testing.T, h *builder) {
 			h.minutes = 5
-			h.command("brd_1", "k-long", "hold", history.Reported, true, 0)
+			h.command("brd_1", "k-long", "hold", vocab.Reported, true, 0)
 			h.pass(301_000)
 			h.emit(history.Event{Kind: history.Label})
 		}, []string{"CMD-7"}, history.Actuation, "is held since 301.0 s"},
@@ -191,13 +192,13 @@ func commandPlants() []planted {
 			h.emit(history.Event{Kind: history.Offline, BoardID: "brd_1", Epoch: 1})
 			h.emit(history.Event{Kind: history.Started, Text: "server"})
 			h.online("brd_1")
-			h.command("brd_1", "k-open", "open", history.Reported, true, 0)
+			h.command("brd_1", "k-open", "open", vocab.Reported, true, 0)
 		}, []string{"CMD-5"}, history.Actuation, "second command"},
 		{"memory-only-ledger, first answer lost", func(t *testing.T, h *builder) {
 			h.drop(t, is(history.Answer, commandOf(t, h, "k-silent")))
 			h.emit(history.Event{Kind: history.Started, Text: "server"})
 			h.online("brd_1")
-			h.command("brd_1", "k-silent", "open", history.Reported, true, 0)
+			h.command("brd_1", "k-silent", "open", vocab.Reported, true, 0)
 		}, []string{"CMD-5"}, history.Actuation, "second command"},
 		{"conflict-after-send", func(t *testing.T, h *builder) {
 			reused := func(e history.Event) bool { return e.Code == codeReused }
@@ -221,7 +222,7 @@ func commandPlants() []planted {
 			h.edit(t, 2, is(history.Answer, commandOf(t, h, "k-open")), func(e *history.Event) { e.BodyHash = "other" })
 		}, []string{"CMD-5"}, history.Answer, "another body"},
 		{"another status", func(t *testing.T, h *builder) {
-			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.Status, e.Outcome = 200, history.Reported })
+			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.Status, e.Outcome = 200, vocab.Reported })
 		}, []string{"CMD-1", "CMD-5"}, history.Answer, "answered 200 reported, first 504"},
 		{"500 under a settled key", func(t *testing.T, h *builder) {
 			h.edit(t, 2, is(history.Answer, commandOf(t, h, "k-open")), func(e *history.Event) { e.Status, e.Code, e.Outcome, e.CommandID = 500, "internal_error", "", "" })

@@ -1,9 +1,11 @@
 package judge
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // The reference is a second, independent reading of docs/decisions.md: what a
@@ -30,11 +32,11 @@ type refGrant struct {
 type ruling struct {
 	unknown bool
 	allow   bool
-	reasons []string
+	reasons []vocab.Reason
 	credits []string
 }
 
-func deny(reasons ...string) ruling { return ruling{reasons: reasons} }
+func deny(reasons ...vocab.Reason) ruling { return ruling{reasons: reasons} }
 
 // over reports an outage age at which nothing is decided any more.
 func over(ageMs int64) bool { return ageMs < 0 || ageMs > LimitMs }
@@ -42,7 +44,7 @@ func over(ageMs int64) bool { return ageMs < 0 || ageMs > LimitMs }
 // rule decides a presentation by the content of the board's revision.
 func (c *content) rule(e *history.Event) ruling {
 	if over(e.OutageAgeMs) {
-		return deny("outage_limit")
+		return deny(vocab.OutageLimit)
 	}
 	if !c.based || e.Revision < c.base || e.PhoneHash == "" && e.TokenHash == "" {
 		return ruling{unknown: true}
@@ -55,7 +57,7 @@ func (c *content) rule(e *history.Event) ruling {
 	if e.TokenHash != "" {
 		g, ok := c.holder(e.TokenHash, e.Revision)
 		if !ok {
-			return deny("link_invalid")
+			return deny(vocab.LinkInvalid)
 		}
 		phone = g.PhoneHash
 	}
@@ -64,9 +66,9 @@ func (c *content) rule(e *history.Event) ruling {
 	case !ok:
 		return ruling{unknown: true}
 	case mode == "closed":
-		return deny("closed_window")
+		return deny(vocab.ClosedWindow)
 	case mode == "free":
-		return ruling{allow: true, reasons: []string{"free_window"}}
+		return ruling{allow: true, reasons: []vocab.Reason{vocab.FreeWindow}}
 	}
 	return weigh(c.of(phone, e.Revision), e.DoorID, now)
 }
@@ -85,26 +87,26 @@ func (c *content) holder(token string, rev int64) (refGrant, bool) {
 // that is true of some grant is a right one.
 func weigh(grants []refGrant, door string, now int64) ruling {
 	var valid []refGrant
-	var why []string
+	var why []vocab.Reason
 	for _, g := range grants {
 		switch {
 		case g.Revoked:
-			why = append(why, "revoked")
+			why = append(why, vocab.Revoked)
 		case now < g.StartsAt:
-			why = append(why, "not_started")
+			why = append(why, vocab.NotStarted)
 		case g.EndsAt != 0 && now >= g.EndsAt:
-			why = append(why, "expired")
+			why = append(why, vocab.Expired)
 		case !slices.Contains(g.Doors, door):
-			why = append(why, "door_out_of_scope")
+			why = append(why, vocab.DoorOutOfScope)
 		default:
 			valid = append(valid, g)
 		}
 	}
 	switch {
 	case len(valid) > 0:
-		return ruling{allow: true, reasons: []string{"onsite"}, credits: credited(valid)}
+		return ruling{allow: true, reasons: []vocab.Reason{vocab.Reason(vocab.Onsite)}, credits: credited(valid)}
 	case len(why) == 0:
-		return deny("no_valid_grant")
+		return deny(vocab.NoValidGrant)
 	}
 	return deny(why...)
 }
@@ -139,14 +141,14 @@ func credited(valid []refGrant) []string {
 
 // agrees compares a presentation with a ruling; "" or how they differ.
 func (r ruling) agrees(e *history.Event) string {
-	opened := e.Result == "opened"
+	opened := e.Result == vocab.Opened
 	switch {
 	case opened && !r.allow:
-		return "opened, the reference denies: " + r.reasons[0]
+		return "opened, the reference denies: " + string(r.reasons[0])
 	case !opened && r.allow:
-		return "denied (" + e.Reason + "), the reference opens: " + r.reasons[0]
+		return fmt.Sprintf("denied (%s), the reference opens: %s", e.Reason, r.reasons[0])
 	case !opened && !slices.Contains(r.reasons, e.Reason):
-		return "denied for " + e.Reason + ", the reference says " + r.reasons[0]
+		return fmt.Sprintf("denied for %s, the reference says %s", e.Reason, r.reasons[0])
 	case opened && len(r.credits) > 0 && e.GrantID != "" && !slices.Contains(r.credits, e.GrantID):
 		return "credited " + e.GrantID + ", the reference " + r.credits[0]
 	}

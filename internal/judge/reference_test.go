@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 func seoul(s string) int64 {
@@ -31,7 +32,7 @@ func TestReferenceRules(t *testing.T) {
 		grants  []refGrant
 		windows []refWindow
 		e       history.Event
-		want    string // reason
+		want    vocab.Reason // reason
 		credit  string
 	}{
 		"valid":                     {grants: []refGrant{permit("a", 100, 200, "d")}, want: "onsite", credit: "a"},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // What the server decides itself: links pressed and numbers called. The content
@@ -26,8 +26,8 @@ type deciding struct {
 	*call
 	place   string
 	rulings []ruling
-	opened  bool   // the server said yes, whatever became of the command
-	reason  string // why it said no
+	opened  bool         // the server said yes, whatever became of the command
+	reason  vocab.Reason // why it said no
 	ambig   bool
 }
 
@@ -86,9 +86,9 @@ func (v *View) linkDecided(c, first *call, given []*claim) *deciding {
 	case c.ok() || c.Code == "store_offline" || c.Code == "device_refused" || c.Code == "device_no_response":
 		d.opened = true
 	case c.Code == "link_invalid":
-		d.reason = "link_invalid"
+		d.reason = vocab.LinkInvalid
 	case c.Code == "entry_denied":
-		d.reason = c.out("rule")
+		d.reason = vocab.Reason(c.out("rule"))
 	default:
 		return nil
 	}
@@ -104,7 +104,7 @@ func (v *View) linkDecided(c, first *call, given []*claim) *deciding {
 	if dead, sure := v.deadLink(first, c, given); !sure {
 		d.ambig = true
 	} else if dead {
-		d.rulings = []ruling{deny("link_invalid")}
+		d.rulings = []ruling{deny(vocab.LinkInvalid)}
 	}
 	return d
 }
@@ -141,7 +141,7 @@ func (d *deciding) ruled(p *place, first *call, holder func(rev int64) (phone st
 				continue
 			}
 			if !live {
-				d.rulings = append(d.rulings, deny("link_invalid"))
+				d.rulings = append(d.rulings, deny(vocab.LinkInvalid))
 				continue
 			}
 			d.rulings = append(d.rulings, p.content.ruleFor(phone, d.in("doorId"), rev, at))
@@ -171,9 +171,9 @@ func (c *content) ruleFor(phone, door string, rev, now int64) ruling {
 	case !ok:
 		return ruling{unknown: true}
 	case mode == "closed":
-		return deny("closed_window")
+		return deny(vocab.ClosedWindow)
 	case mode == "free":
-		return ruling{allow: true, reasons: []string{"free_window"}}
+		return ruling{allow: true, reasons: []vocab.Reason{vocab.FreeWindow}}
 	}
 	return weigh(c.of(phone, rev), door, now)
 }
@@ -192,14 +192,14 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 	}
 	phone := hash[len(d.place)+1:]
 	door := c.out("doorId")
-	switch c.out("result") {
-	case "opened", "offline", "refused", "noResponse":
+	switch vocab.Result(c.out("result")) {
+	case vocab.Opened, vocab.Offline, vocab.Refused, vocab.NoResponse:
 		d.opened = true
 		if door == "" {
 			return nil
 		}
-	case "denied":
-		d.reason = c.out("reason")
+	case vocab.Denied:
+		d.reason = vocab.Reason(c.out("reason"))
 	default:
 		return nil
 	}
@@ -218,12 +218,12 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 // caller decides about somebody who calls, for whom the server found no door:
 // denied unless a grant of his is valid for one of its doors and no window keeps out.
 func (c *content) caller(phone string, rev, now int64) ruling {
-	var why []string
+	var why []vocab.Reason
 	for _, g := range c.of(phone, rev) {
 		for _, door := range g.Doors {
 			r := c.ruleFor(phone, door, rev, now)
 			switch {
-			case r.unknown || r.reasons[0] == "closed_window" || r.reasons[0] == "free_window":
+			case r.unknown || r.reasons[0] == vocab.ClosedWindow || r.reasons[0] == vocab.FreeWindow:
 				return ruling{unknown: true}
 			case r.allow:
 				return r
@@ -232,15 +232,15 @@ func (c *content) caller(phone string, rev, now int64) ruling {
 		}
 	}
 	if len(why) == 0 {
-		return deny("no_valid_grant", "revoked", "expired", "not_started", "door_out_of_scope", "closed_window")
+		return deny(vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.NotStarted, vocab.DoorOutOfScope, vocab.ClosedWindow)
 	}
-	return deny(append(why, "no_valid_grant", "closed_window")...)
+	return deny(append(why, vocab.NoValidGrant, vocab.ClosedWindow)...)
 }
 
 // clausesOf are the guarantees that a decision of the server exercises.
 func (r ruling) clausesOf() []string {
 	switch {
-	case r.reasons[0] == "link_invalid":
+	case r.reasons[0] == vocab.LinkInvalid:
 		return []string{"PERM-4", "ENT-3"}
 	case r.byWindow():
 		return []string{"ENT-2", "ENT-3"}
@@ -256,7 +256,7 @@ func (v *View) judgeServed(b book, d *deciding) {
 		return
 	}
 	r := d.rulings[0]
-	var reasons []string
+	var reasons []vocab.Reason
 	for _, o := range d.rulings {
 		if o.unknown || o.allow != r.allow || !slices.Equal(o.clausesOf(), r.clausesOf()) {
 			return
@@ -284,7 +284,7 @@ func (v *View) judgeServed(b book, d *deciding) {
 // the one whose answer it shares, was under way.
 func (v *View) commanded(d *deciding) bool {
 	for _, c := range v.order {
-		if c.door != d.in("doorId") || c.told(history.Reported) == nil || len(c.intents) == 0 || c.intents[0].Method != "link" {
+		if c.door != d.in("doorId") || c.told(vocab.Reported) == nil || len(c.intents) == 0 || c.intents[0].Method != "link" {
 			continue
 		}
 		if e := c.intents[0]; before(e, d.Event) && e.At >= d.SentAt-SameMs-ClockMs {

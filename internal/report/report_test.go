@@ -18,6 +18,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -40,7 +41,7 @@ func events() []history.Event {
 		{Kind: history.Actuation, PlaceID: place, BoardID: board, DoorID: door, Channel: 1, Boot: 1, Action: "pulse", Cause: "command", CommandID: cmd},
 		{Kind: history.Received, BoardID: board, CommandID: cmd, Result: "done"},
 		{Kind: history.RecordIn, PlaceID: place, DoorID: door, CommandID: cmd, RecordID: "rec_1", Result: "opened", Reason: "api", Actor: "api:key_1", Text: "default"},
-		{Kind: history.Answer, PlaceID: place, DoorID: door, Key: key, Request: "r1", Status: 200, Outcome: history.Reported, CommandID: cmd, BodyHash: "aa", Meaning: "dor_1 open"},
+		{Kind: history.Answer, PlaceID: place, DoorID: door, Key: key, Request: "r1", Status: 200, Outcome: vocab.Reported, CommandID: cmd, BodyHash: "aa", Meaning: "dor_1 open"},
 	}
 	for i := range in {
 		in[i].Seq, in[i].At = int64(i+1), began.UnixMilli()+int64(i*5)

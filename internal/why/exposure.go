@@ -7,6 +7,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Entered is an opening on site: from the boards' own history, or, where a board
@@ -17,7 +18,7 @@ type Entered struct {
 	BoardID   string
 	DoorID    string
 	GrantID   string
-	Reason    string // onsite or free_window
+	Reason    vocab.Reason // onsite or free_window
 	PhoneHash string
 	Actor     string // masked
 	Late      bool   // the board had no connection
@@ -25,24 +26,24 @@ type Entered struct {
 
 // Exposed is an opening on site that the server would have denied at that moment.
 type Exposed struct {
-	At          string   `json:"at"`
-	BoardID     string   `json:"boardId"`
-	DoorID      string   `json:"doorId"`
-	Actor       string   `json:"actor"` // masked; "" = not known before the board's records arrive
-	GrantID     *string  `json:"grantId"`
-	Reason      string   `json:"reason"`      // why the server would have denied it
-	ChangedAt   *string  `json:"changedAt"`   // when the right was taken away
-	ExposedSec  *float64 `json:"exposedSec"`  // how long after that the person entered
-	Offline     bool     `json:"offline"`     // the board had no connection; else the change was still on its way
-	Revision    int64    `json:"revision"`    // of the board's copy, 0 = not known
-	ServerKnows int64    `json:"serverKnows"` // revision of the server at that moment
+	At          string       `json:"at"`
+	BoardID     string       `json:"boardId"`
+	DoorID      string       `json:"doorId"`
+	Actor       string       `json:"actor"` // masked; "" = not known before the board's records arrive
+	GrantID     *string      `json:"grantId"`
+	Reason      vocab.Reason `json:"reason"`      // why the server would have denied it
+	ChangedAt   *string      `json:"changedAt"`   // when the right was taken away
+	ExposedSec  *float64     `json:"exposedSec"`  // how long after that the person entered
+	Offline     bool         `json:"offline"`     // the board had no connection; else the change was still on its way
+	Revision    int64        `json:"revision"`    // of the board's copy, 0 = not known
+	ServerKnows int64        `json:"serverKnows"` // revision of the server at that moment
 }
 
 // Presented are the openings on site that the boards of this process told the history.
 func (t *Timeline) Presented() (out []Entered) {
 	for i := range t.tries {
 		e := &t.tries[i]
-		if e.Kind == history.Presented && e.Result == "opened" {
+		if e.Kind == history.Presented && e.Result == vocab.Opened {
 			out = append(out, Entered{At: time.UnixMilli(e.At).UTC(), BoardAt: e.BoardAt, BoardID: e.BoardID, DoorID: e.DoorID, GrantID: e.GrantID,
 				Reason: e.Reason, PhoneHash: e.PhoneHash, Late: e.OutageAgeMs != 0})
 		}
@@ -101,7 +102,7 @@ func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
 		phone = g.PhoneHash
 	}
 	mode := access.Mode(now.windows, now.hours, e.DoorID, e.At)
-	d := access.Decide(access.Question{Now: e.At, Method: access.MethodOnsite, DoorID: e.DoorID, Mode: mode, Grants: now.person(phone)})
+	d := access.Decide(access.Question{Now: e.At, Method: vocab.Onsite, DoorID: e.DoorID, Mode: mode, Grants: now.person(phone)})
 	if d.Allow {
 		return Exposed{}, false
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Sentence says the answer in words, both sides and the age of the copy.
@@ -25,7 +25,7 @@ func (s Side) does() string {
 	switch {
 	case !s.Known:
 		return "can't be told: the recording begins later"
-	case s.Allow && s.Reason == access.FreeWindow:
+	case s.Allow && s.Reason == vocab.FreeWindow:
 		return "opens the door for everybody: window " + s.Window.Ref + " is free"
 	case s.Allow:
 		return fmt.Sprintf("opens the door: %s %s is valid", *s.Kind, *s.GrantID)
@@ -41,22 +41,22 @@ func (s Side) denied() string {
 		return fmt.Sprintf(text+" (%s %s)", s.Grants[0].Kind, s.Grants[0].GrantID)
 	}
 	switch s.Reason {
-	case access.OutageLimit:
+	case vocab.OutageLimit:
 		return "after more than 36 h without the server a board decides nothing"
-	case access.LinkInvalid:
+	case vocab.LinkInvalid:
 		if s.LinkOf != nil {
 			return "the link of permit " + *s.LinkOf + " was revoked"
 		}
 		return "the link is unknown"
-	case access.ClosedWindow:
+	case vocab.ClosedWindow:
 		return "window " + s.Window.Ref + " is closed"
-	case access.DoorOutOfScope:
+	case vocab.DoorOutOfScope:
 		return nearest("the grant is valid, but not for this door")
-	case access.NotStarted:
+	case vocab.NotStarted:
 		return nearest("the grant hasn't started")
-	case access.Expired:
+	case vocab.Expired:
 		return nearest("the grant has ended")
-	case access.Revoked:
+	case vocab.Revoked:
 		return nearest("the grant is revoked")
 	}
 	return "this person has no grant here"

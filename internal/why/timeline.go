@@ -5,6 +5,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Timeline is what a recording says about one place: what its content was at each
@@ -45,7 +46,7 @@ func (t *Timeline) Add(e *history.Event) {
 	case history.Presented:
 		t.tries = append(t.tries, *e)
 	case history.RecordIn:
-		if e.Method == access.MethodPhone || e.Method == access.MethodLink {
+		if by := vocab.Method(e.Method); by == vocab.Phone || by == vocab.Link {
 			t.tries = append(t.tries, *e)
 		}
 	}

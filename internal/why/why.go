@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Question is about one person, door and time.
@@ -47,17 +48,17 @@ type Answer struct {
 
 // Side is one side's decision. Known is false where the recording doesn't reach.
 type Side struct {
-	Side     string  `json:"side"`
-	Known    bool    `json:"known"`
-	Allow    bool    `json:"allow"`
-	Reason   string  `json:"reason"`
-	GrantID  *string `json:"grantId"`
-	Kind     *string `json:"kind"`
-	Mode     string  `json:"mode"`     // of the door: auth, free, closed
-	Window   *Window `json:"window"`   // that makes it so; null = none in force
-	Grants   []Grant `json:"grants"`   // the person's, the best first
-	LinkOf   *string `json:"linkOf"`   // the permit that a presented link belongs to, or did
-	Revision int64   `json:"revision"` // of what was decided from
+	Side     string       `json:"side"`
+	Known    bool         `json:"known"`
+	Allow    bool         `json:"allow"`
+	Reason   vocab.Reason `json:"reason"`
+	GrantID  *string      `json:"grantId"`
+	Kind     *string      `json:"kind"`
+	Mode     string       `json:"mode"`     // of the door: auth, free, closed
+	Window   *Window      `json:"window"`   // that makes it so; null = none in force
+	Grants   []Grant      `json:"grants"`   // the person's, the best first
+	LinkOf   *string      `json:"linkOf"`   // the permit that a presented link belongs to, or did
+	Revision int64        `json:"revision"` // of what was decided from
 }
 
 // Window is the policy in force.
@@ -69,12 +70,12 @@ type Window struct {
 
 // Grant is one of the person's grants: valid, or why it doesn't open this door now.
 type Grant struct {
-	GrantID  string   `json:"grantId"`
-	Kind     string   `json:"kind"`
-	State    string   `json:"state"` // valid door_out_of_scope not_started expired revoked
-	StartsAt string   `json:"startsAt"`
-	EndsAt   *string  `json:"endsAt"`
-	DoorIDs  []string `json:"doorIds"`
+	GrantID  string       `json:"grantId"`
+	Kind     string       `json:"kind"`
+	State    vocab.Reason `json:"state"` // valid door_out_of_scope not_started expired revoked
+	StartsAt string       `json:"startsAt"`
+	EndsAt   *string      `json:"endsAt"`
+	DoorIDs  []string     `json:"doorIds"`
 }
 
 // Copy is how old the board's copy of the place was.
@@ -93,13 +94,13 @@ type Copy struct {
 
 // Tried is one attempt in the recording.
 type Tried struct {
-	At       string  `json:"at"`
-	Side     string  `json:"side"`
-	Method   string  `json:"method"`
-	Result   string  `json:"result"`
-	Reason   string  `json:"reason"`
-	GrantID  *string `json:"grantId"`
-	Revision *int64  `json:"revision"` // on site: of the board's copy
+	At       string       `json:"at"`
+	Side     string       `json:"side"`
+	Method   vocab.Method `json:"method"`
+	Result   vocab.Result `json:"result"`
+	Reason   vocab.Reason `json:"reason"`
+	GrantID  *string      `json:"grantId"`
+	Revision *int64       `json:"revision"` // on site: of the board's copy
 }
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
@@ -126,9 +127,9 @@ func (t *Timeline) Ask(q Question) Answer {
 	at := q.At.UnixMilli()
 	now := t.serverAt(at)
 	a := Answer{At: stamp(at), DoorID: q.DoorID, Copy: t.copyAt(q.BoardID, at, now), Attempts: t.attempts(q, at)}
-	method := access.MethodPhone
+	method := vocab.Phone
 	if q.TokenHash != "" {
-		method = access.MethodLink
+		method = vocab.Link
 	}
 	a.Server = t.side(Server, now, q, method, 0)
 	a.Server.Known = t.since != 0 && at >= t.since
@@ -136,13 +137,13 @@ func (t *Timeline) Ask(q Question) Answer {
 	b := t.boardAt(q.BoardID, at)
 	held, known := t.copyOf(b.applied)
 	age, dated := b.outageMs(at)
-	a.Board = t.side(Board, held, q, access.MethodOnsite, age)
+	a.Board = t.side(Board, held, q, vocab.Onsite, age)
 	a.Board.Known = a.Server.Known && known && dated && b.seen && !b.real
 	return a
 }
 
 // side asks one side's content.
-func (t *Timeline) side(side string, c content, q Question, method string, outageMs int64) Side {
+func (t *Timeline) side(side string, c content, q Question, method vocab.Method, outageMs int64) Side {
 	phone, linkOK := q.PhoneHash, false
 	s := Side{Side: side, Mode: access.ModeAuth, Grants: []Grant{}, Revision: c.rev}
 	if q.TokenHash != "" {
@@ -166,7 +167,7 @@ func (t *Timeline) side(side string, c content, q Question, method string, outag
 }
 
 // rank orders the states of grants: what opens first, then the nearest miss.
-var rank = map[string]int{Valid: 0, access.DoorOutOfScope: 1, access.NotStarted: 2, access.Expired: 3, access.Revoked: 4}
+var rank = map[vocab.Reason]int{Valid: 0, vocab.DoorOutOfScope: 1, vocab.NotStarted: 2, vocab.Expired: 3, vocab.Revoked: 4}
 
 func views(grants []access.Grant, doorID string, now int64) []Grant {
 	slices.SortFunc(grants, func(a, b access.Grant) int {
@@ -186,18 +187,18 @@ func views(grants []access.Grant, doorID string, now int64) []Grant {
 }
 
 // state is what access.Decide sees in one grant.
-func state(g access.Grant, doorID string, now int64) string {
+func state(g access.Grant, doorID string, now int64) vocab.Reason {
 	switch {
 	case g.ValidAt(now) && g.Opens(doorID):
 		return Valid
 	case g.ValidAt(now):
-		return access.DoorOutOfScope
+		return vocab.DoorOutOfScope
 	case g.Revoked:
-		return access.Revoked
+		return vocab.Revoked
 	case now < g.StartsAt:
-		return access.NotStarted
+		return vocab.NotStarted
 	}
-	return access.Expired
+	return vocab.Expired
 }
 
 func (t *Timeline) copyAt(boardID string, at int64, now content) Copy {
@@ -226,9 +227,9 @@ func (t *Timeline) attempts(q Question, at int64) []Tried {
 		if e.DoorID != q.DoorID || e.At > at || at-e.At > attemptsWithin.Milliseconds() {
 			continue
 		}
-		v := Tried{At: stamp(e.At), Side: Server, Method: e.Method, Result: e.Result, Reason: e.Reason, GrantID: orNil(e.GrantID)}
+		v := Tried{At: stamp(e.At), Side: Server, Method: vocab.Method(e.Method), Result: e.Result, Reason: e.Reason, GrantID: orNil(e.GrantID)}
 		if e.Kind == history.Presented {
-			v.Side, v.Method, v.Revision = Board, access.MethodOnsite, &e.Revision
+			v.Side, v.Method, v.Revision = Board, vocab.Onsite, &e.Revision
 			if q.TokenHash != "" && e.TokenHash != q.TokenHash || q.PhoneHash != "" && e.PhoneHash != q.PhoneHash {
 				continue
 			}

@@ -2,12 +2,14 @@ package why
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 const minute, hour = int64(60_000), int64(3_600_000)
@@ -58,7 +60,7 @@ func (p *tape) board(at int64, kind string, rev, age int64) {
 	p.add(at, history.Event{Kind: kind, BoardID: "brd", Revision: rev, OutageAgeMs: age})
 }
 
-func (p *tape) presented(at int64, phone, grant, reason string, rev, age int64) {
+func (p *tape) presented(at int64, phone, grant string, reason vocab.Reason, rev, age int64) {
 	p.add(at, history.Event{Kind: history.Presented, BoardID: "brd", DoorID: "dor", Result: "opened", Reason: reason, GrantID: grant, PhoneHash: phone, Revision: rev, OutageAgeMs: age})
 }
 
@@ -131,9 +133,9 @@ func TestSides(t *testing.T) {
 			a := p.ask(c.at, c.phone, c.token)
 			say := func(s Side) string {
 				if s.Allow {
-					return "+" + s.Reason
+					return "+" + string(s.Reason)
 				}
-				return s.Reason
+				return string(s.Reason)
 			}
 			if got := say(a.Server); got != c.server {
 				t.Errorf("the server: got %s, want %s", got, c.server)
@@ -175,7 +177,7 @@ func TestGrantsAreExplained(t *testing.T) {
 	a := p.ask(minute, "ann", "")
 	var got []string
 	for _, g := range a.Board.Grants {
-		got = append(got, g.GrantID+" "+g.State)
+		got = append(got, g.GrantID+" "+string(g.State))
 	}
 	want := []string{"mem valid", "pmt_elsewhere door_out_of_scope", "pmt_later not_started", "pmt_over expired", "pmt_revoked revoked"}
 	if !reflect.DeepEqual(got, want) {
@@ -189,7 +191,7 @@ func TestGrantsAreExplained(t *testing.T) {
 	}
 	p.windows(2*minute, access.Window{ID: "pol", DoorID: "dor", Ref: access.RefAlways, Mode: access.ModeClosed})
 	a = p.ask(3*minute, "ann", "")
-	if a.Server.Reason != access.ClosedWindow || a.Server.Window == nil || a.Server.Window.PolicyID != "pol" {
+	if a.Server.Reason != vocab.ClosedWindow || a.Server.Window == nil || a.Server.Window.PolicyID != "pol" {
 		t.Errorf("closed: got %s %v, want closed_window by pol", a.Server.Reason, a.Server.Window)
 	}
 	if a.Board.Window != nil || !a.Board.Allow {
@@ -273,7 +275,7 @@ func TestAttempts(t *testing.T) {
 	a := p.ask(6*minute, "ann", "")
 	var got []string
 	for _, x := range a.Attempts {
-		got = append(got, x.Side+" "+x.Method+" "+x.Result+" "+x.Reason)
+		got = append(got, fmt.Sprint(x.Side, " ", x.Method, " ", x.Result, " ", x.Reason))
 	}
 	if want := []string{"server phone denied revoked", "board onsite opened onsite"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("attempts: got %v, want %v", got, want)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Version is the protocol version a board states in its hello.
@@ -122,23 +123,17 @@ type Command struct {
 	GrantID    string `json:"grantId,omitempty"`
 }
 
-// Report results.
-const (
-	ResultOK      = "ok"
-	ResultRefused = "refused"
-)
-
 // Refusal codes (deviceCode).
 var RefusalCodes = []string{"busy", "jammed", "tamper", "low_power", "maintenance", "expired", "unsupported"}
 
 // Report answers a Command (up), again after a reconnect until acknowledged.
 type Report struct {
-	CommandID string    `json:"commandId"`
-	Epoch     int64     `json:"epoch"` // epoch of the command
-	Result    string    `json:"result"`
-	Code      string    `json:"code,omitempty"` // refused
-	At        int64     `json:"at"`             // board's domain time, Unix ms
-	Standing  *Standing `json:"standing,omitempty"`
+	CommandID string       `json:"commandId"`
+	Epoch     int64        `json:"epoch"`          // epoch of the command
+	Result    vocab.Result `json:"result"`         // OK or Refused
+	Code      string       `json:"code,omitempty"` // refused
+	At        int64        `json:"at"`             // board's domain time, Unix ms
+	Standing  *Standing    `json:"standing,omitempty"`
 }
 
 // Standing is a door's current state as the board sees it.
@@ -186,14 +181,14 @@ type DoorConfig struct {
 // SyncAck says a revision is applied and persisted, or that pages of it have come (up,
 // channel "ack").
 type SyncAck struct {
-	Type     string   `json:"type"` // "sync", "page" or "cfg"
-	Revision int64    `json:"revision,omitempty"`
-	Page     int      `json:"page,omitempty"` // page: so many pages of the change to Revision are there, from the first
-	Digest   string   `json:"digest,omitempty"`
-	ID       string   `json:"id,omitempty"` // cfg
-	Result   string   `json:"result,omitempty"`
-	Code     string   `json:"code,omitempty"`
-	Netloss  *Netloss `json:"netloss,omitempty"`
+	Type     string       `json:"type"` // "sync", "page" or "cfg"
+	Revision int64        `json:"revision,omitempty"`
+	Page     int          `json:"page,omitempty"` // page: so many pages of the change to Revision are there, from the first
+	Digest   string       `json:"digest,omitempty"`
+	ID       string       `json:"id,omitempty"` // cfg
+	Result   vocab.Result `json:"result,omitempty"`
+	Code     string       `json:"code,omitempty"`
+	Netloss  *Netloss     `json:"netloss,omitempty"`
 }
 
 // Digest asks for repair when it differs (up, every 60 s). Empty digest = only the revision counts.
@@ -229,12 +224,12 @@ type Config struct {
 
 // Record is one on-site entry (up, channel "rec"), sent in order, once each by (board, seq).
 type Record struct {
-	Seq     int64  `json:"seq"`
-	DoorID  string `json:"doorId"`
-	At      int64  `json:"at"`     // Unix ms, board's wall clock
-	Result  string `json:"result"` // opened denied
-	Reason  string `json:"reason"` // access reasons
-	GrantID string `json:"grantId,omitempty"`
+	Seq     int64        `json:"seq"`
+	DoorID  string       `json:"doorId"`
+	At      int64        `json:"at"`     // Unix ms, board's wall clock
+	Result  vocab.Result `json:"result"` // opened denied
+	Reason  vocab.Reason `json:"reason"` // access reasons
+	GrantID string       `json:"grantId,omitempty"`
 	// Who was presented: a hash, never the phone or the token.
 	PhoneHash string `json:"phoneHash,omitempty"`
 	TokenHash string `json:"tokenHash,omitempty"`

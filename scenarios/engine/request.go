@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // request is one call of the public API.
@@ -77,7 +78,8 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	if isCommand && err == nil {
 		e.Kind = history.Answer
 		e.Status, e.Code = a.Status, a.text("error")
-		e.Outcome, e.CommandID, e.Reason = outcomeOf(a)
+		outcome, id, code := outcomeOf(a)
+		e.Outcome, e.CommandID, e.Reason = vocab.Outcome(outcome), id, vocab.Reason(code)
 		e.BodyHash = hash(string(a.Raw))
 		e.Replayed = a.Headers["Idempotent-Replayed"] == "true"
 		r.emit(e)

@@ -51,7 +51,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 func loadFields(res loadtest.Result) fields {
 	outcomes, codes, statuses := map[string]any{}, map[string]any{}, map[string]any{}
 	for _, o := range res.Outcomes {
-		outcomes[o.Name] = o.Count
+		outcomes[string(o.Name)] = o.Count
 	}
 	for k, v := range res.Codes {
 		codes[k] = v

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/command"
 )
@@ -42,7 +43,7 @@ func TestCommandOutcomes(t *testing.T) {
 		{"", "open", 200, "", "", "opened"},
 		{"", "door.hold", 200, "", "", "held"},
 		{"", "close", 200, "", "", "locked"},
-		{command.Offline, "open", 409, "device_offline", "offline", "offline"},
+		{vocab.Offline, "open", 409, "device_offline", "offline", "offline"},
 		{"busy", "open", 502, "device_refused", "refused", "refused"},
 		{"silent", "open", 504, "device_no_response", "noResponse", "noResponse"},
 	} {
@@ -115,7 +116,7 @@ func TestCommandMeaning(t *testing.T) {
 func TestLegacyFailuresSayMore(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	for behave, reason := range map[string]string{command.Offline: "offline", "jammed": "refused", "silent": "noResponse"} {
+	for behave, reason := range map[string]string{vocab.Offline: "offline", "jammed": "refused", "silent": "noResponse"} {
 		h.boards.set(behave)
 		r := h.do(request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "k" + reason, body: `{"minutes":1}`})
 		if r.json["reason"] != reason || r.json["detail"] != r.json["message"] || r.details()["reason"] != reason {
@@ -209,7 +210,7 @@ func BenchmarkCommand(b *testing.B) {
 	}
 	a := &API{cfg: Config{Log: quietLog}}
 	run := a.serve(op, func(c *call) (any, error) {
-		return renderAnswer(command.Result{CommandID: "cmd_1", DoorID: "dor_1", Outcome: command.Reported, RequestedAt: epoch, ReportedAt: epoch}), nil
+		return renderAnswer(command.Result{CommandID: "cmd_1", DoorID: "dor_1", Outcome: vocab.Reported, RequestedAt: epoch, ReportedAt: epoch}), nil
 	})
 	op.Scope, op.Resource = "none", ""
 	b.ReportAllocs()

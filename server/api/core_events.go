@@ -23,7 +23,7 @@ func listEvents(c *call) (any, error) {
 
 func eventView(e record.Event) gen.Event {
 	return gen.Event{EventID: e.ID, Kind: e.Kind, PlaceID: e.PlaceID, DoorID: orNull(e.DoorID), DoorName: orNull(e.DoorName),
-		Result: e.Result, Reason: e.Reason, Method: e.Method, Actor: e.Actor, ActorLabel: e.ActorLabel,
+		Result: string(e.Result), Reason: string(e.Reason), Method: string(e.Method), Actor: e.Actor, ActorLabel: e.ActorLabel,
 		PermitID: orNull(e.PermitID), ExternalRef: orNull(e.ExternalRef), RecordID: e.RecordID,
 		OccurredAt: stamp.Time(e.OccurredAt), RecordedAt: stamp.Time(e.RecordedAt), Late: e.Late}
 }

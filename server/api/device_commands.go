@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/command"
@@ -32,7 +33,7 @@ func (c *call) command(name string, minutes int, reason string) (any, error) {
 	}
 	req := command.Request{
 		PlaceID: c.who.PlaceID, DoorID: c.door.ID, Command: name, Minutes: minutes, Reason: reason,
-		Key: c.query.Str("Idempotency-Key"), Method: "api",
+		Key: c.query.Str("Idempotency-Key"), Method: vocab.API,
 		ActorID: "api:" + c.who.KeyID, ActorLabel: c.who.KeyName,
 		Sim: c.who.Sim && c.who.PlaceKind == place.Test, Render: render,
 	}
@@ -59,7 +60,7 @@ func render(r command.Result, legacy bool) (int, []byte) {
 	e := r.Failure(fail.DeviceOffline)
 	if e == nil {
 		return 200, encode(commanded{true, gen.CommandResult{CommandID: r.CommandID, DeviceID: r.DoorID, Capability: "door", Command: r.Command,
-			Outcome: r.Outcome, RequestedAt: stamp.Time(r.RequestedAt), ReportedAt: stamp.Time(r.ReportedAt),
+			Outcome: string(r.Outcome), RequestedAt: stamp.Time(r.RequestedAt), ReportedAt: stamp.Time(r.ReportedAt),
 			Standing: standingView(r.Standing, r.ReportedAt, true)}})
 	}
 	return e.Status(), encode(failureOf(e, legacy))

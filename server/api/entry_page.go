@@ -104,7 +104,7 @@ func entryOpen(c *call) (any, error) {
 		return c.show("result.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: r.DoorName,
 			Token: b.T, Message: w.Opened, OK: true}), nil
 	}
-	return gen.Opened{Result: r.Result, DoorID: r.DoorID, DoorName: r.DoorName}, nil
+	return gen.Opened{Result: string(r.Result), DoorID: r.DoorID, DoorName: r.DoorName}, nil
 }
 
 // failPage says a failure to a person.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/board"
-	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -230,7 +230,7 @@ func TestEntry(t *testing.T) {
 		checkPage(t, r)
 	}
 	h.tick(10 * time.Second)
-	for behave, want := range map[string]string{command.Offline: "503 store_offline offline", "busy": "502 device_refused refused", "silent": "504 device_no_response noResponse"} { // [ENT-3]
+	for behave, want := range map[string]string{vocab.Offline: "503 store_offline offline", "busy": "502 device_refused refused", "silent": "504 device_no_response noResponse"} { // [ENT-3]
 		h.boards.set(behave)
 		f := strings.Fields(want)
 		r := h.do(open)

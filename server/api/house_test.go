@@ -20,6 +20,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/api/openapi"
@@ -110,18 +111,18 @@ type fakeBoards struct {
 func (f *fakeBoards) Send(_ context.Context, boardID string, c wire.Command) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.behave == command.Offline {
+	if f.behave == vocab.Offline {
 		return board.ErrOffline
 	}
 	f.sent = append(f.sent, c)
-	r := wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: wire.ResultOK, At: f.clk.Now().UnixMilli(),
+	r := wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: vocab.OK, At: f.clk.Now().UnixMilli(),
 		Standing: &wire.Standing{DoorID: c.DoorID, Channel: c.Channel, State: "locked", Leaf: "closed", Since: epoch.UnixMilli()}}
 	switch f.behave {
 	case "":
 	case "silent":
 		return nil
 	default:
-		r.Result, r.Code, r.Standing = wire.ResultRefused, f.behave, nil
+		r.Result, r.Code, r.Standing = vocab.Refused, f.behave, nil
 	}
 	held := f.held
 	go func() {

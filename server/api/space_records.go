@@ -22,10 +22,10 @@ func (c *call) reader() entry.Reader {
 }
 
 func recordView(r record.Record) gen.Record {
-	return gen.Record{RecordID: r.ID, DoorID: orNull(r.DoorID), DoorName: orNull(r.DoorName), Result: r.Result, Reason: r.Reason,
-		Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: orNull(r.CommandID),
+	return gen.Record{RecordID: r.ID, DoorID: orNull(r.DoorID), DoorName: orNull(r.DoorName), Result: string(r.Result), Reason: string(r.Reason),
+		Method: string(r.Method), Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: orNull(r.CommandID),
 		RequestedAt: stamp.Time(r.RequestedAt), OccurredAt: stamp.Time(r.OccurredAt), RecordedAt: stamp.Time(r.RecordedAt),
-		Source: r.Source, SettledAs: orNull(r.SettledAs), SettledAt: stamp.Time(r.SettledAt), Replays: int(r.Replays), Note: orNull(r.Note)}
+		Source: r.Source, SettledAs: orNull(string(r.SettledAs)), SettledAt: stamp.Time(r.SettledAt), Replays: int(r.Replays), Note: orNull(r.Note)}
 }
 
 // changed keeps the record of a policy operation, see CMD-8. The door is "" for

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
@@ -68,13 +69,13 @@ func TestNotes(t *testing.T) {
 func TestEventTimes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	err := record.Keeper{Store: h.store}.Add(record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: record.NoResponse, Reason: "api", Method: "api",
+	err := record.Keeper{Store: h.store}.Add(record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: vocab.NoResponse, Reason: "api", Method: "api",
 		CommandID: "cmd_late", RequestedAt: epoch.Add(-2 * time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = h.store.KeepRecords(func(tx record.Tx, now time.Time) error {
-		_, err := record.Settle(tx, "cmd_late", record.Opened, epoch.Add(-time.Hour), now)
+		_, err := record.Settle(tx, "cmd_late", vocab.Opened, epoch.Add(-time.Hour), now)
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/fail"
 )
@@ -31,14 +32,14 @@ var (
 	// ErrLost: the connection was lost after the send and before the answer.
 	ErrLost = fail.New(fail.StoreUnreachable, "the connection was lost before the board answered; try again")
 	// ErrNoAnswer: the board did not answer in time.
-	ErrNoAnswer = fail.New(fail.DeviceNoResponse, "the board did not answer", "reason", "noResponse")
+	ErrNoAnswer = fail.New(fail.DeviceNoResponse, "the board did not answer", "reason", vocab.NoResponse)
 	// ErrNotFound: there is no such board.
 	ErrNotFound = fail.New(fail.BoardNotFound, "board not found")
 )
 
 // Refused is a board's refusal of a configuration, with the board's own code.
 func Refused(code string) error {
-	return fail.New(fail.DeviceRefused, "the board refused", "reason", "refused", "deviceCode", code)
+	return fail.New(fail.DeviceRefused, "the board refused", "reason", vocab.Refused, "deviceCode", code)
 }
 
 // Status is what the server knows of a board now.

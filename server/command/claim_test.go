@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -180,7 +181,7 @@ func TestStopWithStuckLedger(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.b.answer = func(b string, c wire.Command) {
 			if b == "brd_b" {
-				r.Report(b, wire.Report{CommandID: c.ID, Result: wire.ResultOK}, r.ack("rpt"))
+				r.Report(b, wire.Report{CommandID: c.ID, Result: vocab.OK}, r.ack("rpt"))
 			}
 		}
 		settles := r.l.slow(&r.l.settleGate)
@@ -240,7 +241,7 @@ func TestKill(t *testing.T) {
 				}
 				r.Stop() // nothing runs any more
 				time.Sleep(time.Second)
-				if r.acked() != "[]" || r.Report("brd_a", wire.Report{CommandID: "cmd", Result: wire.ResultOK}, r.ack("rpt")) {
+				if r.acked() != "[]" || r.Report("brd_a", wire.Report{CommandID: "cmd", Result: vocab.OK}, r.ack("rpt")) {
 					t.Errorf("a report was taken: %s", r.acked())
 				}
 				if work, _ := r.fl.Pending(); work != 0 {

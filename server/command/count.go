@@ -1,6 +1,10 @@
 package command
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
 
 type counters struct {
 	started, joined, replayed, reused, tooMany, recovered, withdrawn atomic.Int64
@@ -8,15 +12,15 @@ type counters struct {
 	late, unknown, foreign, garbage                                  atomic.Int64
 }
 
-func (c *counters) outcome(o string) {
+func (c *counters) outcome(o vocab.Outcome) {
 	switch o {
-	case Reported:
+	case vocab.Reported:
 		c.reported.Add(1)
-	case Offline:
+	case vocab.Offline:
 		c.offline.Add(1)
-	case Refused:
+	case vocab.Refused:
 		c.refused.Add(1)
-	case NoResponse:
+	case vocab.NoResponse:
 		c.noResponse.Add(1)
 	}
 }

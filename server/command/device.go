@@ -9,16 +9,9 @@ package command
 import (
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/fail"
-)
-
-// Outcomes of a command.
-const (
-	Reported   = "reported"
-	Offline    = "offline"
-	Refused    = "refused"
-	NoResponse = "noResponse"
 )
 
 // Defaults of the bounds, in the order in which they run out.
@@ -58,17 +51,17 @@ var (
 type Request struct {
 	PlaceID string
 	DoorID  string
-	Command string // wire.CmdOpen, CmdHold, CmdClose
-	Minutes int    // hold only: 0 = until locked
-	Reason  string // free text of the caller, for the record only; "sim:..." with Sim
-	Key     string // Idempotency-Key; "" = none (entry by people)
-	Method  string // api, link or phone
+	Command string       // wire.CmdOpen, CmdHold, CmdClose
+	Minutes int          // hold only: 0 = until locked
+	Reason  string       // free text of the caller, for the record only; "sim:..." with Sim
+	Key     string       // Idempotency-Key; "" = none (entry by people)
+	Method  vocab.Method // api, link or phone
 
 	ActorID     string // the record's actor, masked already
 	ActorLabel  string
-	GrantID     string // credited grant
-	EntryReason string // the record's reason; "" = "api"
-	Sim         bool   // a test place and a key that may ask for sim: outcomes
+	GrantID     string       // credited grant
+	EntryReason vocab.Reason // the record's reason; "" = "api"
+	Sim         bool         // a test place and a key that may ask for sim: outcomes
 
 	// Sent is called when the command has been handed to the board's line;
 	// perhaps never; nil = not called.
@@ -85,7 +78,7 @@ type Result struct {
 	CommandID   string
 	DoorID      string
 	Command     string
-	Outcome     string // reported, offline, refused, noResponse
+	Outcome     vocab.Outcome
 	DeviceCode  string // refused: one of wire.RefusalCodes
 	TimeoutMs   int64  // noResponse
 	RequestedAt time.Time

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -33,7 +34,7 @@ type execution struct {
 	report  *wire.Report
 	at      time.Time     // of the report
 	arrived chan struct{} // closed with the first report
-	decided string        // outcome; "" = still waiting
+	decided vocab.Outcome // outcome; "" = still waiting
 	after   []func()      // what waits for the commit
 	over    bool          // ... which has been: nothing waits any more
 	work    func()        // ends the flight's work
@@ -54,13 +55,13 @@ func newExecution(s *Service, r Request, door Door) *execution {
 		claimed: make(chan struct{}), done: make(chan struct{}), arrived: make(chan struct{}), work: s.cfg.Flight.Begin()}
 	c.trail.Accepted = clock.Mono()
 	if r.EntryReason == "" {
-		r.EntryReason = "api"
+		r.EntryReason = vocab.Reason(vocab.API)
 	}
 	c.trail.Intent = Intent{CommandID: id.New(id.Command, now), PlaceID: r.PlaceID, Key: r.Key, Meaning: c.meaning,
 		DoorID: door.DoorID, BoardID: door.BoardID, Command: r.Command, Minutes: r.Minutes, Reason: r.Reason,
 		Method: r.Method, ActorID: r.ActorID, ActorLabel: r.ActorLabel, GrantID: r.GrantID, EntryReason: r.EntryReason,
 		RequestedAt: now, AgedAt: s.age.now()}
-	c.trail.Intent.Status, c.trail.Intent.Body = c.render(c.result(NoResponse)) // stands if we die [CMD-6]
+	c.trail.Intent.Status, c.trail.Intent.Body = c.render(c.result(vocab.NoResponse)) // stands if we die [CMD-6]
 	return c
 }
 
@@ -138,7 +139,7 @@ func (c *execution) replay(prior *Prior, err error) (Answer, error) {
 		}
 		s.countReplay(in.CommandID)
 		return Answer{Status: in.Status, Body: in.Body, Replayed: true, Result: Result{CommandID: in.CommandID, DoorID: in.DoorID, Command: in.Command,
-			Outcome: NoResponse, TimeoutMs: s.cfg.Wait.Milliseconds(), RequestedAt: in.RequestedAt}}, nil
+			Outcome: vocab.NoResponse, TimeoutMs: s.cfg.Wait.Milliseconds(), RequestedAt: in.RequestedAt}}, nil
 	}
 	s.count.replayed.Add(1)
 	ans := prior.Answer
@@ -177,21 +178,21 @@ func (c *execution) conflict(ctx context.Context) (again bool, err error) {
 }
 
 // outcome sends the command and waits for what comes of it.
-func (c *execution) outcome() string {
+func (c *execution) outcome() vocab.Outcome {
 	play, _ := simulate(c.req)
 	switch play.outcome {
-	case Offline:
-		return c.decide(Offline)
-	case Refused:
+	case vocab.Offline:
+		return c.decide(vocab.Offline)
+	case vocab.Refused:
 		c.mu.Lock()
-		c.report, c.at = &wire.Report{Result: wire.ResultRefused, Code: play.code}, c.s.now()
+		c.report, c.at = &wire.Report{Result: vocab.Refused, Code: play.code}, c.s.now()
 		c.mu.Unlock()
-		return c.decide(Refused)
+		return c.decide(vocab.Refused)
 	}
-	if play.outcome != NoResponse || play.opened { // a silence that was asked for needs no board
+	if play.outcome != vocab.NoResponse || play.opened { // a silence that was asked for needs no board
 		c.pass(BeforePublish)
 		if err := c.send(); err != nil { // [CMD-2] nothing was sent
-			return c.decide(Offline)
+			return c.decide(vocab.Offline)
 		}
 	}
 	c.trail.Published = clock.Mono()
@@ -211,19 +212,19 @@ func (c *execution) send() error {
 }
 
 // wait returns the outcome: the report's, or noResponse when the wait is over.
-func (c *execution) wait(play sim) string {
+func (c *execution) wait(play sim) vocab.Outcome {
 	over := make(chan struct{})
 	defer clock.WallAfter(c.s.cfg.Wait, func() { close(over) }).Stop()
 	arrived := c.arrived
-	if play.outcome == NoResponse {
+	if play.outcome == vocab.NoResponse {
 		arrived = nil
 	}
 	select {
 	case <-arrived:
 	case <-over:
-		return c.decide(NoResponse)
+		return c.decide(vocab.NoResponse)
 	case <-c.s.stop:
-		return c.decide(NoResponse)
+		return c.decide(vocab.NoResponse)
 	}
 	if rest := play.delay - (clock.Mono() - c.trail.Published); rest > 0 {
 		held := make(chan struct{})
@@ -231,19 +232,19 @@ func (c *execution) wait(play sim) string {
 		select {
 		case <-held:
 		case <-over:
-			return c.decide(NoResponse)
+			return c.decide(vocab.NoResponse)
 		case <-c.s.stop:
-			return c.decide(NoResponse)
+			return c.decide(vocab.NoResponse)
 		}
 	}
-	if c.report.Result == wire.ResultRefused {
-		return c.decide(Refused)
+	if c.report.Result == vocab.Refused {
+		return c.decide(vocab.Refused)
 	}
-	return c.decide(Reported)
+	return c.decide(vocab.Reported)
 }
 
 // decide fixes the outcome: what comes in from now on is late or a duplicate.
-func (c *execution) decide(outcome string) string {
+func (c *execution) decide(outcome vocab.Outcome) vocab.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.decided, c.trail.Outcome = outcome, outcome
@@ -255,7 +256,7 @@ func (c *execution) decide(outcome string) string {
 
 // settle commits outcome, record and answer, and then answers. While the store
 // is away callers are told so and the commit is tried again.
-func (c *execution) settle(outcome string) {
+func (c *execution) settle(outcome vocab.Outcome) {
 	c.mu.Lock()
 	res := c.result(outcome)
 	c.mu.Unlock()
@@ -283,7 +284,7 @@ func (c *execution) settle(outcome string) {
 // known until it is committed.
 func (c *execution) bound(ans Answer) clock.Timer {
 	overdue := func() {
-		if ans.Result.Outcome == NoResponse {
+		if ans.Result.Outcome == vocab.NoResponse {
 			c.answer(ans, nil)
 		}
 		c.answer(Answer{}, ErrUnavailable)
@@ -306,7 +307,7 @@ func (c *execution) hurry() {
 	switch {
 	case c.stage == claiming:
 		c.answer(Answer{}, ErrStopped)
-	case c.stage == settling && c.decided == NoResponse:
+	case c.stage == settling && c.decided == vocab.NoResponse:
 		c.overdue()
 	case c.stage == settling:
 		clock.WallAfter(stopGrace, c.overdue)

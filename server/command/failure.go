@@ -1,6 +1,9 @@
 package command
 
-import "github.com/doorlab/doorlab/server/fail"
+import (
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/fail"
+)
 
 // Failure is the caller's error when the command wasn't reported as done;
 // nil when it was. offline is the code for a board without a connection:
@@ -8,15 +11,15 @@ import "github.com/doorlab/doorlab/server/fail"
 // Details: reason (the outcome), commandId, and deviceCode or timeoutMs.
 func (r Result) Failure(offline string) *fail.Error {
 	switch r.Outcome {
-	case Reported: // [CMD-1]
+	case vocab.Reported: // [CMD-1]
 		return nil
-	case Offline: // [CMD-2]
+	case vocab.Offline: // [CMD-2]
 		return fail.New(offline, "the device is not connected; the command was not sent",
-			"reason", r.Outcome, "commandId", r.CommandID)
-	case Refused: // [CMD-3]
+			"reason", vocab.Offline, "commandId", r.CommandID)
+	case vocab.Refused: // [CMD-3]
 		return fail.New(fail.DeviceRefused, "the device refused the command",
-			"reason", r.Outcome, "commandId", r.CommandID, "deviceCode", r.DeviceCode)
+			"reason", vocab.Refused, "commandId", r.CommandID, "deviceCode", r.DeviceCode)
 	}
 	return fail.New(fail.DeviceNoResponse, "the device did not answer; whether it executed the command is unknown", // [CMD-4]
-		"reason", NoResponse, "commandId", r.CommandID, "timeoutMs", r.TimeoutMs)
+		"reason", vocab.NoResponse, "commandId", r.CommandID, "timeoutMs", r.TimeoutMs)
 }

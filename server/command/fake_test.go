@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -20,8 +21,8 @@ type memLedger struct {
 	mu      sync.Mutex
 	rows    map[string]*memRow // by command id
 	keys    map[keyID]string
-	records map[string]string // command id -> result
-	settled map[string]string
+	records map[string]vocab.Result // by command id
+	settled map[string]vocab.Result
 	replays map[string]int
 	fail    bool
 	commits int
@@ -38,7 +39,7 @@ type memRow struct {
 }
 
 func newMemLedger() *memLedger {
-	return &memLedger{rows: map[string]*memRow{}, keys: map[keyID]string{}, records: map[string]string{}, settled: map[string]string{}, replays: map[string]int{}}
+	return &memLedger{rows: map[string]*memRow{}, keys: map[keyID]string{}, records: map[string]vocab.Result{}, settled: map[string]vocab.Result{}, replays: map[string]int{}}
 }
 
 func (l *memLedger) Door(doorID string) (Door, error) {
@@ -123,16 +124,16 @@ func (l *memLedger) Late(r LateReport) (Late, error) {
 	switch {
 	case l.fail:
 		return 0, errDisk
-	case row == nil || row.st.Outcome == Offline:
+	case row == nil || row.st.Outcome == vocab.Offline:
 		return LateUnknown, nil
 	case row.in.BoardID != r.BoardID:
 		return LateForeign, nil
-	case row.st.Outcome != NoResponse || l.settled[r.CommandID] != "":
+	case row.st.Outcome != vocab.NoResponse || l.settled[r.CommandID] != "":
 		return LateKnown, nil
 	}
 	l.settled[r.CommandID] = "opened"
 	if r.Refused {
-		l.settled[r.CommandID] = Refused
+		l.settled[r.CommandID] = vocab.Refused
 	}
 	return LateSettled, nil
 }
@@ -247,12 +248,12 @@ func (r *rig) acked() string {
 func (r *rig) ok(d time.Duration) {
 	r.b.answer = func(boardID string, c wire.Command) {
 		time.Sleep(d) // fake time
-		r.Report(boardID, wire.Report{CommandID: c.ID, Result: wire.ResultOK}, r.ack("rpt"))
+		r.Report(boardID, wire.Report{CommandID: c.ID, Result: vocab.OK}, r.ack("rpt"))
 	}
 }
 
 func render(res Result) (int, []byte) {
-	status := map[string]int{Reported: 200, Offline: 409, Refused: 502, NoResponse: 504}[res.Outcome]
+	status := map[vocab.Outcome]int{vocab.Reported: 200, vocab.Offline: 409, vocab.Refused: 502, vocab.NoResponse: 504}[res.Outcome]
 	return status, fmt.Appendf(nil, "%s %s %s %s", res.Command, res.Outcome, res.DeviceCode, res.CommandID)
 }
 

@@ -1,6 +1,10 @@
 package command
 
-import "time"
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
 
 // LateReport is a report that no running command waits for.
 type LateReport struct {
@@ -15,7 +19,7 @@ type LateReport struct {
 type Past struct {
 	BoardID string
 	Command string
-	Outcome string // "" = not settled
+	Outcome vocab.Outcome // "" = not settled
 }
 
 // Late is what a late report met.
@@ -31,18 +35,18 @@ const (
 
 // Verdict is what a late report means for a command. LateSettled: unless it is
 // settled already, the 504's record is to be settled as the given result.
-func (r LateReport) Verdict(was Past) (v Late, settleAs string) {
+func (r LateReport) Verdict(was Past) (v Late, settleAs vocab.Result) {
 	switch {
 	case was == Past{}:
 		return LateUnknown, ""
 	case was.BoardID != r.BoardID:
 		return LateForeign, ""
-	case was.Outcome == Offline || was.Outcome == "": // never sent, or not sent yet
+	case was.Outcome == vocab.Offline || was.Outcome == "": // never sent, or not sent yet
 		return LateUnknown, ""
-	case was.Outcome != NoResponse:
+	case was.Outcome != vocab.NoResponse:
 		return LateKnown, ""
 	case r.Refused:
-		return LateSettled, RecordResult(was.Command, Refused)
+		return LateSettled, RecordResult(was.Command, vocab.Refused)
 	}
-	return LateSettled, RecordResult(was.Command, Reported) // [CMD-4] the answer stays 504, the record tells
+	return LateSettled, RecordResult(was.Command, vocab.Reported) // [CMD-4] the answer stays 504, the record tells
 }

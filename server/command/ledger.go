@@ -1,6 +1,10 @@
 package command
 
-import "time"
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
 
 // Ledger keeps intents, outcomes and answers durable. server/store implements it.
 // Every method returns after the commit; errors are the store's (ErrUnavailable).
@@ -49,11 +53,11 @@ type Intent struct {
 	Command     string
 	Minutes     int
 	Reason      string
-	Method      string
+	Method      vocab.Method
 	ActorID     string
 	ActorLabel  string
 	GrantID     string
-	EntryReason string
+	EntryReason vocab.Reason
 	RequestedAt time.Time
 	AgedAt      time.Time // RequestedAt by the time that keys age by
 	Status      int       // the answer when the outcome is noResponse
@@ -71,7 +75,7 @@ type Prior struct {
 // Settlement is the end of a command.
 type Settlement struct {
 	Intent     Intent
-	Outcome    string
+	Outcome    vocab.Outcome
 	DeviceCode string
 	ReportedAt time.Time // zero = no report
 	Status     int
@@ -80,15 +84,15 @@ type Settlement struct {
 
 // RecordResult is the result of the entry record: opened, held or locked when
 // the board reported, else the outcome.
-func RecordResult(command, outcome string) string {
-	if outcome != Reported {
-		return outcome
+func RecordResult(command string, outcome vocab.Outcome) vocab.Result {
+	if outcome != vocab.Reported {
+		return vocab.Result(outcome)
 	}
 	switch command {
 	case "hold":
-		return "held"
+		return vocab.Held
 	case "close":
-		return "locked"
+		return vocab.Locked
 	}
-	return "opened"
+	return vocab.Opened
 }

@@ -1,6 +1,10 @@
 package command
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
 
 // settleAtOnce is how many intents a start settles in one commit.
 const settleAtOnce = 1024
@@ -32,7 +36,7 @@ func (s *Service) Recover() (n int, err error) {
 func (s *Service) abandon(list ...Intent) error {
 	ends := make([]Settlement, 0, len(list))
 	for _, in := range list {
-		ends = append(ends, Settlement{Intent: in, Outcome: NoResponse, Status: in.Status, Body: in.Body})
+		ends = append(ends, Settlement{Intent: in, Outcome: vocab.NoResponse, Status: in.Status, Body: in.Body})
 	}
 	if err := s.cfg.Ledger.Settle(ends...); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -47,9 +48,9 @@ func (s *Service) Running(commandID string) bool {
 // sound reports whether a report makes sense.
 func sound(r wire.Report) bool {
 	switch r.Result {
-	case wire.ResultOK:
+	case vocab.OK:
 		return r.CommandID != ""
-	case wire.ResultRefused:
+	case vocab.Refused:
 		return r.CommandID != "" && slices.Contains(wire.RefusalCodes, r.Code)
 	}
 	return false
@@ -86,7 +87,7 @@ func (c *execution) take(r wire.Report, ack func(bool)) (first bool) {
 // acknowledgement, or, after a 504, the late settling of its record.
 func (c *execution) settled(r wire.Report, ack func(bool)) func() {
 	return func() {
-		if c.decided == NoResponse {
+		if c.decided == vocab.NoResponse {
 			c.s.late(c.door.BoardID, r, ack)
 			return
 		}
@@ -99,7 +100,7 @@ func (s *Service) late(boardID string, r wire.Report, ack func(bool)) {
 	done := s.cfg.Flight.Begin()
 	defer done()
 	got, err := s.cfg.Ledger.Late(LateReport{CommandID: r.CommandID, BoardID: boardID,
-		Refused: r.Result == wire.ResultRefused, ReportedAt: s.now()})
+		Refused: r.Result == vocab.Refused, ReportedAt: s.now()})
 	if err != nil {
 		return // not acknowledged: the board sends it again
 	}

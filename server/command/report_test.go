@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -12,12 +13,12 @@ func TestLateReport(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		a := r.must(t, open("k"))
-		report := wire.Report{CommandID: a.Result.CommandID, Result: wire.ResultOK}
+		report := wire.Report{CommandID: a.Result.CommandID, Result: vocab.OK}
 		for range 2 {
 			r.Report("brd_a", report, r.ack("late"))
 		}
 		r.Report("brd_b", report, r.ack("foreign"))
-		r.Report("brd_a", wire.Report{CommandID: "cmd_none", Result: wire.ResultOK}, r.ack("unknown"))
+		r.Report("brd_a", wire.Report{CommandID: "cmd_none", Result: vocab.OK}, r.ack("unknown"))
 		if got := r.acked(); got != "[late true late true foreign false unknown false]" {
 			t.Errorf("acks %s", got)
 		}
@@ -37,7 +38,7 @@ func TestReportDuringCommit(t *testing.T) {
 	var r *rig
 	trace := func(p Point, tr *Trail) {
 		if p == BeforeCommit {
-			r.Report("brd_a", wire.Report{CommandID: tr.Intent.CommandID, Result: wire.ResultOK}, r.ack("rpt"))
+			r.Report("brd_a", wire.Report{CommandID: tr.Intent.CommandID, Result: vocab.OK}, r.ack("rpt"))
 		}
 	}
 	bubble(t, func(c *Config) { c.Trace = trace }, func(t *testing.T, rr *rig) {
@@ -54,7 +55,7 @@ func TestWrongReports(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.b.answer = func(b string, c wire.Command) {
-			ok := wire.Report{CommandID: c.ID, Result: wire.ResultOK}
+			ok := wire.Report{CommandID: c.ID, Result: vocab.OK}
 			r.Report("brd_b", ok, r.ack("board"))
 			bad := ok
 			bad.Standing = &wire.Standing{Channel: 2, DoorID: "dor_2"}
@@ -62,7 +63,7 @@ func TestWrongReports(t *testing.T) {
 			bad = ok
 			bad.Result = "perhaps"
 			r.Report(b, bad, r.ack("garbage"))
-			bad = wire.Report{CommandID: c.ID, Result: wire.ResultRefused, Code: "mood"}
+			bad = wire.Report{CommandID: c.ID, Result: vocab.Refused, Code: "mood"}
 			r.Report(b, bad, r.ack("code"))
 			time.Sleep(time.Second)
 			ok.Standing = &wire.Standing{Channel: 1, State: "locked"}
@@ -96,8 +97,8 @@ func TestRecover(t *testing.T) {
 		if a := r.must(t, open("k")); a.Status != 504 || string(a.Body) != "unknown" || !a.Replayed || r.b.count() != 0 {
 			t.Errorf("%+v, %d sent", a, r.b.count())
 		}
-		r.Report("brd_a", wire.Report{CommandID: "cmd_old", Result: wire.ResultOK}, r.ack("late"))
-		if r.l.records["cmd_old"] != NoResponse || r.l.settled["cmd_old"] != "opened" || r.acked() != "[late true]" {
+		r.Report("brd_a", wire.Report{CommandID: "cmd_old", Result: vocab.OK}, r.ack("late"))
+		if r.l.records["cmd_old"] != vocab.NoResponse || r.l.settled["cmd_old"] != "opened" || r.acked() != "[late true]" {
 			t.Errorf("records %v, settled %v, acks %s", r.l.records, r.l.settled, r.acked())
 		}
 	})

@@ -1,5 +1,7 @@
 package command
 
+import "github.com/doorlab/doorlab/internal/vocab"
+
 // The results of an execution for its callers, its reports and the flight.
 
 func (c *execution) render(r Result) (int, []byte) {
@@ -10,13 +12,13 @@ func (c *execution) render(r Result) (int, []byte) {
 }
 
 // result is the outcome as callers see it. Called with mu held or before run.
-func (c *execution) result(outcome string) Result {
+func (c *execution) result(outcome vocab.Outcome) Result {
 	in := &c.trail.Intent
 	r := Result{CommandID: in.CommandID, DoorID: in.DoorID, Command: in.Command, Outcome: outcome, RequestedAt: in.RequestedAt}
 	switch outcome {
-	case NoResponse:
+	case vocab.NoResponse:
 		r.TimeoutMs = c.s.cfg.Wait.Milliseconds()
-	case Reported, Refused:
+	case vocab.Reported, vocab.Refused:
 		r.ReportedAt = c.at
 		if c.report != nil {
 			r.DeviceCode, r.Standing = c.report.Code, c.report.Standing

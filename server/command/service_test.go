@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -30,7 +31,7 @@ func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	refuse := func(r *rig) {
 		r.b.answer = func(b string, c wire.Command) {
-			r.Report(b, wire.Report{CommandID: c.ID, Result: wire.ResultRefused, Code: "jammed"}, r.ack("rpt"))
+			r.Report(b, wire.Report{CommandID: c.ID, Result: vocab.Refused, Code: "jammed"}, r.ack("rpt"))
 		}
 	}
 	for _, tc := range []struct {
@@ -38,21 +39,21 @@ func TestOutcomes(t *testing.T) {
 		boards func(*rig)
 		q      func(*Request)
 		status int
-		record string
+		record vocab.Result
 		sent   int
 		took   time.Duration
 	}{
 		{"reported", func(r *rig) { r.ok(30 * time.Millisecond) }, nil, 200, "opened", 1, 30 * time.Millisecond},
 		{"held", func(r *rig) { r.ok(0) }, func(q *Request) { q.Command, q.Minutes = wire.CmdHold, 5 }, 200, "held", 1, 0},
 		{"locked", func(r *rig) { r.ok(0) }, func(q *Request) { q.Command = wire.CmdClose }, 200, "locked", 1, 0},
-		{"refused", refuse, nil, 502, Refused, 1, 0},
-		{"offline", func(r *rig) { r.b.offline = true }, nil, 409, Offline, 0, 0},
-		{"noResponse", func(*rig) {}, nil, 504, NoResponse, 1, 8 * time.Second},
+		{"refused", refuse, nil, 502, vocab.Refused, 1, 0},
+		{"offline", func(r *rig) { r.b.offline = true }, nil, 409, vocab.Offline, 0, 0},
+		{"noResponse", func(*rig) {}, nil, 504, vocab.NoResponse, 1, 8 * time.Second},
 		{"just in time", func(r *rig) { r.ok(8*time.Second - time.Millisecond) }, nil, 200, "opened", 1, 8*time.Second - time.Millisecond},
-		{"sim offline", func(r *rig) { r.ok(0) }, sims("sim:offline"), 409, Offline, 0, 0},
-		{"sim refused", func(r *rig) { r.ok(0) }, sims("sim:refused:tamper"), 502, Refused, 0, 0},
-		{"sim silent", func(r *rig) { r.ok(0) }, sims("sim:noResponse"), 504, NoResponse, 0, 8 * time.Second},
-		{"sim silent after", func(r *rig) { r.ok(0) }, sims("sim:noResponse:opened"), 504, NoResponse, 1, 8 * time.Second},
+		{"sim offline", func(r *rig) { r.ok(0) }, sims("sim:offline"), 409, vocab.Offline, 0, 0},
+		{"sim refused", func(r *rig) { r.ok(0) }, sims("sim:refused:tamper"), 502, vocab.Refused, 0, 0},
+		{"sim silent", func(r *rig) { r.ok(0) }, sims("sim:noResponse"), 504, vocab.NoResponse, 0, 8 * time.Second},
+		{"sim silent after", func(r *rig) { r.ok(0) }, sims("sim:noResponse:opened"), 504, vocab.NoResponse, 1, 8 * time.Second},
 		{"sim delay", func(r *rig) { r.ok(0) }, sims("sim:delay:1500"), 200, "opened", 1, 1500 * time.Millisecond},
 		{"sim is only text here", func(r *rig) { r.ok(0) }, func(q *Request) { q.Reason = "sim:offline" }, 200, "opened", 1, 0},
 	} {
@@ -273,7 +274,7 @@ func TestStorageAway(t *testing.T) {
 			r.l.mu.Lock()
 			r.l.fail = true
 			r.l.mu.Unlock()
-			r.Report(b, wire.Report{CommandID: c.ID, Result: wire.ResultOK}, r.ack("rpt"))
+			r.Report(b, wire.Report{CommandID: c.ID, Result: vocab.OK}, r.ack("rpt"))
 		}
 		for range 2 { // the outcome is not durable: nobody hears of it
 			if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) {

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
 // sim is an outcome that a partner asked for in the test place.
 type sim struct {
-	outcome string // "" = the board's own
+	outcome vocab.Outcome // "" = the board's own
 	code    string
 	opened  bool          // noResponse: the door opens all the same
 	delay   time.Duration // the report is held back
@@ -46,16 +47,16 @@ func simulate(r Request) (_ sim, ok bool) {
 	}
 	kind, arg, more := strings.Cut(text, ":")
 	switch {
-	case kind == "offline" && !more:
-		return sim{outcome: Offline}, true
-	case kind == "refused" && !more:
-		return sim{outcome: Refused, code: "busy"}, true
-	case kind == "refused" && slices.Contains(wire.RefusalCodes, arg):
-		return sim{outcome: Refused, code: arg}, true
-	case kind == "noResponse" && !more:
-		return sim{outcome: NoResponse}, true
-	case kind == "noResponse" && arg == "opened":
-		return sim{outcome: NoResponse, opened: true}, true
+	case kind == vocab.Offline && !more:
+		return sim{outcome: vocab.Offline}, true
+	case kind == vocab.Refused && !more:
+		return sim{outcome: vocab.Refused, code: "busy"}, true
+	case kind == vocab.Refused && slices.Contains(wire.RefusalCodes, arg):
+		return sim{outcome: vocab.Refused, code: arg}, true
+	case kind == vocab.NoResponse && !more:
+		return sim{outcome: vocab.NoResponse}, true
+	case kind == vocab.NoResponse && arg == "opened":
+		return sim{outcome: vocab.NoResponse, opened: true}, true
 	case kind == "delay":
 		if ms, err := strconv.ParseUint(arg, 10, 31); err == nil {
 			return sim{delay: min(time.Duration(ms)*time.Millisecond, maxSimDelay)}, true

@@ -3,6 +3,8 @@ package command
 import (
 	"runtime"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Point is a step of a command at which the trace hook is called.
@@ -27,7 +29,7 @@ var CrashPoints = []Point{AfterClaim, BeforePublish, AfterPublish, BeforeCommit,
 // not reached. A hook may read Outcome and Reported from BeforeCommit on.
 type Trail struct {
 	Intent                                            Intent
-	Outcome                                           string
+	Outcome                                           vocab.Outcome
 	Accepted, Committed, Published, Reported, Settled time.Duration
 }
 

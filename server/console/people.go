@@ -28,7 +28,7 @@ func (c Config) call(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	control.Data(w, map[string]any{"answered": res.Answered, "result": orNull(res.Result), "reason": orNull(res.Reason), "doorId": orNull(res.DoorID)})
+	control.Data(w, map[string]any{"answered": res.Answered, "result": orNull(string(res.Result)), "reason": orNull(string(res.Reason)), "doorId": orNull(res.DoorID)})
 }
 
 func orNull(s string) *string {

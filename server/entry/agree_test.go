@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
@@ -207,7 +208,7 @@ func (fixed) Every(time.Duration, func()) clock.Timer     { panic("no timers her
 // decision is what one of the three says.
 type decision struct {
 	allow  bool
-	reason string
+	reason vocab.Reason
 	grant  string
 }
 
@@ -224,17 +225,17 @@ func (c *agreeCase) ask() (what, wrong string) {
 	if len(c.links) > 0 && c.r.IntN(8) > 0 {
 		token = c.links[c.r.IntN(len(c.links))]
 	}
-	method := []string{access.MethodLink, access.MethodPhone, access.MethodOnsite}[c.r.IntN(3)]
+	method := []vocab.Method{vocab.Link, vocab.Phone, vocab.Onsite}[c.r.IntN(3)]
 	outage := int64(0)
 	var server decision
 	switch method {
-	case access.MethodLink:
+	case vocab.Link:
 		server = c.mem.open(token, door)
-	case access.MethodPhone:
+	case vocab.Phone:
 		token = ""
 		server, door = c.mem.call(phone)
 		if why := c.wrongDoor(phone, door, now); why != "" {
-			return method, why
+			return string(method), why
 		}
 	default:
 		outage = []int64{0, 0, 3_600_000, access.OutageLimitMs, access.OutageLimitMs + 1, -1}[c.r.IntN(6)]
@@ -247,17 +248,17 @@ func (c *agreeCase) ask() (what, wrong string) {
 	if door != "" {
 		board = c.present(phone, token, door, now, outage)
 	}
-	if board.reason == access.MethodOnsite {
-		board.reason = method
+	if board.reason == vocab.Reason(vocab.Onsite) {
+		board.reason = vocab.Reason(method)
 	}
 	ask := fmt.Sprintf("%s of %s%s at %s, %s, outage %d", method, phone, token, door, ms(now).Format(time.RFC3339Nano), outage)
 	if server != board {
-		return method, fmt.Sprintf("%s: server %+v, board %+v", ask, server, board)
+		return string(method), fmt.Sprintf("%s: server %+v, board %+v", ask, server, board)
 	}
-	if why := c.reference(method, phone, token, door, now, outage).differs(server); why != "" {
-		return method, ask + ": " + why
+	if why := c.reference(string(method), phone, token, door, now, outage).differs(server); why != "" {
+		return string(method), ask + ": " + why
 	}
-	return method + " " + server.reason, ""
+	return string(method) + " " + string(server.reason), ""
 }
 
 // present asks the board.
@@ -276,7 +277,7 @@ func (c *agreeCase) present(phone, token, door string, now, outage int64) decisi
 	_, effects := firmware.Step(s, ev)
 	for _, e := range effects {
 		if e.Kind == firmware.Decided {
-			return decision{e.Record.Result == firmware.Opened, e.Record.Reason, e.Record.GrantID}
+			return decision{e.Record.Result == vocab.Opened, e.Record.Reason, e.Record.GrantID}
 		}
 	}
 	return decision{reason: "the board said nothing"}
@@ -317,16 +318,16 @@ func (m *memStore) decided(err error) decision {
 	case m.sent != nil:
 		return decision{true, m.sent.EntryReason, m.sent.GrantID}
 	case code == fail.LinkInvalid:
-		return decision{reason: access.LinkInvalid}
+		return decision{reason: vocab.LinkInvalid}
 	case m.denied != nil:
 		return decision{reason: m.denied.Reason}
 	}
-	return decision{reason: fmt.Sprint("neither sent nor denied: ", err)}
+	return decision{reason: vocab.Reason(fmt.Sprint("neither sent nor denied: ", err))}
 }
 
 func (m *memStore) Execute(_ context.Context, r command.Request) (command.Answer, error) {
 	m.sent = &r
-	return command.Answer{Result: command.Result{Outcome: command.Reported}}, nil
+	return command.Answer{Result: command.Result{Outcome: vocab.Reported}}, nil
 }
 
 func (m *memStore) Place(string) (place.Place, error)            { return m.place, nil }

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
-	"github.com/doorlab/doorlab/server/record"
 )
 
 // Call is a phone call from a caller id to a number. The number names the
@@ -25,7 +25,7 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	if err != nil {
 		return CallResult{}, err
 	}
-	v, err := s.visit(access.MethodPhone, p.ID, National(from))
+	v, err := s.visit(vocab.Phone, p.ID, National(from))
 	if err != nil {
 		return CallResult{}, err
 	}
@@ -57,7 +57,7 @@ func (s *Service) refuseCall(who, door string, v visit, a access.Answer) (CallRe
 	if ok, _ := s.denials.Allow(who, v.now); !ok {
 		return CallResult{}, nil
 	}
-	res := CallResult{Answered: true, Result: record.Denied, Reason: a.Reason, DoorID: door}
+	res := CallResult{Answered: true, Result: vocab.Denied, Reason: a.Reason, DoorID: door}
 	if ok, _ := s.refused.Allow(who, v.now); !ok {
 		return res, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/fail"
@@ -17,7 +18,7 @@ import (
 // read once.
 type visit struct {
 	now     time.Time
-	method  string // access.MethodPhone or access.MethodLink
+	method  vocab.Method // vocab.Phone or vocab.Link
 	place   place.Place
 	windows []access.Window
 	grants  []access.Grant // of the person, any state
@@ -27,7 +28,7 @@ type visit struct {
 
 // visit begins an attempt and reads what decisions about a person at a place
 // need. Unless it fails, the attempt has to be ended.
-func (s *Service) visit(method, placeID, phone string) (v visit, err error) {
+func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, err error) {
 	v = visit{now: s.cfg.Clock.Now(), method: method, phone: phone, end: s.cfg.Openings.Begin(placeID)} // before anything is read
 	defer func() {
 		if err != nil {
@@ -54,7 +55,7 @@ func (v visit) mode(doorID string) string {
 // decide asks the one routine about a door [ENT-3].
 func (v visit) decide(doorID string) access.Answer {
 	return access.Decide(access.Question{Now: v.now, Method: v.method, DoorID: doorID,
-		Link: v.method == access.MethodLink, LinkOK: true, Mode: v.mode(doorID), Grants: v.grants})
+		Link: v.method == vocab.Link, LinkOK: true, Mode: v.mode(doorID), Grants: v.grants})
 }
 
 // open sends the command of an allowed visit; the record is written by the
@@ -70,12 +71,12 @@ func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Ans
 }
 
 // deny records a refusal. The door is "" when none could be chosen.
-func (s *Service) deny(placeID, doorID, method, reason, phone string, at time.Time) error {
+func (s *Service) deny(placeID, doorID string, method vocab.Method, reason vocab.Reason, phone string, at time.Time) error {
 	actor, label := access.MaskPhone(phone)
 	return record.Keeper{Store: s.cfg.Store}.Add(record.Record{ // [ENT-4]
-		PlaceID: placeID, DoorID: doorID, Result: record.Denied, Reason: reason,
+		PlaceID: placeID, DoorID: doorID, Result: vocab.Denied, Reason: reason,
 		Method: method, Actor: actor, ActorLabel: label, RequestedAt: fail.Milli(at)})
 }
 
 // result names an outcome as a record does.
-func result(d command.Result) string { return command.RecordResult(wire.CmdOpen, d.Outcome) }
+func result(d command.Result) vocab.Result { return command.RecordResult(wire.CmdOpen, d.Outcome) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/limit"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
@@ -81,10 +82,10 @@ func New(cfg Config) *Service {
 
 // CallResult is the result of a phone call.
 type CallResult struct {
-	Answered bool   // false: the number is not assigned, phone entry is off, or the caller has called too often
-	Result   string // opened denied offline refused noResponse
-	Reason   string // phone or free_window, or why denied
-	DoorID   string // "" = no door could be chosen
+	Answered bool         // false: the number is not assigned, phone entry is off, or the caller has called too often
+	Result   vocab.Result // opened denied offline refused noResponse
+	Reason   vocab.Reason // phone or free_window, or why denied
+	DoorID   string       // "" = no door could be chosen
 }
 
 // LinkView is what the page of an entry link shows.
@@ -101,7 +102,7 @@ type LinkDoor struct{ ID, Name string }
 
 // OpenResult is the result of pressing a button.
 type OpenResult struct {
-	Result   string // opened offline refused noResponse
+	Result   vocab.Result // opened offline refused noResponse
 	DoorID   string
 	DoorName string
 	Device   command.Result

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/fail"
@@ -38,7 +39,7 @@ const (
 // door plays server/command: it answers with outcome and writes the record.
 type door struct {
 	h       *house
-	outcome string
+	outcome vocab.Outcome
 	err     error
 	gate    chan struct{} // nil = answers at once
 	begun   chan struct{} // told when one begins; nil = nobody
@@ -79,7 +80,7 @@ type house struct {
 
 func newHouse(t testing.TB) *house {
 	h := &house{House: storetest.New(t), t: t}
-	h.door = &door{h: h, outcome: command.Reported}
+	h.door = &door{h: h, outcome: vocab.Reported}
 	h.grants = grant.New(grant.Config{Clock: h.Clock, Store: h.Store, Secret: []byte("s"), Openings: &h.openings})
 	h.places = place.New(place.Config{Clock: h.Clock, Store: h.Store, Openings: &h.openings})
 	h.Service = entry.New(entry.Config{Clock: h.Clock, Store: h.Store, Device: h.door, Openings: &h.openings})
@@ -134,7 +135,7 @@ func (h *house) last() (record.Record, int) {
 	return rs[0], total
 }
 
-func answered(result, reason, door string) entry.CallResult {
+func answered(result vocab.Result, reason vocab.Reason, door string) entry.CallResult {
 	return entry.CallResult{Answered: true, Result: result, Reason: reason, DoorID: door}
 }
 
@@ -170,7 +171,7 @@ func TestCall(t *testing.T) {
 			_, err := h.places.PatchPlace("plc_a", place.PlacePatch{PhoneEnabled: ptr(false)})
 			h.ok(err)
 		}, number, kim, entry.CallResult{}, "", false},
-		"line down": {func(h *house) { h.permit("r", 1); h.door.outcome = command.Offline }, number, kim, answered("offline", "phone", "dor_1"), "guest:*5678", true},
+		"line down": {func(h *house) { h.permit("r", 1); h.door.outcome = vocab.Offline }, number, kim, answered("offline", "phone", "dor_1"), "guest:*5678", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -211,13 +212,13 @@ func TestCredit(t *testing.T) {
 	}
 	h.revoke("sooner")
 	h.Pass(3 * time.Second) // or the call joins the one before
-	h.door.outcome = command.NoResponse
+	h.door.outcome = vocab.NoResponse
 	if got := call(); got != later.ID || used(got) != "0 false" {
 		t.Errorf("credited %s, used %s: only a reported opening counts", got, used(got))
 	}
 	h.revoke("later")
 	h.Pass(3 * time.Second)
-	h.door.outcome = command.Reported
+	h.door.outcome = vocab.Reported
 	if got := call(); got != m.ID || used(got) != "0 false" {
 		t.Errorf("credited %s", got)
 	}
@@ -248,9 +249,9 @@ func TestOpenDecides(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set    func(h *house)
 		door   string
-		code   string // of the error, "" = opened
-		rule   string // details.rule
-		reason string // of the record, "" = none
+		code   string       // of the error, "" = opened
+		rule   string       // details.rule
+		reason vocab.Reason // of the record, "" = none
 		actor  string
 	}{
 		"permit":               {func(h *house) {}, "dor_1", "", "", "link", "guest:*5678"},
@@ -287,11 +288,11 @@ func TestOpenDecides(t *testing.T) {
 
 func TestOpenOutcomes(t *testing.T) {
 	t.Parallel()
-	for outcome, code := range map[string]string{command.Offline: fail.StoreOffline, command.Refused: fail.DeviceRefused, command.NoResponse: fail.DeviceNoResponse} {
+	for outcome, code := range map[vocab.Outcome]string{vocab.Offline: fail.StoreOffline, vocab.Refused: fail.DeviceRefused, vocab.NoResponse: fail.DeviceNoResponse} {
 		h := newHouse(t)
 		h.door.outcome = outcome
 		got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1")
-		if err != nil || got.Result != outcome || fail.CodeOf(got.Failure()) != code || got.Failure().Details["reason"] != outcome {
+		if err != nil || got.Result != vocab.Result(outcome) || fail.CodeOf(got.Failure()) != code || got.Failure().Details["reason"] != string(outcome) {
 			t.Errorf("%s: %+v %v %v", outcome, got, err, got.Failure())
 		}
 	}

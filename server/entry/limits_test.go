@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/fail"
-	"github.com/doorlab/doorlab/server/record"
 )
 
 // TestFloodOfDenials: a link that is refused for any reason leaves at most 60
@@ -57,7 +56,7 @@ func TestFloodOfCalls(t *testing.T) {
 	if _, n := h.last(); n != 6 || answered != 60 {
 		t.Errorf("%d records, %d answered", n, answered)
 	}
-	if got, err := h.Call(ctx, number, "01000000002"); err != nil || got.Reason != access.NoValidGrant {
+	if got, err := h.Call(ctx, number, "01000000002"); err != nil || got.Reason != vocab.NoValidGrant {
 		t.Errorf("another number: %+v, %v", got, err)
 	}
 }
@@ -71,7 +70,7 @@ func TestOpeningsByPhone(t *testing.T) {
 	for i := range 10 {
 		got, err := h.Call(ctx, number, kim)
 		h.ok(err)
-		if want := i < 6; got.Answered != want || want && got.Result != record.Opened {
+		if want := i < 6; got.Answered != want || want && got.Result != vocab.Opened {
 			t.Errorf("call %d: %+v", i, got)
 		}
 		again, err := h.Call(ctx, number, kim)
@@ -85,7 +84,7 @@ func TestOpeningsByPhone(t *testing.T) {
 		t.Errorf("%d openings", n)
 	}
 	h.Pass(time.Minute)
-	if got, err := h.Call(ctx, number, kim); err != nil || got.Result != record.Opened {
+	if got, err := h.Call(ctx, number, kim); err != nil || got.Result != vocab.Opened {
 		t.Errorf("a minute later: %+v, %v", got, err)
 	}
 }

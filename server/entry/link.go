@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 )
@@ -63,7 +64,7 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 	if err != nil {
 		return OpenResult{}, err
 	}
-	v, err := s.visit(access.MethodLink, g.PlaceID, g.Phone)
+	v, err := s.visit(vocab.Link, g.PlaceID, g.Phone)
 	if err != nil {
 		return OpenResult{}, err
 	}
@@ -80,7 +81,7 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 		if err := s.deny(g.PlaceID, d.ID, v.method, a.Reason, v.phone, v.now); err != nil {
 			return OpenResult{}, err
 		}
-		return OpenResult{}, fail.New(fail.EntryDenied, "entry is denied: "+a.Reason, "rule", a.Reason)
+		return OpenResult{}, fail.New(fail.EntryDenied, "entry is denied: "+string(a.Reason), "rule", string(a.Reason))
 	}
 	return s.press(ctx, press{link, d.ID}, v, func() (OpenResult, error) {
 		res, err := s.open(ctx, v, d.ID, a)
@@ -117,7 +118,7 @@ func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
 	if ok, _ := s.denials.Allow(who, now); !ok {
 		return linkInvalid()
 	}
-	if err := s.deny(g.PlaceID, d.ID, access.MethodLink, access.LinkInvalid, g.Phone, now); err != nil {
+	if err := s.deny(g.PlaceID, d.ID, vocab.Link, vocab.LinkInvalid, g.Phone, now); err != nil {
 		return err
 	}
 	return linkInvalid()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/record"
 )
@@ -54,8 +55,8 @@ func paging(limit, offset *int) error {
 // policy. Errors: the store's.
 func (s *Service) Changed(by Reader, label, doorID, note string) error {
 	now := fail.Milli(s.cfg.Clock.Now())
-	err := record.Keeper{Store: s.cfg.Store}.Add(record.Record{PlaceID: by.PlaceID, DoorID: doorID, Result: record.Changed, // [CMD-8]
-		Reason: "api", Method: "api", Actor: "api:" + by.KeyID, ActorLabel: label, RequestedAt: now, Note: note})
+	err := record.Keeper{Store: s.cfg.Store}.Add(record.Record{PlaceID: by.PlaceID, DoorID: doorID, Result: vocab.Changed, // [CMD-8]
+		Reason: vocab.Reason(vocab.API), Method: vocab.API, Actor: "api:" + by.KeyID, ActorLabel: label, RequestedAt: now, Note: note})
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (s *Service) Events(placeID string, q record.EventQuery) (list []record.Eve
 		return nil, 0, err
 	}
 	for _, r := range q.Results {
-		if r != record.Opened && r != record.Denied {
+		if r := vocab.Result(r); r != vocab.Opened && r != vocab.Denied {
 			return nil, 0, invalidQuery("result", "must be opened or denied")
 		}
 	}

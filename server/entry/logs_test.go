@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/record"
@@ -22,7 +22,7 @@ func TestRecords(t *testing.T) {
 	}
 	by := entry.Reader{PlaceID: "plc_a", KeyID: "key_a", RequestID: "req_1"}
 	rs, total, err := h.Service.Records(by, entry.LogQuery{})
-	if err != nil || total != 2 || rs[0].Result != record.Denied || rs[1].ActorLabel != "010-****-5678" {
+	if err != nil || total != 2 || rs[0].Result != vocab.Denied || rs[1].ActorLabel != "010-****-5678" {
 		t.Errorf("%+v, %v", rs, err)
 	}
 	as, n, err := h.Audits("plc_a", 10, 0)
@@ -63,7 +63,7 @@ func TestEvents(t *testing.T) {
 	call("01099990000") // denied
 	h.window("dor_2", "free")
 	call("01099990000") // opened, no permit
-	h.door.outcome = command.Offline
+	h.door.outcome = vocab.Offline
 	call(kim) // no event
 	show := func(q record.EventQuery) string {
 		es, total, err := h.Service.Events("plc_a", q)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
@@ -33,7 +34,7 @@ func (l *line) Send(_ context.Context, boardID string, c wire.Command) error {
 		l.late.Add(1)
 	}
 	l.sent.Add(1)
-	go l.service.Report(boardID, wire.Report{CommandID: c.ID, Result: wire.ResultOK}, func(bool) {})
+	go l.service.Report(boardID, wire.Report{CommandID: c.ID, Result: vocab.OK}, func(bool) {})
 	return nil
 }
 

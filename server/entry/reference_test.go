@@ -17,7 +17,7 @@ type ruling struct {
 }
 
 func (r ruling) differs(d decision) string {
-	if d.allow != r.allow || !slices.Contains(r.reasons, d.reason) || len(r.credits) == 0 && d.grant != "" || len(r.credits) > 0 && !slices.Contains(r.credits, d.grant) {
+	if d.allow != r.allow || !slices.Contains(r.reasons, string(d.reason)) || len(r.credits) == 0 && d.grant != "" || len(r.credits) > 0 && !slices.Contains(r.credits, d.grant) {
 		return fmt.Sprintf("decided %+v, the reference says %+v", d, r)
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -197,7 +198,7 @@ func TestHelper(t *testing.T) {
 		if tok.Wait(); tok.Result()["sac/v1/brd_1/cmd"] != 128 {
 			t.Error("a helper may subscribe")
 		}
-		h.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: wire.ResultOK})
+		h.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: vocab.OK})
 		if a := b.ack(); a.Type != wire.AckRpt || a.CommandID != "cmd_1" || !a.Accepted {
 			t.Errorf("%+v", a)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -94,7 +95,7 @@ func (b *peer) configured(a wire.SyncAck) {
 	b.mu.Lock()
 	p := b.pending
 	mine := p != nil && p.id == a.ID
-	if a.Result == wire.ResultRefused {
+	if a.Result == vocab.Refused {
 		if mine {
 			p.finish(board.Refused(a.Code))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -145,7 +146,7 @@ func (b *peer) report(l *link, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	received := history.Event{Kind: history.Received, Epoch: l.epoch, CommandID: r.CommandID, Result: r.Result, Reason: r.Code}
+	received := history.Event{Kind: history.Received, Epoch: l.epoch, CommandID: r.CommandID, Result: r.Result, Reason: vocab.Reason(r.Code)}
 	running := g.reports.Running(r.CommandID)
 	if running { // before anything follows from it
 		g.tell(b, received)
@@ -202,9 +203,9 @@ func (b *peer) state(payload []byte) error {
 
 func (b *peer) refusedReport(r wire.Report) {
 	switch {
-	case r.Result != wire.ResultOK && r.Result != wire.ResultRefused:
+	case r.Result != vocab.OK && r.Result != vocab.Refused:
 		b.drop(dropMisfit, wire.UpRpt, "result", 1)
-	case r.Result == wire.ResultRefused && !slices.Contains(wire.RefusalCodes, r.Code):
+	case r.Result == vocab.Refused && !slices.Contains(wire.RefusalCodes, r.Code):
 		b.drop(dropMisfit, wire.UpRpt, "code", 1)
 	default:
 		b.drop(dropUnknown, wire.UpRpt, "commandId", 1)

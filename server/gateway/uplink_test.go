@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/record"
@@ -82,7 +83,7 @@ func TestWithDeviceAndStore(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		b.say(wire.UpRpt, wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: "ok"})
-		if a := <-answers; a.Result.Outcome != command.Reported || a.Result.CommandID != c.ID {
+		if a := <-answers; a.Result.Outcome != vocab.Reported || a.Result.CommandID != c.ID {
 			t.Errorf("%+v", a)
 		}
 		if a := b.ack(); a.CommandID != c.ID || !a.Accepted {

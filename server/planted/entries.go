@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/api"
 	"github.com/doorlab/doorlab/server/board"
@@ -192,11 +193,11 @@ var again atomic.Int64
 func (t recordTx) InsertRecord(r record.Record) (bool, error) {
 	switch t.name {
 	case "denials-not-recorded":
-		if r.Result == record.Denied {
+		if r.Result == vocab.Denied {
 			return true, nil
 		}
 	case "denials-recorded-twice":
-		if r.Result == record.Denied {
+		if r.Result == vocab.Denied {
 			twin := r
 			twin.ID, twin.Dedupe = r.ID+"x", ""
 			if _, err := t.Tx.InsertRecord(twin); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -26,7 +27,7 @@ type Tx interface {
 	InsertRecord(r Record) (fresh bool, err error)
 	// RecordOfCommand finds a command's record. Errors: fail.ErrNotFound.
 	RecordOfCommand(commandID string) (Record, error)
-	SettleRecord(recordID, settledAs string, at time.Time) error
+	SettleRecord(recordID string, settledAs vocab.Result, at time.Time) error
 	InsertEvent(e Event) error
 	CountUse(permitID string, at time.Time) error
 }
@@ -52,12 +53,12 @@ func Keep(tx Tx, r Record, now time.Time) (fresh bool, err error) {
 // Settle says what became of a command that was answered 504: the record keeps
 // its result and gains settledAs, and an opening makes a late event. It does
 // nothing when there is no such record, or it is settled, or has another result.
-func Settle(tx Tx, commandID, settledAs string, at, now time.Time) (settled bool, err error) {
+func Settle(tx Tx, commandID string, settledAs vocab.Result, at, now time.Time) (settled bool, err error) {
 	r, err := tx.RecordOfCommand(commandID)
 	if errors.Is(err, fail.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || r.Result != NoResponse || r.SettledAs != "" {
+	if err != nil || r.Result != vocab.NoResponse || r.SettledAs != "" {
 		return false, err
 	}
 	if err := tx.SettleRecord(r.ID, settledAs, at); err != nil {
@@ -90,7 +91,7 @@ func filled(r Record, now time.Time) Record {
 // follow writes a record's events and counts the use of its permit.
 func follow(tx Tx, r Record, late bool, now time.Time) (err error) {
 	var c Credited
-	if r.GrantID != "" && (r.Result == Opened || r.Result == Denied) {
+	if r.GrantID != "" && (r.Result == vocab.Opened || r.Result == vocab.Denied) {
 		if c, err = tx.Credited(r.GrantID, r.PlaceID); err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func events(r Record, c Credited, late bool) []Event {
 		e.PermitID, e.ExternalRef = r.GrantID, c.ExternalRef
 	}
 	switch r.Result {
-	case Opened:
+	case vocab.Opened:
 		e.Kind = EntryOpened
 		if e.PermitID == "" {
 			return []Event{e}
@@ -126,7 +127,7 @@ func events(r Record, c Credited, late bool) []Event {
 		used := e
 		used.Kind = PermitUsed
 		return []Event{e, used}
-	case Denied:
+	case vocab.Denied:
 		e.Kind = EntryDenied
 		return []Event{e}
 	}

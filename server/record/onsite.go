@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -64,11 +65,11 @@ func acceptable(b board.State, r wire.Record, now time.Time) bool {
 		return false
 	}
 	switch r.Result {
-	case Opened:
-		return r.Reason == access.MethodOnsite || r.Reason == access.FreeWindow
-	case Denied:
-		return slices.Contains([]string{access.NoValidGrant, access.NotStarted, access.Expired, access.Revoked, access.DoorOutOfScope,
-			access.ClosedWindow, access.LinkInvalid, access.OutageLimit}, r.Reason)
+	case vocab.Opened:
+		return r.Reason == vocab.Reason(vocab.Onsite) || r.Reason == vocab.FreeWindow
+	case vocab.Denied:
+		return slices.Contains([]vocab.Reason{vocab.NoValidGrant, vocab.NotStarted, vocab.Expired, vocab.Revoked, vocab.DoorOutOfScope,
+			vocab.ClosedWindow, vocab.LinkInvalid, vocab.OutageLimit}, r.Reason)
 	}
 	return false
 }
@@ -78,7 +79,7 @@ func acceptable(b board.State, r wire.Record, now time.Time) bool {
 func onsite(b board.State, r wire.Record, c Credited) Record {
 	at := time.UnixMilli(r.At).UTC()
 	actor, label := shown(r, c)
-	return Record{PlaceID: b.PlaceID, DoorID: r.DoorID, Result: r.Result, Reason: r.Reason, Method: access.MethodOnsite,
+	return Record{PlaceID: b.PlaceID, DoorID: r.DoorID, Result: r.Result, Reason: r.Reason, Method: vocab.Onsite,
 		Actor: actor, ActorLabel: label, GrantID: r.GrantID, Source: FromBoard,
 		Dedupe:  fmt.Sprintf("%s/%d/%d", b.BoardID, r.Seq, r.At), // [OFF-4]
 		BoardID: b.BoardID, BoardSeq: r.Seq, RequestedAt: at, OccurredAt: at}

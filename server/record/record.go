@@ -6,18 +6,10 @@
 // declared here, the API edge shows them. No HTTP, SQL or MQTT.
 package record
 
-import "time"
+import (
+	"time"
 
-// Results of a record.
-const (
-	Opened     = "opened"
-	Held       = "held"
-	Locked     = "locked"
-	Denied     = "denied"
-	Offline    = "offline"
-	Refused    = "refused"
-	NoResponse = "noResponse"
-	Changed    = "changed" // a time-window policy or an outage policy
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Where a record was made.
@@ -33,9 +25,9 @@ type Record struct {
 	PlaceID     string
 	DoorID      string // "" = no door could be chosen
 	DoorName    string // "" = looked up
-	Result      string // opened held locked denied offline refused noResponse changed
-	Reason      string // api phone link onsite free_window, or a reason of a denial
-	Method      string // api phone link onsite
+	Result      vocab.Result
+	Reason      vocab.Reason
+	Method      vocab.Method
 	Actor       string
 	ActorLabel  string
 	CommandID   string
@@ -49,7 +41,7 @@ type Record struct {
 	RecordedAt  time.Time // zero = now
 	Note        string    // args.reason of a command, or what was changed; "" = none
 
-	SettledAs string // a 504 that was settled later (read only)
+	SettledAs vocab.Result // a 504 that was settled later (read only)
 	SettledAt time.Time
 	Replays   int64
 }
@@ -68,9 +60,9 @@ type Event struct {
 	PlaceID     string
 	DoorID      string
 	DoorName    string
-	Result      string // opened denied
-	Reason      string
-	Method      string
+	Result      vocab.Result // opened denied
+	Reason      vocab.Reason
+	Method      vocab.Method
 	Actor       string
 	ActorLabel  string
 	PermitID    string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/fail"
@@ -51,7 +52,7 @@ func (t *memTx) RecordOfCommand(id string) (Record, error) {
 	return Record{}, fail.ErrNotFound
 }
 
-func (t *memTx) SettleRecord(id, as string, at time.Time) error {
+func (t *memTx) SettleRecord(id string, as vocab.Result, at time.Time) error {
 	for i := range t.records {
 		if t.records[i].ID == id {
 			t.records[i].SettledAs, t.records[i].SettledAt = as, at
@@ -72,7 +73,7 @@ func TestKeepFillsIn(t *testing.T) {
 	t.Parallel()
 	tx := &memTx{}
 	asked := noon.Add(-time.Minute)
-	for _, r := range []Record{{DoorID: "dor_1", Result: Offline}, {Result: Denied, RequestedAt: asked}} {
+	for _, r := range []Record{{DoorID: "dor_1", Result: vocab.Offline}, {Result: vocab.Denied, RequestedAt: asked}} {
 		if fresh, err := Keep(tx, r, noon); !fresh || err != nil {
 			t.Fatalf("fresh %t, %v, want a new record", fresh, err)
 		}
@@ -100,21 +101,22 @@ func TestFollow(t *testing.T) {
 	t.Parallel()
 	permit, member := Credited{Kind: access.KindPermit, ExternalRef: "ref"}, Credited{Kind: access.KindMembership}
 	for _, tc := range []struct {
-		result, grant string
-		credited      Credited
-		want          string
-		uses          int
+		result   vocab.Result
+		grant    string
+		credited Credited
+		want     string
+		uses     int
 	}{
-		{Opened, "", Credited{}, "entry.opened", 0},
-		{Opened, "pmt_1", permit, "entry.opened entry.permit.used", 1},
-		{Opened, "mem_1", member, "entry.opened", 0},
-		{Opened, "pmt_gone", Credited{}, "entry.opened", 0},
-		{Denied, "pmt_1", permit, "entry.denied", 0},
-		{Held, "pmt_1", permit, "", 0},
-		{Locked, "", Credited{}, "", 0},
-		{Offline, "", Credited{}, "", 0},
-		{Refused, "", Credited{}, "", 0},
-		{NoResponse, "pmt_1", permit, "", 0},
+		{vocab.Opened, "", Credited{}, "entry.opened", 0},
+		{vocab.Opened, "pmt_1", permit, "entry.opened entry.permit.used", 1},
+		{vocab.Opened, "mem_1", member, "entry.opened", 0},
+		{vocab.Opened, "pmt_gone", Credited{}, "entry.opened", 0},
+		{vocab.Denied, "pmt_1", permit, "entry.denied", 0},
+		{vocab.Held, "pmt_1", permit, "", 0},
+		{vocab.Locked, "", Credited{}, "", 0},
+		{vocab.Offline, "", Credited{}, "", 0},
+		{vocab.Refused, "", Credited{}, "", 0},
+		{vocab.NoResponse, "pmt_1", permit, "", 0},
 	} {
 		tx := &memTx{credited: tc.credited}
 		if _, err := Keep(tx, Record{Result: tc.result, GrantID: tc.grant}, noon); err != nil {
@@ -137,15 +139,15 @@ func TestSettle(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		have    Record
-		as      string
+		as      vocab.Result
 		settled bool
 		want    string
 	}{
-		{"a 504 that opened", Record{CommandID: "cmd_1", Result: NoResponse}, Opened, true, "entry.opened"},
-		{"a 504 that was refused", Record{CommandID: "cmd_1", Result: NoResponse}, Refused, true, ""},
-		{"settled before", Record{CommandID: "cmd_1", Result: NoResponse, SettledAs: Opened}, Opened, false, ""},
-		{"answered", Record{CommandID: "cmd_1", Result: Opened}, Opened, false, ""},
-		{"no record", Record{CommandID: "cmd_9", Result: NoResponse}, Opened, false, ""},
+		{"a 504 that opened", Record{CommandID: "cmd_1", Result: vocab.NoResponse}, vocab.Opened, true, "entry.opened"},
+		{"a 504 that was refused", Record{CommandID: "cmd_1", Result: vocab.NoResponse}, vocab.Refused, true, ""},
+		{"settled before", Record{CommandID: "cmd_1", Result: vocab.NoResponse, SettledAs: vocab.Opened}, vocab.Opened, false, ""},
+		{"answered", Record{CommandID: "cmd_1", Result: vocab.Opened}, vocab.Opened, false, ""},
+		{"no record", Record{CommandID: "cmd_9", Result: vocab.NoResponse}, vocab.Opened, false, ""},
 	} {
 		tc.have.ID = "rec_1"
 		tx := &memTx{records: []Record{tc.have}}
@@ -165,7 +167,7 @@ func TestSettle(t *testing.T) {
 }
 
 func good() wire.Record {
-	return wire.Record{Seq: 1, DoorID: "dor_1", At: noon.UnixMilli(), Result: Opened, Reason: access.MethodOnsite, PhoneHead: "010", PhoneTail: "1234"}
+	return wire.Record{Seq: 1, DoorID: "dor_1", At: noon.UnixMilli(), Result: vocab.Opened, Reason: vocab.Reason(vocab.Onsite), PhoneHead: "010", PhoneTail: "1234"}
 }
 
 func TestAcceptable(t *testing.T) {
@@ -175,8 +177,8 @@ func TestAcceptable(t *testing.T) {
 		ok     bool
 	}{
 		"as it is":          {func(*wire.Record) {}, true},
-		"free window":       {func(r *wire.Record) { r.Reason = access.FreeWindow }, true},
-		"denied":            {func(r *wire.Record) { r.Result, r.Reason = Denied, access.OutageLimit }, true},
+		"free window":       {func(r *wire.Record) { r.Reason = vocab.FreeWindow }, true},
+		"denied":            {func(r *wire.Record) { r.Result, r.Reason = vocab.Denied, vocab.OutageLimit }, true},
 		"no sequence":       {func(r *wire.Record) { r.Seq = 0 }, false},
 		"no time":           {func(r *wire.Record) { r.At = 0 }, false},
 		"impossible time":   {func(r *wire.Record) { r.At = 1 << 60 }, false},
@@ -187,8 +189,8 @@ func TestAcceptable(t *testing.T) {
 		"another's door":    {func(r *wire.Record) { r.DoorID = "dor_2" }, false},
 		"long grant":        {func(r *wire.Record) { r.GrantID = strings.Repeat("x", 65) }, false},
 		"unknown result":    {func(r *wire.Record) { r.Result = "maybe" }, false},
-		"opened, expired":   {func(r *wire.Record) { r.Reason = access.Expired }, false},
-		"denied, as opened": {func(r *wire.Record) { r.Result = Denied }, false},
+		"opened, expired":   {func(r *wire.Record) { r.Reason = vocab.Expired }, false},
+		"denied, as opened": {func(r *wire.Record) { r.Result = vocab.Denied }, false},
 	} {
 		r := good()
 		tc.change(&r)
@@ -222,11 +224,11 @@ func TestShown(t *testing.T) {
 // Whatever a board sends: what is kept is of its own door, at a time that can
 // be written, and shows no more of a phone than its ends.
 func FuzzUpload(f *testing.F) {
-	f.Add(int64(1), noon.UnixMilli(), "dor_1", Opened, access.MethodOnsite, "", "010", "1234")
-	f.Add(int64(1), int64(1), "dor_1", Denied, access.Expired, "pmt_1", "01x", "x1234")
+	f.Add(int64(1), noon.UnixMilli(), "dor_1", string(vocab.Opened), string(vocab.Onsite), "", "010", "1234")
+	f.Add(int64(1), int64(1), "dor_1", string(vocab.Denied), string(vocab.Expired), "pmt_1", "01x", "x1234")
 	f.Fuzz(func(t *testing.T, seq, at int64, door, result, reason, grant, head, tail string) {
 		tx := &memTx{}
-		_, _, err := Keeper{tx}.Upload(brd, []wire.Record{{Seq: seq, At: at, DoorID: door, Result: result, Reason: reason, GrantID: grant, PhoneHead: head, PhoneTail: tail}})
+		_, _, err := Keeper{tx}.Upload(brd, []wire.Record{{Seq: seq, At: at, DoorID: door, Result: vocab.Result(result), Reason: vocab.Reason(reason), GrantID: grant, PhoneHead: head, PhoneTail: tail}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/limit"
 	"github.com/doorlab/doorlab/internal/listen"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/entry"
 )
 
@@ -189,9 +190,9 @@ func Status(r entry.CallResult) (status int, reason string) {
 	switch {
 	case !r.Answered:
 		return 404, "Not Found"
-	case r.Result == "opened":
+	case r.Result == vocab.Opened:
 		return 486, "Busy Here"
-	case r.Result == "denied":
+	case r.Result == vocab.Denied:
 		return 603, "Decline"
 	}
 	return 480, "Temporarily Unavailable" // offline, refused, noResponse: again in a while

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 )
 
@@ -28,7 +29,7 @@ func BenchmarkLedger(b *testing.B) {
 			if _, err := c.Claim(in, epoch); err != nil {
 				b.Error(err)
 			}
-			if err := c.Settle(command.Settlement{Intent: in, Outcome: command.Reported, ReportedAt: epoch, Status: 200, Body: []byte("ok")}); err != nil {
+			if err := c.Settle(command.Settlement{Intent: in, Outcome: vocab.Reported, ReportedAt: epoch, Status: 200, Body: []byte("ok")}); err != nil {
 				b.Error(err)
 			}
 		}

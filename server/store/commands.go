@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
@@ -36,8 +37,8 @@ func (c Commands) Door(doorID string) (command.Door, error) {
 // key has one command [CMD-5].
 func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.Prior, err error) {
 	claim := db.InsertCommandParams{ID: in.CommandID, PlaceID: in.PlaceID, Key: text(in.Key), Meaning: in.Meaning,
-		DoorID: in.DoorID, BoardID: in.BoardID, Command: in.Command, Minutes: int64(in.Minutes), Reason: in.Reason, Method: in.Method,
-		Actor: in.ActorID, ActorLabel: in.ActorLabel, GrantID: text(in.GrantID), EntryReason: in.EntryReason,
+		DoorID: in.DoorID, BoardID: in.BoardID, Command: in.Command, Minutes: int64(in.Minutes), Reason: in.Reason, Method: string(in.Method),
+		Actor: in.ActorID, ActorLabel: in.ActorLabel, GrantID: text(in.GrantID), EntryReason: string(in.EntryReason),
 		RequestedAt: in.RequestedAt.UnixMilli(), AgedAt: in.AgedAt.UnixMilli(),
 		Status: int64(in.Status), Body: in.Body}
 	err = c.s.writeWhole(func(tx *Tx) error {
@@ -74,12 +75,12 @@ func priorOf(r db.Command, err error) (command.Prior, error) {
 		return command.Prior{}, wrap(err)
 	}
 	in := command.Intent{CommandID: r.ID, PlaceID: r.PlaceID, Key: r.Key.String, Meaning: r.Meaning, DoorID: r.DoorID, BoardID: r.BoardID,
-		Command: r.Command, Minutes: int(r.Minutes), Reason: r.Reason, Method: r.Method, ActorID: r.Actor, ActorLabel: r.ActorLabel,
-		GrantID: r.GrantID.String, EntryReason: r.EntryReason, RequestedAt: msTime(r.RequestedAt), AgedAt: msTime(r.AgedAt), Status: int(r.Status), Body: r.Body}
+		Command: r.Command, Minutes: int(r.Minutes), Reason: r.Reason, Method: vocab.Method(r.Method), ActorID: r.Actor, ActorLabel: r.ActorLabel,
+		GrantID: r.GrantID.String, EntryReason: vocab.Reason(r.EntryReason), RequestedAt: msTime(r.RequestedAt), AgedAt: msTime(r.AgedAt), Status: int(r.Status), Body: r.Body}
 	p := command.Prior{Meaning: in.Meaning, Settled: r.Outcome.Valid, Intent: in}
 	if p.Settled {
 		p.Answer = command.Answer{Status: in.Status, Body: in.Body, Result: command.Result{CommandID: in.CommandID, DoorID: in.DoorID, Command: in.Command,
-			Outcome: r.Outcome.String, DeviceCode: r.DeviceCode.String, RequestedAt: in.RequestedAt, ReportedAt: fromNull(r.ReportedAt)}}
+			Outcome: vocab.Outcome(r.Outcome.String), DeviceCode: r.DeviceCode.String, RequestedAt: in.RequestedAt, ReportedAt: fromNull(r.ReportedAt)}}
 	}
 	return p, nil
 }
@@ -104,7 +105,7 @@ func (c Commands) Settle(list ...command.Settlement) error {
 
 func (t *Tx) settle(st command.Settlement) error {
 	in := st.Intent
-	n, err := t.q.SettleCommand(ctx, db.SettleCommandParams{Outcome: sql.NullString{String: st.Outcome, Valid: true}, DeviceCode: text(st.DeviceCode),
+	n, err := t.q.SettleCommand(ctx, db.SettleCommandParams{Outcome: sql.NullString{String: string(st.Outcome), Valid: true}, DeviceCode: text(st.DeviceCode),
 		ReportedAt: toNull(st.ReportedAt), Status: int64(st.Status), Body: st.Body, ID: in.CommandID})
 	if err != nil || n == 0 {
 		return err
@@ -121,7 +122,7 @@ func (c Commands) Late(r command.LateReport) (command.Late, error) {
 	if err != nil {
 		return command.LateUnknown, err
 	}
-	verdict, settleAs := r.Verdict(command.Past{BoardID: was.BoardID, Command: was.Command, Outcome: was.Outcome.String})
+	verdict, settleAs := r.Verdict(command.Past{BoardID: was.BoardID, Command: was.Command, Outcome: vocab.Outcome(was.Outcome.String)})
 	if verdict != command.LateSettled {
 		return verdict, nil
 	}

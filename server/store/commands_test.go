@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/command"
-	"github.com/doorlab/doorlab/server/record"
 )
 
 func intent(id, key string) command.Intent {
@@ -39,14 +39,14 @@ func TestClaimAndSettle(t *testing.T) {
 	if p := claim(t, c, intent("cmd_2", "k"), long); p == nil || p.Settled || p.Intent.CommandID != "cmd_1" || string(p.Intent.Body) != "unknown" {
 		t.Fatalf("unsettled: %+v", p)
 	}
-	st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: command.Reported, ReportedAt: epoch.Add(time.Second), Status: 200, Body: []byte("ok")}
+	st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch.Add(time.Second), Status: 200, Body: []byte("ok")}
 	for range 2 { // the second is a retry after a commit of unknown result
 		if err := c.Settle(st); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p := claim(t, c, intent("cmd_2", "k"), long)
-	if p == nil || !p.Settled || string(p.Answer.Body) != "ok" || p.Answer.Status != 200 || p.Answer.Result.Outcome != command.Reported {
+	if p == nil || !p.Settled || string(p.Answer.Body) != "ok" || p.Answer.Status != 200 || p.Answer.Result.Outcome != vocab.Reported {
 		t.Fatalf("settled: %+v", p)
 	}
 	other := intent("cmd_3", "k")
@@ -55,7 +55,7 @@ func TestClaimAndSettle(t *testing.T) {
 		t.Fatalf("another request: %+v", p)
 	}
 	recs, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
-	if err != nil || total != 1 || recs[0].Result != record.Opened || recs[0].Replays != 1 || recs[0].CommandID != "cmd_1" {
+	if err != nil || total != 1 || recs[0].Result != vocab.Opened || recs[0].Replays != 1 || recs[0].CommandID != "cmd_1" {
 		t.Fatalf("%d records %+v, %v", total, recs, err)
 	}
 	if p := claim(t, c, intent("cmd_4", "k"), epoch); p != nil { // exactly as old as it may be: absent
@@ -98,7 +98,7 @@ func TestLate(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	c := s.Commands()
-	for i, outcome := range []string{command.NoResponse, command.Reported, command.Offline} {
+	for i, outcome := range []vocab.Outcome{vocab.NoResponse, vocab.Reported, vocab.Offline} {
 		in := intent(fmt.Sprint("cmd_", i), "")
 		claim(t, c, in, epoch)
 		if err := c.Settle(command.Settlement{Intent: in, Outcome: outcome}); err != nil {

@@ -3,13 +3,14 @@ package store
 import (
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
 func eventOf(r db.Event, err error) (record.Event, error) {
-	return record.Event{ID: r.ID, Kind: r.Kind, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: r.Result,
-		Reason: r.Reason, Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, PermitID: r.PermitID.String, ExternalRef: r.ExternalRef.String,
+	return record.Event{ID: r.ID, Kind: r.Kind, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: vocab.Result(r.Result),
+		Reason: vocab.Reason(r.Reason), Method: vocab.Method(r.Method), Actor: r.Actor, ActorLabel: r.ActorLabel, PermitID: r.PermitID.String, ExternalRef: r.ExternalRef.String,
 		RecordID: r.RecordID, OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt), Late: r.Late}, wrap(err)
 }
 

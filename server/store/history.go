@@ -132,7 +132,7 @@ func (t *Tx) note(placeID, op, grantID string) {
 // noteRecord remembers a record that the write made.
 func (t *Tx) noteRecord(r record.Record) {
 	t.noted = append(t.noted, history.Event{Kind: history.RecordIn, RecordID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID,
-		CommandID: r.CommandID, Result: r.Result, Reason: r.Reason, GrantID: r.GrantID, Method: r.Method,
+		CommandID: r.CommandID, Result: r.Result, Reason: r.Reason, GrantID: r.GrantID, Method: string(r.Method),
 		BoardID: r.BoardID, RecordSeq: r.BoardSeq, Actor: r.Actor, Text: r.ActorLabel})
 }
 

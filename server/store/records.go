@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
 )
@@ -34,7 +35,7 @@ func (t *Tx) Credited(grantID, placeID string) (record.Credited, error) {
 // InsertRecord implements record.Tx.
 func (t *Tx) InsertRecord(r record.Record) (fresh bool, err error) {
 	n, err := t.q.InsertRecord(ctx, db.InsertRecordParams{ID: r.ID, PlaceID: r.PlaceID, DoorID: text(r.DoorID), DoorName: text(r.DoorName),
-		Result: r.Result, Reason: r.Reason, Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: text(r.CommandID),
+		Result: string(r.Result), Reason: string(r.Reason), Method: string(r.Method), Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: text(r.CommandID),
 		GrantID: text(r.GrantID), Source: r.Source, Dedupe: text(r.Dedupe),
 		RequestedAt: r.RequestedAt.UnixMilli(), OccurredAt: r.OccurredAt.UnixMilli(), RecordedAt: r.RecordedAt.UnixMilli(), Note: text(r.Note)})
 	if err != nil || n == 0 {
@@ -50,15 +51,15 @@ func (t *Tx) RecordOfCommand(commandID string) (record.Record, error) {
 }
 
 // SettleRecord implements record.Tx.
-func (t *Tx) SettleRecord(recordID, settledAs string, at time.Time) error {
-	return wrap(t.q.SettleRecord(ctx, db.SettleRecordParams{ID: recordID, SettledAs: sql.NullString{String: settledAs, Valid: true},
+func (t *Tx) SettleRecord(recordID string, settledAs vocab.Result, at time.Time) error {
+	return wrap(t.q.SettleRecord(ctx, db.SettleRecordParams{ID: recordID, SettledAs: sql.NullString{String: string(settledAs), Valid: true},
 		SettledAt: sql.NullInt64{Int64: at.UnixMilli(), Valid: true}}))
 }
 
 // InsertEvent implements record.Tx.
 func (t *Tx) InsertEvent(e record.Event) error {
 	return wrap(t.q.InsertEvent(ctx, db.InsertEventParams{ID: e.ID, Kind: e.Kind, PlaceID: e.PlaceID,
-		DoorID: text(e.DoorID), DoorName: text(e.DoorName), Result: e.Result, Reason: e.Reason, Method: e.Method,
+		DoorID: text(e.DoorID), DoorName: text(e.DoorName), Result: string(e.Result), Reason: string(e.Reason), Method: string(e.Method),
 		Actor: e.Actor, ActorLabel: e.ActorLabel, PermitID: text(e.PermitID), ExternalRef: text(e.ExternalRef), RecordID: e.RecordID,
 		OccurredAt: e.OccurredAt.UnixMilli(), RecordedAt: e.RecordedAt.UnixMilli(), Late: e.Late}))
 }
@@ -69,10 +70,10 @@ func (t *Tx) CountUse(permitID string, at time.Time) error {
 }
 
 func recordOf(r db.EntryRecord, err error) (record.Record, error) {
-	return record.Record{ID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: r.Result, Reason: r.Reason,
-		Method: r.Method, Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: r.CommandID.String, GrantID: r.GrantID.String, Source: r.Source,
+	return record.Record{ID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: vocab.Result(r.Result), Reason: vocab.Reason(r.Reason),
+		Method: vocab.Method(r.Method), Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: r.CommandID.String, GrantID: r.GrantID.String, Source: r.Source,
 		RequestedAt: msTime(r.RequestedAt), OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt),
-		SettledAs: r.SettledAs.String, SettledAt: fromNull(r.SettledAt), Replays: r.Replays, Note: r.Note.String}, wrap(err)
+		SettledAs: vocab.Result(r.SettledAs.String), SettledAt: fromNull(r.SettledAt), Replays: r.Replays, Note: r.Note.String}, wrap(err)
 }
 
 // Records lists a place's records since a moment, newest first, and how many there are.

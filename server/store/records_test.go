@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/record"
@@ -22,9 +23,9 @@ func TestBoardRecordsOnce(t *testing.T) {
 	}
 	ms := epoch.Add(-48 * time.Hour).UnixMilli()
 	list := []wire.Record{
-		{Seq: 1, DoorID: "dor_1", At: ms, Result: record.Opened, Reason: "onsite", GrantID: gs[0].ID},
-		{Seq: 2, DoorID: "dor_1", At: ms, Result: record.Denied, Reason: "no_valid_grant", PhoneTail: "9876"},
-		{Seq: 3, DoorID: "dor_1", At: ms, Result: record.Denied, Reason: "link_invalid"},
+		{Seq: 1, DoorID: "dor_1", At: ms, Result: vocab.Opened, Reason: "onsite", GrantID: gs[0].ID},
+		{Seq: 2, DoorID: "dor_1", At: ms, Result: vocab.Denied, Reason: "no_valid_grant", PhoneTail: "9876"},
+		{Seq: 3, DoorID: "dor_1", At: ms, Result: vocab.Denied, Reason: "link_invalid"},
 	}
 	for _, want := range []int{3, 0} {
 		if fresh, bad, err := keeper.Upload(b, list); fresh != want || bad != 0 || err != nil {
@@ -41,7 +42,7 @@ func TestBoardRecordsOnce(t *testing.T) {
 	}
 	got := map[string]int{}
 	for _, r := range kept {
-		got[r.Actor+" "+r.ActorLabel+" "+r.Source+" "+r.Method+" "+r.OccurredAt.Sub(epoch).Truncate(time.Second).String()]++
+		got[r.Actor+" "+r.ActorLabel+" "+r.Source+" "+string(r.Method)+" "+r.OccurredAt.Sub(epoch).Truncate(time.Second).String()]++
 	}
 	want := map[string]int{"guest:*2222 010-****-2222 board onsite -48h0m0s": 1, "guest:*2222 010-****-2222 board onsite -47h59m59s": 1,
 		"guest:*9876 9876 board onsite -48h0m0s": 1, "guest:*---- ---- board onsite -48h0m0s": 1}

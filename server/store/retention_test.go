@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
 )
@@ -34,7 +35,7 @@ func TestRetention(t *testing.T) {
 			t.Helper()
 			if err := s.write(func(tx *Tx) error {
 				for i := range n {
-					if _, err := record.Keep(tx, record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: record.Opened, Reason: "api", Method: "api",
+					if _, err := record.Keep(tx, record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: vocab.Opened, Reason: "api", Method: "api",
 						CommandID: fmt.Sprint(prefix, i)}, tx.Now); err != nil {
 						return err
 					}

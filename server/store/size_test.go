@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 )
 
@@ -67,7 +68,7 @@ func TestSizes(t *testing.T) {
 				if _, err := c.Claim(in, epoch); err != nil {
 					t.Error(err)
 				}
-				if err := c.Settle(command.Settlement{Intent: in, Outcome: command.Reported, ReportedAt: epoch, Status: 200, Body: body}); err != nil {
+				if err := c.Settle(command.Settlement{Intent: in, Outcome: vocab.Reported, ReportedAt: epoch, Status: 200, Body: body}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/grant"
@@ -240,17 +241,17 @@ func TestRecordOnce(t *testing.T) {
 		}
 		return fresh
 	}
-	if !insert(record.Record{Result: record.Opened, Dedupe: "b/1", Source: record.FromBoard}) || insert(record.Record{Result: record.Opened, Dedupe: "b/1", Source: record.FromBoard}) {
+	if !insert(record.Record{Result: vocab.Opened, Dedupe: "b/1", Source: record.FromBoard}) || insert(record.Record{Result: vocab.Opened, Dedupe: "b/1", Source: record.FromBoard}) {
 		t.Error("a board's record counts once")
 	}
-	if !insert(record.Record{Result: record.NoResponse, CommandID: "cmd_1"}) {
+	if !insert(record.Record{Result: vocab.NoResponse, CommandID: "cmd_1"}) {
 		t.Error("second record")
 	}
 	if g, err := s.Grant("pmt_1"); err != nil || g.UseCount != 1 || g.FirstUsedAt.IsZero() {
 		t.Errorf("after one use: %+v, %v", g, err)
 	}
 	for range 2 {
-		if err := s.write(func(tx *Tx) error { _, err := record.Settle(tx, "cmd_1", record.Opened, epoch, tx.Now); return err }); err != nil {
+		if err := s.write(func(tx *Tx) error { _, err := record.Settle(tx, "cmd_1", vocab.Opened, epoch, tx.Now); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,7 +259,7 @@ func TestRecordOnce(t *testing.T) {
 		t.Errorf("after the late report: %+v, %v", g, err)
 	}
 	list, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
-	if err != nil || total != 2 || list[0].SettledAs != record.Opened || list[0].Result != record.NoResponse || list[0].DoorName != "Front" {
+	if err != nil || total != 2 || list[0].SettledAs != vocab.Opened || list[0].Result != vocab.NoResponse || list[0].DoorName != "Front" {
 		t.Errorf("%d records %+v, %v", total, list, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/record"
 )
 
@@ -52,7 +53,7 @@ func TestRecordNamesARenamedDoor(t *testing.T) {
 	keep := func() {
 		t.Helper()
 		err := s.write(func(tx *Tx) error {
-			_, err := record.Keep(tx, record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: record.Opened, Method: "app"}, tx.Now)
+			_, err := record.Keep(tx, record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: vocab.Opened, Method: "app"}, tx.Now)
 			return err
 		})
 		if err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 )
 
@@ -20,7 +21,7 @@ func TestWithdraw(t *testing.T) {
 	if p := claim(t, c, intent("cmd_2", "k"), long); p != nil {
 		t.Errorf("the key of a withdrawn claim is taken by %+v", p)
 	}
-	if err := c.Settle(command.Settlement{Intent: intent("cmd_2", "k"), Outcome: command.Reported, Status: 200}); err != nil {
+	if err := c.Settle(command.Settlement{Intent: intent("cmd_2", "k"), Outcome: vocab.Reported, Status: 200}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Withdraw("cmd_2"); err != nil {

@@ -182,7 +182,7 @@ func (w *state) hash() string {
 		parts = append(parts, w.label(m))
 	}
 	for _, m := range w.up {
-		parts = append(parts, "up"+w.name(m.CommandID)+m.Result+m.Code)
+		parts = append(parts, "up"+w.name(m.CommandID)+string(m.Result)+m.Code)
 	}
 	for _, p := range w.journal {
 		parts = append(parts, "pulse"+w.name(p.id))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/command"
@@ -88,7 +89,7 @@ func (l ledger) settle(s command.Settlement) error {
 		if r == nil || r.st != nil {
 			return
 		}
-		if s.Outcome == command.NoResponse && w.taken[s.Intent.CommandID] {
+		if s.Outcome == vocab.NoResponse && w.taken[s.Intent.CommandID] {
 			w.fail("CMD-4: a report had come in, and the outcome is noResponse")
 		}
 		r.st = &s

@@ -13,6 +13,7 @@ import (
 	boardbugs "github.com/doorlab/doorlab/boardsim/planted"
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
 	serverbugs "github.com/doorlab/doorlab/server/planted"
@@ -34,7 +35,7 @@ var errDisk = errors.New("disk")
 type row struct {
 	in      command.Intent
 	st      *command.Settlement
-	lateAs  string
+	lateAs  vocab.Result
 	acceptd time.Duration
 }
 
@@ -282,7 +283,7 @@ func (w *state) call(kind string) {
 }
 
 func render(r command.Result) (int, []byte) {
-	status := map[string]int{command.Reported: 200, command.Offline: 409, command.Refused: 502, command.NoResponse: 504}[r.Outcome]
+	status := map[vocab.Outcome]int{vocab.Reported: 200, vocab.Offline: 409, vocab.Refused: 502, vocab.NoResponse: 504}[r.Outcome]
 	return status, fmt.Appendf(nil, "%s %s %s", r.CommandID, r.Outcome, r.DeviceCode)
 }
 
