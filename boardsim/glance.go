@@ -1,6 +1,11 @@
 package boardsim
 
-import "time"
+import (
+	"maps"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/wire"
+)
 
 // Glance is how a board is now, without what a closer look at it costs.
 type Glance struct {
@@ -28,4 +33,19 @@ func (f *Fleet) Glances() []Glance {
 		out = append(out, g)
 	}
 	return out
+}
+
+// Believes is what a simulated board decides by: its content as a snapshot, and
+// its outage policy. False for a board that is not there, or was taken away.
+func (f *Fleet) Believes(boardID string) (content wire.Sync, policy wire.Netloss, ok bool) {
+	b := f.byID[boardID]
+	if b == nil || b.detached.Load() {
+		return wire.Sync{}, wire.Netloss{}, false
+	}
+	b.mu.Lock()
+	policy = b.s.Netloss
+	policy.Channels = maps.Clone(policy.Channels)
+	c := b.s.Content // never changed in place
+	b.mu.Unlock()
+	return c.Snapshot(), policy, true
 }

@@ -11,7 +11,11 @@ import (
 // boards composes what faces the boards: gateway, commands, synchronization,
 // and entry by people, which opens through commands.
 func (s *Server) boards() (err error) {
-	s.gateway, err = gateway.New(plant(gateway.Config{Store: s.store, Records: record.Keeper{Store: s.store}, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History,
+	var watch func(string, bool, string, []byte)
+	if s.cfg.Watch != nil {
+		watch = s.cfg.Watch.Message
+	}
+	s.gateway, err = gateway.New(plant(gateway.Config{Watch: watch, Store: s.store, Records: record.Keeper{Store: s.store}, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History,
 		Counted: s.cfg.Counted, Greet: s.cfg.Greet, Log: s.cfg.Log, Pepper: s.pepper()}))
 	if err != nil {
 		return err

@@ -56,6 +56,8 @@ type Config struct {
 	TrustedProxies []string    // CIDR; whose X-Forwarded-For counts
 	// Counted: whether a board of this process is at the other end, see gateway.Config.
 	Counted func(boardID string) bool
+	// Watch sees what passes; nil = nobody looks.
+	Watch Watch
 	// Rotated is called with the new password of a board that was rotated, by this
 	// process or another; nil = nobody simulates boards.
 	Rotated     func(boardID, password string)

@@ -5,6 +5,15 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
+// Watch sees what passes through a server. Its methods are called on the way of
+// what they see: they are quick and copy what they keep.
+type Watch interface {
+	// Command sees a command at each of its points.
+	Command(p command.Point, t *command.Trail)
+	// Message sees a board's message.
+	Message(boardID string, down bool, channel string, payload []byte)
+}
+
 // trace watches commands: the history hears of intents, the metrics of phases,
 // and an armed crash point ends the server.
 func (s *Server) trace(p command.Point, t *command.Trail) {
@@ -18,6 +27,9 @@ func (s *Server) trace(p command.Point, t *command.Trail) {
 			CommandID: in.CommandID, Key: history.KeyHash(in.PlaceID, in.Key), Op: in.Command, Method: string(in.Method), GrantID: in.GrantID})
 	case command.AfterCommit:
 		s.metrics.command(t)
+	}
+	if s.cfg.Watch != nil {
+		s.cfg.Watch.Command(p, t)
 	}
 	s.crash.pass(p)
 }

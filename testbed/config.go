@@ -47,6 +47,7 @@ type Config struct {
 	Descriptors  int                      // what the listeners divide among them; 0 = the process's bound
 	Wait         time.Duration            // of the server for a board's report; 0 = 8 s
 	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
+	Runs         string                   // where the console looks for run directories; "" = nowhere
 	Progress     func(online, boards int) // told every second while boards connect; nil = nobody
 	Log          *slog.Logger
 }

@@ -2,15 +2,36 @@ package testbed
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/server"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/testbed/console"
 )
 
 // newConsole puts the web console over the control API.
 func (t *Testbed) newConsole(token string, lab, public http.Handler) (*console.Console, error) {
-	return console.New(console.Config{Token: token, World: t.cfg.World, Clock: t.clk, Lab: lab, Public: public, HTTP: t.Ready.HTTP, Boards: t.glances})
+	return console.New(console.Config{Token: token, World: t.cfg.World, Clock: t.clk, Lab: lab, Public: public, HTTP: t.Ready.HTTP,
+		Boards: t.glances, Believes: t.believes, Feed: t.feed, Runs: t.cfg.Runs})
+}
+
+// watch is where the server tells what passes; nil without a console.
+func (t *Testbed) watch() server.Watch {
+	if t.feed == nil {
+		return nil
+	}
+	return t.feed
+}
+
+// believes is what a simulated board decides by.
+func (t *Testbed) believes(boardID string) (console.Beliefs, bool) {
+	c, n, ok := t.fleet.Believes(boardID)
+	b := console.Beliefs{Revision: c.To, Timezone: c.Timezone, Grants: c.Upsert, Hours: c.Hours, Grace: time.Duration(n.GraceSec) * time.Second, Rest: n.Channels}
+	if c.Windows != nil {
+		b.Windows = *c.Windows
+	}
+	return b, ok
 }
 
 // glances are all boards of the world as they are now: a simulated one as it is

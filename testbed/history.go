@@ -9,6 +9,18 @@ import (
 
 // told is where the parts tell their events; nil when nobody can ever read them.
 func (t *Testbed) told() func(history.Event) {
+	if keep := t.kept(); t.feed != nil {
+		return func(e history.Event) {
+			t.feed.Event(e)
+			keep(e)
+		}
+	} else if keep != nil {
+		return keep
+	}
+	return nil
+}
+
+func (t *Testbed) kept() func(history.Event) {
 	switch {
 	case t.spool != nil:
 		return t.spool.Append

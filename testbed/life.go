@@ -44,7 +44,7 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 	s, err := server.New(server.Config{
 		DataDir: t.cfg.DataDir, World: t.cfg.World, Clock: t.clk, Flight: t.flight, History: t.told(), Recording: t.recording, Retention: t.cfg.Retention,
 		Counted: func(boardID string) bool { f := t.boards.Load(); return f != nil && f.Simulates(boardID) },
-		Rotated: t.rotated,
+		Rotated: t.rotated, Watch: t.watch(),
 		LinkURL: linkURL, TrustedProxies: t.cfg.TrustedProxy, SIP: sip, SIPPeers: t.cfg.SIPPeers, Failed: t.fail, Greet: t.caps.greet, CrashPoints: t.cfg.CrashPoints, Wait: t.cfg.Wait, Coalesce: t.cfg.Coalesce, Log: t.cfg.Log,
 	})
 	if errors.Is(err, server.ErrOtherWorld) {

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,4 +89,126 @@ func TestConsolePages(t *testing.T) {
 		}
 		clean(t, p, tb.Ready.Control)
 	}
+}
+
+// TestDoorInConsole: a door opened in the console moves in the journal, the feed
+// shows it, and its way has every step and the raw messages without a secret.
+func TestDoorInConsole(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	board := tb.cfg.World.Places[1].Boards[0]
+	p, plain := b.Page(browser.Look{}), b.Page(browser.Look{NoScript: true})
+	signIn(t, tb, p)
+	p.Open(tb.Ready.Control + "/boards/" + board.ID)
+	p.Press(`document.querySelector("#board\\.doors button.main")`)
+	p.Await(`[...document.querySelectorAll("#board\\.journal tbody tr")].some(r => r.innerText.includes("pulse") && r.innerText.includes("command"))`)
+	if got := openings(t, tb, board.ID); got != 1 {
+		t.Errorf("the journal has %d openings, want 1", got)
+	}
+	p.Open(tb.Ready.Control + "/")
+	p.PressTo(`document.querySelector("#now\\.feed td a[href^='/commands/']")`)
+	var steps, secrets int
+	p.Eval(`document.querySelectorAll(".fall rect").length`, &steps)
+	if steps != 6 {
+		t.Errorf("the way shows %d steps, want all 6", steps)
+	}
+	p.Await(`document.querySelectorAll("#now\\.command\\.way pre").length >= 3`)
+	if p.Eval(`[...document.querySelectorAll("pre")].filter(e => /sac[tl]_|eyJ|"phoneKey": "[^…]/.test(e.textContent)).length`, &secrets); secrets != 0 {
+		t.Errorf("%d messages show a secret", secrets)
+	}
+	snap(t, "console-command.png", p)
+	clean(t, p, tb.Ready.Control)
+
+	signIn(t, tb, plain)
+	plain.Open(tb.Ready.Control + "/boards/" + board.ID)
+	plain.PressTo(`document.querySelector("#board\\.doors button.main")`)
+	var said string
+	if plain.Eval(`document.querySelector(".said")?.innerText || ""`, &said); !strings.Contains(said, "opened") {
+		t.Errorf("without JavaScript the page says %q, want that the door opened", said)
+	}
+	if got := openings(t, tb, board.ID); got != 2 {
+		t.Errorf("the journal has %d openings, want 2", got)
+	}
+	clean(t, plain, tb.Ready.Control)
+}
+
+// openings counts those in a board's journal.
+func openings(t *testing.T, tb *Testbed, boardID string) (n int) {
+	t.Helper()
+	var lines []struct{ Action string }
+	if err := tb.lab().Do(t.Context(), http.MethodGet, "/lab/v1/boards/"+boardID+"/journal", nil, &lines); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lines {
+		if l.Action == "pulse" {
+			n++
+		}
+	}
+	return n
+}
+
+// TestJumpInConsole: a board that is cut off stops over a jump of 36 h, the page
+// says so, and it recovers when its line does.
+func TestJumpInConsole(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	board := tb.cfg.World.Places[1].Boards[0]
+	one, now, fleet := b.Page(browser.Look{}), b.Page(browser.Look{}), b.Page(browser.Look{})
+	for _, p := range []*browser.Page{one, now, fleet} {
+		signIn(t, tb, p)
+	}
+	square := `document.querySelector('#boards\\.data a[href="/boards/` + board.ID + `"]').className`
+	fleet.Open(tb.Ready.Control + "/boards")
+	fleet.Await(square + ` === "o"`)
+	one.Open(tb.Ready.Control + "/boards/" + board.ID)
+	button := func(do string) string {
+		return `[...document.querySelectorAll("#board\\.state form")].find(f => f.elements.do.value === "` + do + `").querySelector("button")`
+	}
+	one.Await(button("cut"))
+	one.Press(button("cut"))
+	one.Await(`document.querySelector("#board\\.state b").innerText.includes("grace")`)
+	fleet.Await(square + ` === "g"`)
+	now.Open(tb.Ready.Control + "/")
+	now.Press(`[...document.querySelectorAll("#now\\.clock button")].find(b => b.innerText === "+36 h")`)
+	now.Await(`document.querySelector(".due")?.innerText.includes("stopped")`)
+	snap(t, "console-jump.png", now)
+	one.Await(`document.querySelector("#board\\.state b").innerText.includes("stopped")`)
+	fleet.Await(square + ` === "s"`)
+	snap(t, "console-stopped.png", fleet)
+	one.Await(button("reconnect"))
+	one.Press(button("reconnect"))
+	one.Await(`document.querySelector("#board\\.state b").innerText.includes("online")`)
+	fleet.Await(square + ` === "o"`)
+	for _, p := range []*browser.Page{one, now, fleet} {
+		clean(t, p, tb.Ready.Control)
+	}
+}
+
+// TestEntryOnPhone: an entry link opened in a browser of a phone's size opens its door.
+func TestEntryOnPhone(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	link, err := tb.ExampleLink(t.Context(), *tb.Ready.Places[1].APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := b.Page(browser.Look{Width: 390, Height: 844, Mobile: true})
+	p.Open(link)
+	fits(t, "the entry page", p)
+	p.PressTo(`document.querySelector("button")`)
+	var said string
+	if p.Eval(`document.querySelector("[role=status]").innerText`, &said); said != "The door is open." {
+		t.Errorf("the page says %q, want that the door is open", said)
+	}
+	n := 0
+	for _, x := range tb.cfg.World.Places[1].Boards {
+		n += openings(t, tb, x.ID)
+	}
+	if n != 1 {
+		t.Errorf("the place's journals have %d openings, want 1", n)
+	}
+	clean(t, p, tb.Ready.HTTP)
 }

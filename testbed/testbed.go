@@ -19,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server"
+	"github.com/doorlab/doorlab/testbed/console"
 )
 
 // Testbed is a running world.
@@ -26,6 +27,7 @@ type Testbed struct {
 	Ready   Ready
 	History *history.Log // empty with Config.OnDemand
 
+	feed  *console.Feed  // with a control API
 	spool *history.Spool // with Config.OnDemand and a control API
 
 	cfg    Config
@@ -79,6 +81,9 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 		start = clock.WallNow()
 	}
 	t.clk = newClock(c.Virtual, t.memory.start(start), t.flight)
+	if ctl != nil {
+		t.feed = console.NewFeed(t.clk)
+	}
 
 	t.Ready.HTTP = scheme(t.certs.http, "https://", "http://") + public.Addr().String()
 	t.Ready.MQTT = scheme(t.certs.mqtt, "mqtts://", "tcp://") + mqtt.Addr().String()

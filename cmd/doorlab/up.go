@@ -170,6 +170,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	seeded := f.secretFile == "" && (f.seed != 0 || f.world != "" && w.SeedGiven)
 	dir, cleanup, err := dataDir(f.data)
 	return testbed.Config{
+		Runs:  "runs",
 		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
 		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
 		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, f.verbose),

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 )
@@ -17,10 +18,16 @@ func (t inside) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 	a := &reply{status: http.StatusOK, header: http.Header{}}
-	t.h.ServeHTTP(a, r)
+	t.h.ServeHTTP(a, r.WithContext(bare{r.Context()}))
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(&a.body), Request: r,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(a.body.Len())}, nil
 }
+
+// bare is a context without its values: the handler must not take what the
+// caller's router left there for its own.
+type bare struct{ context.Context }
+
+func (bare) Value(any) any { return nil }
 
 type reply struct {
 	status int

@@ -262,6 +262,7 @@ func (c *execution) settle(outcome vocab.Outcome) {
 	c.mu.Unlock()
 	st := Settlement{Intent: c.trail.Intent, Outcome: outcome, DeviceCode: res.DeviceCode, ReportedAt: res.ReportedAt}
 	st.Status, st.Body = c.render(res)
+	c.trail.Status, c.trail.Body = st.Status, st.Body
 	ans := Answer{Status: st.Status, Body: st.Body, Result: res}
 	c.pass(BeforeCommit)
 	defer c.bound(ans).Stop()

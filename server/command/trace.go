@@ -26,10 +26,13 @@ const (
 var CrashPoints = []Point{AfterClaim, BeforePublish, AfterPublish, BeforeCommit, AfterCommit, BeforeAnswer}
 
 // Trail is how far a command has come: its moments on the monotonic clock, 0 =
-// not reached. A hook may read Outcome and Reported from BeforeCommit on.
+// not reached. A hook may read Outcome, Reported and the answer, Status and Body,
+// from BeforeCommit on.
 type Trail struct {
 	Intent                                            Intent
 	Outcome                                           vocab.Outcome
+	Status                                            int
+	Body                                              []byte
 	Accepted, Committed, Published, Reported, Settled time.Duration
 }
 

@@ -62,8 +62,11 @@ type Config struct {
 	// Counted reports whether the other end of a board's line counts messages in
 	// the same Flight: false for a real board or one of another process. nil = all do.
 	Counted func(boardID string) bool
-	Log     *slog.Logger // nil = discard
-	Pepper  []byte       // of the password hashes, as the store was seeded with
+	// Watch sees every message of a board as it goes down or comes up; nil = nobody
+	// does. It is called on the message's way: it copies what it keeps.
+	Watch  func(boardID string, down bool, channel string, payload []byte)
+	Log    *slog.Logger // nil = discard
+	Pepper []byte       // of the password hashes, as the store was seeded with
 
 	Wait         time.Duration // for the answer to a configuration; 0 = command.DefaultWait
 	NotAfter     time.Duration // 0 = command.DefaultNotAfter
@@ -147,6 +150,9 @@ func (c *Config) defaults() {
 	}
 	if c.Counted == nil {
 		c.Counted = func(string) bool { return true }
+	}
+	if c.Watch == nil {
+		c.Watch = func(string, bool, string, []byte) {}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

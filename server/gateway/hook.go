@@ -214,6 +214,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 		return pk, packets.CodeSuccessIgnore
 	}
 	h.g.count.uplinks.Add(1)
+	h.g.cfg.Watch(l.b.id, false, channel, pk.Payload)
 	l.b.pace()
 	if l.helper { // speaks for the board's own connection
 		b := l.b

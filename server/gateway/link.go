@@ -63,6 +63,7 @@ func (l *link) push(channel string, payload []byte, first func()) bool {
 		l.b.g.cfg.Flight.Sent(l.b.id)
 	}
 	l.b.g.count.down.Add(1)
+	l.b.g.cfg.Watch(l.b.id, true, channel, payload)
 	*queue = append(*queue, outgoing{wire.Topic(l.b.id, channel), payload})
 	if !l.busy {
 		l.busy = true

@@ -52,6 +52,8 @@ var functions = template.FuncMap{
 	"style":  func() string { return style.path },
 	"script": func() string { return script.path },
 	"icon":   func() string { return icon.path },
+	"number": number,
+	"span":   span,
 }
 
 // policy lets a page use its own style, script and pictures, and speak to its own server.

@@ -13,7 +13,7 @@
 //     <section id="NAME.part" data-live>{{template "NAME.part" .}}</section>.
 //     No style attributes and no inline scripts: the policy refuses them.
 //  2. words_NAME.go adds its texts, English and Korean; a test finds the missing ones.
-//  3. NAME.go has a method that returns the Page, and pages() in page.go lists it;
+//  3. NAME.go has a method that returns the Page, and all() in page.go lists it;
 //     the menu shows the pages that have a Nav.
 //
 // With JavaScript a form is sent in the background and the answer is said in the
@@ -25,6 +25,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -43,6 +44,10 @@ type Config struct {
 	HTTP   string       // its address
 	// Boards are all boards as they are now, in the order of the world.
 	Boards func() []Board
+	// Believes is what a simulated board decides by; false for any other.
+	Believes func(boardID string) (Beliefs, bool)
+	Feed     *Feed
+	Runs     string // where run directories are; "" = nowhere
 }
 
 // Board is how one board is now.
@@ -64,11 +69,16 @@ type Console struct {
 	pages   *template.Template
 	live    *hub
 	routes  chi.Router
+	names   names
+
+	partners partners
+	jump     atomic.Pointer[jumpView]
+	ran      runCache
 }
 
 // New builds the pages. What no page has is served by Config.Lab.
 func New(cfg Config) (*Console, error) {
-	c := &Console{cfg: cfg, session: newSession(cfg.Token)}
+	c := &Console{cfg: cfg, session: newSession(cfg.Token), names: namesOf(cfg.World)}
 	c.live = newHub(c.parts)
 	var err error
 	if c.pages, err = template.New("").Funcs(functions).ParseFS(files, "pages/*.html"); err != nil {
@@ -80,6 +90,7 @@ func New(cfg Config) (*Console, error) {
 	c.routes.Get("/login", c.loginPage)
 	c.routes.Post("/login", c.login)
 	c.routes.Post("/logout", c.logout)
+	c.routes.Get("/runs/{run}", c.report)
 	for path, a := range assets {
 		c.routes.Get(path, a.ServeHTTP)
 	}

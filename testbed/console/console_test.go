@@ -44,7 +44,7 @@ func TestWords(t *testing.T) {
 }
 
 // dynamicWords begin keys that are put together from a value of a closed list.
-var dynamicWords = []string{"nav."}
+var dynamicWords = []string{"nav.", "phase.", "outcome.", "command.", "visit.", "due.", "door.", "leaf.", "acts.", "board."}
 
 func dynamic(key string) bool {
 	for _, prefix := range dynamicWords {

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/lang"
@@ -91,7 +94,7 @@ func (h *hub) join(r *http.Request, p Page) (v *viewer, leave func(), ok bool) {
 	key := lang.Of(r.Header.Get("Accept-Language")) + " " + r.URL.RequestURI()
 	s := h.shows[key]
 	if s == nil {
-		s = &showing{h: h, key: key, page: p, r: r.Clone(context.WithoutCancel(r.Context())), viewers: map[*viewer]bool{}, last: map[string]string{}}
+		s = &showing{h: h, key: key, page: p, r: kept(r), viewers: map[*viewer]bool{}, last: map[string]string{}}
 		h.shows[key] = s
 		s.timer = clock.WallAfter(0, s.turn)
 	}
@@ -101,6 +104,15 @@ func (h *hub) join(r *http.Request, p Page) (v *viewer, leave func(), ok bool) {
 		v.put(id, text)
 	}
 	return v, func() { h.leave(s, v) }, true
+}
+
+// kept is a request that outlives its connection: the router uses its own again.
+func kept(r *http.Request) *http.Request {
+	route := chi.NewRouteContext()
+	if was := chi.RouteContext(r.Context()); was != nil {
+		route.URLParams = chi.RouteParams{Keys: slices.Clone(was.URLParams.Keys), Values: slices.Clone(was.URLParams.Values)}
+	}
+	return r.Clone(context.WithValue(context.Background(), chi.RouteCtxKey, route))
 }
 
 func (h *hub) leave(s *showing, v *viewer) {

@@ -1,8 +1,9 @@
 package console
 
 import (
-	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -10,23 +11,59 @@ import (
 
 // nowPage is the start page.
 func (c *Console) nowPage() Page {
-	return Page{Name: "now", Path: "/", Title: "now.title", Nav: "nav.now", View: c.now, Parts: []string{"now.health", "now.clock"}, Do: c.clockForms()}
+	do := c.clockForms()
+	do["remove"] = c.removeFault
+	return Page{Name: "now", Path: "/", Title: "now.title", Nav: "nav.now", View: c.now, Do: do,
+		Parts: []string{"now.health", "now.clock", "now.faults", "now.feed"}}
 }
 
 type nowView struct {
-	Boards, Online int
-	Clock          clockView
+	Health healthView
+	Clock  clockView
+	Jump   *jumpView
+	Faults []armedFault
+	Feed   []feedRow
 }
 
-func (c *Console) now(_ *http.Request) (any, error) {
-	v := nowView{Clock: c.clock()}
+func (c *Console) now(r *http.Request) (any, error) {
+	faults, err := c.armed(r)
+	if err != nil {
+		return nil, err
+	}
+	return nowView{Health: c.health(), Clock: c.clock(), Jump: c.jump.Load(), Faults: faults, Feed: c.feedRows(keepRows)}, nil
+}
+
+// healthView is the line of health.
+type healthView struct {
+	Boards, Online int64
+	Bad            bool // some board is offline
+	Lag            time.Duration
+	LagBoard       string
+	PerSecond      string
+	P50, P99       string
+	Run            *runRow
+}
+
+func (c *Console) health() (v healthView) {
 	for _, b := range c.cfg.Boards() {
 		v.Boards++
 		if b.Online {
 			v.Online++
 		}
+		if b.Behind > v.Lag {
+			v.Lag, v.LagBoard = b.Behind, b.ID
+		}
 	}
-	return v, nil
+	v.Bad = v.Online < v.Boards
+	perSecond, p50, p99 := c.cfg.Feed.Rate()
+	v.PerSecond, v.P50, v.P99 = fmt.Sprintf("%.1f", perSecond), span(p50), span(p99)
+	if perSecond >= 100 {
+		v.PerSecond = number(int64(perSecond))
+	}
+	if runs := c.runs(1); len(runs) > 0 {
+		v.Run = &runs[0]
+	}
+	return v
 }
 
 // clockView is the clock with its buttons.
@@ -34,18 +71,24 @@ type clockView struct {
 	Now     string
 	Word    string // key of the text of its state
 	Virtual bool
-	Steps   []string
+	Frozen  bool
+	Steps   []step
 }
+
+// step is a button of the clock: how far, as the control API and as people say it.
+type step struct{ By, Name string }
+
+var steps = []step{{"5m", "+5 min"}, {"1h", "+1 h"}, {"36h", "+36 h"}}
 
 const timeFormat = "2006-01-02 15:04:05"
 
 func (c *Console) clock() clockView {
-	v := clockView{Now: c.cfg.Clock.Now().UTC().Format(timeFormat), Word: "clock.ready", Steps: []string{"5m", "1h", "36h"}}
+	v := clockView{Now: c.cfg.Clock.Now().UTC().Format(timeFormat), Word: "clock.ready", Steps: steps}
 	virtual, ok := c.cfg.Clock.(*clock.Virtual)
 	if v.Virtual = ok; ok {
 		switch virtual.State() {
 		case clock.Frozen:
-			v.Word = "clock.frozen"
+			v.Word, v.Frozen = "clock.frozen", true
 		case clock.Advancing:
 			v.Word = "clock.jumping"
 		}
@@ -53,29 +96,63 @@ func (c *Console) clock() clockView {
 	return v
 }
 
-// clockForms are the clock's buttons.
-func (c *Console) clockForms() map[string]func(*http.Request) (Said, error) {
-	move := func(ctx context.Context, path string, body any) (Said, error) {
-		var out struct{ Now time.Time }
-		if err := c.lab(ctx, http.MethodPost, "/clock/"+path, body, &out); err != nil {
-			return Said{}, err
+// feedRow is one line of the feed: a command or a visit.
+type feedRow struct {
+	At           time.Time
+	Time, Exact  string
+	Place, Door  string
+	BoardID      string
+	Who          string // text, or key of a text
+	What         string // key
+	Minutes      int
+	Outcome      string // key
+	Class, Sign  string
+	Took, Detail string
+	ID           string // of a command
+}
+
+// keepRows is how many lines the feed shows.
+const keepRows = 40
+
+// outcomes are the classes and signs of what came of commands and visits.
+var outcomes = map[string]struct{ class, sign string }{
+	"":         {"wait", "…"},
+	"reported": {"ok", "✓"}, "offline": {"bad", "✕"}, "refused": {"bad", "✕"}, "noResponse": {"wait", "?"},
+	"opened": {"ok", "✓"}, "denied": {"bad", "✕"},
+}
+
+func (c *Console) feedRows(n int) []feedRow {
+	chains, visits := c.cfg.Feed.Latest(n)
+	rows := make([]feedRow, 0, len(chains)+len(visits))
+	for _, x := range chains {
+		o := outcomes[x.Outcome]
+		row := feedRow{At: x.At, Place: c.names.place(x.PlaceID), Door: c.names.door(x.DoorID), BoardID: x.BoardID, Who: x.Actor,
+			What: "command." + x.Command, Minutes: x.Minutes, Outcome: "outcome." + x.Outcome, Class: o.class, Sign: o.sign, ID: x.ID}
+		if x.Outcome != "" {
+			row.Took = span(x.Took())
 		}
-		return Said{Key: "clock.said", Args: []any{out.Now.Format(timeFormat)}}, nil
+		if x.Outcome == "" {
+			row.Outcome = "outcome.running"
+		}
+		if row.Who == "" {
+			row.Who = x.Method
+		}
+		rows = append(rows, row)
 	}
-	return map[string]func(*http.Request) (Said, error){
-		"freeze": func(r *http.Request) (Said, error) { return move(r.Context(), "freeze", struct{}{}) },
-		"run":    func(r *http.Request) (Said, error) { return move(r.Context(), "run", struct{}{}) },
-		"by": func(r *http.Request) (Said, error) {
-			return move(r.Context(), "advance", map[string]string{"by": r.PostFormValue("by")})
-		},
-		"to": func(r *http.Request) (Said, error) {
-			to := r.PostFormValue("to")
-			for _, form := range []string{"2006-01-02 15:04", timeFormat, "2006-01-02"} {
-				if t, err := time.Parse(form, to); err == nil {
-					to = t.Format(time.RFC3339)
-				}
-			}
-			return move(r.Context(), "advance", map[string]string{"to": to})
-		},
+	for _, x := range visits {
+		o := outcomes[x.Result]
+		d := c.names.doors[x.DoorID]
+		row := feedRow{At: x.At, Door: c.names.door(x.DoorID), BoardID: x.BoardID, What: "visit." + x.Want, Outcome: "outcome." + x.Result,
+			Class: o.class, Sign: o.sign, Detail: x.Reason}
+		if d.Place != nil {
+			row.Place = c.names.place(d.Place.ID)
+		}
+		rows = append(rows, row)
 	}
+	slices.SortStableFunc(rows, func(a, b feedRow) int { return b.At.Compare(a.At) })
+	rows = rows[:min(n, len(rows))]
+	for i := range rows {
+		rows[i].Time, rows[i].Exact = clockTime(rows[i].At), when(rows[i].At)
+	}
+	return rows
 }

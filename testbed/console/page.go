@@ -35,11 +35,12 @@ type Said struct {
 	Key  string
 	Args []any
 	Next string
+	Keep bool // it stays until it is put away: it is shown this once
 }
 
 // all lists the pages in the order of the menu.
 func (c *Console) all() []Page {
-	return []Page{c.nowPage()}
+	return []Page{c.nowPage(), c.commandPage(), c.boardsPage(), c.boardPage(), c.faultsPage(), c.runsPage()}
 }
 
 // maxForm is the largest form that is read.
@@ -170,7 +171,7 @@ func (c *Console) do(p Page) http.HandlerFunc {
 			c.answer(w, r, statusOf(err), flash{Text: err.Error(), Bad: true}, next)
 			return
 		}
-		c.answer(w, r, http.StatusOK, flash{Text: wordsOf(lang.Of(r.Header.Get("Accept-Language"))).text(said.Key, said.Args...)}, next)
+		c.answer(w, r, http.StatusOK, flash{Text: wordsOf(lang.Of(r.Header.Get("Accept-Language"))).text(said.Key, said.Args...), Keep: said.Keep}, next)
 	}
 }
 
@@ -181,6 +182,7 @@ type flash struct {
 	Text string `json:"text"`
 	Bad  bool   `json:"bad,omitempty"`
 	Next string `json:"next,omitempty"`
+	Keep bool   `json:"keep,omitempty"`
 }
 
 // fetched marks forms that a script sends: they get JSON, the others a page.
@@ -197,6 +199,10 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request, status int, f f
 	}
 	if next == "" {
 		next = r.URL.RequestURI()
+	}
+	if f.Keep { // a secret: not through the browser's cookies
+		c.render(w, c.look(r, Page{Name: "noted", Title: "noted.title"}, f), status)
+		return
 	}
 	b, _ := json.Marshal(f)
 	http.SetCookie(w, &http.Cookie{Name: c.session.name(r) + "_said", Value: url.QueryEscape(string(b)), Path: "/", MaxAge: 60, HttpOnly: true, SameSite: http.SameSiteStrictMode})

@@ -25,7 +25,11 @@ func newTestConsole(t *testing.T) (*Console, *clock.Virtual) {
 	clk := clock.NewVirtual(time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC), nil)
 	clk.Freeze()
 	c, err := New(Config{Token: token, World: &world.World{}, Clock: clk,
-		Lab:    control.Handler(token, func(r chi.Router) { control.ClockRoutes(r, clk, nil) }),
+		Lab: control.Handler(token, func(r chi.Router) {
+			control.ClockRoutes(r, clk, nil)
+			r.Get("/faults", func(w http.ResponseWriter, _ *http.Request) { control.List(w, []int{}, 0) })
+		}),
+		Feed:   NewFeed(clk),
 		Public: http.NotFoundHandler(), Boards: func() []Board { return []Board{{ID: "brd_1", Online: true}, {ID: "brd_2"}} }})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +144,7 @@ func TestForms(t *testing.T) {
 	r.AddCookie(&http.Cookie{Name: "doorlab_console_8081", Value: c.session.cookie})
 	next := httptest.NewRecorder()
 	c.ServeHTTP(next, r)
-	if !strings.Contains(next.Body.String(), "It is 2026-11-02 04:04:05 now.") {
+	if !strings.Contains(next.Body.String(), "It is 2026-11-02 04:04:05 UTC now.") {
 		t.Errorf("the page after the form doesn't say what came of it: %.900s", next.Body)
 	}
 }

@@ -35,13 +35,39 @@
     addEventListener("pageshow", e => e.persisted && location.reload());
   }
 
+  // The map: a letter per square comes, and the squares that changed take it as
+  // their class. When it has other boards than those shown, the page is asked.
+  const map = $("boards.data");
+  if (map) {
+    let asked = 0;
+    const squares = () => map.querySelectorAll(".squares a");
+    map.addEventListener("data", async e => {
+      const [sum, letters] = e.detail.split(":");
+      if (sum !== map.dataset.squares) {
+        if (Date.now() - asked < 2000) return;
+        asked = Date.now();
+        const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html").getElementById("boards.data");
+        if (page) { map.className = page.className; map.dataset.squares = page.dataset.squares; map.innerHTML = page.innerHTML; }
+        return;
+      }
+      squares().forEach((a, i) => { if (a.className !== letters[i]) a.className = letters[i]; });
+    });
+    squares()[0]?.setAttribute("tabindex", "0");
+    map.addEventListener("keydown", e => {
+      const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
+      if (!step || !e.target.matches("a")) return;
+      const all = [...squares()], next = all[all.indexOf(e.target) + step];
+      if (next) { e.preventDefault(); next.tabIndex = 0; e.target.tabIndex = -1; next.focus(); }
+    });
+  }
+
   // Forms that do something.
-  const toast = (text, bad) => {
+  const toast = (text, bad, keep) => {
     const p = document.createElement("p");
     p.textContent = text;
     p.className = bad ? "bad" : "";
     $("toast").append(p);
-    setTimeout(() => p.remove(), bad ? 10000 : 4000);
+    if (!keep) setTimeout(() => p.remove(), bad ? 10000 : 4000);
   };
   document.addEventListener("submit", async e => {
     const f = e.target, b = e.submitter;
@@ -54,7 +80,7 @@
       const r = await fetch(f.getAttribute("action") || location.href, {method: "POST", body: data, headers: {"X-Doorlab-Console": "1"}});
       const m = await r.json();
       if (m.next && !m.bad) return void location.assign(m.next);
-      toast(m.text, m.bad);
+      toast(m.text, m.bad, m.keep);
     } catch (err) {
       toast(String(err), true);
     } finally {
@@ -67,6 +93,7 @@
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const a = document.activeElement;
     if (e.key === "Escape") {
+      $("toast").replaceChildren();
       const open = a?.closest("details[open]") || document.querySelector("details[open]");
       if (a?.matches("input,select,textarea")) a.blur();
       else if (open) { open.open = false; open.querySelector("summary")?.focus(); }

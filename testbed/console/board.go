@@ -1,0 +1,262 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// boardPage is one board: what it is, what it did, and its buttons.
+func (c *Console) boardPage() Page {
+	return Page{Name: "boards.one", Path: "/boards/{id}", Title: "board.title", View: c.board,
+		Parts: []string{"board.state", "board.doors", "board.faults", "board.journal", "board.messages", "board.beliefs"}, Do: c.boardForms()}
+}
+
+// boardView is a board as its page shows it.
+type boardView struct {
+	ID, Name     string
+	Place        string
+	PlaceID      string
+	Test         bool // of a test place: always online
+	Simulated    bool // by this process
+	Word         string
+	Letter       string
+	Age          string
+	Behind       string
+	State        boardState
+	Dropped      []dropRow
+	Doors        []doorRow
+	Faults       []armedFault
+	Cut          []string // ids of armed offline faults that name this board alone
+	Journal      []journalRow
+	JournalLines int64
+	Messages     []messageRow
+	Beliefs      *beliefsView
+}
+
+// boardState is what GET /boards/{id} says.
+type boardState struct {
+	DesiredRevision, AppliedRevision int64
+	BufferedRecords, DroppedRecords  int
+	Boot                             int
+	Detached                         bool
+	Dropped                          map[string]int64
+	Doors                            []struct {
+		DoorID   string
+		Channel  int
+		Standing *struct {
+			State, Leaf string
+			Since       time.Time
+			HoldUntil   *time.Time
+			Held        bool
+		}
+	}
+}
+
+type dropRow struct{ Reason, Count string }
+
+type doorRow struct {
+	ID, Name  string
+	Channel   int
+	State     string // key
+	Class     string
+	Leaf      string // key
+	Since     string
+	HoldUntil string
+}
+
+type journalRow struct {
+	Seq                        int64
+	Boot                       int
+	Time, Exact                string
+	Door                       string
+	Action, Cause              string
+	CommandID, GrantID, Outage string
+}
+
+const (
+	journalRows = 50
+	messageRows = 40
+)
+
+func (c *Console) board(r *http.Request) (any, error) {
+	id := chi.URLParam(r, "id")
+	n, ok := c.names.boards[id]
+	if !ok {
+		return nil, &client.Error{Status: http.StatusNotFound, Code: "board_not_found", Message: "no board " + strconv.Quote(id)}
+	}
+	v := boardView{ID: id, Name: n.Name, Place: n.Place.Name, PlaceID: n.Place.ID, Test: n.Place.Kind == "test"}
+	for _, b := range c.cfg.Boards() {
+		if b.ID == id {
+			v.Word, v.Letter, v.Age, v.Behind, v.Simulated = "phase."+b.Word(), letter(b.Word()), age(b.OutageAge, b.Online), behind(b.Behind), b.Simulated
+		}
+	}
+	switch err := c.lab(r.Context(), http.MethodGet, "/boards/"+url.PathEscape(id), nil, &v.State); {
+	case statusOf(err) == http.StatusNotFound: // simulated by another process, or real
+	case err != nil:
+		return nil, err
+	}
+	for reason, n := range v.State.Dropped {
+		v.Dropped = append(v.Dropped, dropRow{reason, number(n)})
+	}
+	slices.SortFunc(v.Dropped, func(a, b dropRow) int { return strings.Compare(a.Reason, b.Reason) })
+	v.doors(c, n)
+	for _, m := range c.cfg.Feed.Messages(id, "", messageRows) {
+		v.Messages = append(v.Messages, messageOf(m))
+	}
+	if err := v.faults(c, r); err != nil {
+		return nil, err
+	}
+	if v.Simulated {
+		if err := v.journal(c, r.Context()); err != nil {
+			return nil, err
+		}
+		if b, ok := c.cfg.Believes(id); ok {
+			v.Beliefs = c.beliefsOf(b)
+		}
+	}
+	return v, nil
+}
+
+// doors are the board's, with what they are reported to be.
+func (v *boardView) doors(c *Console, n named) {
+	at := map[string]int{}
+	for _, b := range n.Place.Boards {
+		if b.ID != v.ID {
+			continue
+		}
+		for _, d := range b.Doors {
+			at[d.ID] = len(v.Doors)
+			v.Doors = append(v.Doors, doorRow{ID: d.ID, Name: c.names.door(d.ID), Channel: d.Channel, State: "door.unknown"})
+		}
+	}
+	for _, d := range v.State.Doors {
+		i, ok := at[d.DoorID]
+		if !ok || d.Standing == nil {
+			continue
+		}
+		row, s := &v.Doors[i], d.Standing
+		row.State, row.Leaf, row.Since = "door."+s.State, "leaf."+s.Leaf, when(s.Since)
+		row.Class = map[string]string{"unlocked": "ok", "open": "ok", "warning": "bad"}[s.State]
+		if s.HoldUntil != nil {
+			row.HoldUntil = s.HoldUntil.UTC().Format(timeFormat)
+		}
+	}
+}
+
+// faults are those armed on the board.
+func (v *boardView) faults(c *Console, r *http.Request) error {
+	list, err := c.armed(r)
+	for _, f := range list {
+		if slices.Contains(f.Boards, v.ID) {
+			v.Faults = append(v.Faults, f)
+			if f.Fault == "offline" && f.Count == 1 {
+				v.Cut = append(v.Cut, f.FaultID)
+			}
+		}
+	}
+	return err
+}
+
+// journal is the ground truth, newest first.
+func (v *boardView) journal(c *Console, ctx context.Context) error {
+	var lines []struct {
+		Seq                   int64
+		Boot                  int
+		At                    time.Time
+		DoorID, Action, Cause string
+		CommandID, GrantID    *string
+		Revision              int64
+		OutageAgeSec          json.Number
+	}
+	if err := c.lab(ctx, http.MethodGet, "/boards/"+url.PathEscape(v.ID)+"/journal", nil, &lines); err != nil {
+		return err
+	}
+	v.JournalLines = int64(len(lines))
+	for i := len(lines) - 1; i >= max(0, len(lines)-journalRows); i-- {
+		l := lines[i]
+		row := journalRow{Seq: l.Seq, Boot: l.Boot, Time: l.At.UTC().Format(timeFormat), Exact: when(l.At), Door: c.names.door(l.DoorID), Action: l.Action, Cause: l.Cause}
+		if l.CommandID != nil {
+			row.CommandID = *l.CommandID
+		}
+		if l.GrantID != nil {
+			row.GrantID = *l.GrantID
+		}
+		if sec, err := l.OutageAgeSec.Float64(); err == nil && sec != 0 {
+			row.Outage = age(time.Duration(sec*float64(time.Second)), false)
+		}
+		v.Journal = append(v.Journal, row)
+	}
+	return nil
+}
+
+// Beliefs are what a simulated board decides by: what was synchronized to it.
+type Beliefs struct {
+	Revision int64
+	Timezone string
+	Grants   []access.Grant
+	Windows  []access.Window
+	Hours    *access.Hours
+	Grace    time.Duration
+	Rest     map[int]string // by channel
+}
+
+type beliefsView struct {
+	Revision         int64
+	Timezone, Grace  string
+	Grants           []grantRow
+	GrantsN, WindowN string
+	Windows          []windowRow
+	Rest             []string
+	Hours            string
+}
+
+type grantRow struct {
+	ID, Kind, Doors, From, To string
+	Revoked                   bool
+}
+
+type windowRow struct{ ID, Door, Ref, Mode string }
+
+const beliefRows = 20
+
+// beliefsOf leaves out who holds a grant: the board knows hashes only, and those stay there.
+func (c *Console) beliefsOf(b Beliefs) *beliefsView {
+	v := &beliefsView{Revision: b.Revision, Timezone: b.Timezone, Grace: span(b.Grace), GrantsN: number(int64(len(b.Grants))), WindowN: number(int64(len(b.Windows)))}
+	for _, g := range b.Grants[:min(beliefRows, len(b.Grants))] {
+		row := grantRow{ID: g.ID, Kind: g.Kind, From: time.UnixMilli(g.StartsAt).UTC().Format(timeFormat), Revoked: g.Revoked}
+		if g.EndsAt != 0 {
+			row.To = time.UnixMilli(g.EndsAt).UTC().Format(timeFormat)
+		}
+		var doors []string
+		for _, d := range g.Doors {
+			doors = append(doors, c.names.door(d))
+		}
+		row.Doors = strings.Join(doors, ", ")
+		v.Grants = append(v.Grants, row)
+	}
+	for _, w := range b.Windows[:min(beliefRows, len(b.Windows))] {
+		v.Windows = append(v.Windows, windowRow{w.ID, c.names.door(w.DoorID), w.Ref, w.Mode})
+	}
+	for channel, rest := range b.Rest {
+		v.Rest = append(v.Rest, strconv.Itoa(channel)+": "+rest)
+	}
+	slices.Sort(v.Rest)
+	if b.Hours != nil {
+		raw, err := json.MarshalIndent(b.Hours, "", "  ")
+		if err == nil {
+			v.Hours = string(raw)
+		}
+	}
+	return v
+}

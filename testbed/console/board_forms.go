@@ -1,0 +1,86 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/faults"
+)
+
+// boardForms are the buttons of a board's page.
+func (c *Console) boardForms() map[string]func(*http.Request) (Said, error) {
+	forms := map[string]func(*http.Request) (Said, error){
+		"detach": c.detach,
+		"attach": func(r *http.Request) (Said, error) {
+			return Said{Key: "board.attached"}, c.lab(r.Context(), http.MethodPost, "/boards/"+url.PathEscape(chi.URLParam(r, "id"))+"/attach", struct{}{}, nil)
+		},
+		"reconnect": c.reconnect,
+		"remove":    c.removeFault,
+	}
+	for _, command := range []string{"open", "hold", "close"} {
+		forms[command] = func(r *http.Request) (Said, error) { return c.move(r, command) }
+	}
+	for do, fault := range map[string]string{"reboot": "reboot", "cut": "offline"} {
+		forms[do] = func(r *http.Request) (Said, error) {
+			body := map[string]any{"fault": fault, "boards": []string{chi.URLParam(r, "id")}}
+			return Said{Key: "board." + do + ".said"}, c.lab(r.Context(), http.MethodPost, "/faults", body, nil)
+		}
+	}
+	return forms
+}
+
+// move presses a door's button.
+func (c *Console) move(r *http.Request, command string) (Said, error) {
+	door := c.names.doors[r.PostFormValue("door")]
+	if door.Place == nil || door.BoardID != chi.URLParam(r, "id") {
+		return Said{}, faults.Badly("door", "is not one of this board's")
+	}
+	minutes := 0
+	if text := strings.TrimSpace(r.PostFormValue("minutes")); command == "hold" && text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return Said{}, faults.Badly("minutes", "must be a whole number of minutes, or empty for a hold until the door is closed")
+		}
+		minutes = n
+	}
+	if _, err := c.press(context.WithoutCancel(r.Context()), door.Place.ID, door.ID, command, minutes); err != nil {
+		return Said{}, err
+	}
+	return Said{Key: "door." + command + ".said", Args: []any{c.names.door(door.ID)}}, nil
+}
+
+// detach shows, this once, what a real board signs in with.
+func (c *Console) detach(r *http.Request) (Said, error) {
+	var out struct{ MQTT, ClientID, Username, Password string }
+	if err := c.lab(r.Context(), http.MethodPost, "/boards/"+url.PathEscape(chi.URLParam(r, "id"))+"/detach", struct{}{}, &out); err != nil {
+		return Said{}, err
+	}
+	return Said{Key: "board.detached", Args: []any{out.MQTT, out.ClientID, out.Username, out.Password}, Keep: true}, nil
+}
+
+// reconnect removes the faults that cut this board, and it alone.
+func (c *Console) reconnect(r *http.Request) (Said, error) {
+	list, err := c.armed(r)
+	if err != nil {
+		return Said{}, err
+	}
+	n := 0
+	for _, f := range list {
+		if f.Fault == "offline" && f.Count == 1 && slices.Contains(f.Boards, chi.URLParam(r, "id")) {
+			n++
+			if err := c.lab(r.Context(), http.MethodDelete, "/faults/"+url.PathEscape(f.FaultID), nil, nil); err != nil {
+				return Said{}, err
+			}
+		}
+	}
+	if n == 0 {
+		return Said{}, faults.Badly("reconnect", "nothing cuts this board alone; look at the armed faults")
+	}
+	return Said{Key: "board.reconnected"}, nil
+}

@@ -1,0 +1,107 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// commandPage shows a command's way from the request to the answer.
+func (c *Console) commandPage() Page {
+	return Page{Name: "now.command", Path: "/commands/{id}", Title: "command.title", View: c.command, Parts: []string{"now.command.way"}}
+}
+
+type commandView struct {
+	Chain    Chain
+	Place    string
+	Door     string
+	Outcome  string // key
+	Class    string
+	Sign     string
+	At       string
+	Took     string
+	Answer   string
+	Steps    []hop
+	Messages []messageRow
+}
+
+// hop is one step of the way: when it was reached, and its bar.
+type hop struct {
+	Word     string // key
+	Reached  bool
+	After    string // since the request
+	Took     string // since the step before
+	X, Width string // of its bar, in percent of the whole
+	Note     string
+}
+
+// messageRow is one message of a board.
+type messageRow struct {
+	N      int
+	Time   string
+	Exact  string
+	Offset string // since the request
+	Down   bool
+	Kind   string
+	Size   string
+	Text   string
+}
+
+func (c *Console) command(r *http.Request) (any, error) {
+	id := chi.URLParam(r, "id")
+	x, ok := c.cfg.Feed.Chain(id)
+	if !ok {
+		return nil, &client.Error{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf("no command %q among the latest %s", id, number(keepChains))}
+	}
+	o := outcomes[x.Outcome]
+	v := commandView{Chain: x, Place: c.names.place(x.PlaceID), Door: c.names.door(x.DoorID), Outcome: "outcome." + x.Outcome, Class: o.class, Sign: o.sign,
+		At: when(x.At), Took: span(x.Took()), Answer: masked(x.Answer, false), Steps: waterfall(x)}
+	if x.Outcome == "" {
+		v.Outcome = "outcome.running"
+	}
+	for _, m := range c.cfg.Feed.Messages(x.BoardID, id, 20) {
+		row := messageOf(m)
+		row.Offset = "+" + span(m.Mono-x.Accepted)
+		v.Messages = append(v.Messages, row)
+	}
+	slices.Reverse(v.Messages)
+	return v, nil
+}
+
+func messageOf(m Message) messageRow {
+	return messageRow{N: m.N, Time: clockTime(m.At), Exact: when(m.At), Down: m.Down, Kind: m.Says(), Size: number(int64(m.Size)), Text: m.Text()}
+}
+
+// waterfall are the steps in their order, each with its bar from the latest step
+// before it. The relay and the report are missing where the board didn't act or
+// speak, the publish where nothing was sent.
+func waterfall(x Chain) []hop {
+	end := x.Settled
+	if end == 0 {
+		end = clock.Mono()
+	}
+	whole := max(end-x.Accepted, time.Microsecond)
+	last := x.Accepted
+	out := []hop{{Word: "hop.request", Reached: true, After: "0 ms", X: "0", Width: "0", Note: x.Command}}
+	for _, s := range []struct {
+		word, note string
+		at         time.Duration
+	}{{"hop.claimed", "", x.Committed}, {"hop.published", "", x.Published}, {"hop.relay", x.Action, x.Relay}, {"hop.reported", "", x.Reported}, {"hop.answered", x.Outcome, x.Settled}} {
+		h := hop{Word: s.word, Note: s.note}
+		if s.at != 0 {
+			from := min(last, s.at)
+			h.Reached, h.After, h.Took = true, span(s.at-x.Accepted), span(max(0, s.at-last))
+			h.X = fmt.Sprintf("%.2f", 100*float64(from-x.Accepted)/float64(whole))
+			h.Width = fmt.Sprintf("%.2f", max(0.4, 100*float64(s.at-from)/float64(whole)))
+			last = max(last, s.at)
+		}
+		out = append(out, h)
+	}
+	return out
+}

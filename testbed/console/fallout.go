@@ -1,0 +1,71 @@
+package console
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// fallout is what fell due in a jump of virtual time.
+type fallout struct {
+	mu    sync.Mutex
+	kinds map[string]*due
+}
+
+// due is one kind of what fell due: how often, and when first.
+type due struct {
+	Word  string // key of its text
+	Count int
+	First time.Time // domain time
+}
+
+// add counts an event of a jump.
+func (o *fallout) add(e history.Event) {
+	word := ""
+	switch e.Kind {
+	case history.Actuation:
+		word = "due.relay"
+		switch e.Cause {
+		case "command", "onsite":
+			word = "due.moved"
+		case "hold_end", "outage":
+			word = "due." + e.Cause
+		}
+	case history.Released, history.Offline, history.Online, history.Applied, history.Committed, history.Presented:
+		word = "due." + e.Kind
+	}
+	if word == "" {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	d := o.kinds[word]
+	if d == nil {
+		d = &due{Word: word, First: time.UnixMilli(e.At).UTC()}
+		o.kinds[word] = d
+	}
+	d.Count++
+}
+
+// list is what fell due, in the order in which it first did.
+func (o *fallout) list() (out []due) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, d := range o.kinds {
+		out = append(out, *d)
+	}
+	slices.SortFunc(out, func(a, b due) int { return a.First.Compare(b.First) })
+	return out
+}
+
+// watchJump collects what falls due until done is called.
+func (f *Feed) watchJump() (done func() []due) {
+	o := &fallout{kinds: map[string]*due{}}
+	f.jumping.Store(o)
+	return func() []due {
+		f.jumping.CompareAndSwap(o, nil)
+		return o.list()
+	}
+}

@@ -1,0 +1,181 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/faults"
+)
+
+// faultsPage arms, shows and removes faults.
+func (c *Console) faultsPage() Page {
+	return Page{Name: "faults", Path: "/faults", Title: "faults.title", Nav: "nav.faults", View: c.faultsView, Parts: []string{"faults.armed"},
+		Do: map[string]func(*http.Request) (Said, error){"add": c.addFault, "remove": c.removeFault, "reset": c.resetFaults}}
+}
+
+type faultsView struct {
+	Armed  []armedFault
+	Kinds  []faultKind
+	Chosen string // name, of the one whose form is open
+	Places []choice
+	Boards []string // chosen
+}
+
+type faultKind struct {
+	faults.Fault
+	Acts     string // key
+	Commands bool   // takes doors, commands and nth
+	Lasts    bool   // takes for
+}
+
+type choice struct{ ID, Name string }
+
+// armedFault is one of the control API's list.
+type armedFault struct {
+	FaultID  string         `json:"faultId"`
+	Fault    string         `json:"fault"`
+	Boards   []string       `json:"boards"`
+	Count    int            `json:"count"`
+	Commands []string       `json:"commands"`
+	DoorIDs  []string       `json:"doorIds"`
+	Nth      int            `json:"nth"`
+	Since    time.Time      `json:"since"`
+	Until    *time.Time     `json:"until"`
+	Hits     int64          `json:"hits"`
+	Params   map[string]any `json:"params"`
+}
+
+// First is a board to look at.
+func (a armedFault) First() string {
+	if len(a.Boards) == 0 {
+		return ""
+	}
+	return a.Boards[0]
+}
+
+// Boards64 is how many boards have it.
+func (a armedFault) Boards64() int64 { return int64(a.Count) }
+
+// Begun is when it was armed.
+func (a armedFault) Begun() string { return a.Since.UTC().Format(timeFormat) }
+
+// Detail is what the fault was armed with.
+func (a armedFault) Detail() string {
+	var parts []string
+	for k, v := range a.Params {
+		b, _ := json.Marshal(v)
+		parts = append(parts, k+" "+strings.Trim(string(b), `"`))
+	}
+	slices.Sort(parts)
+	if len(a.Commands) > 0 {
+		parts = append(parts, strings.Join(a.Commands, "/"))
+	}
+	if a.Nth > 0 {
+		parts = append(parts, "nth "+strconv.Itoa(a.Nth))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Ends is when the fault ends by itself, "" = when it is removed.
+func (a armedFault) Ends() string {
+	if a.Until == nil {
+		return ""
+	}
+	return a.Until.UTC().Format(timeFormat)
+}
+
+func (c *Console) armed(r *http.Request) (list []armedFault, err error) {
+	err = c.lab(r.Context(), http.MethodGet, "/faults", nil, &list)
+	return list, err
+}
+
+func (c *Console) faultsView(r *http.Request) (any, error) {
+	armed, err := c.armed(r)
+	if err != nil {
+		return nil, err
+	}
+	v := faultsView{Armed: armed, Chosen: r.URL.Query().Get("fault"), Boards: r.URL.Query()["board"]}
+	for _, f := range faults.All {
+		v.Kinds = append(v.Kinds, faultKind{Fault: f, Acts: "acts." + strings.ReplaceAll(string(f.Acts), " ", ""), Commands: f.Acts == faults.OnCommand, Lasts: f.Acts != faults.AtOnce})
+	}
+	slices.SortFunc(v.Kinds, func(a, b faultKind) int { return strings.Compare(a.Name, b.Name) })
+	for _, p := range c.cfg.World.Places {
+		if p.Kind == "live" {
+			v.Places = append(v.Places, choice{p.ID, p.Name})
+		}
+	}
+	return v, nil
+}
+
+// addFault arms what the form says: the control API judges it.
+func (c *Console) addFault(r *http.Request) (Said, error) {
+	body := map[string]any{"fault": r.PostFormValue("fault")}
+	switch r.PostFormValue("on") {
+	case "share":
+		share, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(r.PostFormValue("share")), "%"), 64)
+		if err != nil {
+			return Said{}, faults.Badly("share", "must be a number of percent")
+		}
+		body["share"] = share / 100
+	case "place":
+		body["placeId"] = r.PostFormValue("place")
+	default:
+		body["boards"] = strings.FieldsFunc(r.PostFormValue("boards"), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' })
+	}
+	f, _ := faults.Lookup(r.PostFormValue("fault"))
+	params := map[string]any{}
+	for _, p := range f.Params {
+		text := strings.TrimSpace(r.PostFormValue("param." + p.Name))
+		n, err := strconv.ParseFloat(text, 64)
+		switch {
+		case text == "":
+		case len(p.Names) > 0:
+			params[p.Name] = text
+		case err != nil:
+			return Said{}, faults.Badly("params."+p.Name, "must be a number")
+		default:
+			params[p.Name] = n
+		}
+	}
+	if len(params) > 0 {
+		body["params"] = params
+	}
+	if list := r.PostForm["commands"]; len(list) > 0 {
+		body["commands"] = list
+	}
+	if text := strings.TrimSpace(r.PostFormValue("nth")); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return Said{}, faults.Badly("nth", "must be a whole number")
+		}
+		body["nth"] = n
+	}
+	if text := strings.TrimSpace(r.PostFormValue("for")); text != "" {
+		body["for"] = text
+	}
+	if err := c.lab(r.Context(), http.MethodPost, "/faults", body, nil); err != nil {
+		return Said{}, err
+	}
+	return Said{Key: "faults.added", Args: []any{f.Name}}, nil
+}
+
+func (c *Console) removeFault(r *http.Request) (Said, error) {
+	id := r.PostFormValue("fault")
+	if err := c.lab(r.Context(), http.MethodDelete, "/faults/"+url.PathEscape(id), nil, nil); err != nil {
+		return Said{}, err
+	}
+	return Said{Key: "faults.removed"}, nil
+}
+
+func (c *Console) resetFaults(r *http.Request) (Said, error) {
+	var out struct{ Removed int }
+	if err := c.lab(r.Context(), http.MethodPost, "/faults/reset", struct{}{}, &out); err != nil {
+		return Said{}, err
+	}
+	return Said{Key: "faults.reset.said", Args: []any{out.Removed}}, nil
+}

@@ -1,0 +1,54 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// span is a duration as people say it: milliseconds below a second, two units above.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "–"
+	case d < time.Millisecond && d > 0:
+		return "<1 ms"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + " s"
+	case d < time.Hour:
+		return two(int64(d/time.Minute), "m", int64(d%time.Minute/time.Second), "s")
+	case d < 48*time.Hour:
+		return two(int64(d/time.Hour), "h", int64(d%time.Hour/time.Minute), "m")
+	}
+	return two(int64(d/(24*time.Hour)), "d", int64(d%(24*time.Hour)/time.Hour), "h")
+}
+
+func two(a int64, ua string, b int64, ub string) string {
+	if b == 0 {
+		return fmt.Sprintf("%d %s", a, ua)
+	}
+	return fmt.Sprintf("%d %s %d %s", a, ua, b, ub)
+}
+
+// number has thousands separators.
+func number(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// clockTime is the time of day; when is the whole of it.
+func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
+func when(t time.Time) string      { return t.UTC().Format("2006-01-02 15:04:05.000") + " UTC" }
+
+func encode(q map[string][]string) string { return url.Values(q).Encode() }

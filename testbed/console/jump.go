@@ -1,0 +1,110 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// jumpView is what the last jump of this console's clock buttons brought about.
+type jumpView struct {
+	From, To string
+	Far      string
+	Took     string
+	Phases   []phaseChange
+	Due      []dueRow
+}
+
+// phaseChange is how many boards went from one phase to another.
+type phaseChange struct {
+	From, To string // keys
+	Count    int64
+}
+
+type dueRow struct {
+	Word  string
+	Count string
+	First string
+}
+
+// clockForms are the clock's buttons.
+func (c *Console) clockForms() map[string]func(*http.Request) (Said, error) {
+	set := func(path string) func(*http.Request) (Said, error) {
+		return func(r *http.Request) (Said, error) { return c.moveClock(r.Context(), path, struct{}{}) }
+	}
+	return map[string]func(*http.Request) (Said, error){
+		"freeze": set("freeze"),
+		"run":    set("run"),
+		"by": func(r *http.Request) (Said, error) {
+			return c.advance(r.Context(), map[string]string{"by": r.PostFormValue("by")})
+		},
+		"to": func(r *http.Request) (Said, error) {
+			to := r.PostFormValue("to")
+			for _, form := range []string{"2006-01-02 15:04", "2006-01-02T15:04", timeFormat, "2006-01-02"} {
+				if t, err := time.Parse(form, to); err == nil {
+					to = t.Format(time.RFC3339)
+				}
+			}
+			return c.advance(r.Context(), map[string]string{"to": to})
+		},
+	}
+}
+
+func (c *Console) moveClock(ctx context.Context, path string, body any) (Said, error) {
+	var out struct{ Now time.Time }
+	if err := c.lab(ctx, http.MethodPost, "/clock/"+path, body, &out); err != nil {
+		return Said{}, err
+	}
+	return Said{Key: "clock.said", Args: []any{out.Now.Format(timeFormat)}}, nil
+}
+
+// advance jumps, and remembers what fell due.
+func (c *Console) advance(ctx context.Context, body any) (Said, error) {
+	from, began, before := c.cfg.Clock.Now(), clock.Mono(), c.phases()
+	done := c.cfg.Feed.watchJump()
+	said, err := c.moveClock(context.WithoutCancel(ctx), "advance", body)
+	list := done()
+	if err != nil {
+		return said, err
+	}
+	to := c.cfg.Clock.Now()
+	v := &jumpView{From: from.Format(timeFormat), To: to.Format(timeFormat), Far: span(to.Sub(from).Round(time.Second)), Took: span(clock.Mono() - began),
+		Phases: changes(before, c.phases())}
+	for _, d := range list {
+		v.Due = append(v.Due, dueRow{Word: d.Word, Count: number(int64(d.Count)), First: d.First.Format(timeFormat)})
+	}
+	c.jump.Store(v)
+	return said, nil
+}
+
+func (c *Console) phases() map[string]string {
+	out := map[string]string{}
+	for _, b := range c.cfg.Boards() {
+		out[b.ID] = b.Word()
+	}
+	return out
+}
+
+func changes(before, after map[string]string) (out []phaseChange) {
+	n := map[phaseChange]int64{}
+	for id, to := range after {
+		if from := before[id]; from != to {
+			n[phaseChange{From: "phase." + from, To: "phase." + to}]++
+		}
+	}
+	for k, count := range n {
+		k.Count = count
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(a, b phaseChange) int {
+		if a.Count != b.Count {
+			return int(b.Count - a.Count)
+		}
+		return len(fmt.Sprint(a)) - len(fmt.Sprint(b))
+	})
+	return out
+}

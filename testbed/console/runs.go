@@ -1,0 +1,130 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// runsPage lists the runs whose directories are in Config.Runs.
+func (c *Console) runsPage() Page {
+	return Page{Name: "runs", Path: "/runs", Title: "runs.title", Nav: "nav.runs", View: func(*http.Request) (any, error) {
+		return runsView{Dir: c.cfg.Runs, Runs: c.runs(keepRuns)}, nil
+	}}
+}
+
+const keepRuns = 100
+
+type runsView struct {
+	Dir  string
+	Runs []runRow
+}
+
+// runRow is one run.
+type runRow struct {
+	Name    string    `json:"-"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason"`
+	Seed    int64     `json:"seed"`
+	Started time.Time `json:"started"`
+	Seconds float64   `json:"seconds"`
+	Files   []struct {
+		Status string `json:"status"`
+	} `json:"files"`
+	Took, When, Class, Sign string `json:"-"`
+	Passed, Count           int    `json:"-"`
+}
+
+// runCache keeps what was read: a run's verdicts don't change.
+type runCache struct {
+	mu   sync.Mutex
+	rows map[string]runRow // by file
+	at   map[string]time.Time
+}
+
+// runs are the latest n, newest first.
+func (c *Console) runs(n int) (out []runRow) {
+	if c.cfg.Runs == "" {
+		return nil
+	}
+	found, _ := filepath.Glob(filepath.Join(c.cfg.Runs, "*", "verdicts.json"))
+	type dated struct {
+		path string
+		at   time.Time
+	}
+	var files []dated
+	for _, path := range found {
+		if info, err := os.Stat(path); err == nil {
+			files = append(files, dated{path, info.ModTime()})
+		}
+	}
+	slices.SortFunc(files, func(a, b dated) int { return b.at.Compare(a.at) })
+	for _, f := range files[:min(n, len(files))] {
+		if row, ok := c.ran.read(f.path, f.at); ok {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func (k *runCache) read(path string, at time.Time) (row runRow, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.at[path].Equal(at) {
+		return k.rows[path], true
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(b, &row) != nil {
+		return row, false // it is being written
+	}
+	row.Name = filepath.Base(filepath.Dir(path))
+	row.Took, row.When = span(time.Duration(row.Seconds*float64(time.Second))), when(row.Started)
+	row.Class, row.Sign = "bad", "✕"
+	switch row.Status {
+	case "PASS":
+		row.Class, row.Sign = "ok", "✓"
+	case "INVALID", "BLOCKED", "SKIPPED":
+		row.Class, row.Sign = "wait", "?"
+	}
+	row.Count = len(row.Files)
+	for _, f := range row.Files {
+		if f.Status == "PASS" {
+			row.Passed++
+		}
+	}
+	row.Files = nil
+	if k.rows == nil {
+		k.rows, k.at = map[string]runRow{}, map[string]time.Time{}
+	}
+	k.rows[path], k.at[path] = row, at
+	return row, true
+}
+
+// reportPolicy lets a report use what is in its file and reach nothing: not the
+// console either.
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; sandbox allow-scripts"
+
+// report serves a run's report.
+func (c *Console) report(w http.ResponseWriter, r *http.Request) {
+	name := chi.URLParam(r, "run")
+	if !c.session.open(r) || c.cfg.Runs == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		http.NotFound(w, r)
+		return
+	}
+	b, err := os.ReadFile(filepath.Join(c.cfg.Runs, name, "report.html"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	guard(w.Header())
+	w.Header().Set("Content-Security-Policy", reportPolicy)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(b)
+}
