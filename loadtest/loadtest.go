@@ -43,6 +43,7 @@ type Options struct {
 	OutDir    string              // "": writes no files
 	Clock     clock.Clock         // domain time of the events; nil: asked from Target.Control, else the machine's
 	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control
+	Spare     []string            // doors that get no commands
 	Baseline  string              // result.json of an earlier run to compare with; "": none
 
 	transport http.RoundTripper // tests: instead of the network

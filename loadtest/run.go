@@ -147,7 +147,7 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 	}
 	wg.Wait()
 	for _, f := range found {
-		r.doors = append(r.doors, f...)
+		r.doors = append(r.doors, slices.DeleteFunc(f, func(d door) bool { return slices.Contains(r.opts.Spare, d.id) })...)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err

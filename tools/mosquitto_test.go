@@ -26,15 +26,7 @@ import (
 // that is taken away from it.
 func TestMosquittoBoard(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []string{"mosquitto_sub", "mosquitto_pub", "bash"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			why := tool + " is not installed: apt-get install mosquitto-clients (.ci/run does)"
-			if os.Getenv("CI") != "" || os.Getenv("DOORLAB_CI") != "" {
-				t.Fatal(why)
-			}
-			t.Skip(why)
-		}
-	}
+	needMosquitto(t)
 	ctx := t.Context()
 	w := world.Default(1, 1)
 	bed, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
@@ -54,7 +46,7 @@ func TestMosquittoBoard(t *testing.T) {
 	}
 	events.until(t, "offline", func(e history.Event) bool { return e.Kind == history.Offline && e.BoardID == board.ID })
 
-	said := start(t, host, port, login.ClientID, login.Password)
+	said := start(t, "./mosquitto-board.sh", host, port, login.ClientID, login.Password)
 	said.until(t, "online, epoch ")
 	events.until(t, "content", func(e history.Event) bool { return e.Kind == history.Applied && e.BoardID == board.ID })
 
@@ -107,6 +99,20 @@ func TestMosquittoBoard(t *testing.T) {
 	}
 }
 
+// needMosquitto skips without the tools, but not in CI.
+func needMosquitto(t *testing.T) {
+	t.Helper()
+	for _, tool := range []string{"mosquitto_sub", "mosquitto_pub", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			why := tool + " is not installed: apt-get install mosquitto-clients (.ci/run does)"
+			if os.Getenv("CI") != "" || os.Getenv("DOORLAB_CI") != "" {
+				t.Fatal(why)
+			}
+			t.Skip(why)
+		}
+	}
+}
+
 // keyed gives every request its own Idempotency-Key.
 type keyed struct{}
 
@@ -144,10 +150,10 @@ func (l lines) until(t *testing.T, want string) {
 	}
 }
 
-// start runs the script in a process group of its own, which goes with the test.
-func start(t *testing.T, args ...string) lines {
+// start runs a board's script in a process group of its own, which goes with the test.
+func start(t *testing.T, script string, args ...string) lines {
 	t.Helper()
-	cmd := exec.Command("./mosquitto-board.sh", args...)
+	cmd := exec.Command(script, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

@@ -35,7 +35,7 @@ func Combine(worlds ...[]Verdict) []Verdict {
 		case Pass:
 			v.Number = addUp(numbers[v.Clause])
 		case Fail:
-			v.Number = fmt.Sprintf("%s bad of %s: %s", count(v.Bad), count(v.Checked), v.FirstBad.Why)
+			v.Number = fmt.Sprintf("%s bad of %s: %s", count(v.Bad), count(v.Checked+v.Real), v.FirstBad.Why)
 		}
 	}
 	return out
@@ -44,6 +44,7 @@ func Combine(worlds ...[]Verdict) []Verdict {
 func (v *Verdict) join(o Verdict) {
 	v.Checked += o.Checked
 	v.Bad += o.Bad
+	v.Real += o.Real
 	v.Missing = slices.DeleteFunc(slices.Clone(v.Missing), func(m string) bool { return !slices.Contains(o.Missing, m) })
 	if weight[o.Status] > weight[v.Status] {
 		v.Status, v.Number, v.FirstBad = o.Status, o.Number, o.FirstBad

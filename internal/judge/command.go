@@ -58,8 +58,9 @@ func (v *View) cmd1() *tally {
 		t.bad(e, "%s %s answered 200 without a commandId", e.Method, e.Route) // [CMD-1]
 	}
 	for _, c := range v.order {
+		v.guestSays(t, c)
 		told := c.told(vocab.Reported)
-		if told == nil || !v.truth(c) {
+		if told == nil || v.unwitnessed(t, c, vocab.Reported, vocab.OK) {
 			continue
 		}
 		t.checked++
@@ -117,7 +118,7 @@ func Cmd3(v *View) Verdict {
 func (v *View) cmd3() *tally {
 	t := &tally{}
 	for _, c := range v.order {
-		if c.told(vocab.Refused) == nil || !v.truth(c) {
+		if c.told(vocab.Refused) == nil || v.unwitnessed(t, c, vocab.Refused, vocab.Refused) {
 			continue
 		}
 		t.checked++
@@ -148,7 +149,11 @@ type cmd4numbers struct {
 func (v *View) cmd4() (*tally, cmd4numbers) {
 	t, n := &tally{}, cmd4numbers{}
 	for _, c := range v.order {
-		if c.told(vocab.NoResponse) != nil && v.truth(c) {
+		unknown := c.told(vocab.NoResponse) != nil
+		if unknown && c.byGuest() {
+			t.real++
+			v.unknown(t, c)
+		} else if unknown && v.truth(c) {
 			t.checked++
 			switch len(c.acts) {
 			case 0:

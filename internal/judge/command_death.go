@@ -19,8 +19,12 @@ func Cmd6(v *View) Verdict {
 		if kind == "" {
 			continue
 		}
-		t.checked++
-		by[kind]++
+		if c.byGuest() {
+			t.real++
+		} else {
+			t.checked++
+			by[kind]++
+		}
 		hit[c.id] = true
 		if c.key != "" {
 			hit[c.key] = true
@@ -59,7 +63,7 @@ func (v *View) struck(c *command) string {
 	if len(c.publishes) == 0 {
 		return ""
 	}
-	b := v.boards[c.publishes[0].BoardID]
+	b := c.to
 	if b == nil {
 		return ""
 	}

@@ -36,6 +36,11 @@ func Cmd7(v *View) Verdict {
 			h.board(b)
 		}
 	}
+	for _, c := range v.order {
+		if c.byGuest() && c.op == "hold" {
+			h.real++
+		}
+	}
 	n := h.checked
 	h.tally = *h.plus(v.driven().of("CMD-7"))
 	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to their end, at most %s off", count(n), count(h.ended), secs(h.farMs)))

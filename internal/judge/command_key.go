@@ -49,6 +49,9 @@ func (v *View) cmd5() (t *tally, repeats int) {
 
 // sentOnce judges a command by itself.
 func (v *View) sentOnce(t *tally, c *command) {
+	if c.byGuest() {
+		t.real++
+	}
 	if len(c.publishes) > 1 {
 		t.bad(c.publishes[1], "%s was sent %d times", c.id, len(c.publishes))
 	}

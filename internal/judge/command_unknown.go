@@ -56,7 +56,7 @@ func (v *View) unknown(t *tally, c *command) {
 	case v.explained(c, sent, answer):
 	case waited < AcceptMs:
 		t.bad(answer, "%s was given up %s after it was sent, the board has %s to act", c.id, secs(waited), secs(AcceptMs)) // [CMD-4]
-	case report == nil && v.truth(c):
+	case report == nil && (v.truth(c) || v.heardAfter(c)):
 		t.bad(answer, "%s got no report, but no fault hit it and its board's line was whole", c.id) // [CMD-4]
 	}
 }
@@ -66,7 +66,7 @@ func (v *View) explained(c *command, sent, answer *history.Event) bool {
 	if len(c.faults) > 0 || strings.Contains(c.meaning(v), `"sim:`) || v.struck(c) != "" {
 		return true
 	}
-	b := v.boards[sent.BoardID]
+	b := c.to
 	if b == nil || v.dying(sent, answer) {
 		return true
 	}

@@ -13,6 +13,7 @@ import (
 func Ent1(v *View) Verdict {
 	n := v.decided()
 	t := n.connected.plus(v.second().of("ENT-1")).plus(v.served().of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
+	t.real += v.onsiteOfGuests()
 	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions as the reference%s", count(n.connected.checked), n.rest()))
 }
 

@@ -27,6 +27,7 @@ type Row struct {
 	FirstBad   *Bad        `json:"firstBad,omitempty"`
 
 	Judged  int      `json:"judged,omitempty"`  // of Checked, by checkers
+	Real    int      `json:"real,omitempty"`    // what real boards did, judged without a journal; not in Checked
 	Missing []string `json:"missing,omitempty"` // kinds of evidence that the checkers lack
 	Planted string   `json:"planted,omitempty"` // of a PASS: how many of the clause's planted bugs are known to be caught
 }
@@ -36,8 +37,15 @@ func (r Row) String() string {
 	return fmt.Sprintf("%s %s · %s · %s", r.Clause, r.Promise, r.Status, r.Told())
 }
 
-// Told is the number and, of a PASS, how many planted bugs are caught.
-func (r Row) Told() string { return strings.Trim(r.Number+" · "+r.Planted, " ·") }
+// Told is the number, what was judged without a journal and, of a PASS, how many
+// planted bugs are caught.
+func (r Row) Told() string {
+	real := ""
+	if r.Real > 0 {
+		real = count(r.Real) + " of real boards, judged without a journal"
+	}
+	return strings.Join(slices.DeleteFunc([]string{r.Number, real, r.Planted}, func(s string) bool { return s == "" }), " · ")
+}
 
 // String is the same line for a verdict.
 func (v Verdict) String() string {
@@ -103,6 +111,7 @@ func Ledger(verdicts []Verdict, assertions []Assertion, basis Basis) []Row {
 func (r *Row) verdict(v Verdict) {
 	r.Checked += v.Checked
 	r.Judged += v.Checked
+	r.Real += v.Real
 	r.Missing = v.Missing
 	if weight[v.Status] > weight[r.Status] {
 		r.Status, r.Number, r.FirstBad = v.Status, v.Number, v.FirstBad

@@ -30,6 +30,7 @@ type Verdict struct {
 	Number   string `json:"number"`  // the deciding number as text
 	Checked  int    `json:"checked"` // how often the clause was exercised
 	Bad      int    `json:"bad,omitempty"`
+	Real     int    `json:"real,omitempty"` // what real boards did, of which there is no journal; not in Checked
 	FirstBad *Bad   `json:"firstBad,omitempty"`
 	// Missing are kinds of evidence that a whole proof needs and the history lacks.
 	Missing []string `json:"missing,omitempty"`
@@ -83,12 +84,13 @@ type finding struct {
 // tally gathers what a checker sees.
 type tally struct {
 	checked int
+	real    int // of boards without a journal: what shows without it was looked at
 	found   []finding
 }
 
 // plus is a tally with another one's findings.
 func (t *tally) plus(o *tally) *tally {
-	return &tally{checked: t.checked + o.checked, found: append(append([]finding{}, t.found...), o.found...)}
+	return &tally{checked: t.checked + o.checked, real: t.real + o.real, found: append(append([]finding{}, t.found...), o.found...)}
 }
 
 func (t *tally) bad(e *history.Event, format string, args ...any) {
@@ -107,13 +109,13 @@ func (t *tally) first() finding {
 }
 
 func (t *tally) verdict(v *View, clause, number string) Verdict {
-	out := Verdict{Clause: clause, Promise: Promise(clause), Checked: t.checked, Bad: len(t.found), Number: number, Status: Pass}
+	out := Verdict{Clause: clause, Promise: Promise(clause), Checked: t.checked, Bad: len(t.found), Real: t.real, Number: number, Status: Pass}
 	switch {
 	case len(t.found) > 0:
 		f := t.first()
 		out.Status = Fail
 		out.FirstBad = &Bad{Event: *f.e, Why: f.why, Timeline: v.timeline(f.e)}
-		out.Number = fmt.Sprintf("%s bad of %s: %s", count(len(t.found)), count(t.checked), f.why)
+		out.Number = fmt.Sprintf("%s bad of %s: %s", count(len(t.found)), count(t.checked+t.real), f.why)
 	case t.checked == 0:
 		out.Status, out.Number = Skipped, "not exercised"
 	}

@@ -15,6 +15,7 @@ type View struct {
 	order    []*command // by first event
 	keys     map[string]*keyUse
 	boards   map[string]*board
+	seats    map[string]*seat // of the boards that were ever taken away
 	places   map[string]*place
 	doors    map[string]*board // by door, from Door events
 	records  []*history.Event
@@ -51,6 +52,7 @@ type command struct {
 
 	reports []*history.Event // Received
 	faults  []*history.Event // that hit it
+	to      *board           // whom it was sent to first
 }
 
 // keyUse is everything under one Idempotency-Key.
@@ -62,7 +64,9 @@ type keyUse struct {
 // board is everything about one board.
 type board struct {
 	id, place string
-	truth     bool // its journal is in the history
+	truth     bool  // its journal is in the history
+	guest     bool  // a real one that sits where a simulated board was taken away
+	epoch     int64 // of its last connection
 	channels  []int
 	conn      []*history.Event // Online, Offline, Line, Started, Wiped, Attached, Detached
 	applied   []*history.Event // Applied and Online, Wiped: what moves the known revision
@@ -109,7 +113,7 @@ func Told(events []history.Event) bool {
 func newView(parts [][]history.Event) *View {
 	v := &View{
 		events: parts, commands: map[string]*command{}, keys: map[string]*keyUse{},
-		boards: map[string]*board{}, places: map[string]*place{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{},
+		boards: map[string]*board{}, places: map[string]*place{}, seats: map[string]*seat{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{},
 	}
 	for _, p := range parts {
 		for i := range p {
@@ -135,7 +139,7 @@ func (v *View) add(e *history.Event) {
 		v.addCommand(e)
 	case history.Started:
 		v.starts = append(v.starts, e)
-		for _, b := range v.boards {
+		for _, b := range v.everyBoard() {
 			b.conn, b.onsite = append(b.conn, e), append(b.onsite, e)
 		}
 	case history.Committed, history.Content:
@@ -160,7 +164,7 @@ func (v *View) add(e *history.Event) {
 		}
 	case history.Door, history.Online, history.Offline, history.Applied, history.Presented, history.Released, history.Netloss, history.Line, history.Dropped, history.Wiped, history.Rebooted, history.Detached, history.Attached:
 		if e.BoardID != "" {
-			v.board(e.BoardID).add(v, e)
+			v.speaker(e).add(v, e)
 		}
 	}
 }
@@ -198,6 +202,9 @@ func (v *View) addCommand(e *history.Event) {
 	case history.Intent:
 		c.intents = append(c.intents, e)
 	case history.Publish:
+		if c.to == nil && e.BoardID != "" {
+			c.to = v.speaker(e)
+		}
 		c.publishes = append(c.publishes, e)
 	}
 }
@@ -234,7 +241,7 @@ func (v *View) addRecord(e *history.Event) {
 		c.records = append(c.records, e)
 	}
 	if e.BoardID != "" && e.RecordSeq != 0 {
-		b := v.board(e.BoardID)
+		b := v.speaker(e)
 		b.records = append(b.records, e)
 	}
 }
@@ -272,7 +279,7 @@ func (v *View) truth(c *command) bool {
 		return v.hasTruth
 	}
 	for _, e := range c.publishes {
-		if b := v.boards[e.BoardID]; b == nil || !b.truth {
+		if b := v.boards[e.BoardID]; b == nil || !b.truth || c.to.guest {
 			return false
 		}
 	}
@@ -281,11 +288,8 @@ func (v *View) truth(c *command) bool {
 
 // sortedBoards are the boards by id: verdicts must not depend on map order.
 func (v *View) sortedBoards() []*board {
-	out := make([]*board, 0, len(v.boards))
-	for _, b := range v.boards {
-		out = append(out, b)
-	}
-	slices.SortFunc(out, func(a, b *board) int {
+	out := v.everyBoard()
+	slices.SortStableFunc(out, func(a, b *board) int {
 		switch {
 		case a.id < b.id:
 			return -1

@@ -15,6 +15,63 @@ func (v *View) board(id string) *board {
 	return b
 }
 
+// seat is a board's id of which the simulated board was taken away: a real one
+// speaks for it, which inherits nothing, until the simulated one is back.
+type seat struct {
+	guests []*board // each that took the place, the last one speaks while away
+	away   bool     // ... since the hello that followed the detachment
+	next   bool     // whether away holds from the next hello on
+}
+
+// speaker is the board that an event is of. What the server says goes to whoever
+// said hello last; a connection's end to the board whose connection it was. Only
+// simulated boards tell anything themselves.
+func (v *View) speaker(e *history.Event) *board {
+	own, s := v.board(e.BoardID), v.seats[e.BoardID]
+	if s == nil && e.Kind == history.Detached {
+		s = &seat{}
+		v.seats[e.BoardID] = s
+	}
+	if s == nil {
+		return own
+	}
+	switch e.Kind {
+	case history.Detached:
+		if !s.next {
+			s.guests = append(s.guests, &board{id: own.id, place: own.place, guest: true})
+		}
+		s.next = true
+	case history.Attached:
+		s.next = false
+	case history.Online:
+		s.away = s.next
+	case history.Offline:
+		for _, b := range append([]*board{own}, s.guests...) {
+			if b.epoch == e.Epoch {
+				return b
+			}
+		}
+	case history.Publish, history.Applied, history.RecordIn:
+	default:
+		return own
+	}
+	if last := s.guests[len(s.guests)-1]; s.away && e.Kind != history.Detached && e.Kind != history.Attached {
+		return last
+	}
+	return own
+}
+
+// everyBoard lists the boards, each followed by those that took its place.
+func (v *View) everyBoard() (out []*board) {
+	for id, b := range v.boards {
+		out = append(out, b)
+		if s := v.seats[id]; s != nil {
+			out = append(out, s.guests...)
+		}
+	}
+	return out
+}
+
 func (b *board) add(v *View, e *history.Event) {
 	if b.place == "" || e.Kind == history.Door {
 		if e.PlaceID != "" {
@@ -30,6 +87,7 @@ func (b *board) add(v *View, e *history.Event) {
 			b.channels = append(b.channels, e.Channel)
 		}
 	case history.Online:
+		b.epoch = e.Epoch
 		b.conn, b.applied, b.onsite = append(b.conn, e), append(b.applied, e), append(b.onsite, e)
 	case history.Offline, history.Line, history.Detached:
 		b.conn, b.onsite = append(b.conn, e), append(b.onsite, e)

@@ -36,6 +36,7 @@ type board struct {
 	DesiredRevision int64   `json:"desiredRevision"`
 	AppliedRevision int64   `json:"appliedRevision"`
 	BufferedRecords int     `json:"bufferedRecords"`
+	Detached        bool    `json:"detached"` // a real one may have its place
 	Doors           []struct {
 		DoorID   string `json:"doorId"`
 		Channel  int    `json:"channel"`

@@ -22,6 +22,7 @@ type directory struct {
 type boardInfo struct {
 	id, placeID, kind string
 	owner             string // control listener, "" = none has it
+	real              bool   // the simulated one was taken away: whoever sits there has no journal and takes no fault
 	doors             []string
 	channels          []int
 }
@@ -42,7 +43,7 @@ func (d *directory) load(ctx context.Context) error {
 		return err
 	}
 	for _, b := range list {
-		info := &boardInfo{id: b.BoardID, placeID: b.PlaceID, owner: owner[b.BoardID]}
+		info := &boardInfo{id: b.BoardID, placeID: b.PlaceID, owner: owner[b.BoardID], real: b.Detached}
 		for _, door := range b.Doors {
 			info.doors = append(info.doors, door.DoorID)
 			info.channels = append(info.channels, door.Channel)
@@ -103,8 +104,37 @@ func (d *directory) ask(ctx context.Context, p *Place) error {
 	return nil
 }
 
-// pick lists the boards of a kind in a fixed order.
-func (d *directory) pick(ctx context.Context, kind string) ([]*boardInfo, error) {
+// look reads again which boards are real: they come and go with the operator.
+func (d *directory) look(ctx context.Context) error {
+	if d.run.lab == nil {
+		return nil
+	}
+	list, _, err := d.run.lab.boards(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range list {
+		if known := d.boards[b.BoardID]; known != nil {
+			known.real = b.Detached
+		}
+	}
+	return err
+}
+
+// spared are the doors of real boards.
+func (d *directory) spared() (doors []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range d.boards {
+		if b.real {
+			doors = append(doors, b.doors...)
+		}
+	}
+	return doors
+}
+
+// pick lists the boards of a kind in a fixed order: the simulated ones, or the
+// real ones that sit in their places.
+func (d *directory) pick(ctx context.Context, kind string, real bool) ([]*boardInfo, error) {
 	for i := range d.run.target.Places {
 		p := &d.run.target.Places[i]
 		if (kind == "any" || p.Kind == kind) && (p.Kind == "test" || d.run.lab == nil) {
@@ -117,7 +147,7 @@ func (d *directory) pick(ctx context.Context, kind string) ([]*boardInfo, error)
 	defer d.mu.Unlock()
 	var out []*boardInfo
 	for _, b := range d.boards {
-		if kind == "any" || b.kind == kind {
+		if b.real == real && (kind == "any" || b.kind == kind) {
 			out = append(out, b)
 		}
 	}

@@ -25,6 +25,7 @@ type fake struct {
 	reads   int
 	permit  int    // status of a create
 	hits    int    // of every fault
+	real    bool   // a detached board is there, too
 	docs    string // the published document, the same for each sub-service
 	events  []history.Event
 	mode    string // of the clock, "" = virtual
@@ -120,7 +121,12 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		on := f.online == nil || f.online(f.reads)
 		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1, "appliedRevision": 1,
 			"doors": []m{{"doorId": "dor_1", "channel": 1}, {"doorId": "dor_2", "channel": 2}}}
-		say(w, 200, m{"data": []m{b}, "total": 1})
+		list := []m{b}
+		if f.real {
+			list = append(list, m{"boardId": "brd_r", "placeId": "plc_1", "online": false, "phase": "stopped", "detached": true, "desiredRevision": 7,
+				"doors": []m{{"doorId": "dor_r", "channel": 1}}})
+		}
+		say(w, 200, m{"data": list, "total": len(list)})
 	case strings.HasPrefix(path, "/clock"):
 		f.clock(strings.TrimPrefix(path, "/clock"), body)
 		state := "ready"

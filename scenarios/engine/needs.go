@@ -14,9 +14,11 @@ func (r *run) lacks(f *File) string {
 			live++
 		}
 	}
-	boards := 0
+	boards, real := 0, 0
 	for _, b := range r.dir.boards {
-		if b.kind != "test" && b.owner != "" {
+		if b.real {
+			real++
+		} else if b.kind != "test" && b.owner != "" {
 			boards++
 		}
 	}
@@ -33,12 +35,14 @@ func (r *run) lacks(f *File) string {
 		return "needs a test place"
 	case boards < n.Boards:
 		return fmt.Sprintf("needs %d live boards, the target has %d", n.Boards, boards)
+	case u.real && real == 0:
+		return "needs a real board: POST /lab/v1/boards/{id}/detach makes room for one"
 	}
 	return ""
 }
 
 // needed is what a verb needs of a target.
-type needed struct{ control, virtual, load bool }
+type needed struct{ control, virtual, load, real bool }
 
 // needer is a verb that needs more than the public API.
 type needer interface{ needs() needed }
@@ -54,10 +58,11 @@ func usesOf(lists ...[]Step) (u needed) {
 }
 
 func (u needed) and(o needed) needed {
-	return needed{u.control || o.control, u.virtual || o.virtual, u.load || o.load}
+	return needed{u.control || o.control, u.virtual || o.virtual, u.load || o.load, u.real || o.real}
 }
 
 func (*Clock) needs() needed       { return needed{control: true, virtual: true} }
+func (c *Cohort) needs() needed    { return needed{control: c.Real, real: c.Real} }
 func (*Present) needs() needed     { return needed{control: true} }
 func (*PresentEach) needs() needed { return needed{control: true} }
 func (*Phone) needs() needed       { return needed{control: true} }

@@ -31,6 +31,10 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.opt.Timeout, fmt.Errorf("the file did not end within %s", r.opt.Timeout))
 		defer cancel()
 	}
+	if err := r.dir.look(ctx); err != nil {
+		res.Status, res.Reason = judge.Blocked, err.Error()
+		return res
+	}
 	if why := r.lacks(f); why != "" {
 		res.Status, res.Reason = judge.Skipped, why
 		return res

@@ -142,7 +142,7 @@ func (x *frame) doorList(rs *Refs) (out []string, err error) {
 // boards resolves a reference to boards; a door stands for its board. Unset: nil, all live boards.
 func (x *frame) boards(r Ref) ([]*boardInfo, error) {
 	if !r.set() {
-		return x.run.dir.pick(x.ctx, "live")
+		return x.run.dir.pick(x.ctx, "live", false)
 	}
 	v, err := r.eval(x.scope)
 	if err != nil {

@@ -42,6 +42,9 @@ func (c *Cohort) run(x *frame) (fields, error) {
 
 // candidates are the boards to choose from.
 func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
+	if err := x.run.dir.look(x.ctx); err != nil {
+		return nil, err
+	}
 	if c.From.set() {
 		list, err = x.boards(c.From)
 	} else {
@@ -49,7 +52,7 @@ func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
 		if kind == "" {
 			kind = "live"
 		}
-		list, err = x.run.dir.pick(x.ctx, kind)
+		list, err = x.run.dir.pick(x.ctx, kind, c.Real)
 	}
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	if plan.Name == "" {
 		plan.Name = x.file.file.Base()
 	}
-	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost})
+	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()})
 	if err != nil {
 		return nil, err
 	}

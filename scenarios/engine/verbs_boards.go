@@ -70,6 +70,7 @@ type Cohort struct {
 	From     Ref    `json:"from,omitempty" jsonschema:"description=Choose from this cohort"`
 	Except   Refs   `json:"except,omitempty" jsonschema:"description=Leave the boards of these out"`
 	Kind     string `json:"kind,omitempty" jsonschema:"enum=live,enum=test,enum=any,description=Default live"`
+	Real     bool   `json:"real,omitempty" jsonschema:"description=Only real boards that sit where a simulated one was detached; without it none of them"`
 	Places   *Num   `json:"places,omitempty" jsonschema:"description=First choose so many places"`
 	PerPlace *Num   `json:"perPlace,omitempty" jsonschema:"description=Then so many boards of each"`
 	Boards   *Num   `json:"boards,omitempty" jsonschema:"description=Then so many boards in all"`

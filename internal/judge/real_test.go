@@ -1,0 +1,176 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// guest takes a simulated board away; a real one that knows nothing says hello.
+func (h *builder) guest(id string) {
+	b := h.boards[id]
+	h.emit(history.Event{Kind: history.Detached, BoardID: id})
+	h.emit(history.Event{Kind: history.Offline, BoardID: id, Epoch: b.epoch})
+	b.rev, b.seq = 0, 0
+	h.online(id)
+}
+
+// attach brings the simulated board back with what was in its flash.
+func (h *builder) attach(id string, revision int64) {
+	b := h.boards[id]
+	old := b.epoch
+	h.emit(history.Event{Kind: history.Attached, BoardID: id})
+	b.rev = revision
+	h.online(id)
+	h.emit(history.Event{Kind: history.Offline, BoardID: id, Epoch: old})
+}
+
+// asked is a command of a board without a journal.
+func (h *builder) asked(id, key string, outcome vocab.Outcome) string {
+	cmd := h.command(id, key, "open", outcome, false, 0)
+	h.events = slices.DeleteFunc(h.events, func(e history.Event) bool {
+		return e.CommandID == cmd && (e.Kind == history.Actuation || e.Kind == history.Fault)
+	})
+	return cmd
+}
+
+// A real board inherits nothing from the simulated one in whose place it is, and
+// is judged without a journal: counted, but no evidence.
+func TestRealBoardInheritsNothing(t *testing.T) {
+	t.Parallel()
+	h := clean()
+	before := NewView(append([]history.Event{}, h.events...))
+	flash := h.boards["brd_1"].rev
+	h.guest("brd_1")
+	h.asked("brd_1", "k-real-1", vocab.Reported)
+	h.asked("brd_1", "k-real-2", vocab.Refused)
+	h.asked("brd_1", "k-real-3", vocab.Offline)
+	h.record(history.Event{PlaceID: "plc_a", BoardID: "brd_1", DoorID: doorOf("brd_1", 1), RecordSeq: 1, Result: "opened", Reason: "onsite", Method: "onsite"})
+	h.change("plc_a", "register", grant("pmt_6", "noh", false))
+	h.attach("brd_1", flash)
+	h.command("brd_1", "k-back", "open", vocab.Reported, true, 0)
+	h.pass(1000)
+	h.emit(history.Event{Kind: history.Label, Text: "end"})
+	after := NewView(h.events)
+	for _, v := range Judge(after) {
+		if v.Status == Fail {
+			t.Errorf("%s\n%s", v, v.FirstBad)
+		}
+	}
+	for _, c := range []struct {
+		judge     func(*View) Verdict
+		real, own int // own: evidence that the simulated board adds
+	}{{Cmd1, 1, 1}, {Cmd3, 1, 0}, {Cmd5, 2, 4}, {Ent1, 1, 0}} { // the keys of real boards' commands are judged by the server's word
+		was, got := c.judge(before), c.judge(after)
+		if got.Real != c.real || got.Checked-was.Checked != c.own {
+			t.Errorf("%s counts %d of real boards and %d more with a journal, want %d and %d", got.Clause, got.Real, got.Checked-was.Checked, c.real, c.own)
+		}
+	}
+	rows := Ledger([]Verdict{Cmd1(after)}, nil, Basis{})
+	for _, r := range rows {
+		if r.Clause == "CMD-1" && !strings.Contains(r.Told(), "1 of real boards, judged without a journal") {
+			t.Errorf("the ledger says %q, want the real board's command counted", r.Told())
+		}
+	}
+}
+
+// TestOnlyRealBoards: what real boards alone did proves no clause that needs a journal.
+func TestOnlyRealBoards(t *testing.T) {
+	t.Parallel()
+	h := newBuilder()
+	h.emit(history.Event{Kind: history.Started, Text: "server"})
+	h.base("plc_a")
+	h.addBoard("plc_a", "brd_1")
+	h.online("brd_1")
+	h.guest("brd_1")
+	h.asked("brd_1", "k", vocab.Reported)
+	v := Cmd1(NewView(h.events))
+	if v.Status != Skipped || v.Checked != 0 || v.Real != 1 {
+		t.Errorf("%s with %d checked and %d of real boards, want SKIPPED with 0 and 1", v, v.Checked, v.Real)
+	}
+}
+
+// Wrong behaviour of a real board is charged where it shows without a journal.
+func TestRealBoardIsCharged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		plant       func(t *testing.T, h *builder)
+		clause, why string
+	}{
+		"says opened twice": {func(t *testing.T, h *builder) {
+			h.after(t, is(history.Received, h.asked("brd_1", "k", vocab.Reported)), same)
+		}, "CMD-1", "reported ok twice on one connection"},
+		"says opened, then refused": {func(t *testing.T, h *builder) {
+			h.after(t, is(history.Received, h.asked("brd_1", "k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
+		}, "CMD-1", "reported refused (busy) by a real board that had reported it ok"},
+		"never answers, but acknowledges content": {func(t *testing.T, h *builder) {
+			cmd := h.asked("brd_1", "k", vocab.NoResponse)
+			h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
+			h.wall += 9000 * 1e6
+			h.change("plc_a", "register", grant("pmt_6", "noh", false))
+		}, "CMD-4", "got no report"},
+		"never answers, but the next one": {func(t *testing.T, h *builder) {
+			cmd := h.asked("brd_1", "k", vocab.NoResponse)
+			h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
+			h.wall += 9000 * 1e6
+			next := h.asked("brd_1", "k2", vocab.Reported)
+			h.edit(t, 0, is(history.Received, next), func(e *history.Event) { e.Epoch = h.boards["brd_1"].epoch })
+		}, "CMD-4", "got no report"},
+		"opened, but it had refused": {func(t *testing.T, h *builder) {
+			h.edit(t, 0, is(history.Received, h.asked("brd_1", "k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
+		}, "CMD-1", "a real one, had not said so"},
+		"refused, but it had opened": {func(t *testing.T, h *builder) {
+			h.edit(t, 0, is(history.Received, h.asked("brd_1", "k", vocab.Refused)), func(e *history.Event) { e.Result, e.Reason = "ok", "" })
+		}, "CMD-3", "a real one, had not said so"},
+		"never takes content": {func(t *testing.T, h *builder) {
+			h.events = h.events[:len(h.events)-1] // its acknowledgement
+			h.pass(FreshMs + 1000)
+			h.emit(history.Event{Kind: history.Label})
+		}, "SYNC-1", "was not on brd_1 although it was connected"},
+		"falls back": {func(t *testing.T, h *builder) {
+			h.emit(history.Event{Kind: history.Applied, BoardID: "brd_1", PlaceID: "plc_a", Revision: 1})
+		}, "SYNC-1", "went back from revision"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := clean()
+			h.guest("brd_1")
+			c.plant(t, h)
+			for _, v := range Judge(NewView(h.events)) {
+				switch {
+				case v.Clause == c.clause && (v.Status != Fail || !strings.Contains(v.FirstBad.Why, c.why)):
+					t.Errorf("%s, want FAIL with %q", v, c.why)
+				case v.Clause != c.clause && v.Status == Fail && c.clause != "SYNC-1": // there revocations are missing, too
+					t.Errorf("charged too: %s", v)
+				}
+			}
+		})
+	}
+}
+
+// A real board whose silence proves nothing isn't charged: nothing shows that it
+// ever got the command.
+func TestRealBoardsSilence(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]func(h *builder){
+		"nothing was heard afterwards": func(*builder) {},
+		"it was heard on another connection": func(h *builder) {
+			h.emit(history.Event{Kind: history.Offline, BoardID: "brd_1", Epoch: h.boards["brd_1"].epoch})
+			h.online("brd_1")
+			h.change("plc_a", "register", grant("pmt_6", "noh", false))
+		},
+	} {
+		h := clean()
+		h.guest("brd_1")
+		cmd := h.asked("brd_1", "k", vocab.NoResponse)
+		h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
+		h.wall += 9000 * 1e6
+		plant(h)
+		if v := Cmd4(NewView(h.events)); v.Status == Fail {
+			t.Errorf("%s: %s, want no breach", name, v)
+		}
+	}
+}

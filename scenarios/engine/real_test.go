@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestRealBoards: a detached board, which nobody has replaced yet, keeps no file
+// from starting and is in no cohort but that of the real ones.
+func TestRealBoards(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		real   bool
+		steps  string
+		want   judge.Status
+		reason string
+	}{
+		"left out":            {true, `{cohort: {name: c}}, {call: {path: /echo}, expect: 'c.boards == ["brd_1"] and data.n == 3'}`, judge.Pass, ""},
+		"asked for":           {true, `{cohort: {name: c, real: true}}, {call: {path: /echo}, expect: 'c.boards == ["brd_r"] and c.door == "dor_r" and data.n == 3'}`, judge.Pass, ""},
+		"not there":           {false, `{cohort: {name: c, real: true}}, {call: {path: /echo}}`, judge.Skipped, "needs a real board"},
+		"no part of all":      {true, `{boards: {all: 'boardId != "brd_r"'}}`, judge.Pass, ""},
+		"named":               {true, `{boards: {of: '"brd_r"', all: 'boardId == "brd_r"'}}`, judge.Pass, ""},
+		"synced only if told": {true, `{synced: {}}, {synced: {of: '"brd_r"'}, within: 50ms}`, judge.Fail, "1 of 1 boards are not synchronized"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.real = c.real
+			res, out := play(t, f, "steps: ["+c.steps+"]", Options{})
+			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
+			}
+		})
+	}
+}
