@@ -1,0 +1,152 @@
+package golive
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/inbox"
+)
+
+const (
+	// enough is how many commands with keys of their own show a habit.
+	enough = 3
+	// retryWithin is how long after a failure another command for the same door
+	// counts as the client's answer to it.
+	retryWithin = 2 * time.Minute
+	// staleAfter: nobody retries a finished request so much later; the key is a constant.
+	staleAfter = 5 * time.Minute
+)
+
+// uniqueKeys: one key, one request; a repeat is a retry, soon after.
+func uniqueKeys(entries []*inbox.Entry) finding {
+	first := map[string]*inbox.Entry{}
+	var fresh []*inbox.Entry
+	for _, e := range commands(entries) {
+		switch {
+		case e.Code == "idempotency_key_required" || e.Code == "idempotency_key_invalid":
+			return broken("a door command was sent without a valid Idempotency-Key", e)
+		case e.Code == "idempotency_key_reused":
+			if f := first[e.KeyMark]; f != nil {
+				return broken("one Idempotency-Key was used for two different requests", f, e)
+			}
+			return broken("the Idempotency-Key had been used for another request", e)
+		case e.KeyMark == "" || e.CommandID == "":
+			continue
+		}
+		f := first[e.KeyMark]
+		if f == nil {
+			first[e.KeyMark] = e
+			fresh = append(fresh, e)
+			continue
+		}
+		if f.Status == 200 && e.Replayed && e.At.Sub(f.At) > staleAfter {
+			return broken(fmt.Sprintf("the key of a finished command was sent again after %s: the door didn't move, the stored answer came back", span(e.At.Sub(f.At))), f, e)
+		}
+	}
+	if len(fresh) < enough {
+		return finding{}
+	}
+	return finding{Proven, fmt.Sprintf("%d commands, each with a key of its own", len(fresh)), fresh[:enough]}
+}
+
+// sameKeyAfter504: whether the door moved is unknown, and only the same key tells.
+func sameKeyAfter504(entries []*inbox.Entry) (f finding) {
+	list := commands(entries)
+	for i, e := range list {
+		if e.Status != 504 || e.Replayed {
+			continue
+		}
+		for _, next := range list[i+1:] {
+			if next.KeyMark == e.KeyMark {
+				if f.state == "" {
+					f = finding{Proven, "a command without a response was repeated with its key", []*inbox.Entry{e, next}}
+				}
+				break
+			}
+			if next.Path == e.Path && next.KeyID == e.KeyID && next.At.Sub(e.At) < retryWithin {
+				return broken("a command without a response was followed by one with another key for the same door: if the first had moved it, it moved twice", e, next)
+			}
+		}
+	}
+	return f
+}
+
+// newKeyAfter409: the outcome offline is stored under the key; the door never moves under it.
+func newKeyAfter409(entries []*inbox.Entry) (f finding) {
+	list := commands(entries)
+	for i, e := range list {
+		if e.Code != "device_offline" || e.Replayed {
+			continue
+		}
+		for _, next := range list[i+1:] {
+			if next.KeyMark == e.KeyMark {
+				return broken("after 409 device_offline the same key was sent again: it only brings the same answer back", e, next)
+			}
+			if next.Path == e.Path && f.state == "" {
+				f = finding{Proven, "after 409 device_offline the next command for the door had a new key", []*inbox.Entry{e, next}}
+			}
+		}
+	}
+	return f
+}
+
+// doorIDs: an empty array is a filter that found nothing, sent all the same.
+func doorIDs(entries []*inbox.Entry) (f finding) {
+	for _, e := range entries {
+		if e.Code == "empty_door_ids" {
+			return broken("doorIds was an empty array", e)
+		}
+		if f.state == "" && e.Method == "POST" && e.Route == permitsRoute && e.Status == 200 {
+			f = finding{Proven, "permits are registered with doors, or for all entry doors", []*inbox.Entry{e}}
+		}
+	}
+	return f
+}
+
+// methods: what changes something has no GET, so a GET of it is 405.
+func methods(entries []*inbox.Entry) (f finding) {
+	for _, e := range entries {
+		if e.Method == "GET" && e.Code == "method_not_allowed" {
+			return broken("GET was sent to a path that changes something", e)
+		}
+		if f.state == "" && isCommand(e) && e.Status == 200 {
+			f = finding{Proven, "doors are opened by POST", []*inbox.Entry{e}}
+		}
+	}
+	return f
+}
+
+// Repeats that show that an error isn't handled.
+const (
+	hammered     = 3
+	hammerWithin = time.Minute
+)
+
+// errorsHandled: what can't succeed isn't repeated; an expired token is renewed.
+func errorsHandled(entries []*inbox.Entry) (f finding) {
+	for i, e := range entries {
+		if e.Status < 400 || e.Status >= 500 || e.Status == 409 || e.Status == 429 {
+			continue
+		}
+		again := []*inbox.Entry{e}
+		var better *inbox.Entry
+		for _, next := range entries[i+1:] {
+			if e.Code == "token_expired" && next.Token == e.Token && next.Token != "" || e.Code != "token_expired" && same(e, next) && next.Status == e.Status && next.Code == e.Code {
+				if next.At.Sub(e.At) < hammerWithin {
+					again = append(again, next)
+				}
+				continue
+			}
+			if better == nil && next.Status < 400 && (e.Code != "token_expired" || next.Route == exchangeRoute) {
+				better = next
+			}
+		}
+		if len(again) >= hammered {
+			return broken(fmt.Sprintf("the same request was answered %d %s %d times within a minute", e.Status, e.Code, len(again)), again[0], again[len(again)-1])
+		}
+		if better != nil && f.state == "" {
+			f = finding{Proven, fmt.Sprintf("after %d %s the client went on with something else", e.Status, e.Code), []*inbox.Entry{e, better}}
+		}
+	}
+	return f
+}

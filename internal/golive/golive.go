@@ -1,0 +1,128 @@
+// Package golive is the checklist before a partner goes live, computed from the
+// partner's own requests to the test place (internal/inbox): each point is proven or
+// broken by named requests, or not yet seen; nothing is green without evidence. It is
+// pure; server/console shows it.
+package golive
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/inbox"
+)
+
+// States of a point.
+const (
+	Proven = "proven"
+	Broken = "broken"
+	Unseen = "unseen" // not yet seen
+)
+
+// Point is one line of the checklist.
+type Point struct {
+	ID    string  `json:"id"`
+	Title string  `json:"title"`
+	State string  `json:"state"`
+	Says  string  `json:"says"` // what was seen; of an unseen point, how to show it
+	Seqs  []int64 `json:"seqs"` // the requests that prove or break it, in the inbox's numbers
+	// Requests are their X-Request-Ids.
+	Requests []string `json:"requests"`
+}
+
+// List is the checklist of a place.
+type List struct {
+	Ready    bool    `json:"ready"` // every point is proven
+	Requests int     `json:"requests"`
+	Points   []Point `json:"points"`
+}
+
+// finding is what a rule saw, with the requests that show it.
+type finding struct {
+	state string
+	says  string
+	by    []*inbox.Entry
+}
+
+func broken(says string, by ...*inbox.Entry) finding { return finding{Broken, says, by} }
+
+// rule looks at the requests of a place, oldest first. how says how to show it.
+type rule struct {
+	id, title, how string
+	look           func([]*inbox.Entry) finding
+}
+
+var rules = []rule{
+	{"token_reuse", "An access token is reused until it expires",
+		"use one token for several calls, and exchange the key again in its last minute or after 401 token_expired (a virtual clock can jump 15 minutes)", tokenReuse},
+	{"unique_keys", "Every door command has an Idempotency-Key of its own",
+		"send three door commands, each with a new key such as a UUID", uniqueKeys},
+	{"same_key_after_504", "After a 504 the same request is repeated with the same key",
+		"open a door with the reason sim:noResponse, and let your client retry with the key it had", sameKeyAfter504},
+	{"new_key_after_409", "After 409 device_offline the next try has a new key",
+		"open a door with the reason sim:offline, and let your client try again later with a new key", newKeyAfter409},
+	{"back_off", "After 429 the client waits as long as Retry-After says",
+		"use up the 30 exchanges per minute with made-up keys, then start your client: its exchange is answered 429, and it must wait", backOff},
+	{"door_ids", "doorIds is never an empty array",
+		"register a permit with the ids of the doors it opens, or without doorIds for all entry doors", doorIDs},
+	{"methods", "Nothing that changes something is called by GET",
+		"open a door with POST", methods},
+	{"errors", "Errors are handled: nothing is repeated that can't succeed",
+		"let your client meet an error (an unknown door, an expired token) and see that it changes something before it tries again", errorsHandled},
+}
+
+// Check computes the checklist from the requests of a place, oldest first.
+func Check(entries []*inbox.Entry) List {
+	l := List{Ready: true, Requests: len(entries)}
+	for _, r := range rules {
+		f := r.look(entries)
+		p := Point{ID: r.id, Title: r.title, State: f.state, Says: f.says, Seqs: []int64{}, Requests: []string{}}
+		if p.State == "" {
+			p.State, p.Says = Unseen, r.how
+		}
+		for _, e := range f.by {
+			p.Seqs, p.Requests = append(p.Seqs, e.Seq), append(p.Requests, e.RequestID)
+		}
+		l.Ready = l.Ready && p.State == Proven
+		l.Points = append(l.Points, p)
+	}
+	return l
+}
+
+const (
+	exchangeRoute = "/core/v1/auth/apikey/token"
+	permitsRoute  = "/space/v1/partner/entry-permits"
+	tokenLife     = 900 * time.Second
+	lastMinute    = time.Minute
+)
+
+// isCommand: a request that moves a door, by the newer or the older path.
+func isCommand(e *inbox.Entry) bool {
+	switch e.Route {
+	case "/device/v1/devices/{id}/commands", "/device/v1/doors/{id}/open", "/device/v1/doors/{id}/close", "/device/v1/doors/{id}/hold":
+		return e.Method == "POST"
+	}
+	return false
+}
+
+// door commands among the requests.
+func commands(entries []*inbox.Entry) (out []*inbox.Entry) {
+	for _, e := range entries {
+		if isCommand(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// same reports whether two requests mean the same: a repeat.
+func same(a, b *inbox.Entry) bool {
+	return a.Method == b.Method && a.Path == b.Path && a.RequestMark == b.RequestMark
+}
+
+// span is a duration for a sentence.
+func span(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return d.Round(time.Second).String()
+}

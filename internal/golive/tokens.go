@@ -1,0 +1,106 @@
+package golive
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/inbox"
+)
+
+// life is one access token in the traffic.
+type life struct {
+	given   *inbox.Entry
+	uses    []*inbox.Entry
+	expired *inbox.Entry // the answer 401 token_expired that it drew
+}
+
+// tooEarly is how many exchanges while an earlier token of the key was still good
+// break the point: a restart and a second process are no mistake.
+const tooEarly = 3
+
+// tokenReuse follows each key's tokens from exchange to exchange.
+func tokenReuse(entries []*inbox.Entry) finding {
+	lives := map[string]*life{}   // by token
+	latest := map[string]*life{}  // by key id
+	early := map[string][]*life{} // by key id: whose successor came too early, within the last token life
+	var proof finding
+	for _, e := range entries {
+		if l := lives[e.Token]; l != nil {
+			l.uses = append(l.uses, e)
+			if e.Code == "token_expired" {
+				l.expired = e
+			}
+		}
+		if e.Route != exchangeRoute || e.Given == "" {
+			continue
+		}
+		l, before := &life{given: e}, latest[e.KeyID]
+		lives[e.Given], latest[e.KeyID] = l, l
+		if before == nil {
+			continue
+		}
+		age := e.At.Sub(before.given.At)
+		switch {
+		case age < tokenLife-lastMinute && before.expired == nil:
+			early[e.KeyID] = append(recent(early[e.KeyID], e.At), before)
+			if n := len(early[e.KeyID]); n >= tooEarly {
+				return broken(fmt.Sprintf("the key was exchanged %d times within 15 minutes while the token before was still good; its last token had served %s when the next was asked for after %s",
+					n+1, times(len(before.uses)), span(age)), early[e.KeyID][0].given, e)
+			}
+		case len(before.uses) >= 2 && proof.state == "":
+			proof = finding{Proven, fmt.Sprintf("a token served %s and was renewed after %s", times(len(before.uses)), span(age)), []*inbox.Entry{before.given, e}}
+		}
+	}
+	return proof
+}
+
+// recent are the lives that began within a token's life before at.
+func recent(list []*life, at time.Time) (out []*life) {
+	for _, l := range list {
+		if at.Sub(l.given.At) < tokenLife {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "no request"
+	case 1:
+		return "one request"
+	}
+	return fmt.Sprintf("%d requests", n)
+}
+
+// backOff looks at what follows each 429 on the same route by the same caller.
+func backOff(entries []*inbox.Entry) (f finding) {
+	for i, e := range entries {
+		if e.Status != 429 {
+			continue
+		}
+		wait := time.Duration(e.RetrySec * float64(time.Second))
+		for _, next := range entries[i+1:] {
+			if next.Route != e.Route || next.Method != e.Method {
+				continue
+			}
+			after := next.At.Sub(e.At)
+			if after < wait && next.Seq != e.Seq && !sentTogether(e, next) {
+				return broken(fmt.Sprintf("the answer said to wait %s, and the next try came after %s", span(wait), span(after)), e, next)
+			}
+			if after >= wait && f.state == "" {
+				f = finding{Proven, fmt.Sprintf("the answer said to wait %s, and the next try came after %s", span(wait), span(after)), []*inbox.Entry{e, next}}
+			}
+			if after >= wait {
+				break
+			}
+		}
+	}
+	return f
+}
+
+// sentTogether: the second request was on its way when the first was answered.
+func sentTogether(first, second *inbox.Entry) bool {
+	return second.Status == 429 && second.At.Sub(first.At) < 50*time.Millisecond
+}

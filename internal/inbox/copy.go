@@ -1,0 +1,189 @@
+package inbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Where a masked value stands in a JSON text, by the name of its field.
+var (
+	maskedPhone = regexp.MustCompile(`("phone"\s*:\s*)"[^"]*(?:\*{4}|\[hidden\])[^"]*"`)
+	maskedKey   = regexp.MustCompile(`("key"\s*:\s*)"[^"]*\[hidden\]"`)
+	maskedToken = regexp.MustCompile(`("t"\s*:\s*)"\[hidden\]"`)
+)
+
+// Curl is the request as a command line for a shell, against base. What is masked
+// comes from the environment: TOKEN, KEY, PHONE, ENTRY_TOKEN. "" when the request is
+// longer than what is kept of it.
+func (e *Entry) Curl(base string) string {
+	if e.Cut() {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("curl -sS")
+	if e.Method != "GET" {
+		b.WriteString(" -X " + e.Method)
+	}
+	fmt.Fprintf(&b, " %s", quote(base+e.Path))
+	if e.Token != "" {
+		b.WriteString(" \\\n  -H \"Authorization: Bearer $TOKEN\"")
+	}
+	if e.IdempotencyKey != "" {
+		fmt.Fprintf(&b, " \\\n  -H %s", quote("Idempotency-Key: "+e.IdempotencyKey))
+	}
+	if e.Request != "" {
+		if e.Type != "" {
+			fmt.Fprintf(&b, " \\\n  -H %s", quote("Content-Type: "+e.Type))
+		}
+		body := quote(e.Request)
+		for _, v := range []struct {
+			re   *regexp.Regexp
+			name string
+		}{{maskedPhone, "PHONE"}, {maskedKey, "KEY"}, {maskedToken, "ENTRY_TOKEN"}} {
+			body = v.re.ReplaceAllString(body, `${1}"'"$$`+v.name+`"'"`)
+		}
+		fmt.Fprintf(&b, " \\\n  --data-raw %s", body)
+	}
+	return b.String()
+}
+
+// quote is a text as one word of a POSIX shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Site is where an entry's place, board and door stand in the world: a scenario
+// speaks of the door's number, so that it plays in any world.
+type Site struct {
+	Kind    string // test or live
+	PlaceID string
+	Boards  []string
+	Doors   []string // of all boards, in their order
+}
+
+// Step is the request as a scenario step that expects the same answer, and File a
+// whole scenario around it. Both are "" when the request is longer than what is kept
+// of it. Ids other than the place's own (a permit's, say) stay as they were.
+func (e *Entry) Step(s Site) string {
+	if e.Cut() {
+		return ""
+	}
+	if step := e.commandStep(s); step != "" {
+		return step
+	}
+	lines := []string{"- call:"}
+	add := func(name, value string) { lines = append(lines, "    "+name+": "+value) }
+	add("method", e.Method)
+	switch {
+	case strings.HasSuffix(e.Route, "/auth/apikey/token"), e.Token == "":
+		add("token", `""`)
+	default:
+		add("place", "shop")
+	}
+	add("path", yamlText(s.names(e.Path)))
+	if e.IdempotencyKey != "" {
+		add("headers", "{Idempotency-Key: "+yamlText(e.IdempotencyKey)+"}")
+	}
+	if e.Request != "" {
+		if json.Valid([]byte(e.Request)) {
+			add("body", s.names(bodyNames(e.Request)))
+		} else {
+			add("raw", yamlText(e.Request))
+		}
+	}
+	return strings.Join(append(lines, e.expected("    ")...), "\n") + "\n"
+}
+
+// expected is what the answer was.
+func (e *Entry) expected(indent string) []string {
+	out := []string{fmt.Sprintf("%sstatus: %d", indent, e.Status)}
+	if e.Code != "" {
+		out = append(out, indent+"error: "+e.Code)
+	}
+	return out
+}
+
+// commandStep is a door command in the scenario language's own verb.
+func (e *Entry) commandStep(s Site) string {
+	i := slices.Index(s.Doors, e.DoorID)
+	legacy, isLegacy := strings.CutPrefix(e.Route, "/device/v1/doors/{id}/")
+	if i < 0 || e.Method != "POST" || e.IdempotencyKey == "" || !isLegacy && e.Route != "/device/v1/devices/{id}/commands" {
+		return ""
+	}
+	var body struct {
+		Capability string
+		Command    string
+		Minutes    *json.Number
+		Args       struct {
+			Minutes *json.Number
+			Reason  *string
+		}
+	}
+	if e.Request != "" && json.Unmarshal([]byte(e.Request), &body) != nil {
+		return ""
+	}
+	if isLegacy {
+		if body.Command, body.Args.Minutes = legacy, body.Minutes; legacy == "policies" {
+			return ""
+		}
+	} else if body.Capability != "door" || e.Status == 400 { // what is wrong about it must stay
+		return ""
+	}
+	lines := []string{"- command:", fmt.Sprintf("    door: shop.doors[%d]", i), "    command: " + body.Command, "    key: " + yamlText(e.IdempotencyKey)}
+	if isLegacy {
+		lines = append(lines, "    legacy: true")
+	}
+	if m := body.Args.Minutes; m != nil {
+		lines = append(lines, "    minutes: "+m.String())
+	}
+	if r := body.Args.Reason; r != nil {
+		lines = append(lines, "    reason: "+yamlText(*r))
+	}
+	return strings.Join(append(lines, e.expected("    ")...), "\n") + "\n"
+}
+
+// names puts the scenario's names in place of the place's ids.
+func (s Site) names(text string) string {
+	var pairs []string
+	for i, d := range s.Doors {
+		pairs = append(pairs, d, fmt.Sprintf("${shop.doors[%d]}", i))
+	}
+	for i, b := range s.Boards {
+		pairs = append(pairs, b, fmt.Sprintf("${shop.boards[%d]}", i))
+	}
+	return strings.NewReplacer(append(pairs, s.PlaceID, "${shop.place}")...).Replace(text)
+}
+
+// bodyNames puts names in place of what is masked.
+func bodyNames(body string) string {
+	body = maskedPhone.ReplaceAllString(body, `${1}"$${phone(\"guest\")}"`)
+	return maskedKey.ReplaceAllString(body, `${1}"$${partner.apiKey}"`)
+}
+
+// yamlText is a text as a YAML scalar on one line: JSON's form is YAML's, too.
+func yamlText(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(b)
+}
+
+// File is a whole scenario with the step.
+func (e *Entry) File(s Site) string {
+	step := e.Step(s)
+	if step == "" {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: %s\nsetup:\n  - cohort: {name: shop, kind: %s, boards: 1}\n", yamlText(e.Method+" "+e.Route+" answers "+fmt.Sprint(e.Status)), s.Kind)
+	if strings.Contains(step, "${partner.") {
+		b.WriteString("  - key: {name: partner, place: shop}\n")
+	}
+	b.WriteString("steps:\n")
+	for line := range strings.Lines(step) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}

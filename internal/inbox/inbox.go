@@ -1,0 +1,110 @@
+// Package inbox keeps the latest requests of each place to the public API, masked
+// and bounded, for partners who look at what their client does. The edge hands over
+// what passed it (server/api), a goroutine masks and stores it, and the control API
+// shows it (server/console). internal/golive reads the same entries.
+package inbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+)
+
+// Exchange is one request with its answer, as the edge saw both. Nothing of it is
+// kept as it is; Request and Answer are read, not changed.
+type Exchange struct {
+	At        time.Time // domain
+	PlaceID   string
+	Live      bool
+	KeyID     string
+	Addr      string // of the caller, without the port
+	RequestID string
+	Method    string
+	Route     string // the template
+	Target    string // path and query
+	DoorID    string
+	Token     string // bearer
+	Given     string // the token that an exchange answered
+	Key       string // Idempotency-Key
+	Type      string // Content-Type of the request
+	Request   []byte
+	Status    int
+	Code      string // of a failure
+	Answer    []byte
+	Replayed  bool
+	RetryIn   time.Duration // Retry-After
+	CommandID string
+	Took      time.Duration
+
+	requestBytes, answerBytes int // before Add cut them
+}
+
+// Entry is an exchange as it is kept: masked. Marks stand for secrets: equal marks,
+// equal secrets.
+type Entry struct {
+	Seq            int64     `json:"seq"`
+	At             time.Time `json:"at"`
+	RequestID      string    `json:"requestId"`
+	PlaceID        string    `json:"placeId"`
+	KeyID          string    `json:"keyId"`
+	Method         string    `json:"method"`
+	Route          string    `json:"route"`
+	Path           string    `json:"path"`
+	DoorID         string    `json:"doorId,omitempty"`
+	Token          string    `json:"token,omitempty"` // mark
+	Given          string    `json:"given,omitempty"` // mark of the token answered
+	IdempotencyKey string    `json:"idempotencyKey,omitempty"`
+	KeyMark        string    `json:"keyMark,omitempty"` // of the Idempotency-Key
+	Type           string    `json:"contentType,omitempty"`
+	Request        string    `json:"request"`
+	RequestMark    string    `json:"requestMark,omitempty"` // of the body
+	RequestBytes   int       `json:"requestBytes"`
+	Status         int       `json:"status"`
+	Code           string    `json:"code,omitempty"`
+	Answer         string    `json:"answer"`
+	AnswerBytes    int       `json:"answerBytes"`
+	Replayed       bool      `json:"replayed"`
+	RetrySec       float64   `json:"retryAfterSec,omitempty"`
+	CommandID      string    `json:"commandId,omitempty"`
+	TookMs         float64   `json:"tookMs"`
+}
+
+// Cut reports whether the request is longer than what is kept of it.
+func (e *Entry) Cut() bool { return e.RequestBytes > maxText }
+
+// maxText is how much of a body is kept.
+const maxText = 8 << 10
+
+// overhead is about what an entry takes besides its texts.
+const overhead = 512
+
+func (e *Entry) size() int {
+	return overhead + len(e.Request) + len(e.Answer) + len(e.Path)
+}
+
+// mark stands for a secret or a long text.
+func mark(s string) string {
+	if s == "" {
+		return ""
+	}
+	h := sha256.Sum256([]byte("inbox\n" + s))
+	return hex.EncodeToString(h[:8])
+}
+
+// clip is what is kept of a body; a long one isn't held.
+func clip(b []byte) []byte {
+	if len(b) > maxText {
+		return bytes.Clone(b[:maxText])
+	}
+	return b
+}
+
+// masked makes the entry of an exchange.
+func masked(x *Exchange) *Entry {
+	return &Entry{At: x.At, RequestID: x.RequestID, PlaceID: x.PlaceID, KeyID: x.KeyID, Method: x.Method, Route: x.Route, Path: Mask(x.Target),
+		DoorID: x.DoorID, Token: mark(x.Token), Given: mark(x.Given), IdempotencyKey: Mask(x.Key), KeyMark: mark(x.Key), Type: x.Type,
+		Request: Mask(string(x.Request)), RequestMark: mark(string(x.Request)), RequestBytes: x.requestBytes, Status: x.Status, Code: x.Code,
+		Answer: Mask(string(x.Answer)), AnswerBytes: x.answerBytes, Replayed: x.Replayed, RetrySec: x.RetryIn.Seconds(), CommandID: x.CommandID,
+		TookMs: float64(x.Took.Microseconds()) / 1000}
+}

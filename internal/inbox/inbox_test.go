@@ -1,0 +1,202 @@
+package inbox
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/doorlab/doorlab/internal/apikey"
+)
+
+const entryToken = "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF"
+
+// TestMask: what is a secret goes, wherever it stands; everything else stays.
+func TestMask(t *testing.T) {
+	t.Parallel()
+	key := apikey.Derive(apikey.TestPrefix, "s", "l")
+	other := apikey.Derive("shop_", "s", "l")
+	for in, want := range map[string]string{
+		`{"key":"` + key + `"}`:                          `{"key":"sact_[hidden]"}`,
+		`{ "key" : "nonsense" }`:                         `{ "key" : "[hidden]" }`,
+		`{"phone":"01012345678","name":"Ann"}`:           `{"phone":"010-****-5678","name":"Ann"}`,
+		`{"phone": "010 1234 5678"}`:                     `{"phone": "010-****-5678"}`,
+		`{"phone":"12345678"}`:                           `{"phone":"****5678"}`,
+		`{"phone":"ann"}`:                                `{"phone":"[hidden]"}`,
+		`{"phone":""}`:                                   `{"phone":""}`,
+		`{"externalRef":"order-01012345678"}`:            `{"externalRef":"order-010-****-5678"}`,
+		`{"externalRef":"guest_01012345678_a"}`:          `{"externalRef":"guest_010-****-5678_a"}`,
+		`{"name":"call 010-1234-5678 or +821012345678"}`: `{"name":"call 010-****-5678 or +821-****-5678"}`,
+		`{"items":[{"phone":"01012345678"}]}`:            `{"items":[{"phone":"010-****-5678"}]}`,
+		`{"data":{"entryToken":"` + entryToken + `","url":"http://x/entry?t=` + entryToken + `"}}`: `{"data":{"entryToken":"[hidden]","url":"http://x/entry?t=[token]"}}`,
+		`{"accessToken":"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJrZXlfMSJ9.abc"}`:                          `{"accessToken":"[hidden]"}`,
+		`note eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJrZXlfMSJ9.` + entryToken:                             `note [token].[token].[token]`,
+		"my key is " + other:                                     "my key is shop_[hidden]",
+		"sact_typo1234567":                                       "sact_[hidden]",
+		`{"permitId":"pmt_0012345678901234567890"}`:              `{"permitId":"pmt_0012345678901234567890"}`,
+		`550e8400-e29b-41d4-a716-446655440000`:                   `550e8400-e29b-41d4-a716-446655440000`,
+		`{"startsAt":"2026-10-05T09:00:00.000Z","minutes":1440}`: `{"startsAt":"2026-10-05T09:00:00.000Z","minutes":1440}`,
+		`{"total":12345678}`:                                     `{"total":****5678}`,
+		`{"phone":"0101234`:                                      `{"phone":"[hidden]`,
+		`{"phone":"010\"12345678"}`:                              `{"phone":"010-****-5678"}`,
+		`t=` + entryToken + `&doorId=dor_0001`:                   `t=[token]&doorId=dor_0001`,
+		`{"a":["key","01012345678"]}`:                            `{"a":["key","010-****-5678"]}`,
+		`{"key":{"phone":"01012345678"}}`:                        `{"key":{"phone":"010-****-5678"}}`,
+		`123456789012345678`:                                     hidden,
+		``:                                                       ``,
+	} {
+		if got := Mask(in); got != want {
+			t.Errorf("Mask(%s)\n got %s\nwant %s", in, got, want)
+		}
+	}
+}
+
+// TestMaskNeverLeaks: whatever surrounds a phone, a key or a token, and wherever the
+// text is cut off, it isn't in what is kept.
+func TestMaskNeverLeaks(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		secret := rapid.SampledFrom([]string{"01012345678", "0212345678", "821012345678", entryToken, apikey.Derive(apikey.LivePrefix, "s", "x")}).Draw(t, "secret")
+		around := rapid.SampledFrom([]string{`{"phone":"%s"}`, `{"name":"a %s b"}`, `%s`, `x-%s-y`, `%s_y`, `x_%s`, `{"externalRef":"%s"}`, `{"a":"\"%s"}`, `[%s]`, `http://h/e?t=%s&x=1`, `{"%s":1}`, "%s\n"}).Draw(t, "around")
+		before := rapid.StringMatching(`[ -~]{0,20}[ ,{\["]`).Draw(t, "before")
+		text := before + fmt.Sprintf(around, secret)
+		if got := Mask(text); strings.Contains(got, secret) {
+			t.Fatalf("Mask(%q) = %q still has %q", text, got, secret)
+		}
+	})
+}
+
+func exchange(place string, n int) Exchange {
+	return Exchange{At: time.Unix(int64(n), 0).UTC(), PlaceID: place, RequestID: fmt.Sprint("r", n), Method: "POST", Route: "/device/v1/devices/{id}/commands",
+		Target: "/device/v1/devices/dor_1/commands", Key: fmt.Sprint("k", n), Token: "secret-token", Status: 200, Request: []byte(`{"phone":"01012345678"}`), Answer: []byte(`{"success":true}`)}
+}
+
+// TestBounds: entries and bytes per place, bytes of all, the rate; the latest stay.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	r := New(Config{Entries: 3})
+	t.Cleanup(r.Close)
+	for n := range 5 {
+		r.Add(exchange("a", n))
+	}
+	list, kept := r.List("a", Filter{})
+	if len(list) != 3 || list[0].RequestID != "r2" || list[2].RequestID != "r4" || kept.Evicted != 2 {
+		t.Errorf("got %d entries from %s, %d evicted; want 3 from r2, 2 evicted", len(list), list[0].RequestID, kept.Evicted)
+	}
+	if e := list[2]; strings.Contains(fmt.Sprintf("%+v", *e), "secret-token") || strings.Contains(e.Request, "01012345678") {
+		t.Errorf("kept in full: %+v", *e)
+	}
+
+	big := New(Config{Bytes: 40 << 10, Total: 60 << 10})
+	t.Cleanup(big.Close)
+	long := exchange("a", 0)
+	long.Answer = []byte(strings.Repeat("x ", 50_000))
+	for range 10 {
+		big.Add(long)
+	}
+	list, _ = big.List("a", Filter{})
+	if len(list) != 4 || len(list[0].Answer) != maxText || list[0].AnswerBytes != 100_000 {
+		t.Errorf("got %d entries of %d bytes, want 4 of %d (of 100,000)", len(list), len(list[0].Answer), maxText)
+	}
+	for range 10 {
+		long.PlaceID = "b"
+		big.Add(long)
+	}
+	b, _ := big.List("b", Filter{})
+	a, _ := big.List("a", Filter{})
+	if len(a) != 3 || len(b) != 3 {
+		t.Errorf("two places: got %d and %d entries, want 3 and 3: half of the whole each", len(a), len(b))
+	}
+
+	slow := New(Config{Rate: 1})
+	t.Cleanup(slow.Close)
+	n := 0
+	for range 1000 {
+		if slow.Wants("a", false) {
+			n++
+		}
+	}
+	if _, kept := slow.List("a", Filter{}); n < 10 || n > 500 || kept.Skipped != int64(1000-n) {
+		t.Errorf("a flood: %d of 1,000 wanted, %d skipped; want a burst of about 10 and the rest counted", n, kept.Skipped)
+	}
+	if slow.Wants("l", true) || !New(Config{Live: true}).Wants("l", true) {
+		t.Error("live places are recorded when asked for, and only then")
+	}
+}
+
+// TestFilters: by status, path and Idempotency-Key, and what clearing leaves.
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	r := New(Config{})
+	t.Cleanup(r.Close)
+	for n := range 4 {
+		x := exchange("a", n)
+		x.Status = 200 + n*100
+		x.Key = fmt.Sprintf("order-0101234567%d", n)
+		r.Add(x)
+	}
+	r.Add(exchange("b", 9))
+	for name, c := range map[string]struct {
+		f    Filter
+		want int
+	}{
+		"all":            {Filter{}, 4},
+		"status":         {Filter{Status: func(s int) bool { return s >= 400 }}, 2},
+		"path":           {Filter{Path: "dor_1"}, 4},
+		"route":          {Filter{Path: "{id}"}, 4},
+		"another path":   {Filter{Path: "/space"}, 0},
+		"the whole key":  {Filter{Key: "order-01012345671"}, 1},
+		"the key, shown": {Filter{Key: "order-010-****-5672"}, 1},
+		"no key":         {Filter{Key: "x"}, 0},
+	} {
+		if list, _ := r.List("a", c.f); len(list) != c.want {
+			t.Errorf("%s: got %d entries, want %d", name, len(list), c.want)
+		}
+	}
+	all, _ := r.List("a", Filter{})
+	if e := r.Get(all[1].Seq); e == nil || e.RequestID != "r1" {
+		t.Errorf("Get: got %+v, want r1", e)
+	}
+	if n := r.Clear("a"); n != 4 {
+		t.Errorf("cleared: got %d, want 4", n)
+	}
+	if list, _ := r.List("a", Filter{}); len(list) != 0 || r.Get(all[1].Seq) != nil {
+		t.Errorf("after clearing: got %d entries, want none", len(list))
+	}
+	if list, _ := r.List("b", Filter{}); len(list) != 1 {
+		t.Errorf("another place's: got %d entries, want 1", len(list))
+	}
+}
+
+// TestPeer: an address stands for the place that last exchanged a key from it.
+func TestPeer(t *testing.T) {
+	t.Parallel()
+	r := New(Config{})
+	t.Cleanup(r.Close)
+	x := exchange("a", 1)
+	x.Given, x.Addr = "token", "10.0.0.1:555"
+	r.Add(x)
+	r.List("a", Filter{})
+	if got := r.Peer("10.0.0.1:777"); got != "a" {
+		t.Errorf("got %q, want a", got)
+	}
+	if got := r.Peer("10.0.0.2:555"); got != "" {
+		t.Errorf("another address: got %q, want none", got)
+	}
+	var none *Recorder
+	if none.Wants("a", false) || none.Peer("x") != "" {
+		t.Error("no recorder wants something")
+	}
+}
+
+func BenchmarkMasked(b *testing.B) {
+	x := exchange("a", 1)
+	x.Request = []byte(`{"capability":"door","command":"open","args":{"reason":"front desk"}}`)
+	x.Answer = []byte(`{"success":true,"data":{"commandId":"cmd_01K3ZV6R2J9Q8M4T7W5X1Y0B2C","deviceId":"dor_0001","capability":"door","command":"open","outcome":"reported","requestedAt":"2026-10-05T09:00:00.000Z","reportedAt":"2026-10-05T09:00:00.080Z","standing":{"state":"locked","since":"2026-10-05T08:00:00.000Z","holdUntil":null,"leaf":"closed","reportedAt":"2026-10-05T09:00:00.080Z","fresh":true}}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		masked(&x)
+	}
+}

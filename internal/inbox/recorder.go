@@ -1,0 +1,276 @@
+package inbox
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/limit"
+)
+
+// Config of a Recorder; the zero value works.
+type Config struct {
+	Live    bool // live places too; false = test places only
+	Entries int  // per place; 0 = 500
+	Bytes   int  // per place; 0 = 2 MiB
+	Total   int  // bytes of all places; 0 = 64 MiB
+	Rate    int  // per second and place, with a burst of ten seconds; 0 = 50
+}
+
+// Recorder keeps the latest exchanges of each place. Add is for the path of
+// requests: it waits for nothing. All methods may be called from any goroutine.
+type Recorder struct {
+	cfg   Config
+	in    chan Exchange
+	done  chan struct{}
+	added atomic.Int64
+
+	mu     sync.Mutex
+	moved  sync.Cond
+	stored int64
+	seq    int64
+	places map[string]*box
+	peers  map[string]string // address → the place that last exchanged a key from there
+	closed bool
+
+	gate struct {
+		sync.Mutex
+		of map[string]*bucket
+	}
+}
+
+// box is one place's.
+type box struct {
+	entries []*Entry // oldest first
+	bytes   int
+	skipped int64 // came too fast, or while too much was waiting
+	evicted int64
+}
+
+// bucket lets a place's exchanges through at a rate: a load test would wash
+// everything away in a second, and cost what it measures.
+type bucket struct {
+	tokens float64
+	last   time.Duration
+	missed int64
+}
+
+// waiting bounds the exchanges that aren't masked yet; they are the only ones in full.
+const waiting = 256
+
+// maxPeers bounds the addresses that are remembered.
+const maxPeers = 1000
+
+// New starts a recorder; Close ends it.
+func New(c Config) *Recorder {
+	for _, d := range []struct {
+		v   *int
+		def int
+	}{{&c.Entries, 500}, {&c.Bytes, 2 << 20}, {&c.Total, 64 << 20}, {&c.Rate, 50}} {
+		if *d.v == 0 {
+			*d.v = d.def
+		}
+	}
+	r := &Recorder{cfg: c, in: make(chan Exchange, waiting), done: make(chan struct{}), places: map[string]*box{}, peers: map[string]string{}}
+	r.moved.L = &r.mu
+	r.gate.of = map[string]*bucket{}
+	go r.run()
+	return r
+}
+
+// Close ends the recorder; what comes later is dropped.
+func (r *Recorder) Close() {
+	r.mu.Lock()
+	again := r.closed
+	r.closed = true
+	r.moved.Broadcast()
+	r.mu.Unlock()
+	if !again {
+		close(r.done)
+	}
+}
+
+// Wants reports whether an exchange of a place would be kept; it counts as one.
+func (r *Recorder) Wants(placeID string, live bool) bool {
+	if r == nil || live && !r.cfg.Live {
+		return false
+	}
+	now := clock.Mono()
+	r.gate.Lock()
+	defer r.gate.Unlock()
+	b := r.gate.of[placeID]
+	if b == nil {
+		b = &bucket{tokens: float64(10 * r.cfg.Rate), last: now}
+		r.gate.of[placeID] = b
+	}
+	b.tokens = min(b.tokens+(now-b.last).Seconds()*float64(r.cfg.Rate), float64(10*r.cfg.Rate))
+	b.last = now
+	if b.tokens < 1 {
+		b.missed++
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+// Add hands an exchange over; it is dropped when too many wait.
+func (r *Recorder) Add(x Exchange) {
+	x.requestBytes, x.answerBytes = len(x.Request), len(x.Answer)
+	x.Request, x.Answer = clip(x.Request), clip(x.Answer)
+	select {
+	case r.in <- x:
+		r.added.Add(1)
+	default:
+		r.gate.Lock()
+		if b := r.gate.of[x.PlaceID]; b != nil {
+			b.missed++
+		}
+		r.gate.Unlock()
+	}
+}
+
+// Peer is the place that last exchanged a key from an address; "" = none did.
+func (r *Recorder) Peer(addr string) string {
+	if r == nil {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.peers[limit.Network(addr)]
+}
+
+func (r *Recorder) run() {
+	for {
+		select {
+		case <-r.done:
+			return
+		case x := <-r.in:
+			e := masked(&x)
+			r.mu.Lock()
+			r.store(e, x.Addr)
+			r.stored++
+			r.moved.Broadcast()
+			r.mu.Unlock()
+		}
+	}
+}
+
+// store appends an entry and lets go of the oldest; mu is held.
+func (r *Recorder) store(e *Entry, addr string) {
+	b := r.places[e.PlaceID]
+	if b == nil {
+		b = &box{}
+		r.places[e.PlaceID] = b
+		for _, other := range r.places { // each place's share of the whole has shrunk
+			other.trim(r.cfg.Entries, r.share())
+		}
+	}
+	if e.Given != "" && addr != "" {
+		if len(r.peers) >= maxPeers {
+			clear(r.peers)
+		}
+		r.peers[limit.Network(addr)] = e.PlaceID
+	}
+	r.seq++
+	e.Seq = r.seq
+	b.entries = append(b.entries, e)
+	b.bytes += e.size()
+	b.trim(r.cfg.Entries, r.share())
+}
+
+func (r *Recorder) share() int { return min(r.cfg.Bytes, r.cfg.Total/len(r.places)) }
+
+func (b *box) trim(entries, bytes int) {
+	n := 0
+	for ; n < len(b.entries) && (len(b.entries)-n > entries || b.bytes > bytes); n++ {
+		b.bytes -= b.entries[n].size()
+		b.entries[n] = nil
+	}
+	b.entries = b.entries[n:]
+	b.evicted += int64(n)
+}
+
+// settle waits until what was added before is stored; mu is held.
+func (r *Recorder) settle() {
+	for want := r.added.Load(); r.stored < want && !r.closed; {
+		r.moved.Wait()
+	}
+}
+
+// Filter narrows a list. Zero values match everything.
+type Filter struct {
+	Status func(int) bool
+	Path   string // a part of path or route
+	Key    string // an Idempotency-Key, whole, or the beginning of one as it is shown
+}
+
+func (f Filter) fits(e *Entry) bool {
+	if f.Status != nil && !f.Status(e.Status) || f.Path != "" && !strings.Contains(e.Path, f.Path) && !strings.Contains(e.Route, f.Path) {
+		return false
+	}
+	return f.Key == "" || e.KeyMark == mark(f.Key) || e.IdempotencyKey != "" && strings.HasPrefix(e.IdempotencyKey, f.Key)
+}
+
+// Kept says how much of a place's traffic a list shows.
+type Kept struct {
+	Entries int   `json:"entries"`
+	Evicted int64 `json:"evicted"` // older ones that made room
+	Skipped int64 `json:"skipped"` // that came too fast to be recorded
+}
+
+// List is the entries of a place that fit, oldest first. Entries are not to be changed.
+func (r *Recorder) List(placeID string, f Filter) ([]*Entry, Kept) {
+	r.gate.Lock()
+	missed := int64(0)
+	if b := r.gate.of[placeID]; b != nil {
+		missed = b.missed
+	}
+	r.gate.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settle()
+	b := r.places[placeID]
+	if b == nil {
+		return nil, Kept{Skipped: missed}
+	}
+	var out []*Entry
+	for _, e := range b.entries {
+		if f.fits(e) {
+			out = append(out, e)
+		}
+	}
+	return out, Kept{Entries: len(b.entries), Evicted: b.evicted, Skipped: missed}
+}
+
+// Get is one entry; nil when it isn't kept.
+func (r *Recorder) Get(seq int64) *Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settle()
+	for _, b := range r.places {
+		for _, e := range b.entries {
+			if e.Seq == seq {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// Clear forgets a place's entries and returns how many there were.
+func (r *Recorder) Clear(placeID string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settle()
+	n := 0
+	if b := r.places[placeID]; b != nil {
+		n = len(b.entries)
+		*b = box{}
+	}
+	r.gate.Lock()
+	delete(r.gate.of, placeID)
+	r.gate.Unlock()
+	return n
+}
