@@ -19,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/inbox"
 	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/why"
 	"github.com/doorlab/doorlab/internal/world"
@@ -68,7 +69,8 @@ type Config struct {
 	SIPPeers    []string      // CIDR; who may call; nil = this machine only
 	Failed      func(error)   // told when phone entry ends by itself; nil = only logged
 	CrashPoints bool
-	Log         *slog.Logger // nil = discard
+	Inbox       *inbox.Recorder // of each place's requests; nil = none
+	Log         *slog.Logger    // nil = discard
 }
 
 // Server is a composed server. ServeMQTT and Handler may be used at once.
@@ -180,7 +182,7 @@ func (s *Server) edge() error {
 		Keys: s.auth, Directory: s.store, Places: s.places, Grants: s.grants, Entry: s.entry, Commands: s.device, Boards: s.gateway,
 		Audit: s.store.AddAudit, Ready: s.store.Ping,
 		Unavailable: func(err error) bool { return errors.Is(err, store.ErrUnavailable) },
-		LinkURL:     s.cfg.LinkURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.metrics.request,
+		LinkURL:     s.cfg.LinkURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.metrics.request, Inbox: s.cfg.Inbox,
 	}))
 	s.public = plant(s.public)
 	return err
@@ -215,12 +217,13 @@ type ControlHooks struct {
 	WriteHistory func(w io.Writer, since int64) error
 	Record       func(on bool) error
 	Timeline     func(placeID string) (*why.Timeline, error) // the recording of a place
+	Inbox        console.Inbox
 }
 
 // Control mounts the server's control routes; r is at /lab/v1.
 func (s *Server) Control(r chi.Router, h ControlHooks) {
 	c := console.Config{Clock: s.cfg.Clock, Audits: s.store.Audits, Keys: s.auth, Places: s.places, Grants: s.grants, Entry: s.entry,
-		Rotate: s.RotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h)}
+		Rotate: s.RotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h), Inbox: h.Inbox}
 	if s.cfg.CrashPoints {
 		c.Crash = func(at string) error { return s.crash.arm(at, killProcess) }
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/inbox"
 	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server"
@@ -40,6 +41,7 @@ type Testbed struct {
 	public *http.Server
 	ctl    *http.Server
 	caps   caps
+	inbox  *inbox.Recorder
 	certs  shown
 	close  []func() error // in this order
 	failed chan error
@@ -85,6 +87,8 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 		t.feed = console.NewFeed(t.clk)
 	}
 
+	t.inbox = inbox.New(inbox.Config{Live: ctl != nil, Now: t.clk.Now})
+	t.onStop(func() error { t.inbox.Close(); return nil })
 	t.Ready.HTTP = scheme(t.certs.http, "https://", "http://") + public.Addr().String()
 	t.Ready.MQTT = scheme(t.certs.mqtt, "mqtts://", "tcp://") + mqtt.Addr().String()
 	if err := t.begin(mqtt, c.SIP); err != nil {
@@ -176,6 +180,7 @@ func (t *Testbed) controlHooks() server.ControlHooks {
 		WriteHistory: t.writeHistory,
 		Record:       t.record,
 		Timeline:     t.timeline,
+		Inbox:        t.inboxHooks(),
 	}
 }
 

@@ -12,11 +12,12 @@ import (
 
 // Config of a Recorder; the zero value works.
 type Config struct {
-	Live    bool // live places too; false = test places only
-	Entries int  // per place; 0 = 500
-	Bytes   int  // per place; 0 = 2 MiB
-	Total   int  // bytes of all places; 0 = 64 MiB
-	Rate    int  // per second and place, with a burst of ten seconds; 0 = 50
+	Now     func() time.Time // domain time; nil = the zero time
+	Live    bool             // live places too; false = test places only
+	Entries int              // per place; 0 = 500
+	Bytes   int              // per place; 0 = 2 MiB
+	Total   int              // bytes of all places; 0 = 64 MiB
+	Rate    int              // per second and place, with a burst of ten seconds; 0 = 50
 }
 
 // Recorder keeps the latest exchanges of each place. Add is for the path of
@@ -117,6 +118,9 @@ func (r *Recorder) Wants(placeID string, live bool) bool {
 
 // Add hands an exchange over; it is dropped when too many wait.
 func (r *Recorder) Add(x Exchange) {
+	if r.cfg.Now != nil {
+		x.At = r.cfg.Now()
+	}
 	x.requestBytes, x.answerBytes = len(x.Request), len(x.Answer)
 	x.Request, x.Answer = clip(x.Request), clip(x.Answer)
 	select {

@@ -35,10 +35,11 @@ func (c *call) authenticate() error {
 	if len(all) > 1 {
 		return fail.New(fail.TokenInvalid, "more than one Authorization header")
 	}
-	var err error
-	if c.who, err = c.api.cfg.Keys.Verify(strings.TrimSpace(token)); err != nil {
-		return err
+	who, err := c.api.cfg.Keys.Verify(strings.TrimSpace(token))
+	if err != nil {
+		return c.lateFor(who, err)
 	}
+	c.who = who
 	c.w.Header().Set("X-Place-Kind", c.who.PlaceKind)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/inbox"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/board"
@@ -116,6 +117,7 @@ type Config struct {
 	Version     string                   // "" = of the build
 	Log         *slog.Logger             // nil = none
 	Observe     func(Observation)        // nil = none
+	Inbox       *inbox.Recorder          // of each place's requests; nil = none
 }
 
 // API is the handler.

@@ -37,6 +37,7 @@ type call struct {
 	query openapi.Query // checked; headers too
 	html  bool          // answer with a page
 	token string        // of the entry link that was pressed
+	seen  seen
 
 	began  time.Duration
 	status int
@@ -163,10 +164,11 @@ func (c *call) fail(err error) {
 func (c *call) write(v any, status int) { c.send(status, typeJSON, encode(v)) }
 
 func (c *call) send(status int, kind string, body []byte) {
-	c.status = status
+	c.status, c.seen.answer = status, body
 	h := c.w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	c.record() // before the caller can ask for it
 	c.w.WriteHeader(status)
 	if c.r.Method != http.MethodHead {
 		_, _ = c.w.Write(body) // a caller that hung up is not our fault

@@ -8,6 +8,7 @@ func exchangeKey(c *call, b gen.ExchangeKeyBody) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.seen.given = t
 	c.w.Header().Set("Pragma", "no-cache")
 	return gen.Token{AccessToken: t.AccessToken, ExpiresIn: t.ExpiresIn, PlaceID: t.PlaceID, Scopes: t.Scopes}, nil
 }

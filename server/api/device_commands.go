@@ -44,6 +44,7 @@ func (c *call) command(name string, minutes int, reason string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.seen.commandID = a.Result.CommandID
 	if e := a.Result.Failure(fail.DeviceOffline); e != nil {
 		c.code = e.Code // for the metrics
 	}

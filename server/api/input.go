@@ -31,6 +31,7 @@ func taking[T any](h func(c *call, body T) (any, error)) handler {
 func (c *call) readBody(v any) error {
 	b := c.op.Body
 	raw, err := c.readAll(b.Max)
+	c.seen.body = raw
 	if err != nil || len(raw) == 0 && !b.Required {
 		return err
 	}

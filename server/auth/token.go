@@ -19,6 +19,7 @@ type Token struct {
 	ExpiresIn   int // seconds
 	PlaceID     string
 	Scopes      []string
+	By          Principal // whose key it was
 }
 
 // Principal is who calls: an API key, as its token says.
@@ -71,11 +72,12 @@ func (s *Service) sign(p Principal) (Token, error) {
 	})
 	t.Header["kid"] = s.kid
 	signed, err := t.SignedString(s.cfg.SigningKey)
-	return Token{AccessToken: signed, ExpiresIn: int(TokenLife / time.Second), PlaceID: p.PlaceID, Scopes: p.Scopes}, err
+	return Token{AccessToken: signed, ExpiresIn: int(TokenLife / time.Second), PlaceID: p.PlaceID, Scopes: p.Scopes, By: p}, err
 }
 
 // Verify says whose a token is. Errors: ErrTokenExpired for a good token of
-// 900 s and more, ErrTokenInvalid for everything else [AUTH-2] [AUTH-5].
+// 900 s and more, together with whose it was; ErrTokenInvalid for everything else
+// [AUTH-2] [AUTH-5].
 func (s *Service) Verify(token string) (Principal, error) {
 	var c claims
 	_, err := jwt.ParseWithClaims(token, &c, func(t *jwt.Token) (any, error) {
@@ -84,11 +86,12 @@ func (s *Service) Verify(token string) (Principal, error) {
 		}
 		return s.cfg.SigningKey, nil
 	}, jwt.WithValidMethods([]string{"HS256"}), jwt.WithTimeFunc(s.cfg.Clock.Now), jwt.WithStrictDecoding())
+	who := Principal{KeyID: c.Key, KeyName: c.Name, PlaceID: c.Place, PlaceKind: c.Kind, Scopes: c.Scopes, Sim: c.Sim}
 	switch {
 	case errors.Is(err, jwt.ErrTokenExpired): // only looked at once the signature is right
-		return Principal{}, ErrTokenExpired
+		return who, ErrTokenExpired
 	case err != nil, c.Key == "", c.Place == "", s.isRevoked(c.Key):
 		return Principal{}, ErrTokenInvalid
 	}
-	return Principal{KeyID: c.Key, KeyName: c.Name, PlaceID: c.Place, PlaceKind: c.Kind, Scopes: c.Scopes, Sim: c.Sim}, nil
+	return who, nil
 }

@@ -72,6 +72,8 @@ type Config struct {
 	Crash func(step string) error
 	// Explain answers why somebody got in, or didn't.
 	Explain Explain
+	// Inbox shows the latest requests of each place.
+	Inbox Inbox
 }
 
 // Routes mounts the server's control routes; r is at /lab/v1.
@@ -87,6 +89,10 @@ func (c Config) Routes(r chi.Router) {
 	r.Get("/audit", c.audit)
 	r.Get("/why", c.why)
 	r.Get("/exposure", c.exposure)
+	r.Get("/inbox", c.inboxList)
+	r.Delete("/inbox", c.inboxClear)
+	r.Get("/inbox/{seq}", c.inboxEntry)
+	r.Get("/go-live", c.goLive)
 	control.HistoryRoute(r, c.WriteHistory, c.Record)
 	r.Post("/crash", c.crash)
 }

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// inboxRow is a request as the control API shows it.
+type inboxRow struct {
+	Seq            int64     `json:"seq"`
+	At             time.Time `json:"at"`
+	Method         string    `json:"method"`
+	Path           string    `json:"path"`
+	Status         int       `json:"status"`
+	Code           string    `json:"code"`
+	IdempotencyKey string    `json:"idempotencyKey"`
+	Replayed       bool      `json:"replayed"`
+	Request        string    `json:"request"`
+	Answer         string    `json:"answer"`
+	Moved          []struct {
+		Action string `json:"action"`
+	} `json:"moved"`
+	Curl, Scenario string
+}
+
+func (r inboxRow) moved() string {
+	var out []string
+	for _, m := range r.Moved {
+		out = append(out, m.Action)
+	}
+	if r.Replayed {
+		out = append(out, "replayed")
+	}
+	return orDash(strings.Join(out, ","))
+}
+
+func inboxCommand(e *env) *cobra.Command {
+	show := func(use, short, example string, print func(l labCall, r inboxRow)) *cobra.Command {
+		return labCommand(e, use+" SEQ", short, example, "one request's number; 'doorlab inbox list' shows them", func(l labCall, args []string) error {
+			var r inboxRow
+			return l.do(http.MethodGet, "/inbox/"+url.PathEscape(args[0]), nil, &r, func() { print(l, r) })
+		})
+	}
+	return group("inbox", "Look at the requests that partners send, and copy them", `  doorlab inbox list --place plc_...
+  doorlab inbox show 12
+  doorlab inbox curl 12                        # as a command line
+  doorlab inbox scenario 12 > case.yaml        # as a scenario that expects the same answer`,
+		inboxList(e),
+		show("show", "Show a request with its answer", "  doorlab inbox show 12", func(l labCall, r inboxRow) {
+			fmt.Fprintf(l.out, "%s %s\n%s\n\n%d %s\n%s\n", r.Method, r.Path, r.Request, r.Status, r.Code, r.Answer)
+		}),
+		show("curl", "Print a request as a curl command", "  doorlab inbox curl 12", func(l labCall, r inboxRow) { fmt.Fprintln(l.out, r.Curl) }),
+		show("scenario", "Print a request as a scenario that expects the same answer", "  doorlab inbox scenario 12 > case.yaml",
+			func(l labCall, r inboxRow) { fmt.Fprint(l.out, r.Scenario) }),
+		inboxClear(e),
+	)
+}
+
+func inboxList(e *env) *cobra.Command {
+	var place, status, path, key string
+	var limit int
+	c := labCommand(e, "list", "List a place's latest requests, newest first", `  doorlab inbox list --place plc_...
+  doorlab inbox list --place plc_... --status 4xx,504 --path commands`, "no arguments",
+		func(l labCall, _ []string) error {
+			id, err := placeID(l, place)
+			if err != nil {
+				return err
+			}
+			q := url.Values{"placeId": {id}, "limit": {strconv.Itoa(limit)}}
+			for name, v := range map[string]string{"status": status, "path": path, "key": key} {
+				if v != "" {
+					q.Set(name, v)
+				}
+			}
+			var list []inboxRow
+			return l.do(http.MethodGet, "/inbox?"+q.Encode(), nil, &list, func() {
+				rows := make([][]string, 0, len(list))
+				for _, r := range list {
+					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.At.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), orDash(r.Code), orDash(r.IdempotencyKey), r.moved()})
+				}
+				l.table("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows)
+			})
+		})
+	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
+	c.Flags().StringVar(&status, "status", "", "only these statuses: 409, 5xx, lists by comma")
+	c.Flags().StringVar(&path, "path", "", "only paths that contain this")
+	c.Flags().StringVar(&key, "key", "", "only this Idempotency-Key")
+	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
+	return c
+}
+
+func inboxClear(e *env) *cobra.Command {
+	var place string
+	c := labCommand(e, "clear", "Forget a place's requests; its checklist starts over", "  doorlab inbox clear --place plc_...", "no arguments",
+		func(l labCall, _ []string) error {
+			id, err := placeID(l, place)
+			if err != nil {
+				return err
+			}
+			var out struct{ Removed int }
+			return l.do(http.MethodDelete, "/inbox?placeId="+url.QueryEscape(id), nil, &out, func() { fmt.Fprintf(l.out, "%d removed\n", out.Removed) })
+		})
+	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
+	return c
+}
+
+// goLivePoint is a line of the checklist.
+type goLivePoint struct {
+	Title, State, Says string
+	Requests           []string
+}
+
+func goLiveCommand(e *env) *cobra.Command {
+	var place string
+	c := labCommand(e, "go-live", "Check a partner's client by what it sent to the test place",
+		`  doorlab go-live --place plc_...              # exit code 4 until every point is proven`, "no arguments",
+		func(l labCall, _ []string) error {
+			id, err := placeID(l, place)
+			if err != nil {
+				return err
+			}
+			var out struct {
+				Ready  bool
+				Points []goLivePoint
+			}
+			// --json prints the same data; the exit code needs it, too
+			if err := l.Do(l.c.Context(), http.MethodGet, "/lab/v1/go-live?placeId="+url.QueryEscape(id), nil, &out); err != nil {
+				return callError(err)
+			}
+			err = l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(id), nil, nil, func() {
+				for _, p := range out.Points {
+					fmt.Fprintf(l.out, "%-7s %s\n        %s\n", p.State, p.Title, p.Says)
+					if len(p.Requests) > 0 {
+						fmt.Fprintf(l.out, "        requests %s\n", strings.Join(p.Requests, " "))
+					}
+				}
+			})
+			if err == nil && !out.Ready {
+				return exit{Failed, ""}
+			}
+			return err
+		})
+	c.Flags().StringVar(&place, "place", "", "the test place, by id or name")
+	return c
+}

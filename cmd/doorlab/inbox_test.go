@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// TestCopyAsScenario: what is copied from the inbox lints, plays, and expects the
+// answer that the request had.
+func TestCopyAsScenario(t *testing.T) {
+	t.Parallel()
+	tb, err := testbed.Start(t.Context(), testbed.Config{World: world.Default(1, 4), DataDir: t.TempDir(), HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0", Control: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	run := func(want int, args ...string) string {
+		t.Helper()
+		var o, e bytes.Buffer
+		env := &env{in: strings.NewReader(""), out: &o, err: &e, getenv: func(k string) string {
+			if args[0] == "check" { // in worlds of its own
+				return ""
+			}
+			return map[string]string{"DOORLAB_CONTROL": tb.Ready.Control, "DOORLAB_CONTROL_TOKEN": tb.Ready.ControlToken}[k]
+		}}
+		if code := Run(t.Context(), args, env); code != want {
+			t.Errorf("%v: exit %d, want %d\n%s%s", args, code, want, o.String(), e.String())
+		}
+		return o.String()
+	}
+	place, door, _ := tb.Example()
+	token, _, err := client.Client{Base: tb.Ready.HTTP}.Exchange(t.Context(), *place.APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := "/device/v1/devices/" + door + "/commands"
+	for _, r := range []struct {
+		method, path, key, body string
+		status                  int
+	}{
+		{"POST", "/space/v1/partner/entry-permits", "", `{"externalRef":"it's \"a\"","phone":"01012341234","name":"Ann","startsAt":"2026-10-05T00:00:00Z","endsAt":"2026-10-06T00:00:00Z","doorIds":["` + door + `"]}`, 200},
+		{"POST", "/space/v1/partner/entry-permits", "", `{"externalRef":"b","phone":"01012341234","startsAt":"2026-10-05T00:00:00Z","endsAt":"2026-10-06T00:00:00Z","doorIds":[]}`, 400},
+		{"POST", "/space/v1/partner/entry-permits", "", `not JSON: 'at' "all"`, 400},
+		{"POST", command, "k1", `{"capability":"door","command":"open","args":{"reason":"front: desk #1"}}`, 200},
+		{"POST", command, "k2", `{"capability":"door","command":"hold","args":{"minutes":5}}`, 200},
+		{"POST", command, "k2", `{"capability":"door","command":"close"}`, 409},
+		{"POST", command, "k3", `{"capability":"door","command":"open","args":{"reason":"sim:refused:jammed"}}`, 502},
+		{"POST", command, "k4", `{"capability":"door","command":"open","args":{"reason":"sim:offline"}}`, 409},
+		{"POST", command, "", `{"capability":"door","command":"open"}`, 400},
+		{"POST", command, "k5", `{"capability":"window","command":"open"}`, 400},
+		{"POST", "/device/v1/doors/" + door + "/open", "k6", ``, 200},
+		{"POST", "/device/v1/devices/dor_nope/commands", "k7", `{"capability":"door","command":"open"}`, 404},
+		{"GET", "/device/v1/devices?limit=5", "", ``, 200},
+		{"GET", command, "", ``, 405},
+	} {
+		h := http.Header{"Authorization": {"Bearer " + token}}
+		if r.body != "" {
+			h.Set("Content-Type", "application/json")
+		}
+		if r.key != "" {
+			h.Set("Idempotency-Key", r.key)
+		}
+		a, err := client.Send(t.Context(), http.DefaultClient, r.method, tb.Ready.HTTP+r.path, h, []byte(r.body))
+		if err != nil || a.Status != r.status {
+			t.Fatalf("%s %s: %v, got %d %s, want %d", r.method, r.path, err, a.Status, a.Body, r.status)
+		}
+	}
+	lab := client.Client{Base: tb.Ready.Control, Token: tb.Ready.ControlToken}
+	var list []inboxRow
+	if err := lab.Do(t.Context(), "GET", "/lab/v1/inbox?placeId="+place.PlaceID, nil, &list); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	args := []string{"check", "--out", filepath.Join(dir, "run")}
+	for _, r := range list {
+		text := run(OK, "inbox", "scenario", fmt.Sprint(r.Seq))
+		if strings.Contains(text, "01012341234") || strings.Contains(text, *place.APIKey) {
+			t.Errorf("the scenario has a secret:\n%s", text)
+		}
+		if r.Code == "idempotency_key_reused" { // needs what came before
+			continue
+		}
+		file := filepath.Join(dir, fmt.Sprintf("%02d.yaml", r.Seq))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(OK, "check", "lint", file)
+		args = append(args, file)
+	}
+	out := run(OK, args...)
+	if n := strings.Count(out, "FAIL"); n > 0 || len(args)-3 != len(list)-1 {
+		t.Errorf("%d files of %d requests played, %d FAIL\n%s", len(args)-3, len(list), n, out)
+	}
+	out = run(OK, "inbox", "list", "--place", place.Name, "--status", "502")
+	if strings.Count(out, "\n") != 2 || !strings.Contains(out, "device_refused") {
+		t.Errorf("inbox list --status 502: got %s, want the heading and one request", out)
+	}
+	if out = run(OK, "inbox", "show", fmt.Sprint(list[0].Seq)); !strings.Contains(out, "405 method_not_allowed") {
+		t.Errorf("inbox show: got %s, want the answer 405", out)
+	}
+	if out = run(OK, "inbox", "curl", fmt.Sprint(list[0].Seq)); !strings.HasPrefix(out, "curl -sS '"+tb.Ready.HTTP) {
+		t.Errorf("inbox curl: got %s", out)
+	}
+	if out = run(Failed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken  doorIds is never an empty array") || !strings.Contains(out, "unseen ") {
+		t.Errorf("go-live: got %s", out)
+	}
+	if out = run(Failed, "go-live", "--place", place.PlaceID, "--json"); !strings.Contains(out, `"ready":false`) {
+		t.Errorf("go-live --json: got %s", out)
+	}
+	if out = run(OK, "inbox", "clear", "--place", place.PlaceID); !strings.HasPrefix(out, fmt.Sprint(len(list))) {
+		t.Errorf("inbox clear: got %s, want %d removed", out, len(list))
+	}
+	run(Usage, "inbox", "show", "x1")
+}

@@ -1,0 +1,152 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/golive"
+	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+// Inbox is what the routes of the inbox need.
+type Inbox struct {
+	Recorder *inbox.Recorder
+	Base     func() string                                   // address of the public API
+	Site     func(placeID string) (site inbox.Site, ok bool) // false: no such place
+	Moved    func(doorID, commandID string) any              // what a command did to the relay; nil = not known here
+}
+
+// received is an entry of the list.
+type received struct {
+	*inbox.Entry
+	Moved any `json:"moved"` // null = no command, or not known here
+	// In a list the texts are left out.
+	Request *string `json:"request,omitempty"`
+	Answer  *string `json:"answer,omitempty"`
+}
+
+// opened is one entry with everything that can be copied; "" where the request is
+// longer than what is kept of it.
+type opened struct {
+	*inbox.Entry
+	Moved    any    `json:"moved"`
+	Curl     string `json:"curl"`
+	Step     string `json:"step"`
+	Scenario string `json:"scenario"`
+}
+
+// at finds the place of ?placeId=. ok is false after it has answered.
+func (c Config) at(w http.ResponseWriter, r *http.Request) (placeID string, ok bool) {
+	placeID = r.URL.Query().Get("placeId")
+	if placeID == "" {
+		refuse(w, fail.Missing("placeId"))
+		return "", false
+	}
+	if _, ok := c.Inbox.Site(placeID); !ok {
+		refuse(w, fail.New(fail.PlaceNotFound, "place not found"))
+		return "", false
+	}
+	return placeID, true
+}
+
+// inboxList lists a place's latest requests, newest first.
+func (c Config) inboxList(w http.ResponseWriter, r *http.Request) {
+	placeID, ok := c.at(w, r)
+	if !ok {
+		return
+	}
+	limit, offset, ok := control.Page(w, r, 500)
+	if !ok {
+		return
+	}
+	f, ok := filter(w, r.URL.Query())
+	if !ok {
+		return
+	}
+	list, kept := c.Inbox.Recorder.List(placeID, f)
+	slices.Reverse(list)
+	total := len(list)
+	list = list[min(offset, total):min(offset+limit, total)]
+	views := make([]received, 0, len(list))
+	for _, e := range list {
+		views = append(views, received{Entry: e, Moved: c.moved(e)})
+	}
+	w.Header().Set("X-Inbox-Evicted", strconv.FormatInt(kept.Evicted, 10))
+	w.Header().Set("X-Inbox-Skipped", strconv.FormatInt(kept.Skipped, 10))
+	control.List(w, views, total)
+}
+
+// filter reads status (409, 4xx, lists by comma), path and key. ok is false after it
+// has answered 400.
+func filter(w http.ResponseWriter, q url.Values) (f inbox.Filter, ok bool) {
+	f = inbox.Filter{Path: q.Get("path"), Key: q.Get("key")}
+	if !q.Has("status") {
+		return f, true
+	}
+	wanted := strings.Split(q.Get("status"), ",")
+	for _, s := range wanted {
+		n, err := strconv.Atoi(strings.TrimSuffix(s, "xx"))
+		if low := strings.HasSuffix(s, "xx"); err != nil || low && (n < 1 || n > 5) || !low && (n < 100 || n > 599) {
+			control.Fail(w, http.StatusBadRequest, "invalid_query", "status must be a list of statuses such as 409 or 5xx", map[string]any{"field": "status"})
+			return f, false
+		}
+	}
+	f.Status = func(status int) bool {
+		text := strconv.Itoa(status)
+		return slices.Contains(wanted, text) || slices.Contains(wanted, text[:1]+"xx")
+	}
+	return f, true
+}
+
+// moved is what a request moved.
+func (c Config) moved(e *inbox.Entry) any {
+	if e.CommandID == "" || e.DoorID == "" {
+		return nil
+	}
+	return c.Inbox.Moved(e.DoorID, e.CommandID)
+}
+
+func (c Config) inboxEntry(w http.ResponseWriter, r *http.Request) {
+	seq, err := strconv.ParseInt(chi.URLParam(r, "seq"), 10, 64)
+	var e *inbox.Entry
+	if err == nil {
+		e = c.Inbox.Recorder.Get(seq)
+	}
+	if e == nil {
+		refuse(w, fail.New(fail.NotFound, "the inbox has no such request, or no longer"))
+		return
+	}
+	site, _ := c.Inbox.Site(e.PlaceID)
+	control.Data(w, opened{Entry: e, Moved: c.moved(e), Curl: e.Curl(c.Inbox.Base()), Step: e.Step(site), Scenario: e.File(site)})
+}
+
+func (c Config) inboxClear(w http.ResponseWriter, r *http.Request) {
+	if placeID, ok := c.at(w, r); ok {
+		control.Data(w, map[string]int{"removed": c.Inbox.Recorder.Clear(placeID)})
+	}
+}
+
+// goLive answers the checklist, computed from what the inbox of a test place holds.
+func (c Config) goLive(w http.ResponseWriter, r *http.Request) {
+	placeID, ok := c.at(w, r)
+	if !ok {
+		return
+	}
+	if site, _ := c.Inbox.Site(placeID); site.Kind != "test" {
+		refuse(w, fail.New(fail.RuleViolated, "the checklist is computed from the traffic of a test place; this is a live place"))
+		return
+	}
+	list, kept := c.Inbox.Recorder.List(placeID, inbox.Filter{})
+	control.Data(w, struct {
+		PlaceID string `json:"placeId"`
+		golive.List
+		inbox.Kept
+	}{placeID, golive.Check(list), kept})
+}

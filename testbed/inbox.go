@@ -1,0 +1,30 @@
+package testbed
+
+import (
+	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/server/console"
+)
+
+// inboxHooks are what the inbox shows besides the requests themselves.
+func (t *Testbed) inboxHooks() console.Inbox {
+	return console.Inbox{Recorder: t.inbox, Base: func() string { return t.Ready.HTTP }, Site: t.site,
+		Moved: func(doorID, commandID string) any { return t.fleet.Did(doorID, commandID) }}
+}
+
+// site is where a place's boards and doors stand in the world; false for an unknown place.
+func (t *Testbed) site(placeID string) (s inbox.Site, ok bool) {
+	for _, p := range t.cfg.World.Places {
+		if p.ID != placeID {
+			continue
+		}
+		s = inbox.Site{Kind: p.Kind, PlaceID: p.ID}
+		for _, b := range p.Boards {
+			s.Boards = append(s.Boards, b.ID)
+			for _, d := range b.Doors {
+				s.Doors = append(s.Doors, d.ID)
+			}
+		}
+		return s, true
+	}
+	return s, false
+}
