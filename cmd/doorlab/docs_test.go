@@ -22,7 +22,7 @@ const cliDoc = "../../docs/cli.md"
 // share, and one per command with the rest.
 var families = [][]string{{"up", "serve"}, {"check", "load"}, {"keys create", "keys list", "keys revoke"},
 	{"fault add", "fault list", "fault remove", "fault reset", "board list", "board show", "board journal", "board detach", "board attach",
-		"clock show", "clock advance", "clock freeze", "clock run", "person call", "person present", "person leaf", "why"}}
+		"clock show", "clock advance", "clock freeze", "clock run", "person call", "person present", "person leaf", "why", "inbox list", "inbox show", "inbox curl", "inbox scenario", "inbox clear", "go-live"}}
 
 // TestDocsNameEveryFlag: docs/cli.md has a table of exactly the flags of every
 // command, with their defaults.
