@@ -46,7 +46,6 @@ type Recorder struct {
 type box struct {
 	entries []*Entry // oldest first
 	bytes   int
-	skipped int64 // came too fast, or while too much was waiting
 	evicted int64
 }
 
