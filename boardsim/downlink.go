@@ -97,7 +97,7 @@ func (b *board) after(d time.Duration, do func()) {
 	})
 }
 
-// run executes a command and reports it in the board's own time [CMD-1].
+// run executes a command and reports it in the board's own time, see CMD-1.
 func (b *board) run(s *session, ev firmware.Event, r fault.Ruling) {
 	ev.SessionMs = s.sessionMs()
 	for _, report := range b.step(ev).reports {

@@ -167,7 +167,7 @@ func (b *board) restore(l *loaded, alive, now int64, c *firmware.Content) {
 }
 
 // powerCut drops what the board has in memory and reads back what its flash
-// holds [CMD-6]. ok is false when that is nothing. Called with mu held.
+// holds, see CMD-6. ok is false when that is nothing. Called with mu held.
 func (b *board) powerCut() (ok bool) {
 	l, c, err := b.f.flash.recall(b)
 	if err != nil {
@@ -186,7 +186,7 @@ func (b *board) powerCut() (ok bool) {
 	if was, is := b.s.Outage.Online, s.Outage.Online; was != is {
 		b.f.online.Add(map[bool]int64{true: 1, false: -1}[is])
 	}
-	b.s, b.dirty = s, false
+	b.s, b.dirty = s, false // [CMD-6]
 	return l != nil
 }
 

@@ -183,11 +183,11 @@ func (j *journal) Close() error {
 	return j.file.Close()
 }
 
-// write adds an entry of ground truth [CMD-6]. Called with mu held.
+// write adds an entry of ground truth, see CMD-6. Called with mu held.
 func (b *board) write(e firmware.Entry) entry {
 	l := entry{Seq: b.jseq + 1, Boot: b.s.Boot, At: b.f.nowMs(), Entry: e}
 	moved := clock.WallNow().UnixNano()
-	at, err := b.f.journal.append(l.view(b.id))
+	at, err := b.f.journal.append(l.view(b.id)) // [CMD-6]
 	if err != nil {
 		b.f.cfg.Log.Error("journal", "board", b.id, "err", err)
 		at = -1

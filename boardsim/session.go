@@ -41,12 +41,12 @@ type session struct {
 	deaf   bool          // a fault keeps the server from being heard: heard stands
 }
 
-// sessionMs estimates the server's session time: never behind it [CMD-4].
+// sessionMs estimates the server's session time: never behind it, see CMD-4.
 func (s *session) sessionMs() int64 {
 	if s.base == 0 {
 		return 0
 	}
-	return s.base + (clock.Mono() - s.hello).Milliseconds() + 1
+	return s.base + (clock.Mono() - s.hello).Milliseconds() + 1 // [CMD-4]
 }
 
 // heardConn notes when the server was last heard.

@@ -38,6 +38,7 @@ func TestDocsClauses(t *testing.T) {
 			checkers = append(checkers, f)
 		}
 	}
+	onCode(t, append(slices.Clone(product), checkers...))
 	decided, judged, tested, played := tagged(t, product), tagged(t, checkers), tagged(t, tests), scenariosOf(t)
 	var page strings.Builder
 	for _, c := range judge.Clauses() {
@@ -45,34 +46,47 @@ func TestDocsClauses(t *testing.T) {
 		if len(decided[c]) == 0 {
 			t.Errorf("no line of the product carries the tag [%s]; the line that decides it should", c)
 		}
-		if len(judged[c]) == 0 && len(played[c]) == 0 {
-			t.Errorf("%s has neither a checker nor a scenario", c)
+		if len(judged[c]) == 0 || len(played[c]) == 0 {
+			t.Errorf("%s has %d tagged lines in checkers and %d scenarios, want at least one of each", c, len(judged[c]), len(played[c]))
 		}
 		for _, part := range []struct {
 			name string
 			refs []string
-			none string
 		}{
-			{"Decided in", decided[c], ""},
-			{"Judged by", judged[c], "the assertions of the scenarios"},
-			{"Scenarios", played[c], "none"},
-			{"Tests with the tag", tested[c], ""},
+			{"Decided in", decided[c]},
+			{"Judged by", judged[c]},
+			{"Scenarios", played[c]},
+			{"Tests with the tag", tested[c]},
 		} {
 			words := strings.Fields("- " + part.name + ":")
 			for i, ref := range part.refs {
 				words = append(words, "`"+ref+"`"+strings.Repeat(",", min(1, len(part.refs)-1-i)))
 			}
 			if len(part.refs) == 0 {
-				if part.none == "" {
-					continue
-				}
-				words = append(words, strings.Fields(part.none)...)
+				continue
 			}
 			page.WriteString(wrap(words, "  ") + "\n")
 		}
 		page.WriteString("\n")
 	}
 	hold(t, "guarantees.md", "by clause", page.String())
+}
+
+// onCode: a tag marks the line that decides, so it follows code; a comment on a
+// line of its own says "see CMD-5".
+func onCode(t *testing.T, files []string) {
+	t.Helper()
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join("..", f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "//") && tag.MatchString(line) {
+				t.Errorf("%s:%d: got a tag in a comment of its own, want it on the line that decides and \"see %s\" here", f, i+1, tag.FindStringSubmatch(line)[1])
+			}
+		}
+	}
 }
 
 // scenariosOf are the built-in scenarios by the clauses that they name.

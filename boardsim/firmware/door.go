@@ -70,14 +70,14 @@ func (m *machine) refusal(door int) string {
 	return m.ev.Refuse
 }
 
-// act moves the relay: exactly one line of ground truth a command [CMD-1].
+// act moves the relay: exactly one line of ground truth a command, see CMD-1.
 func (m *machine) act(i int) {
 	c := m.ev.Command
 	d := m.door(i)
 	switch c.Command {
 	case wire.CmdOpen: // an active hold stays
 		d.PulseEnd = m.ev.Mono + PulseMs
-		m.journal(*d, ActPulse, CauseCommand, c.ID, c.GrantID)
+		m.journal(*d, ActPulse, CauseCommand, c.ID, c.GrantID) // [CMD-1]
 	case wire.CmdHold: // [CMD-7]
 		d.Held, d.HoldEnd, d.Warn = true, 0, false
 		if c.Minutes > 0 {
@@ -96,7 +96,7 @@ func (d *Door) lock() {
 	d.Warn = d.LeafOpen
 }
 
-// holdEnds is a hold of N minutes running out, outage or not [CMD-7].
+// holdEnds is a hold of N minutes running out, outage or not, see CMD-7.
 func (m *machine) holdEnds(i int) {
 	d := m.door(i)
 	d.Held, d.HoldEnd = false, 0
@@ -104,7 +104,7 @@ func (m *machine) holdEnds(i int) {
 		return
 	}
 	d.released(m.ev.Mono)
-	m.journal(*d, ActLock, CauseHoldEnd, "", "")
+	m.journal(*d, ActLock, CauseHoldEnd, "", "") // [CMD-7]
 	m.persist(PartCore)
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// present decides on site from the synchronized state, online or not [OFF-1].
+// present decides on site from the synchronized state, online or not, see OFF-1.
 func (m *machine) present() {
 	i := m.doorByID(m.ev.DoorID)
 	if i < 0 {
 		return
 	}
-	a := access.Decide(m.question())
+	a := access.Decide(m.question()) // [OFF-1]
 	r := wire.Record{Seq: m.Seq + 1, DoorID: m.ev.DoorID, At: m.ev.Wall, Result: vocab.Denied, Reason: a.Reason, GrantID: a.Grant,
 		PhoneHash: m.ev.PhoneHash, TokenHash: m.ev.TokenHash, PhoneHead: m.ev.PhoneHead, PhoneTail: m.ev.PhoneTail}
 	d := m.door(i)
@@ -58,14 +58,14 @@ func (m *machine) question() access.Question {
 	return q
 }
 
-// upload sends the oldest records, one batch at a time [OFF-4].
+// upload sends the oldest records, one batch at a time, see OFF-4.
 func (m *machine) upload() {
 	if !m.Outage.Online || m.Epoch == 0 || m.sentSeq > 0 || len(m.Records) == 0 {
 		return
 	}
 	batch := slices.Clone(m.Records[:min(len(m.Records), BatchSize)])
 	m.sentSeq, m.sentAt = batch[len(batch)-1].Seq, m.ev.Mono
-	m.publish(wire.UpRec, wire.Records{Records: batch, Dropped: m.Dropped})
+	m.publish(wire.UpRec, wire.Records{Records: batch, Dropped: m.Dropped}) // [OFF-4]
 }
 
 // recordsAcked forgets what the server has committed and goes on.

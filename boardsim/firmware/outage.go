@@ -6,20 +6,20 @@ import (
 )
 
 // restAt is when the resting behaviour is applied: at graceSec, at the latest
-// over 36 h [OFF-3]; at once with a lost clock.
+// over 36 h, see OFF-3; at once with a lost clock.
 func (s State) restAt() int64 {
 	if s.Outage.Lost {
 		return s.Outage.Contact
 	}
-	return min(s.Outage.Contact+s.Netloss.GraceSec*1000, s.overAt())
+	return min(s.Outage.Contact+s.Netloss.GraceSec*1000, s.overAt()) // [OFF-3]
 }
 
-// overAt is the first millisecond over 36 h; at 36 h exactly decisions still work [OFF-2].
+// overAt is the first millisecond over 36 h; at 36 h exactly decisions still work, see OFF-2.
 func (s State) overAt() int64 {
 	if s.Outage.Lost {
 		return s.Outage.Contact
 	}
-	return s.Outage.Contact + limitMs + 1
+	return s.Outage.Contact + limitMs + 1 // [OFF-2]
 }
 
 // disconnected begins an outage: from the drop on, or from when the server was
@@ -36,7 +36,7 @@ func (m *machine) disconnected() {
 	m.persist(PartCore)
 }
 
-// contact is a message from the server: it alone ends an outage [OFF-4].
+// contact is a message from the server: it alone ends an outage, see OFF-4.
 func (m *machine) contact() {
 	if m.Outage.Online {
 		return
@@ -44,7 +44,7 @@ func (m *machine) contact() {
 	if access.OutageOver(m.Age(m.ev.Mono)) {
 		m.Outage.Over = true
 	}
-	m.Outage.Online, m.Outage.Lost, m.Outage.Rested = true, false, false
+	m.Outage.Online, m.Outage.Lost, m.Outage.Rested = true, false, false // [OFF-4]
 	for i := range m.Doors {
 		switch m.Doors[i].Rest {
 		case wire.RestHold: // held until recovery, then locked
@@ -72,12 +72,12 @@ func (m *machine) resume() {
 	}
 }
 
-// rest applies the stored behaviour to each channel, once an outage [OFF-3].
+// rest applies the stored behaviour to each channel, once an outage, see OFF-3.
 func (m *machine) rest() {
 	m.Outage.Rested = true
 	for i := range m.Doors {
 		d := m.door(i)
-		switch m.Netloss.Channels[d.Channel] {
+		switch m.Netloss.Channels[d.Channel] { // [OFF-3]
 		case wire.RestOpen: // one pulse, then as before
 			d.PulseEnd = m.ev.Mono + PulseMs
 			m.journal(*d, ActPulse, CauseOutage, "", "")

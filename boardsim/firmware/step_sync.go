@@ -6,7 +6,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// sync applies a snapshot or a delta atomically, or asks for repair [SYNC-1] [SYNC-2].
+// sync applies a snapshot or a delta atomically, or asks for repair, see SYNC-1 and SYNC-2.
 func (m *machine) sync() {
 	y := m.ev.Change.Sync
 	switch {
@@ -16,7 +16,7 @@ func (m *machine) sync() {
 		if ch == nil {
 			return
 		}
-		m.Content, m.pages = m.Content.Apply(ch), nil
+		m.Content, m.pages = m.Content.Apply(ch), nil // [SYNC-1] [SYNC-2]
 		m.rename()
 		m.persist(PartContent | PartCore)
 	case y.To != m.Content.Revision: // neither ours nor a repeat of ours

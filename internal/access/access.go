@@ -1,7 +1,7 @@
 // Package access is the one routine that decides who may open which door when. It
 // is pure: now is a value, and there is no I/O and no clock. The server
 // (server/entry) and the board (boardsim/firmware) both call Decide, so they can't
-// disagree [ENT-3].
+// disagree, see ENT-3.
 package access
 
 import (
@@ -94,8 +94,8 @@ type Question struct {
 	OutageMs int64   // board only: outage age; -1 = clock lost. 0 on the server
 }
 
-// OutageLimitMs: at exactly 36 h on-site decisions still work, over it they stop [OFF-2].
-const OutageLimitMs = int64(36 * time.Hour / time.Millisecond)
+// OutageLimitMs: at exactly 36 h on-site decisions still work, over it they stop, see OFF-2.
+const OutageLimitMs = int64(36 * time.Hour / time.Millisecond) // [OFF-2]
 
 // Answer is a decision. Grant is the credited grant's id ("" when free, operator or denied).
 type Answer struct {

@@ -66,9 +66,9 @@ func (h Hours) Today(now time.Time) time.Time {
 const dateForm = "2006-01-02"
 
 // Intervals are the openings that start on a day (only its date counts), with
-// closures and holidays applied, before merging with the days around [HRS-2].
+// closures and holidays applied, before merging with the days around, see HRS-2.
 func (h Hours) Intervals(day time.Time) []Interval {
-	pairs, _ := h.pairs(day)
+	pairs, _ := h.pairs(day) // [HRS-2]
 	ivs := weekIntervals(Zone(h.Timezone), day, pairs)
 	if len(ivs) == 0 {
 		return nil
@@ -302,10 +302,10 @@ func (w Window) Active(h Hours, now time.Time) bool {
 
 var refRank = map[string]int{RefAlways: 1, RefBusiness: 2, RefAfter: 2, RefCustom: 3}
 
-// Mode is a door's window mode at now [ENT-2]; without a window in force it is auth.
+// Mode is a door's window mode at now, see ENT-2; without a window in force it is auth.
 func Mode(windows []Window, hours Hours, doorID string, now time.Time) string {
 	if w := InForce(windows, hours, doorID, now); w != nil {
-		return w.Mode
+		return w.Mode // [ENT-2]
 	}
 	return ModeAuth
 }

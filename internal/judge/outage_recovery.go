@@ -9,7 +9,7 @@ import (
 
 // Off4 judges OFF-4: a board that came back equals the server in the end, and
 // each record it made in an outage arrived once. A Presented and a RecordIn
-// belong together by (BoardID, RecordSeq) [OFF-4].
+// belong together by (BoardID, RecordSeq), see OFF-4.
 func Off4(v *View) Verdict {
 	t := &tally{}
 	boards, records := 0, 0
@@ -50,7 +50,7 @@ func (v *View) converged(t *tally, b *board) bool {
 	steps, wrong, _ := b.steps(p)
 	if wrong != nil {
 		t.checked++
-		t.bad(wrong, "%s ends at revision %d with digest %s, the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision])
+		t.bad(wrong, "%s ends at revision %d with digest %s, the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision]) // [OFF-4]
 		return false
 	}
 	if len(steps) > 0 && steps[len(steps)-1].rev >= final.Revision {
@@ -59,7 +59,7 @@ func (v *View) converged(t *tally, b *board) bool {
 	}
 	if connected := v.end - max(last.from, final.At); connected > FreshMs {
 		t.checked++
-		t.bad(last.online, "%s never got to revision %d, connected for %s", b.id, final.Revision, secs(connected))
+		t.bad(last.online, "%s never got to revision %d, connected for %s", b.id, final.Revision, secs(connected)) // [OFF-4]
 	}
 	return false
 }
@@ -83,7 +83,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 		switch {
 		case len(got) > 1:
 			t.checked++
-			t.bad(got[1], "record %d of %s arrived %d times", e.RecordSeq, b.id, len(got))
+			t.bad(got[1], "record %d of %s arrived %d times", e.RecordSeq, b.id, len(got)) // [OFF-4]
 		case len(got) == 1:
 			t.checked++
 			n++
@@ -93,7 +93,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 		case b.dropped[e.RecordSeq] || lost(b, e):
 		case e.RecordSeq < top || due(e):
 			t.checked++
-			t.bad(e, "record %d of %s never arrived", e.RecordSeq, b.id)
+			t.bad(e, "record %d of %s never arrived", e.RecordSeq, b.id) // [OFF-4]
 		}
 	}
 	return n

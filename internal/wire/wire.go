@@ -119,7 +119,7 @@ type Command struct {
 	Channel    int    `json:"channel"`
 	Command    string `json:"command"`
 	Minutes    int    `json:"minutes,omitempty"` // hold: 0 = until locked
-	NotAfterMs int64  `json:"notAfterMs"`        // session time after which the board refuses with "expired" [CMD-4]
+	NotAfterMs int64  `json:"notAfterMs"`        // session time after which the board refuses with "expired", see CMD-4
 	GrantID    string `json:"grantId,omitempty"`
 }
 
@@ -154,7 +154,7 @@ type State struct {
 
 // Sync carries a snapshot (From = 0) or a delta From -> To (down). A board
 // applies it atomically when its revision equals From (a snapshot: always),
-// persists, then acknowledges [SYNC-1] [SYNC-2]. Otherwise it sends Digest.
+// persists, then acknowledges, see SYNC-1 and SYNC-2. Otherwise it sends Digest.
 type Sync struct {
 	From     int64            `json:"from"`
 	To       int64            `json:"to"`
@@ -205,7 +205,7 @@ const (
 	RestOff   = "off"
 )
 
-// Netloss is a board's outage policy [OFF-3].
+// Netloss is a board's outage policy, see OFF-3.
 type Netloss struct {
 	GraceSec int64          `json:"graceSec"`
 	Channels map[int]string `json:"channels"`

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// gate is what comes before everything else: the limit of exchanges [AUTH-3].
+// gate is what comes before everything else: the limit of exchanges, see AUTH-3.
 func (c *call) gate() error {
 	if c.op.ID == "exchangeKey" {
 		return c.api.cfg.Keys.Admit(c.address())
@@ -19,7 +19,7 @@ func (c *call) gate() error {
 	return nil
 }
 
-// authenticate reads the token [AUTH-2].
+// authenticate reads the token, see AUTH-2.
 func (c *call) authenticate() error {
 	if c.op.Scope == "none" {
 		return nil
@@ -44,7 +44,7 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// authorize looks at the scope, then at the place of the path [AUTH-4].
+// authorize looks at the scope, then at the place of the path, see AUTH-4.
 func (c *call) authorize() error {
 	switch c.op.Scope {
 	case "none":
@@ -55,7 +55,7 @@ func (c *call) authorize() error {
 			return fail.New(fail.ScopeMissing, "the key lacks the scope "+c.op.Scope, "scope", c.op.Scope)
 		}
 	}
-	if c.op.Resource == "place" && c.path("placeId") != c.who.PlaceID {
+	if c.op.Resource == "place" && c.path("placeId") != c.who.PlaceID { // [AUTH-4]
 		return fail.New(fail.PlaceForbidden, "the key belongs to another place")
 	}
 	return nil
@@ -115,7 +115,7 @@ func (c *call) trusted(addr string) bool {
 	return false
 }
 
-// auditRefusal keeps a door command that was refused before the device [ENT-4].
+// auditRefusal keeps a door command that was refused before the device, see ENT-4.
 // One without a valid token is nobody's: the metrics count it, no row is written.
 func (c *call) auditRefusal(e *fail.Error) {
 	if c.api.cfg.Audit == nil || c.who.KeyID == "" || !isCommand(c.op) || e.Code == fail.InternalError || e.Status() >= 500 {
@@ -127,7 +127,7 @@ func (c *call) auditRefusal(e *fail.Error) {
 	default: // a flood of refusals must not hold up anything
 		return
 	}
-	err := c.api.cfg.Audit(record.Audit{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id,
+	err := c.api.cfg.Audit(record.Audit{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id, // [ENT-4]
 		Action: "command.refused", Detail: e.Code})
 	if err != nil {
 		c.api.log(c, slog.LevelWarn, "audit", "err", err)

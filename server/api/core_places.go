@@ -9,7 +9,7 @@ import (
 
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
-// updatePlace replaces the given days [HRS-1].
+// updatePlace replaces the given days, see HRS-1.
 func updatePlace(c *call, b gen.UpdatePlaceBody) (any, error) {
 	p, err := c.api.cfg.Places.SetHours(c.who.PlaceID, week(b.Hours.Week))
 	if err != nil {
@@ -39,7 +39,7 @@ func wholeWeek(w access.Week) access.Week {
 	return out
 }
 
-// getSchedule shows when the place really opens [HRS-2].
+// getSchedule shows when the place really opens, see HRS-2.
 func getSchedule(c *call) (any, error) {
 	s, err := c.api.cfg.Places.Schedule(c.path("placeId"), c.query.Num("days"))
 	if err != nil {

@@ -20,7 +20,7 @@ func fromMs(ms int64) stamp.Time {
 	return stamp.Time(time.UnixMilli(ms))
 }
 
-// listBoards lists the boards with their doors [LEG-1].
+// listBoards lists the boards with their doors, see LEG-1.
 func listBoards(c *call) (any, error) {
 	boards, err := c.api.cfg.Directory.Boards(c.who.PlaceID)
 	if err != nil {
@@ -49,7 +49,7 @@ func getNetloss(c *call) (any, error) {
 	return netlossView(c.board.ID, s.Policy, s.PolicyAppliedAt), nil
 }
 
-// setNetloss stores an outage policy on the board [OFF-3].
+// setNetloss stores an outage policy on the board, see OFF-3.
 func setNetloss(c *call, b gen.SetNetlossBody) (any, error) {
 	n, err := c.netlossRequest(b)
 	if err != nil {

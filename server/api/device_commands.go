@@ -22,7 +22,7 @@ func commandDevice(c *call, b gen.CommandDeviceBody) (any, error) {
 	return c.command(strings.TrimPrefix(b.Command, "door."), b.Args.Minutes, b.Args.Reason)
 }
 
-// command carries it out; the answer is what the ledger keeps under the key, byte for byte [CMD-5].
+// command carries it out; the answer is what the ledger keeps under the key, byte for byte, see CMD-5.
 func (c *call) command(name string, minutes int, reason string) (any, error) {
 	if name != command.Hold {
 		minutes = 0

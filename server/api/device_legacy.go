@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// listDoors lists the doors, older form [LEG-1].
+// listDoors lists the doors, older form, see LEG-1.
 func listDoors(c *call) (any, error) {
 	doors, err := c.api.cfg.Directory.Doors(c.who.PlaceID)
 	if err != nil {
@@ -25,9 +25,9 @@ func listDoors(c *call) (any, error) {
 	}), len(doors)}, nil
 }
 
-// legacyCommand is a command by path [LEG-1].
+// legacyCommand is a command by path, see LEG-1.
 func legacyCommand(name string) handler {
-	return taking(func(c *call, b gen.HoldDoorBody) (any, error) { return c.command(name, b.Minutes, "") })
+	return taking(func(c *call, b gen.HoldDoorBody) (any, error) { return c.command(name, b.Minutes, "") }) // [LEG-1]
 }
 
 // listPolicies lists a door's time-window policies.

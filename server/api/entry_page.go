@@ -73,10 +73,10 @@ type entryView struct {
 	Code    string
 }
 
-// entryPage shows the doors of a link, a button each. It opens nothing [PERM-4].
+// entryPage shows the doors of a link, a button each. It opens nothing, see PERM-4.
 func entryPage(c *call) (any, error) {
 	t := c.query.Str("t")
-	v, err := c.api.cfg.Entry.Link(t)
+	v, err := c.api.cfg.Entry.Link(t) // [PERM-4] looks, opens nothing
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func entryPage(c *call) (any, error) {
 		Token: t, Place: v.PlaceName, State: w.state(v.State), Doors: v.Doors}), nil
 }
 
-// entryOpen presses a button: only this opens, and only by POST [ENT-3].
+// entryOpen presses a button: only this opens, and only by POST, see ENT-3.
 func entryOpen(c *call) (any, error) {
 	var b gen.EntryOpen
 	err := c.readBody(&b)

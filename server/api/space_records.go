@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// listRecords lists entry records; the read itself is logged [ENT-4].
+// listRecords lists entry records; the read itself is logged, see ENT-4.
 func listRecords(c *call) (any, error) {
 	records, total, err := c.api.cfg.Entry.Records(c.reader(), entry.LogQuery{
 		SinceDays: c.query.Num("sinceDays"), Limit: c.query.Num("limit"), Offset: c.query.Num("offset")})

@@ -85,14 +85,14 @@ func (s *Service) Admit(addr string) error {
 	return nil
 }
 
-// Issue gives a token for an API key [AUTH-1]. Errors: ErrInvalidKey, the store's.
+// Issue gives a token for an API key, see AUTH-1. Errors: ErrInvalidKey, the store's.
 func (s *Service) Issue(key string) (Token, error) {
 	if !apikey.WellFormed(key) {
 		return Token{}, ErrInvalidKey
 	}
 	// The hash is keyed with the pepper: finding it in an index leaks nothing of the key.
 	k, err := s.cfg.Store.KeyByHash(HashKey(s.cfg.Pepper, key))
-	if errors.Is(err, fail.ErrNotFound) || err == nil && !k.RevokedAt.IsZero() {
+	if errors.Is(err, fail.ErrNotFound) || err == nil && !k.RevokedAt.IsZero() { // [AUTH-1]
 		return Token{}, ErrInvalidKey
 	}
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 	return k, secret, s.cfg.Store.InsertKey(k, HashKey(s.cfg.Pepper, secret))
 }
 
-// Revoke ends a key and, in this process at once, its tokens [AUTH-5]. A repeat
+// Revoke ends a key and, in this process at once, its tokens, see AUTH-5. A repeat
 // changes nothing. Errors: *fail.Error not_found; the store's.
 func (s *Service) Revoke(keyID string) error {
 	err := s.cfg.Store.RevokeKey(keyID, s.cfg.Clock.Now())
@@ -151,7 +151,7 @@ func (s *Service) Revoke(keyID string) error {
 		return err
 	}
 	s.mu.Lock()
-	s.revoked[keyID] = true
+	s.revoked[keyID] = true // [AUTH-5]
 	s.mu.Unlock()
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// TokenLife is how long a token is good: at this age it is expired [AUTH-2].
-const TokenLife = 900 * time.Second
+// TokenLife is how long a token is good: at this age it is expired, see AUTH-2.
+const TokenLife = 900 * time.Second // [AUTH-2]
 
 // Token is the result of an exchange.
 type Token struct {
@@ -76,8 +76,8 @@ func (s *Service) sign(p Principal) (Token, error) {
 }
 
 // Verify says whose a token is. Errors: ErrTokenExpired for a good token of
-// 900 s and more, together with whose it was; ErrTokenInvalid for everything else
-// [AUTH-2] [AUTH-5].
+// 900 s and more, together with whose it was; ErrTokenInvalid for everything else,
+// see AUTH-2 and AUTH-5.
 func (s *Service) Verify(token string) (Principal, error) {
 	var c claims
 	_, err := jwt.ParseWithClaims(token, &c, func(t *jwt.Token) (any, error) {
@@ -88,9 +88,9 @@ func (s *Service) Verify(token string) (Principal, error) {
 	}, jwt.WithValidMethods([]string{"HS256"}), jwt.WithTimeFunc(s.cfg.Clock.Now), jwt.WithStrictDecoding())
 	who := Principal{KeyID: c.Key, KeyName: c.Name, PlaceID: c.Place, PlaceKind: c.Kind, Scopes: c.Scopes, Sim: c.Sim}
 	switch {
-	case errors.Is(err, jwt.ErrTokenExpired): // only looked at once the signature is right
+	case errors.Is(err, jwt.ErrTokenExpired): // [AUTH-2] only looked at once the signature is right
 		return who, ErrTokenExpired
-	case err != nil, c.Key == "", c.Place == "", s.isRevoked(c.Key):
+	case err != nil, c.Key == "", c.Place == "", s.isRevoked(c.Key): // [AUTH-5]
 		return Principal{}, ErrTokenInvalid
 	}
 	return who, nil

@@ -1,7 +1,7 @@
 // Package command carries out door commands: it claims the idempotency key,
 // commits the intent, sends the command once, waits for the board's report, and
 // commits outcome, entry record and answer together. Everything that opens a
-// door comes through Execute: the API, the entry link, the phone [ENT-3]. It
+// door comes through Execute: the API, the entry link, the phone, see ENT-3. It
 // declares the Ledger that server/store implements and the Sender that
 // server/gateway implements.
 package command
@@ -87,7 +87,7 @@ type Result struct {
 }
 
 // Answer is what the caller gets: the rendered bytes, the same for every call
-// under one key [CMD-5].
+// under one key, see CMD-5.
 type Answer struct {
 	Status   int
 	Body     []byte

@@ -11,7 +11,7 @@ const settleAtOnce = 1024
 
 // Recover settles the intents that the previous run of the server left without
 // an outcome as noResponse, their records included, and returns how many.
-// Nothing is sent again [CMD-6]. From here on keys age from where they were.
+// Nothing is sent again, see CMD-6. From here on keys age from where they were.
 func (s *Service) Recover() (n int, err error) {
 	newest, err := s.cfg.Ledger.Newest()
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Service) Recover() (n int, err error) {
 		return 0, err
 	}
 	for part := range slices.Chunk(list, settleAtOnce) {
-		if err := s.abandon(part...); err != nil {
+		if err := s.abandon(part...); err != nil { // [CMD-6] as 504; nothing is sent again
 			return n, err
 		}
 		n += len(part)

@@ -95,7 +95,7 @@ func (c *execution) settled(r wire.Report, ack func(bool)) func() {
 	}
 }
 
-// late settles what was answered long ago [CMD-4].
+// late settles what was answered long ago, see CMD-4.
 func (s *Service) late(boardID string, r wire.Report, ack func(bool)) {
 	done := s.cfg.Flight.Begin()
 	defer done()

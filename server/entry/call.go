@@ -14,7 +14,7 @@ import (
 
 // Call is a phone call from a caller id to a number. The number names the
 // place, the caller id the person; the first entry door in the scope of the credited
-// grant opens, else the first whose window is free [ENT-1] [ENT-2]. Calls of one
+// grant opens, else the first whose window is free, see ENT-1 and ENT-2. Calls of one
 // number for one door within 3 s are one opening, and a number opens six times per
 // minute. Errors: the Executor's and the store's only; a refusal is a result.
 func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error) {
@@ -35,7 +35,7 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 		return CallResult{}, err
 	}
 	door := v.choose(doors)
-	a := v.decide(door)
+	a := v.decide(door) // [PERM-1]
 	who := "call " + p.ID + " " + v.phone
 	if !a.Allow {
 		return s.refuseCall(who, door, v, a)

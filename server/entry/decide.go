@@ -52,9 +52,9 @@ func (v visit) mode(doorID string) string {
 	return access.Mode(v.windows, v.place.Hours(), doorID, v.now)
 }
 
-// decide asks the one routine about a door [ENT-3].
+// decide asks the one routine about a door, see ENT-3.
 func (v visit) decide(doorID string) access.Answer {
-	return access.Decide(access.Question{Now: v.now, Method: v.method, DoorID: doorID,
+	return access.Decide(access.Question{Now: v.now, Method: v.method, DoorID: doorID, // [ENT-3]
 		Link: v.method == vocab.Link, LinkOK: true, Mode: v.mode(doorID), Grants: v.grants})
 }
 

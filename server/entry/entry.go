@@ -36,7 +36,7 @@ type Store interface {
 }
 
 // Executor carries out the open command and waits for its outcome; the record
-// is written by then [ENT-3]. *command.Service is one. A context that ends does
+// is written by then, see ENT-3. *command.Service is one. A context that ends does
 // not stop the command.
 type Executor interface {
 	Execute(ctx context.Context, r command.Request) (command.Answer, error)

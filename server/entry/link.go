@@ -42,7 +42,7 @@ func (s *Service) Link(token string) (LinkView, error) {
 	return v, nil
 }
 
-// Open presses the button of a door [PERM-1] [ENT-3]. The same link and door
+// Open presses the button of a door, see PERM-1 and ENT-3. The same link and door
 // within 3 s is one opening, the second call gets the first's answer, also
 // while the first runs. Denials and limits are errors (*fail.Error):
 // link_invalid, device_not_found, entry_denied with details.rule, rate_limited
@@ -73,7 +73,7 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 		v.end()
 		return s.Open(ctx, token, doorID)
 	}
-	a := v.decide(d.ID) // before anything remembered: a revocation is felt at once
+	a := v.decide(d.ID) // [PERM-1] before anything remembered: a revocation is felt at once
 	if !a.Allow {
 		if ok, retry := s.denials.Allow(link, v.now); !ok {
 			return OpenResult{}, &fail.Error{Code: fail.RateLimited, Message: "too many refused attempts with this link", RetryAfter: retry}
@@ -97,7 +97,7 @@ func (v visit) holds(g grant.Grant) bool {
 }
 
 // deadLink records an attempt with an unknown or revoked link, when a place is
-// known from the permit or, failing that, from the door [ENT-4]. A flood is told
+// known from the permit or, failing that, from the door, see ENT-4. A flood is told
 // the same, but no longer recorded.
 func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
 	d, err := s.cfg.Store.Door(doorID)

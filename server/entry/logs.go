@@ -64,7 +64,7 @@ func (s *Service) Changed(by Reader, label, doorID, note string) error {
 }
 
 // Records lists entry records, newest first, and writes who read them to the
-// audit log, separate from the list itself [ENT-4]. Errors (*fail.Error):
+// audit log, separate from the list itself, see ENT-4. Errors (*fail.Error):
 // invalid_query; the store's.
 func (s *Service) Records(by Reader, q LogQuery) (list []record.Record, total int, err error) {
 	if q.SinceDays == 0 {
@@ -81,7 +81,7 @@ func (s *Service) Records(by Reader, q LogQuery) (list []record.Record, total in
 	if err != nil {
 		return nil, 0, err
 	}
-	err = s.cfg.Store.AddAudit(record.Audit{At: now, PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID, Action: "entry-logs.read",
+	err = s.cfg.Store.AddAudit(record.Audit{At: now, PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID, Action: "entry-logs.read", // [ENT-4]
 		Detail: fmt.Sprintf("sinceDays=%d limit=%d offset=%d", q.SinceDays, q.Limit, q.Offset), Count: len(list)})
 	return list, total, err // unread unless audited
 }

@@ -14,7 +14,7 @@ import (
 var errProto = errors.New("gateway: hello refused")
 
 // Send sends a command to the board's live connection, at most once, without
-// waiting for the board. board.ErrOffline: nothing was sent [CMD-2].
+// waiting for the board. board.ErrOffline: nothing was sent, see CMD-2.
 func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error {
 	b := g.boards[boardID]
 	if b == nil {
@@ -24,7 +24,7 @@ func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error 
 	defer b.mu.Unlock()
 	l := b.live()
 	if l == nil {
-		return board.ErrOffline
+		return board.ErrOffline // [CMD-2]
 	}
 	l.seq++
 	c.Epoch, c.Seq = l.epoch, l.seq

@@ -81,7 +81,7 @@ func period(starts, ends time.Time) error {
 }
 
 // named checks the form of doorIds against the place's doors and returns them
-// sorted, each once [PERM-6]. nil stays nil.
+// sorted, each once, see PERM-6. nil stays nil.
 func named(ids []string, doors []place.Door) ([]string, error) {
 	if ids == nil {
 		return nil, nil
@@ -99,7 +99,7 @@ func named(ids []string, doors []place.Door) ([]string, error) {
 			invalid = append(invalid, d)
 		}
 	}
-	if len(invalid) > 0 {
+	if len(invalid) > 0 { // [PERM-6]
 		return nil, fail.New(fail.InvalidDoorIDs, "doorIds must be doors of this place", "field", "doorIds", "invalid", invalid)
 	}
 	return out, nil
@@ -113,10 +113,10 @@ func scope(ids, stored []string, doors []place.Door) ([]string, error) {
 		return nil, err
 	}
 	if out == nil {
-		out = stored
+		out = stored // [PERM-6]
 	}
 	if len(out) == 0 {
-		out = place.EntryDoors(doors)
+		out = place.EntryDoors(doors) // [PERM-6]
 	}
 	if len(out) == 0 {
 		return nil, fail.New(fail.RuleViolated, "the place has no entry door; name doors in doorIds")
@@ -125,7 +125,7 @@ func scope(ids, stored []string, doors []place.Door) ([]string, error) {
 }
 
 // notTooLong holds a permit to the shortest maximum among its doors, never over
-// the place's [PERM-5]. Exactly the maximum is allowed.
+// the place's, see PERM-5. Exactly the maximum is allowed.
 func notTooLong(p place.Place, doors []place.Door, ids []string, starts, ends time.Time) error {
 	most, door := min(p.PermitMaxHours, place.MaxPermitHours), ""
 	for _, d := range doors {
@@ -134,7 +134,7 @@ func notTooLong(p place.Place, doors []place.Door, ids []string, starts, ends ti
 		}
 	}
 	span := ends.Sub(starts)
-	if span <= time.Duration(most)*time.Hour {
+	if span <= time.Duration(most)*time.Hour { // [PERM-5]
 		return nil
 	}
 	var named any // null when it is the place's own maximum

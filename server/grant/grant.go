@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 )
 
-// States of a permit: a pure function of time [PERM-7].
+// States of a permit: a pure function of time, see PERM-7.
 const (
 	Active  = "active"
 	Pending = "pending"
@@ -55,7 +55,7 @@ func (g Grant) State(now time.Time) string {
 	switch {
 	case !g.RevokedAt.IsZero():
 		return Revoked
-	case now.Before(g.StartsAt):
+	case now.Before(g.StartsAt): // [PERM-7]
 		return Pending
 	case !g.EndsAt.IsZero() && !now.Before(g.EndsAt):
 		return Expired

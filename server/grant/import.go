@@ -26,8 +26,8 @@ type importing struct {
 type rowFunc func(tx Tx, im importing, row fields) (RowResult, error)
 
 // ImportCustomers imports 1..5000 rows {externalRef, phone, name?}. Each row
-// stands alone and they apply in order; the same file again changes nothing
-// [IMP-1]. Errors (*fail.Error), of the envelope only: missing_field,
+// stands alone and they apply in order; the same file again changes nothing,
+// see IMP-1. Errors (*fail.Error), of the envelope only: missing_field,
 // invalid_field; the store's.
 func (s *Service) ImportCustomers(by By, r ImportRequest) (ImportResult, error) {
 	return s.importRows(by, r, customerRow)
@@ -40,7 +40,7 @@ func (s *Service) ImportMemberships(by By, r ImportRequest) (ImportResult, error
 }
 
 // importRows runs f over every row. A rule broken in a row fails that row;
-// any other error ends the import, and the file can be sent again [IMP-1].
+// any other error ends the import, and the file can be sent again, see IMP-1.
 func (s *Service) importRows(by By, r ImportRequest, f rowFunc) (ImportResult, error) {
 	if err := required("source", r.Source, maxSource); err != nil {
 		return ImportResult{}, err
@@ -94,7 +94,7 @@ func importRow(tx Tx, im importing, raw json.RawMessage, f rowFunc) (RowResult, 
 	}
 	res.ExternalRef = value(row.ref)
 	var broken *fail.Error
-	if errors.As(err, &broken) {
+	if errors.As(err, &broken) { // [IMP-1] the row fails, the others go on
 		return RowResult{ExternalRef: res.ExternalRef, Status: Failed, Error: broken.Code, Message: broken.Message}, nil
 	}
 	return res, err

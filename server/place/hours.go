@@ -37,7 +37,7 @@ func (w Week) check(field string) (access.Week, error) {
 }
 
 // SetHours replaces the given days of the week; what follows opening hours
-// follows at once [HRS-1]. week nil = absent. Errors (*fail.Error):
+// follows at once, see HRS-1. week nil = absent. Errors (*fail.Error):
 // place_not_found, missing_field, invalid_field; the store's.
 func (s *Service) SetHours(placeID string, week Week) (Place, error) {
 	if week == nil {
@@ -56,7 +56,7 @@ func (s *Service) SetHours(placeID string, week Week) (Place, error) {
 		out = old
 		out.Week = access.Week{}
 		maps.Copy(out.Week, old.Week)
-		maps.Copy(out.Week, days)
+		maps.Copy(out.Week, days) // [HRS-1]
 		return tx.SavePlace("hours", out, old)
 	})
 	return out, err
@@ -76,7 +76,7 @@ const (
 	MaxDays     = 60
 )
 
-// Schedule is the place's next days, today in its zone first [HRS-2]. days
+// Schedule is the place's next days, today in its zone first, see HRS-2. days
 // 1..60, 0 = 7. Errors: place_not_found, invalid_query; the store's.
 func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
 	p, err := found(s.cfg.Store.Place(placeID))
@@ -90,7 +90,7 @@ func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
 		return Schedule{}, fail.New(fail.InvalidQuery, fmt.Sprintf("days must be 1 to %d", MaxDays), "field", "days")
 	}
 	h := p.Hours()
-	return Schedule{PlaceID: p.ID, Timezone: p.Timezone, Days: h.Schedule(h.Today(s.cfg.Clock.Now()), days)}, nil
+	return Schedule{PlaceID: p.ID, Timezone: p.Timezone, Days: h.Schedule(h.Today(s.cfg.Clock.Now()), days)}, nil // [HRS-2]
 }
 
 // GateConfig is the access configuration of a place. Errors: place_not_found;

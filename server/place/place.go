@@ -16,7 +16,7 @@ const (
 	Live = "live"
 )
 
-// MaxPermitHours is the longest permit of any place [PERM-5].
+// MaxPermitHours is the longest permit of any place, see PERM-5.
 const MaxPermitHours = 720
 
 // Place is one store.

@@ -50,7 +50,7 @@ func views(ps []Policy, hours access.Hours, doorID string, now time.Time) []Poli
 }
 
 // SetPolicy stores a window policy: one per ref, up to 20 custom ones; a repeat
-// replaces, an equal one changes nothing [CMD-8]. Errors: device_not_found,
+// replaces, an equal one changes nothing, see CMD-8. Errors: device_not_found,
 // missing_field, invalid_field, invalid_period, rule_violated (the 21st custom
 // one); the store's.
 func (s *Service) SetPolicy(placeID, doorID string, r PolicyRequest) (PolicyView, error) {
@@ -97,7 +97,7 @@ func setWindow(tx Tx, placeID string, w access.Window) (Policy, error) {
 		if !repeats(w, x.Window) {
 			continue
 		}
-		if x.Mode == w.Mode {
+		if x.Mode == w.Mode { // [CMD-8]
 			return x, nil
 		}
 		w.ID, drop = x.ID, []Policy{x}

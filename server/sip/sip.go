@@ -1,6 +1,6 @@
 // Package sip takes phone calls over SIP: an INVITE to a place's entry phone
 // from a customer's number is decided like any other attempt, the door opens,
-// and the call is rejected unanswered, so that it costs nothing [PERM-1]. Off unless
+// and the call is rejected unanswered, so that it costs nothing, see PERM-1. Off unless
 // an address is given. A caller id is a credential here, so only peers are believed:
 // the trunks that vouch for it. It declares the Caller that server/entry implements.
 package sip

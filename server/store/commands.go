@@ -34,7 +34,7 @@ func (c Commands) Door(doorID string) (command.Door, error) {
 }
 
 // Claim implements command.Ledger: the key is taken by the insert itself, so one
-// key has one command [CMD-5].
+// key has one command, see CMD-5.
 func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.Prior, err error) {
 	claim := db.InsertCommandParams{ID: in.CommandID, PlaceID: in.PlaceID, Key: text(in.Key), Meaning: in.Meaning,
 		DoorID: in.DoorID, BoardID: in.BoardID, Command: in.Command, Minutes: int64(in.Minutes), Reason: in.Reason, Method: string(in.Method),
@@ -42,7 +42,7 @@ func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.
 		RequestedAt: in.RequestedAt.UnixMilli(), AgedAt: in.AgedAt.UnixMilli(),
 		Status: int64(in.Status), Body: in.Body}
 	err = c.s.writeWhole(func(tx *Tx) error {
-		n, err := tx.q.InsertCommand(ctx, claim)
+		n, err := tx.q.InsertCommand(ctx, claim) // [CMD-5]
 		if err != nil || n == 1 {
 			return err
 		}

@@ -118,11 +118,11 @@ func (s *Store) open(path string, readers int) error {
 	}
 	s.writing.SetMaxOpenConns(1)
 	var sync int
-	// go-sqlite3's default in WAL mode is NORMAL, which loses acknowledged commits at a power loss [CMD-6].
+	// go-sqlite3's default in WAL mode is NORMAL, which loses acknowledged commits at a power loss, see CMD-6.
 	if err := s.writing.QueryRow("PRAGMA synchronous").Scan(&sync); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	if sync != 2 {
+	if sync != 2 { // [CMD-6]
 		return fmt.Errorf("store: synchronous is %d, must be 2 (FULL)", sync)
 	}
 	if err := quickCheck(s.writing); err != nil {
