@@ -54,6 +54,7 @@ type Config struct {
 	Retention      record.Retention
 	Recording      func() bool // whether History keeps what it is told; nil = always
 	LinkURL        string      // base of entry links
+	BaseURL        string      // in the OpenAPI documents; "" = relative to them
 	TrustedProxies []string    // CIDR; whose X-Forwarded-For counts
 	// Counted: whether a board of this process is at the other end, see gateway.Config.
 	Counted func(boardID string) bool
@@ -182,7 +183,7 @@ func (s *Server) edge() error {
 		Keys: s.auth, Directory: s.store, Places: s.places, Grants: s.grants, Entry: s.entry, Commands: s.device, Boards: s.gateway,
 		Audit: s.store.AddAudit, Ready: s.store.Ping,
 		Unavailable: func(err error) bool { return errors.Is(err, store.ErrUnavailable) },
-		LinkURL:     s.cfg.LinkURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.metrics.request, Inbox: s.cfg.Inbox,
+		LinkURL:     s.cfg.LinkURL, BaseURL: s.cfg.BaseURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.metrics.request, Inbox: s.cfg.Inbox,
 	}))
 	s.public = plant(s.public)
 	return err

@@ -36,7 +36,7 @@ type Config struct {
 	MQTTTLS      certs.Files              // of the broker; zero = none
 	Control      string                   // "" = no control API
 	ControlToken string                   // "" = derived from the data directory's secret
-	LinkURL      string                   // base of entry links; "" = the HTTP address
+	LinkURL      string                   // public address: base of entry links, and in the OpenAPI documents; "" = the HTTP address, and relative documents
 	SIP          string                   // address of phone entry over SIP; "" = none
 	SIPPeers     []string                 // who may call over SIP, addresses or CIDR; nil = this machine only
 	Retention    Retention                // how long records, audit and ended grants are kept; zero = the defaults

@@ -166,7 +166,7 @@ func (f *Fleet) startControl(l net.Listener, token string, spool *history.Spool,
 	}))
 	f.control = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
 	share := listen.Share(listen.Descriptors()).Control
-	go func() { _ = f.control.Serve(listen.NewCap(share, share/2).On(l)) }()
+	go func() { _ = listen.Serve(f.control, listen.NewCap(share, share/2).On(l)) }()
 }
 
 // readyz is 200 once every board has been connected, as the server's is when it

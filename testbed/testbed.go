@@ -100,7 +100,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 		return nil, err
 	}
 	t.public = listen.Server(t.afterJump(t.now(func(l *life) http.Handler { return l.public })))
-	t.serve("the API", func() error { return t.public.Serve(t.certs.http.Listen(public)) })
+	t.serve("the API", func() error { return listen.Serve(t.public, t.certs.http.Listen(public)) })
 	if ctl != nil {
 		if err := t.startControl(c, ctl); err != nil {
 			return nil, err
@@ -160,7 +160,7 @@ func (t *Testbed) startControl(c Config, l net.Listener) error {
 	mux.Handle("/", pages)
 	t.ctl = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
 	t.ctl.RegisterOnShutdown(pages.Stop)
-	t.serve("the control API", func() error { return t.ctl.Serve(secured.Listen(l)) })
+	t.serve("the control API", func() error { return listen.Serve(t.ctl, secured.Listen(l)) })
 	return nil
 }
 

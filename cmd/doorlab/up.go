@@ -44,7 +44,7 @@ func (f *serverFlags) add(c *cobra.Command) {
 	f.tls.add(c)
 	s.StringVar(&f.data, "data", "", "data directory (default: temporary, removed on exit)")
 	s.StringVar(&f.world, "world", "", "world file: places, boards, doors, keys (default: the built-in world)")
-	s.StringVar(&f.linkURL, "link-url", "", "base URL of entry links (default: the HTTP address)")
+	s.StringVar(&f.linkURL, "link-url", "", "public address of the API: base of entry links, and in the OpenAPI documents (default: the HTTP address)")
 	s.StringVar(&f.sip, "sip", "", "address for phone entry over SIP, UDP and TCP (default: off)")
 	s.StringSliceVar(&f.sipPeers, "sip-peers", nil, "trunks (address or CIDR) that may call over SIP and whose caller ids are believed (default: this machine)")
 	s.StringVar(&f.clock, "clock", "real", "real or virtual; the control API can move a virtual clock")

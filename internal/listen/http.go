@@ -22,15 +22,25 @@ const (
 	headerSlack   = 4 << 10 // net/http adds it to the bound
 )
 
+// twoLengths is the failure of a request that says its length twice.
+const twoLengths = `{"error":"invalid_body","message":"the length of the request can be read in two ways: send Content-Length or Transfer-Encoding, not both","statusCode":400}`
+
 // Server returns an HTTP server with bounds: headers at most 16 KiB and 5 s,
 // bodies 10 s (imports 30 s). An answer has a deadline of its own that begins
-// when it is ready, however long the upload or the work took.
+// when it is ready, however long the upload or the work took. Serve runs it.
 func Server(h http.Handler) *http.Server {
-	return &http.Server{Handler: bounded(h), ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader - headerSlack}
+	return &http.Server{Handler: bounded(h), ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader - headerSlack, ConnContext: withConn}
 }
 
 func bounded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ambiguous(r) {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, twoLengths)
+			return
+		}
 		rc := http.NewResponseController(w)
 		if r.ContentLength != 0 {
 			d := BodyTimeout

@@ -25,7 +25,7 @@ func over(t *testing.T, h http.HandlerFunc, f func(t *testing.T, dial func() net
 		l := pipe.NewListener("t")
 		s := Server(h)
 		ended := make(chan struct{})
-		go func() { defer close(ended); _ = s.Serve(l) }()
+		go func() { defer close(ended); _ = Serve(s, l) }()
 		f(t, func() net.Conn {
 			c, err := l.Dial(context.Background())
 			if err != nil {

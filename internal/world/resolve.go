@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/plain"
 )
 
 // Scopes of a key that may do everything.
@@ -76,6 +78,7 @@ func (w *World) resolvePlace(c *checker, i int) {
 	if p.Name == "" {
 		p.Name = fmt.Sprintf("Place %d", i+1)
 	}
+	c.name(at+".name", p.Name)
 	if p.Kind == "" {
 		p.Kind = Live
 	}
@@ -118,6 +121,7 @@ func checkDays(c *checker, at string, p *Place) {
 		if !access.IsDate(cl.From) || !access.IsDate(cl.To) || cl.To < cl.From {
 			c.add(fmt.Sprintf("%s.closures[%d]", at, j), "from and to must be dates YYYY-MM-DD, from not after to")
 		}
+		c.name(fmt.Sprintf("%s.closures[%d].name", at, j), cl.Name)
 	}
 	for j, h := range p.Holidays {
 		if !access.IsDate(h.Date) || slices.ContainsFunc(p.Holidays[:j], func(x access.Holiday) bool { return x.Date == h.Date }) {
@@ -126,6 +130,7 @@ func checkDays(c *checker, at string, p *Place) {
 		if err := access.CheckDay(h.Intervals); err != nil {
 			c.add(fmt.Sprintf("%s.holidays[%d].intervals", at, j), err.Error())
 		}
+		c.name(fmt.Sprintf("%s.holidays[%d].name", at, j), h.Name)
 	}
 }
 
@@ -163,6 +168,7 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 		if b.Name == "" {
 			b.Name = fmt.Sprintf("Board %d", j+1)
 		}
+		c.name(bat+".name", b.Name)
 		if b.Given = b.Password != ""; b.Given && len(b.Password) < MinPassword {
 			c.add(bat+".password", fmt.Sprintf("must have at least %d characters", MinPassword))
 		}
@@ -177,6 +183,7 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 			if d.Name == "" {
 				d.Name = fmt.Sprintf("Door %d-%d", j+1, k+1)
 			}
+			c.name(dat+".name", d.Name)
 			if d.Channel == 0 {
 				d.Channel = k + 1
 			}
@@ -213,6 +220,7 @@ func (w *World) resolveKeys(c *checker, at string, i int) {
 			k.ID = w.id("key_", "key", i, j)
 		}
 		c.id(fmt.Sprintf("%s.keys[%d].id", at, j), "key_", k.ID)
+		c.name(fmt.Sprintf("%s.keys[%d].name", at, j), k.Name)
 	}
 }
 
@@ -252,6 +260,7 @@ func checkMemberships(c *checker, at string, p *Place) {
 		if !phoneForm.MatchString(m.Phone) {
 			c.add(mat+".phone", "must be 8 to 15 digits")
 		}
+		c.name(mat+".name", m.Name)
 		if m.StartsAt.IsZero() {
 			c.add(mat+".startsAt", "is missing")
 		}
@@ -322,6 +331,18 @@ func (c *checker) id(field, prefix, id string) {
 		c.add(field, fmt.Sprintf("%q must begin with %s and hold letters, digits, _ and - only", id, prefix))
 	}
 	c.once(field, "id "+id)
+}
+
+// maxName is how many characters a name may have, as over the API.
+const maxName = 100
+
+func (c *checker) name(field, name string) {
+	if plain.Deceptive(name) {
+		c.add(field, plain.Reason)
+	}
+	if utf8.RuneCountInString(name) > maxName {
+		c.add(field, fmt.Sprintf("must have at most %d characters", maxName))
+	}
 }
 
 func (c *checker) err() error {

@@ -111,8 +111,8 @@ type Config struct {
 	Audit       func(record.Audit) error // what was refused before the device; nil = not kept
 	Ready       func() error             // nil = always ready
 	Unavailable func(error) bool         // is it the storage? nil = never
-	LinkURL     string                   // base of entry links; "" = the request's own address
-	BaseURL     string                   // in the documents; "" = the request's own address
+	LinkURL     string                   // base of entry links
+	BaseURL     string                   // in the documents; "" = relative to them
 	Proxies     []netip.Prefix           // whose X-Forwarded-For counts; nil = nobody's
 	Version     string                   // "" = of the build
 	Log         *slog.Logger             // nil = none

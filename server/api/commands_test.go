@@ -191,6 +191,11 @@ func TestSimulatedOutcomes(t *testing.T) {
 			t.Errorf("%s: details %v, want the valid ones", reason, r.details())
 		}
 	}
+	r := h.want(400, "invalid_field", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_d", key: "5",
+		body: `{"capability":"door","command":"open","args":{"reason":"gnp\u202e"}}`})
+	if r.details()["field"] != "args.reason" {
+		t.Errorf("a reason that deceives: details %v, want the field", r.details())
+	}
 	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_d", key: "4",
 		body: `{"capability":"door","command":"open","args":{"reason":"sim:bogus"}}`})
 }

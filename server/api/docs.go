@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -18,15 +19,12 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// serveDocument serves a document with the address it is asked at.
+// serveDocument serves a document with the configured address, else with one that
+// is relative to its own: the Host header is whatever the caller likes.
 func serveDocument(name string) handler {
 	return func(c *call) (any, error) {
 		d := c.api.document(name)
-		base := c.api.cfg.BaseURL
-		if base == "" {
-			base = c.self()
-		}
-		quoted, _ := json.Marshal(strings.TrimSuffix(base, "/"))
+		quoted, _ := json.Marshal(cmp.Or(strings.TrimSuffix(c.api.cfg.BaseURL, "/"), "/"))
 		body := bytes.Replace(d.JSON, []byte(`"`+openapi.ServerURL+`"`), quoted, 1)
 		c.w.Header().Set("Cache-Control", "no-cache")
 		c.w.Header().Set("Access-Control-Allow-Origin", "*")

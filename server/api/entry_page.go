@@ -134,18 +134,5 @@ func (c *call) show(name string, status int, v any) answer {
 
 // link is the address of the entry page of a token.
 func (c *call) link(token string) string {
-	base := c.api.cfg.LinkURL
-	if base == "" {
-		base = c.self()
-	}
-	return strings.TrimSuffix(base, "/") + "/entry?t=" + url.QueryEscape(token)
-}
-
-// self is the address the request came to.
-func (c *call) self() string {
-	scheme := "http://"
-	if c.r.TLS != nil || c.trusted(c.r.RemoteAddr) && c.r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https://"
-	}
-	return scheme + c.r.Host
+	return strings.TrimSuffix(c.api.cfg.LinkURL, "/") + "/entry?t=" + url.QueryEscape(token)
 }

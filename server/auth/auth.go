@@ -11,6 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/limit"
+	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 )
@@ -119,8 +120,8 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 	if utf8.RuneCountInString(name) > 100 {
 		return Key{}, "", fail.Invalid("name", "must have at most 100 characters")
 	}
-	if fail.Deceptive(name) {
-		return Key{}, "", fail.Invalid("name", "must not contain control or bidirectional override characters")
+	if plain.Deceptive(name) {
+		return Key{}, "", fail.Invalid("name", plain.Reason)
 	}
 	p, err := s.cfg.Store.Place(placeID)
 	if errors.Is(err, fail.ErrNotFound) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/fail"
@@ -23,8 +24,12 @@ const maxSimDelay = time.Minute
 
 // CheckReason refuses a reason that begins with "sim:" and asks for nothing
 // that exists, from a key that may ask: the door would open. Error: *fail.Error
-// invalid_field (args.reason), with the valid ones.
+// invalid_field (args.reason), with the valid ones. So is a reason that deceives
+// whoever reads the record.
 func CheckReason(r Request) error {
+	if plain.Deceptive(r.Reason) {
+		return fail.Invalid("args.reason", plain.Reason)
+	}
 	if _, ok := simulate(r); ok {
 		return nil
 	}

@@ -42,6 +42,9 @@ func TestRefused(t *testing.T) {
 		{"PATCH /places/plc_a", `{"entryPhone":"05033334444"}`, 409, "rule_violated", "", "another place"},
 		{"PATCH /places/plc_a", `{"closures":[{"from":"2026-12-25","to":"2026-12-24"}]}`, 400, "invalid_field", "closures[0]", ""},
 		{"PATCH /places/plc_a", `{"closures":[{"form":"2026-12-25"}]}`, 400, "invalid_field", "closures", "a list like"},
+		{"PATCH /places/plc_a", `{"closures":[{"from":"2026-12-25","to":"2026-12-25","name":"a\u202eb"}]}`, 400, "invalid_field", "closures[0].name", "control or bidirectional"},
+		{"PATCH /places/plc_a", `{"holidays":[{"date":"2026-12-25","name":"a\u0007"}]}`, 400, "invalid_field", "holidays[0].name", "control or bidirectional"},
+		{"POST /keys", `{"placeId":"plc_a","scopes":["device:door"],"name":"a\u2066b"}`, 400, "invalid_field", "name", "control or bidirectional"},
 		{"PATCH /places/plc_a", `{"holidays":{"date":"2026-12-25"}}`, 400, "invalid_field", "holidays", "a list like"},
 		{"PATCH /places/plc_a", `{"holidays":[{"date":"25.12."}]}`, 400, "invalid_field", "holidays[0].date", ""},
 

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 )
@@ -23,8 +24,8 @@ const (
 // text checks a string of 1..limit characters (0.. when empty is allowed),
 // none of them invisible: what a person reads must be what is stored.
 func text(field, s string, least, limit int) error {
-	if fail.Deceptive(s) {
-		return fail.Invalid(field, "must not contain control or bidirectional override characters")
+	if plain.Deceptive(s) {
+		return fail.Invalid(field, plain.Reason)
 	}
 	if n := utf8.RuneCountInString(s); n < least || n > limit {
 		return fail.Invalid(field, fmt.Sprintf("must have %d to %d characters", least, limit))

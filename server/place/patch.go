@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -75,10 +77,15 @@ func (p PlacePatch) check() error {
 	return nil
 }
 
+const maxName = 100
+
 func checkClosures(cs []access.Closure) error {
 	for i, c := range cs {
 		if !access.IsDate(c.From) || !access.IsDate(c.To) || c.To < c.From {
 			return fail.Invalid(fmt.Sprintf("closures[%d]", i), "must have dates from and to (YYYY-MM-DD), in order")
+		}
+		if err := checkName(fmt.Sprintf("closures[%d].name", i), c.Name); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -95,6 +102,20 @@ func checkHolidays(hs []access.Holiday) error {
 		if err := access.CheckDay(h.Intervals); err != nil {
 			return fail.Invalid(at+".intervals", "is wrong: "+err.Error())
 		}
+		if err := checkName(at+".name", h.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkName: the schedule shows it to everybody.
+func checkName(field, name string) error {
+	if plain.Deceptive(name) {
+		return fail.Invalid(field, plain.Reason)
+	}
+	if utf8.RuneCountInString(name) > maxName {
+		return fail.Invalid(field, fmt.Sprintf("must have at most %d characters", maxName))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package fail
+package plain
 
 import "testing"
 

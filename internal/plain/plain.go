@@ -1,6 +1,11 @@
-package fail
+// Package plain tells texts that show what they hold from those that deceive their
+// reader. The rules of the server and the world file ask it for every name.
+package plain
 
 import "strings"
+
+// Reason completes "the name ...".
+const Reason = "must not contain control or bidirectional override characters"
 
 // Deceptive reports whether a text contains control characters (C0, C1, DEL),
 // line or paragraph separators, or characters that turn the direction of others.
