@@ -73,6 +73,7 @@ type Latency struct {
 
 // Threshold is one judged limit.
 type Threshold struct {
+	Idle  bool   `json:"-"` // no answers could have broken it
 	Name  string `json:"name"`
 	Limit string `json:"limit"`
 	Value string `json:"value"`

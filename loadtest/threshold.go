@@ -115,7 +115,7 @@ func (l limit) judge(name, text string, c *collector, seconds float64) Threshold
 	case "p", "mean", "max":
 		d := c.dist(l.outcome, l.service)
 		if d.TotalCount() == 0 { // nothing of it was seen: nothing breaks it
-			return Threshold{Name: name, Limit: text, Value: "none", OK: true}
+			return Threshold{Name: name, Limit: text, Value: "none", OK: true, Idle: true}
 		}
 		v = l.of(d)
 		t.Value = ms(v)
@@ -137,7 +137,21 @@ func (l limit) judge(name, text string, c *collector, seconds float64) Threshold
 	if l.atLeast {
 		t.OK = v >= l.value
 	}
+	t.Idle = l.idle(float64(c.sent))
 	return t
+}
+
+// idle reports whether no answers to so many requests break the limit.
+func (l limit) idle(sent float64) bool {
+	switch {
+	case l.atLeast:
+		return l.value <= 0
+	case l.share:
+		return l.value >= 1
+	case l.measure == "errors" || l.measure == "count":
+		return l.value >= sent
+	}
+	return false
 }
 
 // answers reports whether the limit is on what came back, which a generator that

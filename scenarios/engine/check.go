@@ -28,6 +28,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc) {
 			b.Problem(u.pos, "no %s %q in this file%s", u.kind, u.name, strictyaml.Hint(u.name, keysOf(defined)))
 		}
 	}
+	c.unused()
 	maps.Copy(c.names, resultFields)
 	maps.Copy(c.names, elementFields)
 	for _, e := range notes(b).exprs {
@@ -42,6 +43,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc) {
 type checker struct {
 	b                          *strictyaml.Binder
 	names, labels, backgrounds map[string]bool
+	captured                   []use
 }
 
 func (c *checker) steps(steps []Step) {
@@ -61,8 +63,9 @@ func (c *checker) step(s *Step) {
 	if s.Never != nil && len(s.Expect) == 0 {
 		c.b.Problem(s.pos, "never needs an expectation")
 	}
-	for n := range s.Capture {
+	for n, e := range s.Capture {
 		c.names[n] = true
+		c.captured = append(c.captured, use{name: n, pos: e.pos})
 	}
 	if s.Background != "" && c.backgrounds[s.Background] {
 		c.b.Problem(s.pos, "a second background %q: the first one's result would be lost", s.Background)
@@ -75,6 +78,21 @@ func (c *checker) step(s *Step) {
 		c.columns(*s.Cases)
 	}
 	c.defines(&s.Verbs)
+}
+
+// unused reports captures that nothing looks at.
+func (c *checker) unused() {
+	used := map[string]bool{}
+	for _, e := range notes(c.b).exprs {
+		for n := range e.names {
+			used[n] = true
+		}
+	}
+	for _, u := range c.captured {
+		if !used[u.name] {
+			c.b.Problem(u.pos, "%s is captured and never used: compare it with something", u.name)
+		}
+	}
 }
 
 // columns of a table become names.

@@ -24,6 +24,7 @@ type fileRun struct {
 	cleared     []*arming
 	missed      []*StepResult // faults that did less than they were armed for
 	backgrounds map[string]*background
+	watch       watch
 }
 
 // arming is a fault that a step armed, at one listener or several.
@@ -48,13 +49,15 @@ type background struct {
 
 // frame is what a verb works with.
 type frame struct {
-	run   *run
-	file  *fileRun
-	scope *scope
-	ctx   context.Context
-	step  *Step
-	res   *StepResult
-	quick bool // not the last try
+	run    *run
+	file   *fileRun
+	scope  *scope
+	ctx    context.Context
+	step   *Step
+	res    *StepResult
+	quick  bool   // not the last try
+	hollow bool   // all looked at an empty list
+	last   fields // what the expectations saw
 }
 
 // fields is a verb's result.

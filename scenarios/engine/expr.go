@@ -26,6 +26,9 @@ type Expr struct {
 	names   map[string]Pos // free identifiers
 	clauses ClauseIDs      // what this expectation alone is evidence for
 	paths   []string       // what an unmet expectation shows: outer member paths
+	must    []string       // those that are read whatever the others are
+	known   known          // texts and numbers in it
+	still   bool           // an expectation that names nothing of any answer
 }
 
 func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
@@ -52,6 +55,7 @@ func (e *Expr) compile() error {
 	}
 	e.names = map[string]Pos{}
 	env, seen := types.Map{}, map[string]bool{}
+	e.known, e.must = knownOf(tree.Node), certain(tree.Node)
 	walk(tree.Node, map[string]bool{}, func(n ast.Node, id string) {
 		if _, ok := e.names[id]; !ok {
 			e.names[id] = Pos{Line: e.pos.Line, Col: e.pos.Col + n.Location().From}
@@ -154,11 +158,13 @@ func (e *Expr) eval(s *scope) (any, error) {
 	v, err := vm.Run(e.prog, s.env())
 	if err != nil {
 		var fe *file.Error
-		if errors.As(err, &fe) && !errors.Is(err, errMissing) {
-			return nil, fmt.Errorf("%s: %s", e.src, fe.Message)
+		for _, vain := range []error{errMissing, errNothing} {
+			if errors.Is(err, vain) {
+				return nil, fmt.Errorf("%s: %w", e.src, vain)
+			}
 		}
-		if errors.Is(err, errMissing) {
-			return nil, fmt.Errorf("%s: %w", e.src, errMissing)
+		if errors.As(err, &fe) {
+			return nil, fmt.Errorf("%s: %s", e.src, fe.Message)
 		}
 		return nil, fmt.Errorf("%s: %w", e.src, err)
 	}
@@ -170,7 +176,7 @@ func (e *Expr) eval(s *scope) (any, error) {
 // that compares nothing with nothing, or is neither true nor false, is *vain.
 func (e *Expr) unmet(s *scope) error {
 	v, err := e.eval(s)
-	if errors.Is(err, errMissing) {
+	if errors.Is(err, errMissing) || errors.Is(err, errNothing) {
 		return &vain{err.Error() + e.found(s)}
 	}
 	if err != nil {
@@ -182,6 +188,9 @@ func (e *Expr) unmet(s *scope) error {
 		return &vain{fmt.Sprintf("%s is %s, not true or false", e.src, brief(v, 80))}
 	case !b:
 		return &failure{text: "expected " + e.src + e.found(s), definite: true}
+	}
+	if p := e.lacks(s); p != "" {
+		return &vain{fmt.Sprintf("%s holds although %s isn't there; write ?. before what may be absent", e.src, p)}
 	}
 	return nil
 }

@@ -81,6 +81,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 	}
 	res.Steps = append(res.Steps, f.end(whole)...)
 	res.Steps = append(res.Steps, f.unhit(ctx)...)
+	res.Steps = append(res.Steps, f.idle()...)
 	if res.Status == "" {
 		if res.Status = statusOf(res.Steps); res.Status != judge.Pass {
 			res.Reason = f.firstBad(res.Steps)

@@ -4,8 +4,8 @@ import "sync"
 
 // send makes a request as often as asked for; without being asked, once.
 func (r Repeat) send(x *frame, q request) (answers []*answer, err error) {
-	together := max(1, x.count(r.Together, 1))
-	for range max(1, x.count(r.Times, 1)) {
+	together := x.least(r.Together)
+	for range x.least(r.Times) {
 		got, errs := make([]*answer, together), make([]error, together)
 		var wg sync.WaitGroup
 		for i := range got {
@@ -47,6 +47,9 @@ func summary(answers []*answer) fields {
 		list = append(list, a.fields())
 		statuses = append(statuses, a.Status)
 	}
-	out["answers"], out["same"], out["statuses"], out["fresh"] = list, same, statuses, fresh
+	out["answers"], out["statuses"], out["fresh"] = list, statuses, fresh
+	if out["same"] = nil; len(answers) > 1 { // one answer is always the same as itself
+		out["same"] = same
+	}
 	return out
 }

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -121,7 +123,16 @@ func (x *frame) doors(r Ref) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return many(v, "doors")
+	return anyone(v, "doors")
+}
+
+// anyone is many, and at least one: a step about nobody would do nothing.
+func anyone(v any, plural string) ([]string, error) {
+	ids, err := many(v, plural)
+	if err == nil && len(ids) == 0 {
+		err = fmt.Errorf("there are no %s: nothing would be done", plural)
+	}
+	return ids, err
 }
 
 func (x *frame) doorList(rs *Refs) (out []string, err error) {
@@ -148,7 +159,7 @@ func (x *frame) boards(r Ref) ([]*boardInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, err := many(v, "boards")
+	ids, err := anyone(v, "boards")
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +215,9 @@ func (x *frame) people(r Ref) (out []map[string]any, err error) {
 		}
 		out = append(out, e.(map[string]any))
 	}
+	if len(out) == 0 {
+		return nil, errors.New("there are no people: nothing would be done")
+	}
 	return out, nil
 }
 
@@ -231,4 +245,17 @@ func (x *frame) owner(ctx context.Context, doorID string) (string, error) {
 		return x.run.lab.fleet[0], nil
 	}
 	return x.run.lab.main, nil
+}
+
+// since is the moment from which on a list is looked at. Nothing has happened yet
+// after now, so a list since then would be empty whatever the target did.
+func (x *frame) since(w When) (time.Time, error) {
+	t, err := x.at(w, "now")
+	if err != nil {
+		return t, err
+	}
+	if raw, literal := w.Literal(); literal && strings.TrimSpace(raw) == "now" || t.After(x.run.now().Add(time.Second)) {
+		return t, fmt.Errorf("since %s: nothing can have happened after now; mark a moment before", w.raw)
+	}
+	return t, nil
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/expr-lang/expr"
@@ -41,13 +42,99 @@ func constant(n ast.Node) bool {
 // errMissing: both sides of a comparison are nil.
 var errMissing = errors.New("both sides are missing")
 
+// errNothing: all(...) looked at an empty list.
+var errNothing = errors.New("all of an empty list holds always")
+
+// quantifier replaces all(list, p) by ($some(list) ? all(list, p) : false).
+type quantifier struct{}
+
+// Visit implements ast.Visitor.
+func (quantifier) Visit(n *ast.Node) {
+	b, ok := (*n).(*ast.BuiltinNode)
+	if !ok || b.Name != "all" {
+		return
+	}
+	ast.Patch(n, &ast.ConditionalNode{
+		Cond: &ast.CallNode{Callee: &ast.IdentifierNode{Value: "$some"}, Arguments: []ast.Node{b.Arguments[0]}},
+		Exp1: &ast.BuiltinNode{Name: b.Name, Arguments: b.Arguments, Throws: b.Throws, Map: b.Map, Threshold: b.Threshold}, Exp2: &ast.BoolNode{Value: false},
+	})
+}
+
+func some(args ...any) (any, error) {
+	if v := reflect.ValueOf(args[0]); v.Kind() == reflect.Slice && v.Len() == 0 {
+		return nil, errNothing
+	}
+	return true, nil
+}
+
 func strictly() []expr.Option {
-	return []expr.Option{expr.Patch(comparison{}), expr.Function("$missing", func(args ...any) (any, error) {
+	return []expr.Option{expr.Patch(comparison{}), expr.Patch(quantifier{}), expr.Function("$some", some, new(func(any) bool)), expr.Function("$missing", func(args ...any) (any, error) {
 		if args[0] == nil && args[1] == nil {
 			return nil, fmt.Errorf("%w in %s; write nil if that is meant", errMissing, args[2])
 		}
 		return false, nil
 	}, new(func(any, any, string) bool))}
+}
+
+// certain are the paths of an expression that are read in any case: not those that
+// only stand after "or", "??" or "?:", and not what ?. asks for.
+func certain(n ast.Node) (out []string) {
+	all := func(ns ...ast.Node) {
+		for _, n := range ns {
+			out = append(out, certain(n)...)
+		}
+	}
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return []string{n.Value}
+	case *ast.MemberNode:
+		if _, plain := baseOf(n); plain && !optional(n) {
+			return []string{n.String()}
+		}
+		all(n.Node)
+	case *ast.UnaryNode:
+		all(n.Node)
+	case *ast.BinaryNode:
+		switch n.Operator {
+		case "or", "||", "??", "and", "&&": // the right side may depend on the left
+			all(n.Left)
+			if n.Operator == "and" || n.Operator == "&&" {
+				all(n.Right)
+			}
+		default:
+			all(n.Left, n.Right)
+		}
+	case *ast.BuiltinNode:
+		for _, a := range n.Arguments {
+			if _, inner := a.(*ast.PredicateNode); !inner {
+				all(a)
+			}
+		}
+	case *ast.CallNode:
+		all(n.Arguments...)
+	case *ast.ConditionalNode:
+		all(n.Cond)
+	case *ast.SliceNode:
+		all(n.Node)
+	}
+	return out
+}
+
+func optional(n ast.Node) bool {
+	m, ok := n.(*ast.MemberNode)
+	return ok && (m.Optional || optional(m.Node))
+}
+
+// lacks is a path that the expression has read although it isn't there, "" for none.
+func (e *Expr) lacks(s *scope) string {
+	env := s.env()
+	for _, p := range e.must {
+		tree, err := parser.Parse(p)
+		if err == nil && !reachable(tree.Node, env) {
+			return p
+		}
+	}
+	return ""
 }
 
 // absent is the first path of an expression whose last name the value before it
@@ -145,6 +232,15 @@ func (x *frame) count(n *Num, def int) int {
 		panic(wrongNumber{fmt.Errorf("%s: %w", n.raw, err)})
 	}
 	return int(v)
+}
+
+// least is count for how often something is done, at least once.
+func (x *frame) least(n *Num) int {
+	v := x.count(n, 1)
+	if v < 1 {
+		panic(wrongNumber{fmt.Errorf("%s: must be at least 1", n.raw)})
+	}
+	return v
 }
 
 // wrongNumber is how count leaves a verb that can't go on.

@@ -57,8 +57,19 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		if err == nil && never == 0 {
 			err = x.capture(out)
 		}
+		if x.hollow && len(s.Expect) == 0 { // it looked at nothing
+			res.Asserts = false
+		}
 		settle(res, err)
 		return
+	}
+}
+
+// watched is watches for what unmet returned.
+func (x *frame) watched(e *Expr, sc *scope, own map[string]any, err error) {
+	var fail *failure
+	if err == nil || errors.As(err, &fail) && fail.definite {
+		x.watches(e, sc, own, err == nil)
 	}
 }
 
@@ -77,6 +88,11 @@ func (x *frame) stillFalse(err error, spent time.Duration) error {
 	case err == nil:
 		return failed("came true after %s: %s", spent.Round(time.Millisecond), exprList(x.step.Expect))
 	case errors.As(err, &fail) && fail.definite:
+		for i := range x.step.Expect {
+			if p := x.step.Expect[i].lacks(x.scope.child(x.last)); p != "" {
+				return fmt.Errorf("never: %s isn't there; write ?. before what may be absent", p)
+			}
+		}
 		return nil
 	case soft(err):
 		return fmt.Errorf("never: the expectation could not be evaluated: %s", err.Error())
@@ -126,6 +142,7 @@ func (x *frame) attempt(depth int) (fields, error) {
 		return out, err
 	}
 	sc := x.with(out)
+	x.last = sc.vars
 	if err := x.expectations(sc); err != nil {
 		return out, err
 	}
@@ -158,6 +175,7 @@ func (x *frame) expectations(sc *scope) (first error) {
 			continue
 		}
 		err := e.unmet(sc)
+		x.watched(e, sc, sc.vars, err)
 		if first == nil {
 			first = err
 		}
@@ -199,10 +217,14 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 	if n := x.count(least, 1); len(list) < n {
 		return &vain{fmt.Sprintf("all: %d %s, at least %d are needed (atLeast)", len(list), what, n)}
 	}
+	x.hollow = len(list) == 0
 	wrong, first := 0, error(nil)
 	for _, e := range list {
 		m, _ := e.(map[string]any)
-		if err := all.unmet(x.scope.child(maps.Clone(m))); err != nil {
+		sc := x.scope.child(maps.Clone(m))
+		err := all.unmet(sc)
+		x.watched(all, sc, m, err)
+		if err != nil {
 			var v *vain
 			if errors.As(err, &v) {
 				return err

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 
@@ -45,6 +47,20 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			}
 		}
 		s.asserts = s.assertive(fixed)
+		c.fitsAll(s)
+		known := fixed
+		if s.Cases != nil {
+			known = s.columns(fixed)
+		}
+		for i := range s.Expect {
+			s.Expect[i].still = s.Expect[i].named(known)
+		}
+		if all := s.Verbs.all(); all != nil {
+			all.still = all.named(known)
+		}
+		if d := s.Never; d != nil && isZero(d) {
+			c.b.Problem(d.pos, "never must last longer than no time")
+		}
 	}
 }
 
@@ -193,4 +209,104 @@ func checked(steps []*StepResult) bool {
 		}
 	}
 	return false
+}
+
+// columns are the fixed names within a table: its columns too, when it stands in the file.
+func (s *Step) columns(fixed map[string]bool) map[string]bool {
+	rows, ok := s.Cases.v.([]Any)
+	if !ok || !s.Cases.constant(fixed) {
+		return fixed
+	}
+	out := maps.Clone(fixed)
+	out["row"] = true
+	for _, r := range rows {
+		cols, _ := r.v.(map[string]Any)
+		for n := range cols {
+			out[n] = out[n] || !resultFields[n]
+		}
+	}
+	return out
+}
+
+// answered is what the step's verb expects of its answer, nil for verbs that can't.
+func (v *Verbs) answered() *Answered {
+	switch {
+	case v.Call != nil:
+		return &v.Call.Answered
+	case v.Permit != nil:
+		return &v.Permit.Answered
+	case v.Revoke != nil:
+		return &v.Revoke.Answered
+	case v.Command != nil:
+		return &v.Command.Answered
+	case v.Link != nil:
+		return &v.Link.Answered
+	case v.Netloss != nil:
+		return &v.Netloss.Answered
+	case v.Policy != nil:
+		return &v.Policy.Answered
+	case v.Hours != nil:
+		return &v.Hours.Answered
+	case v.Control != nil:
+		return &v.Control.Answered
+	}
+	return nil
+}
+
+// fitsAll reports an expectation that every answer meets.
+func (c *checker) fitsAll(s *Step) {
+	a := s.Verbs.answered()
+	if a == nil {
+		return
+	}
+	if a.Match != nil {
+		if m, ok := a.Match.v.(map[string]Any); a.Match.v == nil || ok && len(m) == 0 {
+			c.b.Problem(s.pos, "match is empty: every answer would fit")
+		}
+	}
+	kinds := map[byte]bool{}
+	for _, n := range a.Status {
+		if n.raw != "" {
+			kinds[n.raw[0]] = true
+		}
+	}
+	if kinds['2'] && kinds['4'] && kinds['5'] {
+		c.b.Problem(s.pos, "status lists success, refusal and failure: every answer would fit")
+	}
+}
+
+// speaksOfFailure reports whether a part of the body that must be there is one of a
+// failure's, or says which it is.
+func (e Answered) speaksOfFailure() bool {
+	if e.Match == nil {
+		return false
+	}
+	m, ok := e.Match.v.(map[string]Any)
+	for _, n := range []string{"error", "message", "statusCode", "details", "reason", "detail", "success"} {
+		if _, there := m[n]; there {
+			return true
+		}
+	}
+	return !ok
+}
+
+// all is what must hold of each element that the verb reads.
+func (v *Verbs) all() *Expr {
+	switch {
+	case v.Boards != nil:
+		return v.Boards.All
+	case v.Journal != nil:
+		return v.Journal.All
+	case v.Records != nil:
+		return v.Records.All
+	case v.Events != nil:
+		return v.Events.All
+	}
+	return nil
+}
+
+func isZero(d *Dur) bool {
+	text, literal := d.Literal()
+	t, err := duration(text)
+	return literal && err == nil && t == 0
 }

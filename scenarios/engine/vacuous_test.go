@@ -13,14 +13,15 @@ func TestVacuousFiles(t *testing.T) {
 	t.Parallel()
 	const claim = "it claims CMD-7, and nothing in it could have failed for that"
 	const nothing = "nothing was checked"
+	const same = "comes out the same whatever the target answers"
 	for name, c := range map[string]struct{ source, reason string }{
 		"only a log line":              {`steps: [{log: hello, clauses: [CMD-7]}]`, nothing},
 		"only a pause":                 {`steps: [{pause: 1ms}]`, nothing},
-		"a constant":                   {`steps: [{expect: 1 < 2, clauses: [CMD-7]}]`, nothing},
-		"a name of its own":            {`{vars: {a: 1}, steps: [{set: {b: "${a + 1}"}}, {expect: b == 2, clauses: [CMD-7]}]}`, nothing},
-		"a constant beside an answer":  {`steps: [{call: {path: /echo}}, {expect: "true", clauses: [CMD-7]}]`, claim},
-		"never fewer than none":        {`steps: [{journal: {of: "\"brd_1\""}, expect: count >= 0, clauses: [CMD-7]}]`, nothing},
-		"a length is never negative":   {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, expect: len(lines) > -1, clauses: [CMD-7]}]`, claim},
+		"a constant":                   {`steps: [{expect: 1 < 2, clauses: [CMD-7]}]`, same},
+		"a name of its own":            {`{vars: {a: 1}, steps: [{set: {b: "${a + 1}"}}, {expect: b == 2, clauses: [CMD-7]}]}`, same},
+		"a constant beside an answer":  {`steps: [{call: {path: /echo}}, {expect: "true", clauses: [CMD-7]}]`, same},
+		"never fewer than none":        {`steps: [{journal: {of: "\"brd_1\""}, expect: count >= 0, clauses: [CMD-7]}]`, same},
+		"a length is never negative":   {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, expect: len(lines) > -1, clauses: [CMD-7]}]`, same},
 		"a journal that nobody judges": {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, clauses: [CMD-7]}]`, claim},
 		"skipped":                      {`steps: [{log: a}, {call: {path: /nowhere}, if: seed == 99, clauses: [CMD-7]}]`, nothing},
 		"no rows":                      {`steps: [{cases: [], atLeast: 0, call: {path: /nowhere}}, {log: done}]`, nothing},
@@ -54,6 +55,10 @@ func TestEmptySteps(t *testing.T) {
 		"steps: [{call: {path: /echo, together: 0}}]":             "together must be at least 1",
 		"steps: [{command: {door: x, times: 0}}]":                 "times must be at least 1",
 		"steps: [{present_each: {people: x, doors: y, most: 0}}]": "most must be at least 1",
+		"steps: [{call: {path: /echo, match: {}}}]":               "match is empty",
+		"steps: [{call: {path: /echo, status: [200, 404, 500]}}]": "status lists success, refusal and failure",
+		"steps: [{call: {path: /echo}, capture: {x: data.n}}]":    "x is captured and never used",
+		"steps: [{call: {path: /echo}, never: 0s, expect: a}]":    "never must last longer",
 	} {
 		if _, err := Parse("one.yaml", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want a problem %q", source, err, want)

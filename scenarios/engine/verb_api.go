@@ -27,7 +27,7 @@ func (a *answer) fields() fields {
 // check compares an answer with what was expected. One of which the step says
 // neither status, error nor body, here or in an expectation, must be a success.
 func (e Answered) check(x *frame, a *answer, also bool) error {
-	if len(e.Status) == 0 && !e.Error.set() && e.Match == nil && !also && !x.step.saysStatus() && a.Status/100 != 2 {
+	if len(e.Status) == 0 && !e.Error.set() && !e.speaksOfFailure() && !also && !x.step.saysStatus() && a.Status/100 != 2 {
 		return failed("expected a success, found %s", a.short())
 	}
 	if len(e.Status) > 0 {
@@ -69,7 +69,7 @@ func (e Answered) check(x *frame, a *answer, also bool) error {
 // answer turned out: what it should be is up to that one.
 func (s *Step) saysStatus() bool {
 	for _, e := range s.Expect {
-		for _, name := range []string{"status", "statuses", "error", "message", "details", "outcome", "code", "body", "it", "answers"} {
+		for _, name := range []string{"status", "statuses", "error", "message", "details", "outcome", "code", "body", "it", "answers", "same"} {
 			if _, ok := e.names[name]; ok {
 				return true
 			}

@@ -193,7 +193,7 @@ func (j *Journal) filter(x *frame) (func(journalLine) bool, error) {
 	var from time.Time
 	if j.Since.set() {
 		var err error
-		if from, err = x.at(j.Since, "now"); err != nil {
+		if from, err = x.since(j.Since); err != nil {
 			return nil, err
 		}
 	}

@@ -84,6 +84,9 @@ func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) ([]*boardInfo, 
 		n = x.count(c.Boards, n)
 	case c.Share != nil:
 		f, err := c.Share.num(x.scope)
+		if err == nil && f <= 0 {
+			err = fmt.Errorf("a share of %s is nobody", c.Share.raw)
+		}
 		if err != nil {
 			return nil, err
 		}

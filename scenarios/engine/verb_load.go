@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/loadtest"
@@ -41,6 +42,9 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 		return out, &invalid{"load: " + strings.Join(res.Reasons, "; ")}
 	case loadtest.Fail:
 		return out, failed("load: %s", strings.Join(res.Reasons, "; "))
+	}
+	if n := len(res.Thresholds); n > 0 && !slices.ContainsFunc(res.Thresholds, func(t loadtest.Threshold) bool { return !t.Idle }) {
+		return out, &invalid{fmt.Sprintf("load: none of the %d thresholds could have been broken by the %d requests sent", n, res.Sent)}
 	}
 	if least := x.count(l.MinRate, 0); res.SentRate < float64(least) {
 		return out, &invalid{fmt.Sprintf("load: only %.1f commands/s were sent, the run needs %d", res.SentRate, least)}

@@ -91,7 +91,7 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := x.pair(doors, people, x.count(p.PerDoor, 1))
+	plan := x.pair(doors, people, x.least(p.PerDoor))
 	if most := x.count(p.Most, 0); most > 0 && len(plan) > most {
 		r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("present")))
 		r.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })

@@ -96,7 +96,7 @@ func (x *frame) keeper(door, person Ref, since When) (func(map[string]any) bool,
 		end = "*" + show(who["tail"])
 	}
 	if since.set() {
-		if from, err = x.at(since, "now"); err != nil {
+		if from, err = x.since(since); err != nil {
 			return nil, err
 		}
 	}

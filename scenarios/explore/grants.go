@@ -187,7 +187,11 @@ func (m *model) allPermits(Op) bool {
 			n++
 		}
 	}
-	m.add("call", fields{"place", "lab", "path", "/space/v1/partner/entry-permits?limit=500"}, fmt.Sprintf("len(filter(data, .permitId in %s)) == %d", m.ids(), n))
+	list := "total == len(data)"
+	if n > 0 {
+		list = fmt.Sprintf("len(filter(data, .permitId in %s)) == %d", m.ids(), n)
+	}
+	m.add("call", fields{"place", "lab", "path", "/space/v1/partner/entry-permits?limit=500"}, list)
 	return true
 }
 

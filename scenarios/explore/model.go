@@ -106,6 +106,7 @@ func Scenario(title, description string, seq []Op) []byte {
 		s.write(&b)
 	}
 	b.WriteString("steps:\n")
+	unused(m.steps)
 	for _, s := range m.steps {
 		s.write(&b)
 	}
@@ -129,7 +130,7 @@ var setup = []*step{
 	{verb: "cohort", args: fields{"name", "lab", "from", "shop", "boards", 2, "atLeast", 2}},
 	{verb: "cohort", args: fields{"name", "rest", "from", "shop", "except", "lab", "atLeast", 0}},
 	{verb: "cohort", args: fields{"name", "elsewhere", "kind", "test", "boards", 1}},
-	{verb: "door", args: fields{"doors", "rest", "set", fields{"entry", false}}},
+	{verb: "door", args: fields{"doors", "rest", "set", fields{"entry", false}}, cond: "rest.count > 0"},
 	{verb: "call", args: fields{"place", "lab", "path", "/device/v1/doors"}, capture: fields{"rows", "filter(data, .id in lab.doors)"}},
 	{verb: "set", args: fields{"door", "${map(rows, .id)}", "board", "${[rows[0].boardId, rows[2].boardId]}"}},
 	{name: "two boards with two doors each", expect: []string{"len(door) == 4", "rows[0].boardId == rows[1].boardId", "rows[2].boardId == rows[3].boardId"}},

@@ -17,6 +17,7 @@ type (
 		verb    string
 		args    any
 		name    string
+		cond    string // if
 		expect  []string
 		capture fields
 		within  string
@@ -67,6 +68,9 @@ func (s *step) write(b *strings.Builder) {
 	if s.verb != "" {
 		lines = append(lines, s.verb+": "+flow(s.args))
 	}
+	if s.cond != "" {
+		lines = append(lines, "if: "+s.cond)
+	}
 	switch len(s.expect) {
 	case 0:
 	case 1: // YAML takes one without a list
@@ -94,6 +98,33 @@ func (s *step) write(b *strings.Builder) {
 		b.WriteString(lead + l + "\n")
 	}
 }
+
+// unused drops captures that no other step names: the sequence may have lost what they
+// were for.
+func unused(steps []*step) {
+	said := map[string]int{}
+	for _, s := range steps {
+		for _, n := range identifier.FindAllString(flow(s.args)+" "+strings.Join(s.expect, " "), -1) {
+			said[n]++
+		}
+		for i := 1; i < len(s.capture); i += 2 {
+			for _, n := range identifier.FindAllString(fmt.Sprint(s.capture[i]), -1) {
+				said[n]++
+			}
+		}
+	}
+	for _, s := range steps {
+		var kept fields
+		for i := 0; i < len(s.capture); i += 2 {
+			if said[s.capture[i].(string)] > 0 {
+				kept = append(kept, s.capture[i], s.capture[i+1])
+			}
+		}
+		s.capture = kept
+	}
+}
+
+var identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 
 // quoted writes an expression: single quotes leave its own double ones readable.
 func quoted(e string) string { return "'" + strings.ReplaceAll(e, "'", "''") + "'" }

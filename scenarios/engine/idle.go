@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// An expectation that comes out the same whatever the target answers shows nothing:
+// "status > 0", "len(x) >= 0", "a or not a", a pattern that fits everything. So
+// wherever one is met, the parts of the answer that it speaks of are changed, one
+// after the other and together. Unless one of the changes breaks it, or a real
+// answer has, the file is INVALID. An expectation of a table's rows may be idle in
+// some of them.
+
+// watch remembers which expectations of a file can come out differently.
+type watch struct {
+	mu   sync.Mutex
+	seen map[*Expr]*watched
+}
+
+type watched struct {
+	turns bool          // it came out differently once, or would have
+	at    []*StepResult // where it came out as the file wants it
+}
+
+// watches looks at how an expectation came out. own are the names that the step's
+// answer, or the element of a list, brought; want is what the file waits for.
+func (x *frame) watches(e *Expr, sc *scope, own map[string]any, holds bool) {
+	want := x.step.Never == nil
+	w := &x.file.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen == nil {
+		w.seen = map[*Expr]*watched{}
+	}
+	one := w.seen[e]
+	if one == nil {
+		one = &watched{}
+		w.seen[e] = one
+	}
+	if one.turns = one.turns || holds != want || e.turns(sc, own, want); !one.turns {
+		one.at = append(one.at, x.res)
+	}
+}
+
+// idle are the expectations that nothing the target did could have changed.
+func (f *fileRun) idle() (out []*StepResult) {
+	for e, w := range f.watch.seen {
+		if w.turns || len(w.at) == 0 {
+			continue
+		}
+		for _, s := range w.at {
+			s.Asserts = false
+		}
+		out = append(out, &StepResult{Name: "expect " + e.src, Line: e.pos.Line, Status: judge.Invalid,
+			Detail: "this comes out the same whatever the target answers"})
+	}
+	slices.SortFunc(out, func(a, b *StepResult) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+// turns reports whether the expectation would come out differently with another answer.
+func (e *Expr) turns(sc *scope, own map[string]any, want bool) bool {
+	spots := e.spots(own)
+	if len(spots) == 0 {
+		return !e.still // it speaks of earlier answers
+	}
+	env := sc.env()
+	other := func(changed map[string]any) bool {
+		v, err := vm.Run(e.prog, changed)
+		b, ok := v.(bool)
+		return err == nil && ok && b != want
+	}
+	k := known{fields: e.known.fields, values: append(slices.Clone(e.known.values), e.beside(env, own)...)}
+	options := make([][]any, len(spots))
+	for i, p := range spots {
+		options[i] = others(p, read(env, p), k, env)
+		for _, v := range options[i] {
+			if other(written(env, p, v)) {
+				return true
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2)) // the same run twice
+	for range 200 {
+		changed := env
+		for i, p := range spots {
+			if n := len(options[i]); n > 0 && r.IntN(8) > 0 {
+				changed = written(changed, p, options[i][r.IntN(n)])
+			}
+		}
+		if other(changed) {
+			return true
+		}
+	}
+	return false
+}
+
+// beside are the values that the expression compares an answer with: of earlier
+// answers, a table's columns, people.
+func (e *Expr) beside(env, own map[string]any) (out []any) {
+	for _, text := range append(keysOf(e.names), e.paths...) { // inside of predicates only names are known
+		tree, err := parser.Parse(text)
+		if err != nil {
+			continue
+		}
+		if p := spotOf(tree.Node); len(p) > 0 && !has(own, p[0]) {
+			switch v := read(env, p).(type) {
+			case string, float64, int, int64:
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// spot is a path into the names that an expression sees: strings and ints.
+type spot []any
+
+func (p spot) last() string {
+	for i := len(p) - 1; i >= 0; i-- {
+		if s, ok := p[i].(string); ok {
+			return s
+		}
+	}
+	return ""
+}
+
+// spots are the parts of an answer that the expression names.
+func (e *Expr) spots(own map[string]any) (out []spot) {
+	rooted := map[string]bool{}
+	for _, text := range e.paths {
+		tree, err := parser.Parse(text)
+		if err != nil {
+			continue
+		}
+		if p := spotOf(tree.Node); len(p) > 0 && has(own, p[0]) {
+			rooted[p[0].(string)] = true
+			out = append(out, p)
+		}
+	}
+	for _, n := range keysOf(e.names) { // inside of all(...) and the like
+		if !rooted[n] && has(own, n) {
+			out = append(out, spot{n})
+		}
+	}
+	return out
+}
+
+func has(own map[string]any, name any) bool {
+	s, ok := name.(string)
+	_, there := own[s]
+	return ok && there
+}
+
+func spotOf(n ast.Node) spot {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return spot{n.Value}
+	case *ast.ChainNode:
+		return spotOf(n.Node)
+	case *ast.MemberNode:
+		in := spotOf(n.Node)
+		switch p := n.Property.(type) {
+		case *ast.StringNode:
+			return append(in, p.Value)
+		case *ast.IntegerNode:
+			return append(in, p.Value)
+		}
+	}
+	return nil
+}
+
+// read follows a spot; nil where it leads nowhere.
+func read(v any, p spot) any {
+	for _, step := range p {
+		switch in := v.(type) {
+		case map[string]any:
+			name, _ := step.(string)
+			v = in[name]
+		case []any:
+			if i, ok := step.(int); !ok || i < 0 || i >= len(in) {
+				return nil
+			} else {
+				v = in[i]
+			}
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// written is the names with another value at a spot; what is around it is copied.
+func written(env map[string]any, p spot, v any) map[string]any {
+	out, _ := put(env, p, v).(map[string]any)
+	return out
+}
+
+func put(in any, p spot, v any) any {
+	if len(p) == 0 {
+		return v
+	}
+	switch name := p[0].(type) {
+	case string:
+		m, _ := in.(map[string]any)
+		if m = maps.Clone(m); m == nil {
+			m = map[string]any{}
+		}
+		m[name] = put(m[name], p[1:], v)
+		return m
+	case int:
+		l, _ := in.([]any)
+		if l = slices.Clone(l); name >= 0 && name < len(l) {
+			l[name] = put(l[name], p[1:], v)
+		}
+		return l
+	}
+	return in
+}

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestIdleExpectations: an expectation that no answer breaks makes the file INVALID,
+// and one that some answer breaks counts.
+func TestIdleExpectations(t *testing.T) {
+	t.Parallel()
+	for expect, idle := range map[string]bool{
+		`status > 0`:                              true,
+		`status >= 100 and status < 600`:          true,
+		`status != 599`:                           true,
+		`status == 200 or status != 200`:          true,
+		`status == status`:                        true,
+		`ms >= 0`:                                 true,
+		`ms < 3600000`:                            true,
+		`headers != nil`:                          true,
+		`it != nil`:                               true,
+		`len(data) >= 0`:                          true,
+		`string(data.n) matches ".*"`:             true,
+		`string(data.n) contains ""`:              true,
+		`replayed or not replayed`:                true,
+		`abs(data.n - 3) <= 1000000000`:           true,
+		`type(status) == "int"`:                   true,
+		`(data?.nope ?? 5) == 5 or data.n != nil`: false,
+		`none([], true)`:                          true,
+		`let x = true; x`:                         true,
+		`status == 200`:                           false,
+		`status != 500`:                           false,
+		`ms < 5000`:                               false,
+		`data.n == 3`:                             false,
+		`data.n >= 2 and data.n <= 4`:             false,
+		`data.n > 0`:                              false,
+		`data.n != nil`:                           false,
+		`data?.nope == nil`:                       false,
+		`data.name matches "^A"`:                  false,
+		`len(data.name) == 3`:                     false,
+		`"n" in data`:                             false,
+		`not (json(data) contains "secret")`:      false,
+		`data.n == seed + 2`:                      false,
+		`data.phone endsWith "5678"`:              false,
+		`headers["Content-Type"] contains "json"`: false,
+		`all([data.n, data.n], # == 3)`:           false,
+		`any([data], .name == "Ann")`:             false,
+	} {
+		t.Run(expect, func(t *testing.T) {
+			t.Parallel()
+			res, out := play(t, newFake(t), fmt.Sprintf("steps: [{call: {path: /echo}, expect: %q}]", expect), Options{})
+			want, reason := judge.Pass, ""
+			if idle {
+				want, reason = judge.Invalid, "comes out the same whatever the target answers"
+			}
+			if got := res.Files[0]; got.Status != want || !strings.Contains(got.Reason, reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, want, reason, out)
+			}
+		})
+	}
+}
+
+// TestIdleRows: an expectation may be idle in some rows of a table, not in all; and
+// one that failed before it held has shown that it can.
+func TestIdleRows(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]judge.Status{
+		`{cases: [{a: 1}, {a: 2}], call: {path: /echo}, expect: row.a == 1 or data.n == 3}`: judge.Pass,
+		`{cases: [{a: 1}, {a: 2}], call: {path: /echo}, expect: row.a > 0}`:                 judge.Invalid,
+		`{boards: {all: online or not online}}`:                                             judge.Invalid,
+		`{boards: {all: online}}`:                                                           judge.Pass,
+		`{call: {path: /echo}, expect: status > 1000, never: 20ms}`:                         judge.Invalid,
+		`{call: {path: /echo}, expect: data.n > 1000, never: 20ms}`:                         judge.Pass,
+	} {
+		if got, out := play(t, newFake(t), "steps: ["+source+"]", Options{}); got.Files[0].Status != want {
+			t.Errorf("%s: got %s, want %s\n%s", source, got.Files[0].Status, want, out)
+		}
+	}
+}

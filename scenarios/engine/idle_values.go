@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// always are results that are never absent.
+var always = fieldSet(`it status body headers replayed ms count lines records events boards answers same statuses fresh sent outcomes results reasons`)
+
+// others are values that a part of an answer could have had instead.
+func others(p spot, v any, k known, env map[string]any) []any {
+	var out []any
+	switch name := p.last(); {
+	case name == "status" || name == "statusCode":
+		for _, s := range []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504} {
+			out = append(out, as(v, float64(s)))
+		}
+		return out
+	case name == "ms":
+		return numbers(v, 60_000, k) // the client gives up then
+	case name == "fresh" && len(p) == 1:
+		answers, _ := env["answers"].([]any)
+		return numbers(v, float64(len(answers)), k)
+	}
+	out = different(v, k, 3)
+	if len(p) > 1 || !always[p.last()] {
+		out = append(out, nil)
+	}
+	return out
+}
+
+// different are values of the same kind, and of any kind for nil.
+func different(v any, k known, depth int) (out []any) {
+	switch x := v.(type) {
+	case nil:
+		out = []any{"x", "", 1.0, 0.0, true, false, []any{}, []any{"x"}, map[string]any{}}
+		return append(out, k.values...)
+	case bool:
+		return []any{!x}
+	case string:
+		out = []any{"", "x", x + "x", "x" + x, "1970-01-01T00:00:00.000Z", "9998-12-31T00:00:00.000Z"}
+		for _, c := range k.values {
+			if s, ok := c.(string); ok {
+				out = append(out, s, s+"x", "x"+s)
+			}
+		}
+		return out
+	case []any:
+		return lists(x, k, depth)
+	case map[string]any:
+		return mappings(x, k, depth)
+	}
+	if _, err := number(v); err == nil {
+		return numbers(v, 0, k)
+	}
+	if t := reflect.TypeOf(v); t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		return []any{reflect.Zero(t).Interface()}
+	}
+	return nil
+}
+
+// farther is how far beyond a number the others go that a constant names.
+const farther = 1000
+
+// numbers are others than v: small ones, those beside it and beside what the
+// expression compares it with. What isn't negative stays so. most 0 = no bound.
+func numbers(v any, most float64, k known) (out []any) {
+	n, err := number(v)
+	if err != nil {
+		n = 0
+	}
+	near := []float64{0, 1, 2, n - 1, n + 1, 2*n + 1, n + 1000, n / 2}
+	reach := max(farther*max(n, -n), 1e6)
+	for _, c := range k.values {
+		if f, err := number(c); err == nil && f <= reach && f >= -reach {
+			near = append(near, f-1, f, f+1)
+		}
+	}
+	for _, f := range near {
+		if f == n || n >= 0 && f < 0 || most > 0 && f > most {
+			continue
+		}
+		out = append(out, as(v, f))
+	}
+	return out
+}
+
+// as is a number in the type of another.
+func as(like any, f float64) any {
+	switch like.(type) {
+	case int:
+		return int(f)
+	case int64:
+		return int64(f)
+	}
+	return f
+}
+
+// mostChanged bounds how many elements of a list are changed at once.
+const mostChanged = 200
+
+func lists(l []any, k known, depth int) []any {
+	out := []any{[]any{}}
+	if len(l) == 0 {
+		for _, c := range append([]any{"x", 1.0}, k.values...) {
+			out = append(out, []any{c}, []any{k.element(c)})
+		}
+		return out
+	}
+	out = append(out, l[:len(l)-1], append(slices.Clone(l), l[0]))
+	if depth == 0 {
+		return out
+	}
+	for _, i := range []int{0, len(l) - 1} {
+		for _, v := range different(l[i], k, depth-1) {
+			out = append(out, put(l, spot{i}, v))
+		}
+	}
+	ways := make([][]any, min(len(l), mostChanged))
+	for i := range ways {
+		ways[i] = different(l[i], k, depth-1)
+	}
+	for way := range len(ways[0]) { // every element in the same way
+		all := slices.Clone(l)
+		for i, w := range ways {
+			if len(w) > 0 {
+				all[i] = w[way%len(w)]
+			}
+		}
+		out = append(out, all)
+	}
+	return out
+}
+
+func mappings(m map[string]any, k known, depth int) []any {
+	out := []any{map[string]any{}}
+	if depth == 0 {
+		return out
+	}
+	for _, name := range keysOf(m) {
+		for _, v := range append(different(m[name], k, depth-1), nil) {
+			out = append(out, put(m, spot{name}, v))
+		}
+	}
+	return out
+}
+
+// known is what an expression says of the values it hopes for: texts and numbers,
+// and the names of fields.
+type known struct {
+	values []any
+	fields []string
+}
+
+// element is what could stand in an empty list: all its fields have one value.
+func (k known) element(v any) map[string]any {
+	out := map[string]any{}
+	for _, f := range k.fields {
+		out[f] = v
+	}
+	return out
+}
+
+func knownOf(n ast.Node) (k known) {
+	ast.Walk(&n, collect(func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.StringNode:
+			k.values = append(k.values, n.Value)
+		case *ast.IntegerNode:
+			k.values = append(k.values, float64(n.Value))
+		case *ast.FloatNode:
+			k.values = append(k.values, n.Value)
+		case *ast.MemberNode:
+			if p, ok := n.Property.(*ast.StringNode); ok {
+				k.fields = append(k.fields, p.Value)
+			}
+		}
+	}))
+	return k
+}
+
+type collect func(ast.Node)
+
+// Visit implements ast.Visitor.
+func (c collect) Visit(n *ast.Node) { c(*n) }
