@@ -24,6 +24,8 @@ type metrics struct {
 	requests *prometheus.HistogramVec
 	phases   *prometheus.HistogramVec
 	sync     *prometheus.HistogramVec
+	commits  prometheus.Histogram
+	writes   prometheus.Histogram
 }
 
 func newMetrics() *metrics {
@@ -39,13 +41,16 @@ func newMetrics() *metrics {
 			0.0005, 10, "phase"),
 		sync: hist("doorlab_sync_seconds", "Domain time until a board applied a change, since its commit or since the board's hello when that was later.",
 			0.05, 600, "since"),
+		commits: hist("doorlab_store_commit_seconds", "Duration of the commits to the database.", 0.0001, 10).WithLabelValues().(prometheus.Histogram),
+		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "doorlab_store_commit_writes", Help: "Writes that shared a commit.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 10)}),
 	}
 	for _, p := range []string{"committed", "published", "reported", "settled"} { // a series that is absent can't be alerted on
 		m.phases.WithLabelValues(p)
 	}
 	m.sync.WithLabelValues("commit")
 	m.sync.WithLabelValues("hello")
-	m.registry.MustRegister(m.requests, m.phases, m.sync)
+	m.registry.MustRegister(m.requests, m.phases, m.sync, m.commits, m.writes)
 	return m
 }
 
@@ -159,6 +164,12 @@ func (m *metrics) watchStore(dir string) {
 			return float64(info.Size())
 		})
 	}
+}
+
+// commit is store.Options.Committed.
+func (m *metrics) commit(writes int, took time.Duration) {
+	m.commits.Observe(took.Seconds())
+	m.writes.Observe(float64(writes))
 }
 
 func (m *metrics) request(o api.Observation) {

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mattn/go-sqlite3"
 	"github.com/pressly/goose/v3"
@@ -49,6 +50,8 @@ type Options struct {
 	Readers  int          // read connections; 0 = 8
 	Log      *slog.Logger // nil = discard
 	Phones   []byte       // secret that the places' phone keys derive from; must never change. nil: tests only
+	// Committed is told of every commit that was made: how many writes shared it and how long it took, on the writer's goroutine; nil = nobody.
+	Committed func(writes int, took time.Duration)
 }
 
 // Store is an open database. Close ends it.
@@ -61,6 +64,7 @@ type Store struct {
 	max     int
 
 	log     *slog.Logger
+	told    func(writes int, took time.Duration) // see Options.Committed
 	health  health
 	wal     wal
 	changes int64    // rows changed so far; the writer's
@@ -89,6 +93,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Readers <= 0 {
 		o.Readers = 8
 	}
+	if o.Committed == nil {
+		o.Committed = func(int, time.Duration) {}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -96,7 +103,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	s := &Store{
-		clk: o.Clock, max: o.MaxBatch, log: o.Log, phones: o.Phones,
+		clk: o.Clock, max: o.MaxBatch, log: o.Log, told: o.Committed, phones: o.Phones,
 		jobs: make(chan *job, 2*o.MaxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if err := s.open(filepath.Join(dir, "doorlab.db"), o.Readers); err != nil {

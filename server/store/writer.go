@@ -217,6 +217,7 @@ func notify(c chan struct{}) {
 
 // commit runs a batch in one transaction and answers every job of it.
 func (s *Store) commit(batch []*job) {
+	began := clock.Mono()
 	made, err := s.run(batch)
 	s.committed(batch, err)
 	if err != nil {
@@ -226,6 +227,7 @@ func (s *Store) commit(batch []*job) {
 			}
 		}
 	} else {
+		s.told(len(batch), clock.Mono()-began)
 		s.announce(made)
 	}
 	for _, j := range batch {

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// subjects by name: three floors, then the product.
+var subjects = map[string]func(context.Context, setup) (*subject, error){
+	"http": startHTTP, "relay": startRelay, "durable": startDurable,
+	"command": startCommand, "replay": startReplay, "list": startList, "permit": startPermit,
+}
+
+// names of the subjects in the order in which they take turns.
+func names() []string {
+	return []string{"http", "relay", "durable", "command", "replay", "list", "permit"}
+}
+
+// caller is one client with a connection of its own.
+type caller struct{ http *http.Client }
+
+func newCallers(n int) []caller {
+	return slices.Repeat([]caller{{&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n, MaxConnsPerHost: n}}}}, n)
+}
+
+func (c caller) post(ctx context.Context, url string, h http.Header, body []byte) (*client.Answer, error) {
+	a, err := client.Send(ctx, c.http, http.MethodPost, url, h, body)
+	return a, expect200(a, err)
+}
+
+// expect200 fails for anything but a success: what is refused costs less and would make a fine figure.
+func expect200(a *client.Answer, err error) error {
+	if err != nil {
+		return err
+	}
+	if a.Status != http.StatusOK {
+		return fmt.Errorf("status %d, want 200: %.300s", a.Status, a.Body)
+	}
+	return nil
+}
+
+// startHTTP is a handler that answers at once.
+func startHTTP(_ context.Context, c setup) (*subject, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	web := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"success":true}`))
+	})}
+	go func() { _ = web.Serve(l) }()
+	callers := newCallers(c.callers)
+	return &subject{stop: web.Close, call: func(ctx context.Context, i, _ int) error {
+		_, err := callers[i].post(ctx, "http://"+l.Addr().String()+"/", http.Header{}, openDoor)
+		return err
+	}}, nil
+}

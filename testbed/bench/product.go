@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// places of a fleet: with the one for lists they stay below the exchanges that one address may make in a minute.
+const places = 25
+
+// product is the whole server with its boards.
+type product struct {
+	tb     *testbed.Testbed
+	dir    string
+	places []benchPlace
+	each   int // boards of a place
+}
+
+type benchPlace struct {
+	doors  []string
+	header http.Header
+}
+
+// startProduct starts a world whose boards answer at once; its last place has ten doors.
+func startProduct(ctx context.Context, c setup) (_ *product, err error) {
+	week := access.Week{}
+	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
+		week[d] = [][2]string{{"00:00", "24:00"}}
+	}
+	atOnce := &world.Report{P50: time.Nanosecond, P99: time.Nanosecond}
+	w := &world.World{Seed: 1}
+	add := func(boards, doors int) {
+		w.Places = append(w.Places, world.Place{Name: "Place " + strconv.Itoa(len(w.Places)+1), Kind: world.Live, Hours: week,
+			Fleet: &world.Fleet{Boards: boards, DoorsPerBoard: doors, Report: atOnce},
+			Keys:  []world.Key{{Name: "default", Scopes: world.Scopes{"space:partner", "device:door"}}}})
+	}
+	p := &product{each: (c.boards + places - 1) / places}
+	for left := c.boards; left > 0; left -= p.each {
+		add(min(left, p.each), 1)
+	}
+	add(5, 2)
+	if err := w.Resolve(); err != nil {
+		return nil, err
+	}
+	if p.dir, err = os.MkdirTemp("", "doorlab-bench"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = p.stop()
+		}
+	}()
+	p.tb, err = testbed.Start(ctx, testbed.Config{World: w, DataDir: p.dir, Fleet: true, Link: c.link, OnDemand: true, Seeded: true, Control: "127.0.0.1:0"})
+	if err != nil {
+		return nil, err
+	}
+	for i, ready := range p.tb.Ready.Places {
+		token, _, err := client.Client{Base: p.tb.Ready.HTTP}.Exchange(ctx, *ready.APIKey)
+		if err != nil {
+			return nil, err
+		}
+		at := benchPlace{header: http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}}
+		for _, b := range w.Places[i].Boards {
+			for _, d := range b.Doors {
+				at.doors = append(at.doors, d.ID)
+			}
+		}
+		p.places = append(p.places, at)
+	}
+	return p, nil
+}
+
+func (p *product) stop() (err error) {
+	if p.tb != nil {
+		err = p.tb.Stop()
+	}
+	if e := os.RemoveAll(p.dir); err == nil {
+		err = e
+	}
+	return err
+}
+
+// commits reads the count of the metrics page; 0 when it can't be read.
+func (p *product) commits() (n int64) {
+	a, err := client.Send(context.Background(), http.DefaultClient, http.MethodGet, p.tb.Ready.Control+"/metrics", nil, nil)
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(a.Body), "\ndoorlab_store_commit_seconds_count ")
+	line, _, _ := strings.Cut(rest, "\n")
+	n, _ = strconv.ParseInt(line, 10, 64)
+	return n
+}
+
+// door is the n-th door of the fleet.
+func (p *product) door(n int) (benchPlace, string) {
+	at := p.places[n/p.each]
+	return at, at.doors[n%len(at.doors)]
+}
+
+var serial atomic.Int64
+
+// nextID is an id that nobody had.
+func nextID() string { return fmt.Sprintf("%d-%d", os.Getpid(), serial.Add(1)) }
+
+func (p *product) subject(callers int, call func(ctx context.Context, on *http.Client, caller, n int) error) *subject {
+	each := newCallers(callers)
+	return &subject{commits: p.commits, stop: p.stop, call: func(ctx context.Context, caller, n int) error { return call(ctx, each[caller].http, caller, n) }}
+}
+
+var openDoor = []byte(`{"capability":"door","command":"open"}`)
+
+// startCommand is the full door command, a new key each time.
+func startCommand(ctx context.Context, c setup) (*subject, error) {
+	p, err := startProduct(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, n int) error {
+		at, door := p.door((caller*7919 + n) % c.boards)
+		return p.open(ctx, on, at, door, nextID())
+	}), nil
+}
+
+// startReplay asks for a command that has its answer.
+func startReplay(ctx context.Context, c setup) (*subject, error) {
+	p, err := startProduct(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, _ int) error {
+		at, door := p.door(caller % c.boards)
+		return p.open(ctx, on, at, door, "replay-"+strconv.Itoa(caller))
+	}), nil
+}
+
+func (p *product) open(ctx context.Context, on *http.Client, at benchPlace, door, key string) error {
+	h := at.header.Clone()
+	h.Set("Idempotency-Key", key)
+	return expect200(client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", h, openDoor))
+}
+
+// startList lists a place with ten doors.
+func startList(ctx context.Context, c setup) (*subject, error) {
+	p, err := startProduct(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	at := p.places[len(p.places)-1]
+	return p.subject(c.callers, func(ctx context.Context, on *http.Client, _, _ int) error {
+		return expect200(client.Send(ctx, on, http.MethodGet, p.tb.Ready.HTTP+"/device/v1/devices", at.header.Clone(), nil))
+	}), nil
+}
+
+// startPermit registers a permit for an hour, a new reference each time.
+func startPermit(ctx context.Context, c setup) (*subject, error) {
+	p, err := startProduct(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	from := clock.WallNow().UTC().Truncate(time.Second)
+	period := fmt.Sprintf(`"startsAt":%q,"endsAt":%q`, from.Format(time.RFC3339), from.Add(time.Hour).Format(time.RFC3339))
+	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, _ int) error {
+		at := p.places[caller%(len(p.places)-1)]
+		body := fmt.Sprintf(`{"externalRef":%q,"phone":"01012345678","doorIds":[%q],%s}`, nextID(), at.doors[0], period)
+		return expect200(client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/space/v1/partner/entry-permits", at.header.Clone(), []byte(body)))
+	}), nil
+}

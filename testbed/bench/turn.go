@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/metrics"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// subject is something that callers can be let loose on.
+type subject struct {
+	name string
+	// call does one operation as the caller of a number and returns when it is answered.
+	call    func(ctx context.Context, caller, n int) error
+	commits func() int64 // commits so far; nil = it makes none
+	stop    func() error
+}
+
+// setup is what a subject is started with.
+type setup struct {
+	link            string
+	boards, callers int
+}
+
+// result of one turn. CPU is the whole process's: callers, server, broker, boards.
+type result struct {
+	perSecond     float64
+	p50, p99      time.Duration
+	cpu           time.Duration // per operation
+	allocs, bytes float64       // per operation
+	commits       float64       // per operation
+}
+
+// turn lets the callers work for a while. The first call that fails ends it with an error.
+func (s *subject) turn(ctx context.Context, callers int, d time.Duration) (r result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, d+30*time.Second)
+	defer cancel()
+	lat := make([]*hdrhistogram.Histogram, callers)
+	errs := make([]error, callers)
+	before, wall := usage(s), clock.Mono()
+	end := wall + d
+	var wg sync.WaitGroup
+	for i := range callers {
+		lat[i] = hdrhistogram.New(1, int64(time.Minute/time.Microsecond), 3)
+		wg.Go(func() {
+			for n := 0; clock.Mono() < end; n++ {
+				at := clock.Mono()
+				if errs[i] = s.call(ctx, i, n); errs[i] != nil {
+					return
+				}
+				_ = lat[i].RecordValue(int64((clock.Mono() - at) / time.Microsecond))
+			}
+		})
+	}
+	wg.Wait()
+	took, after := clock.Mono()-wall, usage(s)
+	all := hdrhistogram.New(1, int64(time.Minute/time.Microsecond), 3)
+	for _, h := range lat {
+		all.Merge(h)
+	}
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return r, fmt.Errorf("a call failed, so this isn't measured: %w", errs[i])
+	}
+	n := float64(all.TotalCount())
+	return result{
+		perSecond: n / took.Seconds(),
+		p50:       time.Duration(all.ValueAtQuantile(50)) * time.Microsecond, p99: time.Duration(all.ValueAtQuantile(99)) * time.Microsecond,
+		cpu: time.Duration(float64(after.cpu-before.cpu) / n), commits: float64(after.commits-before.commits) / n,
+		allocs: float64(after.allocs-before.allocs) / n, bytes: float64(after.bytes-before.bytes) / n,
+	}, nil
+}
+
+// used is what the process has used so far.
+type used struct {
+	cpu           time.Duration
+	allocs, bytes uint64
+	commits       int64
+}
+
+func usage(s *subject) (u used) {
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) == nil {
+		u.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+	}
+	m := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(m)
+	u.allocs, u.bytes = m[0].Value.Uint64(), m[1].Value.Uint64()
+	if s.commits != nil {
+		u.commits = s.commits()
+	}
+	return u
+}
