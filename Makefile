@@ -73,7 +73,15 @@ fuzz: ## each fuzz target for FUZZTIME (20s)
 		done; \
 	done
 
-bench: ## every benchmark, five times
+BENCH :=
+bench: ## door commands beside their floor, taking turns (BENCH="-callers 64 -links tcp" for less; -h lists what there is)
+	go run ./testbed/bench $(BENCH)
+
+bench-compare: ## the same of two builds: OLD=path of another build of ./testbed/bench
+	go build -o bin/bench ./testbed/bench
+	bin/bench -compare $(OLD) -only command $(BENCH)
+
+microbench: ## every Go benchmark, five times
 	go test -run '^$$' -bench . -benchmem -count 5 ./...
 
 lint: ## golangci-lint, built from its own module
@@ -128,4 +136,4 @@ soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and de
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench lint fmt generate torture soak malformed attack explore-bugs
+.PHONY: audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs

@@ -161,6 +161,7 @@ func (m *doorMerge) door(boardID string, d world.Door) error {
 		}
 		m.next++
 		m.added = append(m.added, place.Door{ID: d.ID, PlaceID: m.placeID, BoardID: boardID, Channel: d.Channel})
+		m.doors.changed = true
 		return seedDoor(m.q, m.placeID, boardID, d, m.next-1)
 	}
 	have := m.had[i]
@@ -170,7 +171,7 @@ func (m *doorMerge) door(boardID string, d world.Door) error {
 	if have.Name == d.Name {
 		return nil
 	}
-	m.names.Clear()
+	m.doors.changed = true
 	return m.q.RenameDoor(ctx, d.Name, d.ID)
 }
 

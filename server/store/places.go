@@ -38,12 +38,6 @@ func doorOf(r db.Door, err error) (place.Door, error) {
 		Entry: r.Entry, PermitMaxHours: int(r.PermitMaxHours)}, wrap(err)
 }
 
-// Door reads one door. ErrNotFound.
-func (s *Store) Door(id string) (place.Door, error) { return doorOf(s.q.Door(ctx, id)) }
-
-// Doors lists a place's doors in the order of the world file.
-func (s *Store) Doors(placeID string) ([]place.Door, error) { return readDoors(s.q, placeID) }
-
 func readDoors(q *db.Queries, placeID string) ([]place.Door, error) {
 	rows, err := q.DoorsOfPlace(ctx, placeID)
 	return each(doorOf, rows, err)

@@ -56,6 +56,7 @@ func (t placeTx) raiseFor(changed func(ctx context.Context, rev int64, placeID s
 }
 
 func (t placeTx) SaveDoor(d place.Door) error {
+	t.doors.changed = true
 	return wrap(t.q.UpdateDoor(ctx, db.UpdateDoorParams{ID: d.ID, Entry: d.Entry, PermitMaxHours: int64(d.PermitMaxHours)}))
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
 )
@@ -16,14 +17,8 @@ func (s *Store) KeepRecords(fn func(tx record.Tx, now time.Time) error) error {
 
 // DoorName implements record.Tx.
 func (t *Tx) DoorName(doorID string) (string, error) {
-	if name, ok := t.names.Load(doorID); ok {
-		return name.(string), nil
-	}
-	name, err := none(t.q.DoorName(ctx, doorID))
-	if name != "" {
-		t.names.Store(doorID, name)
-	}
-	return name, err
+	d, err := none(t.doors.door(doorID, func() (place.Door, error) { return doorOf(t.q.Door(ctx, doorID)) }))
+	return d.Name, err
 }
 
 // Credited implements record.Tx.

@@ -67,8 +67,8 @@ type Store struct {
 	told    func(writes int, took time.Duration) // see Options.Committed
 	health  health
 	wal     wal
-	changes int64    // rows changed so far; the writer's
-	names   sync.Map // see Tx.names
+	changes int64 // rows changed so far; the writer's
+	doors   doors
 
 	jobs   chan *job
 	bulk   chan *job     // overtaken by all of jobs

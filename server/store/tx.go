@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -20,14 +19,14 @@ type Tx struct {
 
 	q       *db.Queries
 	phones  []byte                 // see Options.Phones
-	names   *sync.Map              // door id -> name; a write that changes doors clears it
+	doors   *doors                 // what is known of doors; a write that changes one says so
 	places  map[string]*placeState // whose revision or digest this write has touched
 	pending []revision             // that it raised
 	noted   []history.Event        // that it made
 }
 
 func (s *Store) tx(tx *sql.Tx, q *db.Queries, now time.Time) *Tx {
-	return &Tx{Tx: tx, Now: now, q: q, phones: s.phones, names: &s.names}
+	return &Tx{Tx: tx, Now: now, q: q, phones: s.phones, doors: &s.doors}
 }
 
 // revision is one place revision that was raised.

@@ -219,6 +219,7 @@ func notify(c chan struct{}) {
 func (s *Store) commit(batch []*job) {
 	began := clock.Mono()
 	made, err := s.run(batch)
+	s.doors.committed()
 	s.committed(batch, err)
 	if err != nil {
 		for _, j := range batch {

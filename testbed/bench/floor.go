@@ -19,9 +19,9 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// floor is the way of a door command with nothing of ours on it: HTTP, broker,
+// bare is the way of a door command with nothing of ours on it: HTTP, broker,
 // board, answer. With a ledger, claim and result are durable on the way.
-type floor struct {
+type bare struct {
 	mq     *mqtt.Server
 	ledger *ledger // nil = none
 	boards []paho.Client
@@ -38,7 +38,7 @@ func startRelay(ctx context.Context, c setup) (*subject, error) { return startFl
 func startDurable(ctx context.Context, c setup) (*subject, error) { return startFloor(ctx, c, true) }
 
 func startFloor(ctx context.Context, c setup, durable bool) (_ *subject, err error) {
-	f := &floor{wait: map[string]chan struct{}{}}
+	f := &bare{wait: map[string]chan struct{}{}}
 	defer func() {
 		if err != nil {
 			_ = f.stop()
@@ -70,7 +70,7 @@ func startFloor(ctx context.Context, c setup, durable bool) (_ *subject, err err
 }
 
 // broker starts the broker and connects the boards.
-func (f *floor) broker(ctx context.Context, c setup) error {
+func (f *bare) broker(ctx context.Context, c setup) error {
 	caps := mqtt.NewDefaultServerCapabilities()
 	caps.MaximumClientWritesPending = 64
 	f.mq = mqtt.New(&mqtt.Options{Capabilities: caps, InlineClient: true, SysTopicResendInterval: 3600, Logger: slog.New(slog.DiscardHandler),
@@ -115,7 +115,7 @@ func (f *floor) broker(ctx context.Context, c setup) error {
 }
 
 // command is the whole way.
-func (f *floor) command(w http.ResponseWriter, r *http.Request) {
+func (f *bare) command(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	var in struct {
 		Board   int    `json:"board"`
@@ -154,7 +154,7 @@ func (f *floor) command(w http.ResponseWriter, r *http.Request) {
 }
 
 // reported wakes the caller that waits for a command.
-func (f *floor) reported(payload []byte) {
+func (f *bare) reported(payload []byte) {
 	var r struct {
 		ID string `json:"id"`
 	}
@@ -170,7 +170,7 @@ func (f *floor) reported(payload []byte) {
 	}
 }
 
-func (f *floor) stop() error {
+func (f *bare) stop() error {
 	if f.web != nil {
 		_ = f.web.Close()
 	}
@@ -189,7 +189,7 @@ func (f *floor) stop() error {
 // floorHook lets everybody in and takes what boards report.
 type floorHook struct {
 	mqtt.HookBase
-	f *floor
+	f *bare
 }
 
 func (*floorHook) ID() string { return "floor" }

@@ -9,12 +9,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -40,21 +43,39 @@ type plan struct {
 	round   time.Duration
 	only    []string
 	profile string
+	json    bool
+	compare string
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	p, err := parse(args, progress)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\n", environment(p))
+	debug.SetGCPercent(400) // as check and load do
+	if p.compare != "" {
+		return compare(ctx, p, out, progress)
+	}
+	if !p.json {
+		fmt.Fprintf(out, "%s\n", environment(p))
+	}
 	for _, link := range p.links {
 		for _, callers := range p.callers {
 			t, err := measure(ctx, p, link, callers, progress)
 			if err != nil {
 				return err
 			}
-			t.print(out)
+			if p.json {
+				err = json.NewEncoder(out).Encode(t.rows)
+			} else {
+				t.print(out)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -66,6 +87,8 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	links := f.String("links", "memory,tcp", "how boards reach the broker")
 	callers := f.String("callers", "64,256", "callers that each wait for an answer before they ask again")
 	only := f.String("only", "", "subjects to measure, default all: "+strings.Join(names(), ","))
+	f.BoolVar(&p.json, "json", false, "print the turns as JSON, one line for each kind of link and number of callers")
+	f.StringVar(&p.compare, "compare", "", "another build of this program: the two take turns, a process for each turn")
 	f.StringVar(&p.profile, "profile", "", "write a CPU profile of all turns to this file, and one of allocations beside it (.allocs), for go tool pprof")
 	f.IntVar(&p.boards, "boards", 1000, "boards that answer at once")
 	f.IntVar(&p.rounds, "rounds", 5, "turns of each subject")

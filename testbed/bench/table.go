@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -17,18 +18,19 @@ type table struct {
 	rows            []*row
 }
 
+// row is a subject with its turns.
 type row struct {
-	name    string
-	results []result
+	Name  string
+	Turns []result
 }
 
 func (t *table) add(name string, r result) {
-	i := slices.IndexFunc(t.rows, func(w *row) bool { return w.name == name })
+	i := slices.IndexFunc(t.rows, func(w *row) bool { return w.Name == name })
 	if i < 0 {
 		i = len(t.rows)
-		t.rows = append(t.rows, &row{name: name})
+		t.rows = append(t.rows, &row{Name: name})
 	}
-	t.rows[i].results = append(t.rows[i].results, r)
+	t.rows[i].Turns = append(t.rows[i].Turns, r)
 }
 
 // median of a value over the turns.
@@ -44,16 +46,24 @@ func median[T cmp.Ordered](rs []result, of func(result) T) T {
 // floorOf is what a subject is compared with: turn by turn, for a busy minute hits neighbours.
 var floorOf = map[string]string{"relay": "http", "durable": "relay", "command": "durable"}
 
+// floor names what a row is compared with: the old build when there is one.
+func floor(r *row) string {
+	if name, ok := strings.CutPrefix(r.Name, "new "); ok {
+		return "old " + name
+	}
+	return floorOf[r.Name]
+}
+
 // ratio is the median of a row's throughput over its floor's in the same round; 0 = no floor was measured.
 func (t *table) ratio(w *row) float64 {
-	i := slices.IndexFunc(t.rows, func(f *row) bool { return f.name == floorOf[w.name] })
+	i := slices.IndexFunc(t.rows, func(f *row) bool { return f.Name == floor(w) })
 	if i < 0 {
 		return 0
 	}
-	floor := t.rows[i].results
-	ratios := make([]float64, 0, len(w.results))
-	for n, r := range w.results {
-		ratios = append(ratios, r.perSecond/floor[n].perSecond)
+	under := t.rows[i].Turns
+	ratios := make([]float64, 0, len(w.Turns))
+	for n, r := range w.Turns {
+		ratios = append(ratios, r.PerSecond/under[n].PerSecond)
 	}
 	slices.Sort(ratios)
 	return ratios[len(ratios)/2]
@@ -64,18 +74,18 @@ func (t *table) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "subject\tper second\tslowest..fastest turn\tof its floor\tp50\tp99\tCPU per call\tallocations\tbytes\tcommits per call\t")
 	for _, r := range t.rows {
-		rate := func(r result) float64 { return r.perSecond }
-		slow := slices.MinFunc(r.results, func(a, b result) int { return cmp.Compare(a.perSecond, b.perSecond) })
-		fast := slices.MaxFunc(r.results, func(a, b result) int { return cmp.Compare(a.perSecond, b.perSecond) })
+		rate := func(r result) float64 { return r.PerSecond }
+		slow := slices.MinFunc(r.Turns, func(a, b result) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
+		fast := slices.MaxFunc(r.Turns, func(a, b result) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
 		ratio := "-"
 		if v := t.ratio(r); v > 0 {
-			ratio = fmt.Sprintf("%.2f of %s", v, floorOf[r.name])
+			ratio = fmt.Sprintf("%.2f of %s", v, floor(r))
 		}
-		fmt.Fprintf(w, "%s\t%.0f\t%.0f..%.0f\t%s\t%s\t%s\t%s\t%.0f\t%.0f\t%.2f\t\n", r.name, median(r.results, rate), slow.perSecond, fast.perSecond, ratio,
-			ms(median(r.results, func(r result) time.Duration { return r.p50 })), ms(median(r.results, func(r result) time.Duration { return r.p99 })),
-			median(r.results, func(r result) time.Duration { return r.cpu }).Round(time.Microsecond),
-			median(r.results, func(r result) float64 { return r.allocs }), median(r.results, func(r result) float64 { return r.bytes }),
-			median(r.results, func(r result) float64 { return r.commits }))
+		fmt.Fprintf(w, "%s\t%.0f\t%.0f..%.0f\t%s\t%s\t%s\t%s\t%.0f\t%.0f\t%.2f\t\n", r.Name, median(r.Turns, rate), slow.PerSecond, fast.PerSecond, ratio,
+			ms(median(r.Turns, func(r result) time.Duration { return r.P50 })), ms(median(r.Turns, func(r result) time.Duration { return r.P99 })),
+			median(r.Turns, func(r result) time.Duration { return r.CPU }).Round(time.Microsecond),
+			median(r.Turns, func(r result) float64 { return r.Allocations }), median(r.Turns, func(r result) float64 { return r.Bytes }),
+			median(r.Turns, func(r result) float64 { return r.Commits }))
 	}
 	_ = w.Flush()
 }

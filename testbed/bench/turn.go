@@ -31,11 +31,10 @@ type setup struct {
 
 // result of one turn. CPU is the whole process's: callers, server, broker, boards.
 type result struct {
-	perSecond     float64
-	p50, p99      time.Duration
-	cpu           time.Duration // per operation
-	allocs, bytes float64       // per operation
-	commits       float64       // per operation
+	PerSecond                   float64
+	P50, P99                    time.Duration
+	CPU                         time.Duration // per operation
+	Allocations, Bytes, Commits float64       // per operation
 }
 
 // turn lets the callers work for a while. The first call that fails ends it with an error.
@@ -70,10 +69,10 @@ func (s *subject) turn(ctx context.Context, callers int, d time.Duration) (r res
 	}
 	n := float64(all.TotalCount())
 	return result{
-		perSecond: n / took.Seconds(),
-		p50:       time.Duration(all.ValueAtQuantile(50)) * time.Microsecond, p99: time.Duration(all.ValueAtQuantile(99)) * time.Microsecond,
-		cpu: time.Duration(float64(after.cpu-before.cpu) / n), commits: float64(after.commits-before.commits) / n,
-		allocs: float64(after.allocs-before.allocs) / n, bytes: float64(after.bytes-before.bytes) / n,
+		PerSecond: n / took.Seconds(),
+		P50:       time.Duration(all.ValueAtQuantile(50)) * time.Microsecond, P99: time.Duration(all.ValueAtQuantile(99)) * time.Microsecond,
+		CPU: time.Duration(float64(after.cpu-before.cpu) / n), Commits: float64(after.commits-before.commits) / n,
+		Allocations: float64(after.allocs-before.allocs) / n, Bytes: float64(after.bytes-before.bytes) / n,
 	}, nil
 }
 

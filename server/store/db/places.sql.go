@@ -30,17 +30,6 @@ func (q *Queries) Door(ctx context.Context, id string) (Door, error) {
 	return i, err
 }
 
-const doorName = `-- name: DoorName :one
-SELECT name FROM doors WHERE id = ?
-`
-
-func (q *Queries) DoorName(ctx context.Context, id string) (string, error) {
-	row := q.db.QueryRowContext(ctx, doorName, id)
-	var name string
-	err := row.Scan(&name)
-	return name, err
-}
-
 const doorsByChannel = `-- name: DoorsByChannel :many
 SELECT id, place_id, board_id, name, channel, entry, permit_max_hours, position FROM doors ORDER BY channel, id
 `

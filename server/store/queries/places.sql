@@ -23,9 +23,6 @@ SELECT COUNT(*) FROM places WHERE entry_phone = ? AND id <> ?;
 -- name: Door :one
 SELECT * FROM doors WHERE id = ?;
 
--- name: DoorName :one
-SELECT name FROM doors WHERE id = ?;
-
 -- In the order of the world file.
 -- name: DoorsOfPlace :many
 SELECT * FROM doors WHERE place_id = ? ORDER BY position, id;

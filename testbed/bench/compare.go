@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// compare lets another build and this one take turns and prints both, with this one's throughput by the other's.
+func compare(ctx context.Context, p plan, out, progress io.Writer) error {
+	mine, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\n", environment(p))
+	for _, link := range p.links {
+		for _, callers := range p.callers {
+			t := &table{link: link, callers: callers, boards: p.boards}
+			for round := range p.rounds {
+				fmt.Fprintf(progress, "round %d of %d\n", round+1, p.rounds)
+				for _, of := range []struct{ name, binary string }{{"old", p.compare}, {"new", mine}} {
+					rows, err := oneTurn(ctx, of.binary, p, link, callers)
+					if err != nil {
+						return fmt.Errorf("%s: %w", of.binary, err)
+					}
+					for _, r := range rows {
+						t.add(of.name+" "+r.Name, r.Turns[0])
+					}
+				}
+			}
+			slices.SortStableFunc(t.rows, func(a, b *row) int { return cmp.Compare(subjectOf(a), subjectOf(b)) }) // old and new side by side
+			t.print(out)
+		}
+	}
+	return nil
+}
+
+func subjectOf(r *row) string {
+	_, name, _ := strings.Cut(r.Name, " ")
+	return name
+}
+
+// oneTurn runs a build for one turn of each subject.
+func oneTurn(ctx context.Context, binary string, p plan, link string, callers int) (rows []*row, err error) {
+	run := exec.CommandContext(ctx, binary, "-json", "-rounds", "1", "-links", link, "-callers", fmt.Sprint(callers),
+		"-boards", fmt.Sprint(p.boards), "-for", p.round.String(), "-only", strings.Join(p.only, ","))
+	var stderr bytes.Buffer
+	run.Stderr = &stderr
+	raw, err := run.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, stderr.String())
+	}
+	return rows, json.Unmarshal(raw, &rows)
+}
