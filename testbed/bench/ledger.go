@@ -9,6 +9,8 @@ import (
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver that the product uses
+
+	"github.com/doorlab/doorlab/internal/clock"
 )
 
 // ledger is the floor of durability: one insert and one update per command in
@@ -70,9 +72,10 @@ func (l *ledger) writer() {
 	last := 0
 	for first := range l.jobs {
 		batch := []write{first}
-		var over <-chan time.Time
+		var over chan struct{}
 		if last >= crowd {
-			over = time.After(linger)
+			over = make(chan struct{})
+			clock.WallAfter(linger, func() { close(over) })
 		}
 	gather:
 		for len(batch) < mostTogether {
