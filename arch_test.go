@@ -30,7 +30,7 @@ type floor struct {
 var floors = []floor{
 	{"cmd", []string{"testbed", "scenarios", "loadtest", "internal"}, "commands put the parts together"},
 	{"doorlabtest", []string{"testbed", "internal"}, "a laboratory for other people's Go tests"},
-	{"examples", []string{"testbed", "internal"}, "clients of partners import nothing of ours, their test starts a laboratory"},
+	{"examples", nil, "partners have nothing of ours; only the test that runs their clients does"},
 	{"testbed", []string{"server", "boardsim", "internal"}, "a whole world in one process"},
 	{"scenarios", []string{"loadtest", "internal"}, "a scenario may play a load; it reaches the rest over HTTP"},
 	{"loadtest", []string{"internal"}, "load reaches its target over HTTP"},
