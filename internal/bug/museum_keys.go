@@ -26,6 +26,7 @@ var keys = []Bug{
 	check("device-of-any-place", "AUTH-4", "another place's door can't be read", "places_apart"),
 	check("permit-of-any-place", "AUTH-4", "another place's permit can't be read", "places_apart"),
 	check("revoke-of-any-place", "AUTH-4", "another place's permit can't be revoked", "places_apart"),
+	check("cancel-of-any-place", "AUTH-4", "another place's reservation can't be cancelled", "places_apart"),
 	check("events-of-any-place", "AUTH-4", "another place's events can't be read", "places_apart"),
 	check("hours-of-any-place", "AUTH-4", "another place's hours can't be changed", "places_apart"),
 	check("revoked-key-keeps-its-tokens", "AUTH-5", "the tokens of a revoked key end", "auth_tokens"),

@@ -65,6 +65,7 @@ var tokenValues = map[string]edge{
 	"device-of-any-place":         elsewhere(device),
 	"permit-of-any-place":         elsewhere(permit),
 	"revoke-of-any-place":         elsewhere(revoke),
+	"cancel-of-any-place":         elsewhere("POST /space/v1/reservations/*/cancel"),
 	"events-of-any-place":         elsewhere(activity),
 	"hours-of-any-place":          elsewhere(places),
 	"openapi-document-gone":       status("GET /space/v1/openapi.json", 200, 404),
