@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -23,6 +22,9 @@ const (
 	diskReadOnly
 	diskStalls
 	diskForgets
+	diskReadError
+	diskSomeErrors // of every kind of call
+	diskHeld       // a sync waits until the disk is turned
 )
 
 // badDisk stands between a process's SQLite and its files.
@@ -63,9 +65,10 @@ func (d *badDisk) env(undo bool) []string {
 	return out
 }
 
-// turn makes the disk bad, or fine again; stall is for diskStalls.
-func (d *badDisk) turn(how int32, stall time.Duration) {
-	binary.NativeEndian.PutUint32(d.page[4:], uint32(stall.Milliseconds()))
+// turn makes the disk bad, or fine again; n: milliseconds for diskStalls, of how
+// many calls one fails for diskSomeErrors.
+func (d *badDisk) turn(how, n int32) {
+	binary.NativeEndian.PutUint32(d.page[4:], uint32(n))
 	binary.NativeEndian.PutUint32(d.page, uint32(how))
 }
 

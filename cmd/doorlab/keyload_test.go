@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -52,6 +53,9 @@ func newKeyLoad(t *testing.T, base, apiKey string) *keyLoad {
 	return l
 }
 
+// errTryAgain: 503, nothing is known to have happened; the same key asks again.
+var errTryAgain = errors.New("503")
+
 // work sends command after command. When the server dies under one, it waits
 // for the restart and asks again under the same key, as a client should.
 func (l *keyLoad) work(ctx context.Context, worker int) {
@@ -64,7 +68,11 @@ func (l *keyLoad) work(ctx context.Context, worker int) {
 		for answered := false; !answered; {
 			life := l.life()
 			got, err := l.send(context.Background(), door, key)
-			if answered = err == nil; !answered {
+			switch answered = err == nil; {
+			case errors.Is(err, errTryAgain):
+				pause(ctx)
+				continue
+			case err != nil:
 				l.waitLife(life + 1)
 				continue
 			}
@@ -124,7 +132,10 @@ func (l *keyLoad) send(ctx context.Context, door, key string) (string, error) {
 	switch resp.StatusCode {
 	case 200, 409, 502, 504:
 		return fmt.Sprintf("%d %s", resp.StatusCode, b), nil
+	case 503:
+		return "", fmt.Errorf("%w: %s", errTryAgain, b)
 	}
+	l.t.Errorf("a command was answered %d: %s", resp.StatusCode, b)
 	return "", fmt.Errorf("status %d: %s", resp.StatusCode, b)
 }
 

@@ -17,12 +17,18 @@ const (
 	boardBehind   = "a board isn't equal to its place"
 )
 
-// judge compares what was answered with what is there; the load has had its last life.
+// judge lets the load go on for a while, and compares what was answered with what is there.
 func (x *torture) judge(rounds int) {
-	t := x.t
-	t.Helper()
+	x.t.Helper()
 	x.keys.waitFor(20)
 	x.stop()
+	x.conclude(rounds)
+}
+
+// conclude is judge for a load that has ended.
+func (x *torture) conclude(rounds int) {
+	t := x.t
+	t.Helper()
 	for kind, list := range x.findings() {
 		for _, f := range list[:min(len(list), 20)] {
 			t.Errorf("%s: %s", kind, f)

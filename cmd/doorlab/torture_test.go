@@ -181,7 +181,7 @@ func TestTortureKill(t *testing.T) {
 func TestTorturePowerLoss(t *testing.T) {
 	n := rounds(t)
 	d := newBadDisk(t)
-	d.turn(diskStalls, 5*time.Millisecond) // a sync takes its time, so many kills fall into one
+	d.turn(diskStalls, 5) // a sync takes its time, so many kills fall into one
 	x := newTorture(t, d.env(true))
 	lost := 0
 	for i := range n {

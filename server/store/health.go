@@ -2,20 +2,13 @@ package store
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
-
 	"github.com/doorlab/doorlab/internal/clock"
 )
-
-// ErrCorrupt: the database is damaged. From the first such error on nothing is
-// written any more: what a damaged database takes may not be there later.
-var ErrCorrupt = errors.New("store: the database is corrupt")
 
 // How fresh the last commit must be to speak for the next one, and how long
 // Ping waits for one of its own, both on wall time.
@@ -28,7 +21,7 @@ const (
 
 // health is what the last commit said about the disk.
 type health struct {
-	corrupt atomic.Bool // nothing is written any more
+	corrupt atomic.Bool // nothing is written
 
 	mu      sync.Mutex
 	at      time.Duration // of the last commit
@@ -71,19 +64,6 @@ func (s *Store) committed(batch []*job, err error) {
 	default:
 		h.unsaid++
 	}
-}
-
-// found remembers damage.
-func (s *Store) found(err error) {
-	if err != nil && corrupt(err) {
-		s.health.corrupt.Store(true)
-	}
-}
-
-// corrupt reports whether an error says that the database file is damaged.
-func corrupt(err error) bool {
-	var se sqlite3.Error
-	return errors.Is(err, ErrCorrupt) || errors.As(err, &se) && (se.Code == sqlite3.ErrCorrupt || se.Code == sqlite3.ErrNotADB)
 }
 
 // Ping reports whether the store takes writes and reads; ErrUnavailable, with

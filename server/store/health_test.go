@@ -6,14 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/mattn/go-sqlite3"
 
 	"github.com/doorlab/doorlab/internal/history"
 )
@@ -119,45 +115,6 @@ func TestWriteDoesNotWaitForEver(t *testing.T) {
 			t.Errorf("then: %v", err)
 		}
 	})
-}
-
-// A damaged file isn't opened, and damage found later ends all writing.
-func TestCorruption(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := openTest(t, dir)
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
-	s.committed(nil, fmt.Errorf("of a commit: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt}))
-	for range 2 {
-		if err := s.write(func(*Tx) error { return nil }); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrCorrupt) {
-			t.Errorf("a write after damage was found: %v", err)
-		}
-		if err := s.Ping(); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("ready after damage was found: %v", err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "doorlab.db")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 3 * 4096; i < len(b); i += 512 {
-		copy(b[i:], "this is not a page of a database")
-	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := Open(dir, Options{}); !errors.Is(err, ErrCorrupt) {
-		if err == nil {
-			_ = s.Close()
-		}
-		t.Errorf("a damaged file was opened: %v", err)
-	}
 }
 
 // A commit waits for no reader, however many there are, with a history too.

@@ -60,6 +60,7 @@ type Store struct {
 	phones  []byte
 	writing *sql.DB // one connection
 	reading gated
+	path    string      // of the database
 	q       *db.Queries // on reading
 	max     int
 
@@ -119,7 +120,7 @@ func Open(dir string, o Options) (*Store, error) {
 
 func (s *Store) open(path string, readers int) error {
 	var err error
-	s.wal.path = path + "-wal"
+	s.path, s.wal.path = path, path+"-wal"
 	if s.writing, err = sql.Open(driver, dsn(path, "_journal_mode", "WAL", "_txlock", "immediate")); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}

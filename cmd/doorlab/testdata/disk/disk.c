@@ -2,7 +2,8 @@
 // through here (Go's own calls don't, they pass by libc).
 //
 // DOORLAB_DISK names a file of two ints, read at each call: what is wrong with
-// the disk now, and for how long a sync stalls (milliseconds).
+// the disk now, and for how long a sync stalls (milliseconds), or of how many
+// calls one fails.
 // DOORLAB_UNDO names a file that gets what each write replaced, and a mark when a
 // file was synced: with it a power loss can take back what was not.
 #define _GNU_SOURCE
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FINE, NO_SPACE, WRITE_ERROR, SYNC_ERROR, READ_ONLY, STALL, FORGETS };
+enum { FINE, NO_SPACE, WRITE_ERROR, SYNC_ERROR, READ_ONLY, STALL, FORGETS, READ_ERROR, SOME_ERRORS, HELD };
 enum { NONE, DB, WAL };
 
 struct record {
@@ -32,6 +33,7 @@ static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 
 static int (*real_open)(const char *, int, ...);
 static int (*real_close)(int);
+static ssize_t (*real_pread)(int, void *, size_t, off_t);
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static ssize_t (*real_write)(int, const void *, size_t);
 static int (*real_ftruncate)(int, off_t);
@@ -41,6 +43,7 @@ static int (*real_fdatasync)(int);
 __attribute__((constructor)) static void init(void) {
 	real_open = dlsym(RTLD_NEXT, "open64");
 	real_close = dlsym(RTLD_NEXT, "close");
+	real_pread = dlsym(RTLD_NEXT, "pread64");
 	real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
 	real_write = dlsym(RTLD_NEXT, "write");
 	real_ftruncate = dlsym(RTLD_NEXT, "ftruncate64");
@@ -89,13 +92,20 @@ static void remember(int fd, long off, long len, int truncated) {
 	struct record r = {of(fd), truncated, off, 0, st.st_size};
 	if (truncated) len = st.st_size > off ? st.st_size - off : 0;
 	char *old = malloc(len ? len : 1);
-	ssize_t n = pread(fd, old, len, off);
+	ssize_t n = real_pread(fd, old, len, off);
 	r.len = n > 0 ? n : 0;
 	put(&r, old);
 	free(old);
 }
 
+// unlucky: one of disk[1] calls, of whatever kind.
+static int unlucky(void) {
+	static unsigned calls;
+	return is(SOME_ERRORS) && __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % disk[1] == 0;
+}
+
 static int refused(void) {
+	if (unlucky()) return errno = EIO, 1;
 	if (is(NO_SPACE)) return errno = ENOSPC, 1;
 	if (is(WRITE_ERROR)) return errno = EIO, 1;
 	if (is(READ_ONLY)) return errno = EROFS, 1;
@@ -115,6 +125,12 @@ int close(int fd) {
 	if (fd >= 0 && fd < (int)sizeof kind) kind[fd] = NONE;
 	return real_close(fd);
 }
+
+ssize_t pread64(int fd, void *b, size_t n, off_t off) {
+	if (of(fd) && (is(READ_ERROR) || unlucky())) return errno = EIO, -1;
+	return real_pread(fd, b, n, off);
+}
+ssize_t pread(int fd, void *b, size_t n, off_t off) __attribute__((alias("pread64")));
 
 ssize_t pwrite64(int fd, const void *b, size_t n, off_t off) {
 	if (!of(fd)) return real_pwrite(fd, b, n, off);
@@ -146,7 +162,9 @@ int ftruncate(int fd, off_t size) __attribute__((alias("ftruncate64")));
 static int synced(int fd, int (*real)(int)) {
 	if (!of(fd)) return real(fd);
 	if (is(SYNC_ERROR) || is(NO_SPACE) && of(fd) == DB) return errno = is(SYNC_ERROR) ? EIO : ENOSPC, -1;
+	if (unlucky()) return errno = EIO, -1;
 	if (is(STALL)) usleep(1000 * disk[1]);
+	while (is(HELD)) usleep(1000);
 	if (undo < 0) return real(fd);
 	pthread_mutex_lock(&one); // the page cache is disk enough: what is undone is what counts
 	if (!is(FORGETS)) {

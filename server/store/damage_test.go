@@ -1,0 +1,94 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// misread is what SQLite says of damage, and of a read that the disk failed.
+var misread = fmt.Errorf("of a commit: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt})
+
+// spoil damages a database's file.
+func spoil(t *testing.T, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, "doorlab.db")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 3 * 4096; i < len(b); i += 512 {
+		copy(b[i:], "this is not a page of a database")
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Damage that shows while the database is open ends all writing for good, and a
+// damaged file isn't opened.
+func TestCorruption(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Seed(testWorld(), pepper); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * idleAfter) // the log is empty
+		synctest.Wait()
+		spoil(t, dir)
+		s.committed(nil, misread)
+		for range 3 {
+			if err := s.write(func(*Tx) error { return nil }); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrCorrupt) {
+				t.Errorf("a write after damage was found: %v", err)
+			}
+			if err := s.Ping(); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("ready after damage was found: %v", err)
+			}
+			time.Sleep(2 * lookMost)
+			synctest.Wait()
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if s, err := Open(dir, Options{}); !errors.Is(err, ErrCorrupt) {
+			if err == nil {
+				_ = s.Close()
+			}
+			t.Errorf("a damaged file was opened: %v", err)
+		}
+	})
+}
+
+// What looked like damage and is none stops the writes only until the file has
+// been looked through.
+func TestFalseAlarm(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(t.TempDir(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if err := s.moment(func(*Tx) error { return misread }); !errors.Is(err, misread) {
+			t.Errorf("the read that failed: %v", err)
+		}
+		synctest.Wait()
+		if err := s.Ping(); err != nil {
+			t.Errorf("not ready on a whole file: %v", err)
+		}
+		if err := grow(s); err != nil {
+			t.Errorf("a write to a whole file: %v", err)
+		}
+	})
+}
