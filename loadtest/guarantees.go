@@ -21,6 +21,7 @@ type Guarantees struct {
 	Rows      []judge.Row      `json:"rows,omitempty"`      // of the clauses that the run exercised
 	History   *history.Summary `json:"history,omitempty"`   // of history.ndjson, which was judged
 	NotJudged string           `json:"notJudged,omitempty"` // why there are no rows
+	Foreign   judge.Foreign    `json:"foreign,omitzero"`    // what others did on the target meanwhile
 }
 
 // breached are the clauses that don't hold.
@@ -50,8 +51,9 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 		return nil
 	}
 	parts := [][]history.Event{log.Snapshot()}
+	var bases [][]history.Event
 	for i, base := range t.Control {
-		events, err := client.Client{Base: base, Token: t.token(i), HTTP: client.Trusting(t.TLS)}.History(ctx)
+		found, events, err := client.Client{Base: base, Token: t.token(i), HTTP: client.Trusting(t.TLS)}.HistoryFrom(ctx, t.Marks, i)
 		if err != nil {
 			res.Guarantees.NotJudged = "not judged: " + err.Error()
 			res.Reasons = append(res.Reasons, "the history could not be read: "+err.Error())
@@ -60,10 +62,15 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 			}
 			return nil
 		}
-		parts = append(parts, events)
+		bases, parts = append(bases, found), append(parts, events)
 	}
 	events := history.Merge(parts...)
-	res.Guarantees.Rows = exercised(judge.Ledger(judge.Judge(judge.NewView(events)), nil, judge.Basis{}))
+	if t.Marks != nil {
+		events = history.Since(r.begun, bases, parts)
+	}
+	view := judge.NewView(events)
+	res.Guarantees.Rows = exercised(judge.Ledger(judge.Judge(view), nil, judge.Basis{}))
+	res.Guarantees.Foreign = view.Foreign()
 	for _, row := range res.Guarantees.breached() {
 		res.Reasons = append(res.Reasons, row.Clause+": "+row.Number)
 		res.Verdict = Fail
@@ -114,6 +121,9 @@ func (g *Guarantees) text() string {
 	}
 	fmt.Fprintf(&b, "guarantees that the run exercised (%d breached):\n", len(g.breached()))
 	_ = judge.WriteLedger(&b, g.Rows) // into memory
+	if told := g.Foreign.String(); told != "" {
+		fmt.Fprintf(&b, "note: %s\n", told)
+	}
 	for _, row := range g.breached() {
 		if row.FirstBad != nil {
 			fmt.Fprintf(&b, "\n%s %s\n%s", row.Clause, row.Promise, row.FirstBad)

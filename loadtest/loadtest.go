@@ -24,6 +24,9 @@ type Target struct {
 	Tokens       []string // ... or one of each
 	Places       []Place
 	TLS          *tls.Config // what is trusted over https; nil: the machine's authorities
+	// Marks are, for each of Control, the number of the last event before the run;
+	// nil for a target that is the run's own.
+	Marks []int64
 }
 
 // Place is one place and a key that may move its doors.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
@@ -38,6 +39,7 @@ type runner struct {
 	trust  *tls.Config
 	doors  []door
 	seed   int64
+	begun  history.Event  // when and where the run began
 	encode vegeta.Encoder // results.bin
 
 	sources  []http.RoundTripper // one a place
@@ -65,6 +67,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 			r.follower.Go(func() { r.api.domain.follow(ctx, r.via, t.Control[0], t.ControlToken) })
 		}
 	}
+	r.begun = history.Event{At: r.api.now().UnixMilli(), WallNs: clock.WallNow().UnixNano(), Text: r.api.run}
 	r.api.promise = r.api.readPromise(ctx, r.via)
 	return r, r.open(ctx, choose(t.Places, r.plan.Places))
 }

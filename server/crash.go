@@ -32,6 +32,9 @@ func (c *crashPoints) arm(at string, die func()) error {
 	return nil
 }
 
+// disarm forgets an armed point that no command has come to.
+func (c *crashPoints) disarm() { c.armed.Store(nil) }
+
 // pass is called at every point of every command; one crash per arming.
 func (c *crashPoints) pass(p command.Point) {
 	if a := c.armed.Load(); a != nil && a.at == p && c.armed.CompareAndSwap(a, nil) {

@@ -153,13 +153,13 @@ func (f *Fleet) startControl(l net.Listener, token string, spool *history.Spool,
 				}
 			}
 			return spool.WriteSince(w, since)
-		}, func(on bool) (err error) {
+		}, func(on bool) (seq int64, err error) {
 			if on {
 				_, err = spool.Start()
 			} else {
 				spool.Stop()
 			}
-			return err
+			return spool.Len(), err
 		})
 		server.route(r)
 		f.fleet.Routes(r.With(server.fresh))

@@ -34,26 +34,27 @@ func (t *Testbed) kept() func(history.Event) {
 func (t *Testbed) recording() bool { return t.spool == nil || t.spool.Recording() }
 
 // record begins and ends a recording. One that begins holds the present state:
-// boards, connections, applied revisions, and each place's content.
-func (t *Testbed) record(on bool) error {
+// boards, connections, applied revisions, and each place's content. It returns the
+// number of the last event up to now.
+func (t *Testbed) record(on bool) (seq int64, err error) {
 	if t.spool == nil {
-		return nil // always on
+		return t.History.Len(), nil // always on
 	}
 	l := t.life.Load()
 	if !on {
 		if t.spool.Stop() && l != nil {
-			return l.server.Record(false)
+			return 0, l.server.Record(false)
 		}
-		return nil
+		return 0, nil
 	}
 	if l == nil {
-		return errRestarting
+		return 0, errRestarting
 	}
 	fresh, err := t.spool.Start()
 	if err == nil && fresh {
 		err = l.server.Record(true)
 	}
-	return err
+	return t.spool.Len(), err
 }
 
 // writeHistory writes the events after seq. Where nothing is recorded yet, that
@@ -63,7 +64,7 @@ func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
 		return t.History.WriteSince(w, seq)
 	}
 	if !t.spool.Recording() {
-		if err := t.record(true); err != nil {
+		if _, err := t.record(true); err != nil {
 			return err
 		}
 	}
@@ -82,7 +83,7 @@ func (t *Testbed) timeline(placeID string) (*why.Timeline, error) {
 		return out, nil
 	}
 	if !t.spool.Recording() {
-		if err := t.record(true); err != nil {
+		if _, err := t.record(true); err != nil {
 			return nil, err
 		}
 	}

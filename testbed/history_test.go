@@ -42,7 +42,7 @@ func TestHistoryOnDemand(t *testing.T) {
 		t.Fatalf("%d events in memory, recording %v", tb.History.Len(), tb.spool.Recording())
 	}
 	lab := tb.lab()
-	if err := lab.Record(t.Context(), true); err != nil {
+	if _, err := lab.Record(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	openMany(t, tb, "within", 80)
@@ -69,7 +69,7 @@ func TestHistoryOnDemand(t *testing.T) {
 			t.Errorf("%s: %s %v", row.Clause, row.Number, row.FirstBad)
 		}
 	}
-	if err := lab.Record(t.Context(), false); err != nil {
+	if _, err := lab.Record(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if tb.spool.Recording() {

@@ -123,3 +123,12 @@ func (t *Testbed) postRestart(w http.ResponseWriter, r *http.Request) {
 func (t *Testbed) getRestart(w http.ResponseWriter, _ *http.Request) {
 	control.Data(w, map[string]any{"lives": t.Lives()})
 }
+
+// deleteRestart is DELETE /restart: a crash point that no command has come to is
+// forgotten.
+func (t *Testbed) deleteRestart(w http.ResponseWriter, _ *http.Request) {
+	if l := t.life.Load(); l != nil {
+		l.server.Disarm()
+	}
+	control.Data(w, map[string]any{"lives": t.Lives()})
+}

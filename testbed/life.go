@@ -83,6 +83,7 @@ func (l *life) mountControl(t *Testbed, token string) {
 		r.Get("/seats/{id}", func(w http.ResponseWriter, r *http.Request) { control.Data(w, t.seat(chi.URLParam(r, "id"))) })
 		r.Get("/restart", t.getRestart)
 		r.Post("/restart", t.postRestart)
+		r.Delete("/restart", t.deleteRestart)
 	})
 }
 

@@ -111,7 +111,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	}
 	t.Ready.Ready = true
 	if c.Recorded && t.spool != nil {
-		if err := t.record(true); err != nil {
+		if _, err := t.record(true); err != nil {
 			return nil, err
 		}
 	}

@@ -30,14 +30,16 @@ func (a *aim) record(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 		defer cancel()
 		for i := range a.control {
-			_ = a.lab(i).Record(ctx, false) // a target that is gone keeps nothing
+			_, _ = a.lab(i).Record(ctx, false) // a target that is gone keeps nothing
 		}
 		return stop()
 	}
 	for i := range a.control {
-		if err := a.lab(i).Record(ctx, true); err != nil {
+		mark, err := a.lab(i).Record(ctx, true)
+		if err != nil {
 			return callError(err)
 		}
+		a.marks = append(a.marks, mark)
 	}
 	return nil
 }

@@ -141,7 +141,8 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 		if err := clearOut(out); err != nil {
 			return engine.Result{}, err
 		}
-		return engine.Run(ctx, a.engine(), files, o)
+		res, err := engine.Run(ctx, a.engine(), files, o)
+		return res, errors.Join(err, a.stop())
 	}
 	if f.world != "" { // a broken one is told before the first file starts
 		if _, err := f.places(0); err != nil {
@@ -197,7 +198,7 @@ func (f *targetFlags) boardsFor(file *engine.File) int {
 
 // engine is the target as scenarios see it.
 func (a *aim) engine() engine.Target {
-	t := engine.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, TLS: a.trust}
+	t := engine.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}
 	for _, p := range a.places {
 		t.Places = append(t.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
 	}

@@ -109,7 +109,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, plan loadtest.Plan, o 
 		o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
 	}
 	o.Progress, o.Judge = e.err, true
-	t := loadtest.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, TLS: a.trust}
+	t := loadtest.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}
 	if len(a.tokens) > 0 {
 		t.ControlToken = a.tokens[0]
 	}

@@ -41,6 +41,7 @@ func TestMuseum(t *testing.T) {
 	if v := m.play(none); v.By != "" || v.First != "exit code 0" {
 		t.Fatalf("the same build without a bug: %s %s", v.By, v.First)
 	}
+	t.Run("on a shared target", func(t *testing.T) { m.shared(t) })
 	visits := make([]visit, len(list))
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -64,6 +65,30 @@ func TestMuseum(t *testing.T) {
 	wg.Wait()
 	if all {
 		writeMuseum(t, visits)
+	}
+}
+
+// shared plays a bug on a server that runs on and on: each of several runs finds
+// it, the first one and those that begin after it, in another order too.
+func (m museum) shared(t *testing.T) {
+	const planted = "denied-revoked-moves-relay"
+	any0 := "127.0.0.1:0"
+	server := startBin(t, m.bin, []string{"DOORLAB_BUG=" + planted}, "up", "--json", "--clock", "virtual", "--boards", "20", "--http", any0, "--mqtt", any0, "--control", any0, "--control-token", "t").server()
+	var b bug.Bug
+	for _, x := range bug.Museum() {
+		if x.Name == planted {
+			b = x
+		}
+	}
+	for i, more := range [][]string{nil, nil, {"--shuffle"}} {
+		dir := filepath.Join(m.dir, fmt.Sprint(planted, i))
+		args := append([]string{"check", "--out", dir, "--target", server.HTTP, "--control", server.Control, "--control-token", "t", "permits_values"}, more...)
+		for _, f := range b.With {
+			args = append(args, scenarioFile(f))
+		}
+		if v := m.judged(b, filepath.Join(dir, "verdicts.json"), args...); v.By == "" {
+			t.Errorf("run %d on the same server: %s SURVIVED: %s", i+1, planted, v.First)
+		}
 	}
 }
 

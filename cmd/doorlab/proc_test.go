@@ -71,7 +71,20 @@ func command(more []string, args ...string) *exec.Cmd {
 // startWith is start with more environment.
 func startWith(t *testing.T, more []string, args ...string) *proc {
 	t.Helper()
-	p := &proc{t: t, cmd: command(more, args...), stderr: &lockedBuffer{}, ended: make(chan struct{})}
+	return startCmd(t, command(more, args...))
+}
+
+// startBin is startWith of another binary.
+func startBin(t *testing.T, bin string, more []string, args ...string) *proc {
+	t.Helper()
+	cmd := exec.Command(bin, args...)
+	cmd.Env = append(os.Environ(), more...)
+	return startCmd(t, cmd)
+}
+
+func startCmd(t *testing.T, cmd *exec.Cmd) *proc {
+	t.Helper()
+	p := &proc{t: t, cmd: cmd, stderr: &lockedBuffer{}, ended: make(chan struct{})}
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -85,7 +98,7 @@ func startWith(t *testing.T, more []string, args ...string) *proc {
 	p.ready, err = r.ReadBytes('\n')
 	if err != nil {
 		_ = p.cmd.Wait()
-		t.Fatalf("doorlab %v was not ready: %v\n%s", args, err, p.stderr)
+		t.Fatalf("%v was not ready: %v\n%s", cmd.Args, err, p.stderr)
 	}
 	go func() {
 		_, _ = r.WriteTo(&bytes.Buffer{})

@@ -59,6 +59,7 @@ type aim struct {
 	tokens  []string // one each
 	trust   *tls.Config
 	web     *http.Client // of every call; nil = the default
+	marks   []int64      // of each: the last event before this run; nil = the target is this run's own
 	places  []client.Place
 	stop    func() error
 }

@@ -10,15 +10,21 @@ import (
 
 // HistoryRoute mounts GET /history: every event of the run, one JSON object per
 // line; ?since= a sequence number leaves out what came up to it. POST and DELETE
-// /history/recording call record: a run begins, a run ends.
-func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error, record func(on bool) error) {
+// /history/recording call record: a run begins, a run ends. The answer's seq is the
+// last event before the run.
+func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error, record func(on bool) (seq int64, err error)) {
 	set := func(on bool) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			if err := record(on); err != nil {
+			seq, err := record(on)
+			if err != nil {
 				Fail(w, http.StatusServiceUnavailable, "storage_unavailable", "the recording can't begin: "+err.Error(), nil)
 				return
 			}
-			Data(w, map[string]bool{"recording": on})
+			if !on {
+				Data(w, map[string]any{"recording": false})
+				return
+			}
+			Data(w, map[string]any{"recording": true, "seq": seq})
 		}
 	}
 	r.Post("/history/recording", set(true))

@@ -42,6 +42,7 @@ const (
 	Attached  = "attached"  // ... and brought back: BoardID
 	// Everybody.
 	Label = "label" // a scenario's mark
+	Begun = "begun" // a run begins here: what came before is the state it found
 	World = "world" // what follows happened in a world of its own: Text is its scenario file
 )
 

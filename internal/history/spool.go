@@ -3,13 +3,11 @@ package history
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
-	"slices"
 	"sync"
 )
 
@@ -35,11 +33,10 @@ type Spool struct {
 	limit int64
 
 	mu       sync.Mutex
-	moved    sync.Cond          // written, err or file changed
-	standing map[standing]Event // Seq: order among them
-	seen     int64              // standing events so far
-	file     *os.File           // nil = nothing is recorded
-	users    int                // who asked for the recording
+	moved    sync.Cond // written, err or file changed
+	standing Standing
+	file     *os.File // nil = nothing is recorded
+	users    int      // who asked for the recording
 	pending  []Event
 	n        int64 // events of the recording
 	written  int64 // ... in the file
@@ -47,13 +44,10 @@ type Spool struct {
 	err      error // the recording isn't whole
 }
 
-// standing names what an event says the present state of.
-type standing struct{ what, boardID, detail string }
-
 // NewSpool is a spool that records into an unnamed file of dir and stamps events
 // without a WallNs with wall.
 func NewSpool(dir string, wall func() int64) *Spool {
-	s := &Spool{dir: dir, wall: wall, limit: spoolLimit, standing: map[standing]Event{}}
+	s := &Spool{dir: dir, wall: wall, limit: spoolLimit}
 	s.moved.L = &s.mu
 	return s
 }
@@ -65,7 +59,9 @@ func (s *Spool) Append(e Event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stand(e)
+	if e.Kind != Content { // the server tells it when a recording begins
+		s.standing.See(e)
+	}
 	if s.file != nil {
 		s.add(e)
 	}
@@ -83,33 +79,6 @@ func (s *Spool) add(e Event) {
 		s.pending = append(s.pending, e)
 	}
 	s.moved.Broadcast()
-}
-
-// stand keeps an event that a later recording begins with; s.mu is held.
-func (s *Spool) stand(e Event) {
-	k, over := standing{e.Kind, e.BoardID, ""}, false
-	switch e.Kind {
-	case Started:
-		k.detail = e.Text
-	case Door:
-		k.detail = e.DoorID
-	case Applied, Netloss:
-	case Online, Offline:
-		k.what, over = Online, e.Kind == Offline
-	case Line:
-		k.detail, over = e.Text, e.Op == "up"
-	case Detached, Attached:
-		k.what, over = Detached, e.Kind == Attached
-	default:
-		return
-	}
-	if over {
-		delete(s.standing, k)
-		return
-	}
-	s.seen++
-	e.Seq = s.seen
-	s.standing[k] = e
 }
 
 // Recording reports whether events are recorded.
@@ -136,16 +105,8 @@ func (s *Spool) Start() (fresh bool, err error) {
 		return false, errors.Join(err, f.Close())
 	}
 	s.file, s.users, s.pending, s.n, s.written, s.size, s.err = f, 1, nil, 0, 0, 0, nil
-	list := make([]Event, 0, len(s.standing))
-	for _, e := range s.standing {
-		list = append(list, e)
-	}
-	slices.SortFunc(list, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
-	s.pending = make([]Event, 0, len(list))
-	for i, e := range list { // however many boards there are
-		e.Seq = int64(i + 1)
-		s.pending = append(s.pending, e)
-	}
+	list := s.standing.Events()
+	s.pending = list // however many boards there are
 	s.n = int64(len(list))
 	go s.write(f)
 	return true, nil
@@ -165,6 +126,13 @@ func (s *Spool) Stop() (over bool) {
 	s.file, s.pending = nil, nil // write closes it
 	s.moved.Broadcast()
 	return true
+}
+
+// Len is how many events the recording has, which is also the last Seq.
+func (s *Spool) Len() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
 }
 
 // write brings the events of one recording to its file until it ends.

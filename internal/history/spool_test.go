@@ -38,7 +38,7 @@ func TestSpool(t *testing.T) {
 		s.Append(Event{Kind: Online, BoardID: "b"})
 		s.Append(Event{Kind: Offline, BoardID: "b"})
 	}
-	if n := len(s.standing) + len(s.pending); n != 3 || s.Recording() {
+	if n := len(s.standing.last) + len(s.pending); n != 3 || s.Recording() {
 		t.Errorf("%d events in memory after 80,000, recording %v; want the 3 that stand", n, s.Recording())
 	}
 	if got := readSpool(t, s, 0); len(got) != 0 {

@@ -62,6 +62,7 @@ func (v *View) boardDecides(n *decisions, b *board) {
 		orphan[e] = b.truth
 	}
 	line, resuming := lineState{}, false // resuming: came back from over 36 h and has not acknowledged yet
+	var joined *history.Event            // the run has just begun: its first presentation may have moved the relay before
 	for _, e := range b.onsite {
 		line.see(e)
 		switch {
@@ -69,7 +70,12 @@ func (v *View) boardDecides(n *decisions, b *board) {
 			resuming = over(e.OutageAgeMs)
 		case e.Kind == history.Applied:
 			resuming = false
+		case e.Kind == history.Begun:
+			joined = e
+		case e.Kind == history.Presented && joined != nil && paired.lines[e] == nil && e.WallNs-joined.WallNs < PairMs*1e6:
+			joined = nil
 		case e.Kind == history.Presented:
+			joined = nil
 			n.presented(b, p, presentation{e, paired.lines[e], line, resuming})
 		case orphan[e]:
 			n.byNobody(b, e, &line)

@@ -77,6 +77,10 @@ type rester struct {
 	out      []outage
 	line     lineState
 	channels map[int]*restingChannel
+	// joined: the run began in this outage, so what the channels showed before isn't
+	// known; it is judged from the next contact on.
+	joined bool
+	spoken bool // the server has spoken to the board since its hello
 }
 
 // restingChannel is what a channel shows: its behaviour in an outage ("hold",
@@ -97,7 +101,7 @@ func (b *board) outages(t *tally, end int64) []outage {
 		r.line.see(e)
 		r.see(e)
 	}
-	if since, known := end-r.line.downAt, r.line.known && r.line.downAt != 0 && !r.line.lost; known && !r.line.detached && b.truth {
+	if since, known := end-r.line.downAt, !r.joined && r.line.known && r.line.downAt != 0 && !r.line.lost; known && !r.line.detached && b.truth {
 		if low, _, ok := r.line.age(end); ok && r.cur.age >= 0 && low > 0 && since > r.cur.age {
 			r.cur.age, r.cur.silent = since, r.line.silent
 			if r.cur.last == nil {
@@ -117,7 +121,13 @@ func (r *rester) end() {
 }
 
 func (r *rester) see(e *history.Event) {
+	if r.joined {
+		r.meanwhile(e)
+		return
+	}
 	switch e.Kind {
+	case history.Begun:
+		r.joined, r.out = !r.line.known || r.line.downAt != 0 || !r.spoken, nil
 	case history.Netloss:
 		var next outagePolicy // its own map: earlier outages keep theirs
 		if json.Unmarshal([]byte(e.Text), &next) == nil {
@@ -130,9 +140,11 @@ func (r *rester) see(e *history.Event) {
 	case history.Attached:
 		r.end()
 	case history.Online:
+		r.spoken = false
 		r.age(e)
 		r.end()
 	case history.Applied:
+		r.spoken = true
 		r.contact(e)
 	case history.Presented:
 		if e.OutageAgeMs != 0 {
@@ -140,6 +152,19 @@ func (r *rester) see(e *history.Event) {
 		}
 	case history.Actuation:
 		r.actuation(e)
+	}
+}
+
+// meanwhile takes in what stays of an outage in which the run began.
+func (r *rester) meanwhile(e *history.Event) {
+	command := e.Kind == history.Actuation && (e.Cause == "command" || e.Cause == "hold_end")
+	switch {
+	case e.Kind == history.Applied && r.line.downAt == 0:
+		r.joined, r.spoken, r.cur = false, true, outage{policy: r.policy, rests: map[int][]*history.Event{}}
+	case e.Kind == history.Netloss || e.Kind == history.Wiped || e.Kind == history.Detached || command:
+		r.joined = false
+		r.see(e)
+		r.joined = true
 	}
 }
 

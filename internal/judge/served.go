@@ -153,8 +153,9 @@ func (d *deciding) ruled(p *place, first *call, holder func(rev int64) (phone st
 // all since.
 func (p *place) revisions(first, last *call) []int64 {
 	out := []int64{p.content.base}
-	for _, c := range p.commits {
+	for _, c := range p.raised {
 		switch {
+		case c.Revision < p.content.base || out[len(out)-1] == c.Revision:
 		case before(c, first.started()):
 			out = []int64{c.Revision}
 		case before(c, last.Event):

@@ -113,6 +113,9 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 	switch {
 	case len(t.found) > 0:
 		f := t.first()
+		if v.notOurs(f.e) {
+			f.why += " (given by somebody else while the run went on)"
+		}
 		out.Status = Fail
 		out.FirstBad = &Bad{Event: *f.e, Why: f.why, Timeline: v.timeline(f.e)}
 		out.Number = fmt.Sprintf("%s bad of %s: %s", count(len(t.found)), count(t.checked+t.real), f.why)

@@ -37,6 +37,9 @@ type View struct {
 	driven     func() book                       // how long relays were
 	served     func() book                       // links and phones decided by the server
 
+	begun *history.Event  // the run's beginning, nil where the history has the target's whole life
+	early map[string]bool // commands in flight when the run began: others gave them, and half of their story is missing
+
 	end     int64 // last domain time
 	endWall int64
 }
@@ -83,6 +86,7 @@ type board struct {
 type place struct {
 	id      string
 	commits []*history.Event // rising by revision
+	raised  []*history.Event // the same with what they changed: a run may have begun between the two
 	digests map[int64]string
 	content content
 }
@@ -113,7 +117,7 @@ func Told(events []history.Event) bool {
 func newView(parts [][]history.Event) *View {
 	v := &View{
 		events: parts, commands: map[string]*command{}, keys: map[string]*keyUse{},
-		boards: map[string]*board{}, places: map[string]*place{}, seats: map[string]*seat{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{},
+		boards: map[string]*board{}, places: map[string]*place{}, seats: map[string]*seat{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{}, early: map[string]bool{},
 	}
 	for _, p := range parts {
 		for i := range p {
@@ -141,6 +145,11 @@ func (v *View) add(e *history.Event) {
 		v.starts = append(v.starts, e)
 		for _, b := range v.everyBoard() {
 			b.conn, b.onsite = append(b.conn, e), append(b.onsite, e)
+		}
+	case history.Begun:
+		v.begun = e
+		for _, b := range v.everyBoard() {
+			b.onsite = append(b.onsite, e)
 		}
 	case history.Committed, history.Content:
 		v.place(e.PlaceID).add(e)
@@ -215,7 +224,9 @@ func (v *View) command(e *history.Event) *command {
 	if c == nil {
 		c = &command{id: e.CommandID}
 		v.commands[e.CommandID] = c
-		v.order = append(v.order, c)
+		if v.early[c.id] = v.isEarly(e); !v.early[c.id] {
+			v.order = append(v.order, c)
+		}
 	}
 	fill := func(to *string, from string) {
 		if *to == "" {
@@ -231,6 +242,16 @@ func (v *View) command(e *history.Event) *command {
 		fill(&c.op, e.Op)
 	}
 	return c
+}
+
+// EarlyMs is how long after the beginning of a run, on the wall, a command may still
+// be in progress that was given before.
+const EarlyMs = 15 * 1000
+
+// isEarly: the first that is told of a command comes after its intent, soon after
+// the run's beginning.
+func (v *View) isEarly(e *history.Event) bool {
+	return v.begun != nil && e.Kind != history.Intent && e.Kind != history.Answer && e.WallNs-v.begun.WallNs < EarlyMs*1e6
 }
 
 func (v *View) addRecord(e *history.Event) {

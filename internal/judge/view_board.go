@@ -125,6 +125,9 @@ func (v *View) place(id string) *place {
 }
 
 func (p *place) add(e *history.Event) {
+	if e.Op != history.ContentBase {
+		p.raised = append(p.raised, e)
+	}
 	if e.Kind == history.Content {
 		p.content.add(e)
 		return
@@ -137,5 +140,6 @@ func (p *place) add(e *history.Event) {
 
 func (p *place) finish() {
 	slices.SortStableFunc(p.commits, func(a, b *history.Event) int { return int(a.Revision - b.Revision) })
+	slices.SortStableFunc(p.raised, func(a, b *history.Event) int { return int(a.Revision - b.Revision) })
 	p.content.finish()
 }

@@ -23,7 +23,13 @@ type Target struct {
 	Places       []Place  `json:"places"`
 	// TLS is what is trusted over https; nil = the machine's authorities.
 	TLS *tls.Config `json:"-"`
+	// Marks are, for each of Control, the number of the last event before the run;
+	// nil for a target that is the run's own.
+	Marks []int64 `json:"-"`
 }
+
+// Shared: others used the target before the run, or do so meanwhile.
+func (t Target) Shared() bool { return len(t.Marks) > 0 }
 
 // Place is one place and a key with both scopes.
 type Place struct {
@@ -45,6 +51,7 @@ type Result struct {
 	Reason     string            `json:"reason,omitempty"`  // the first thing that keeps it from PASS
 	Trouble    string            `json:"trouble,omitempty"` // what was not seen of the target: BLOCKED at least
 	Notes      []string          `json:"notes,omitempty"`   // what a reader has to know of the run beside its verdicts
+	Foreign    judge.Foreign     `json:"foreign,omitzero"`  // what others did on the target meanwhile
 	Unreached  bool              `json:"unreached,omitempty"`
 	Files      []FileResult      `json:"files"`
 	Ledger     []judge.Row       `json:"ledger"`
@@ -133,7 +140,12 @@ func (res *Result) Note(format string, args ...any) {
 func (res *Result) Settle(events []history.Event) {
 	var verdicts [][]judge.Verdict
 	for _, world := range worlds(events) {
-		verdicts = append(verdicts, judge.Judge(judge.NewView(world)))
+		view := judge.NewView(world)
+		verdicts = append(verdicts, judge.Judge(view))
+		if foreign := view.Foreign(); foreign.String() != "" {
+			res.Foreign = foreign
+			res.Note("%s", foreign)
+		}
 	}
 	res.settle(events, judge.Combine(verdicts...))
 }

@@ -52,13 +52,18 @@ func (a *answer) field(name string) any {
 }
 
 func (a *answer) text(path ...string) string {
+	s, _ := a.value(path...).(string)
+	return s
+}
+
+// value is what lies at a path of the body, nil for nothing.
+func (a *answer) value(path ...string) any {
 	v := a.Body
 	for _, p := range path {
 		m, _ := v.(map[string]any)
 		v = m[p]
 	}
-	s, _ := v.(string)
-	return s
+	return v
 }
 
 // short says an answer in one line.

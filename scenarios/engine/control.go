@@ -24,6 +24,9 @@ type lab struct {
 	fleet []string // those with boards
 
 	mode string // of the clock
+
+	watch *run    // sees what is changed
+	marks []int64 // of each of all: the last event before the run; nil = the target is the run's own
 }
 
 // board is what GET /boards says.
@@ -54,7 +57,7 @@ type clockView struct {
 }
 
 func newLab(t Target) *lab {
-	l := &lab{http: &http.Client{Transport: transport(nil, t.TLS)}, token: map[string]string{}, all: t.Control}
+	l := &lab{http: &http.Client{Transport: transport(nil, t.TLS)}, token: map[string]string{}, all: t.Control, marks: t.Marks}
 	for i, base := range t.Control {
 		l.token[base] = t.ControlToken
 		if i < len(t.Tokens) {
@@ -72,7 +75,15 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 	}
 	h := jsonHeader()
 	h.Set("Authorization", "Bearer "+l.token[base])
-	return send(ctx, l.http, method, base+"/lab/v1"+path, h, raw)
+	if err := l.watch.beforeLab(ctx, method, path); err != nil {
+		return nil, err
+	}
+	sent := l.watch.sendNow()
+	a, err := send(ctx, l.http, method, base+"/lab/v1"+path, h, raw)
+	if err == nil {
+		l.watch.madeLab(base, method, path, body, sent, a)
+	}
+	return a, err
 }
 
 // ask is call for what must succeed, decoded into out.
@@ -240,14 +251,15 @@ func (l *lab) journal(ctx context.Context, base, boardID string) (lines []journa
 	return lines, err
 }
 
-// history fetches the events of every listener.
-func (l *lab) history(ctx context.Context) (out [][]history.Event, err error) {
-	for _, base := range l.all {
-		events, err := client.Client{Base: base, Token: l.token[base], HTTP: l.http}.History(ctx)
+// history fetches the events of every listener; for a run on a shared target also
+// the state that it found at each.
+func (l *lab) history(ctx context.Context) (bases, out [][]history.Event, err error) {
+	for i, base := range l.all {
+		before, events, err := client.Client{Base: base, Token: l.token[base], HTTP: l.http}.HistoryFrom(ctx, l.marks, i)
 		if err != nil {
-			return out, err
+			return bases, out, err
 		}
-		out = append(out, events)
+		bases, out = append(bases, before), append(out, events)
 	}
-	return out, nil
+	return bases, out, nil
 }

@@ -65,6 +65,9 @@ var requests atomic.Int64
 
 // attempt sends once and records it in the history.
 func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, error) {
+	if err := r.before(ctx, q); err != nil {
+		return nil, err
+	}
 	e, isCommand := r.commandEvent(q, h)
 	if isCommand {
 		e.Kind = history.Attempt
@@ -74,6 +77,7 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	a, err := send(ctx, r.api.http, q.method, r.api.base+q.path, h, q.body)
 	if err == nil {
 		r.called(q, h, "", sent, a)
+		r.made(q, a)
 	}
 	if isCommand && err == nil {
 		e.Kind = history.Answer

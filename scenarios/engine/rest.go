@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 )
@@ -13,6 +15,9 @@ import (
 // settle takes the laboratory back to rest between files: no faults, time
 // running, every board online.
 func (r *run) settle(ctx context.Context, wait bool) error {
+	if err := r.lab.alive(ctx); err != nil {
+		return err
+	}
 	for _, base := range r.lab.fleet {
 		if err := r.lab.ask(ctx, base, http.MethodPost, "/faults/reset", nil, nil); err != nil {
 			return err
@@ -29,6 +34,26 @@ func (r *run) settle(ctx context.Context, wait bool) error {
 		return nil
 	}
 	return r.synced(ctx, nil, 60*time.Second)
+}
+
+// alive disarms a death to which no command has come, and waits for the next life
+// of a server that has just died.
+func (l *lab) alive(ctx context.Context) error {
+	for began := clock.Mono(); ; {
+		a, err := l.call(ctx, l.main, http.MethodDelete, "/restart", nil)
+		if err == nil && a.Status != http.StatusServiceUnavailable {
+			return nil
+		}
+		if err == nil {
+			err = fmt.Errorf("the server did not begin another life: %s", a.short())
+		}
+		if clock.Mono()-began > reviveTime {
+			return err
+		}
+		if err := client.Pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // How a run comes to rest: boards get a while of wall time to catch up, then the
@@ -57,6 +82,23 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 	}
 	if err != nil {
 		res.Trouble = "the target did not come to rest: " + err.Error()
+	}
+}
+
+// leaveWithin bounds the putting back of what a file changed, in wall time.
+const leaveWithin = 2 * time.Minute
+
+// leave puts back what a file changed of a target that others use, so that the next
+// file and the next run find it as this one did.
+func (r *run) leave(ctx context.Context, res *Result) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	defer cancel()
+	err := r.settle(ctx, true)
+	if back := r.putBack(ctx); err == nil {
+		err = back
+	}
+	if err != nil && res.Trouble == "" {
+		res.Trouble = "the target could not be put back as it was: " + err.Error()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -31,6 +32,10 @@ type run struct {
 	mask   mask
 	phones phones
 	unread error // the target's documents that could not be read
+	begun  history.Event
+
+	undo    undo        // of the file that is played
+	undoing atomic.Bool // what is done now isn't undone
 
 	mu         sync.Mutex
 	offset     time.Duration // domain time minus wall time, while running
@@ -61,6 +66,9 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 			continue
 		}
 		played := r.playFile(ctx, f)
+		if r.target.Shared() && r.lab != nil {
+			r.leave(ctx, &res)
+		}
 		res.Files = append(res.Files, played)
 		over = stopsAt(opt, played)
 	}
@@ -127,6 +135,7 @@ func newRun(target Target, opt Options) *run {
 	}
 	if len(target.Control) > 0 {
 		r.lab = newLab(target)
+		r.lab.watch = r
 	}
 	return r
 }
@@ -167,6 +176,7 @@ func (r *run) begin(ctx context.Context) error {
 		}
 		r.saw(c)
 	}
+	r.begun = history.Event{At: r.now().UnixMilli(), WallNs: clock.WallNow().UnixNano(), Text: r.id}
 	r.dir = &directory{run: r}
 	return r.dir.load(ctx)
 }
@@ -213,19 +223,24 @@ func (r *run) targetInfo() map[string]any {
 // judge merges the histories, runs the checkers and writes the ledger.
 func (r *run) judge(ctx context.Context, res *Result) {
 	parts := [][]history.Event{r.log.Snapshot()}
+	var bases [][]history.Event
 	if r.lab != nil {
-		others, err := r.lab.history(ctx)
+		found, others, err := r.lab.history(ctx)
 		if err != nil {
 			res.Trouble = "the history could not be fetched: " + err.Error()
 		}
-		parts = append(parts, others...)
+		bases, parts = found, append(parts, others...)
 	}
 	if r.unread != nil && res.Trouble == "" {
 		res.Trouble = "answers were not checked: " + oneLine(r.unread)
 	}
 	res.Trouble = r.mask.text(res.Trouble)
 	res.Assertions = r.assertions
-	res.Settle(history.Merge(parts...))
+	if r.target.Shared() {
+		res.Settle(history.Since(r.begun, bases, parts))
+	} else {
+		res.Settle(history.Merge(parts...))
+	}
 }
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -63,7 +63,7 @@ func (s *scope) get(name string) (any, bool) {
 }
 
 // builtins are the names that every expression sees besides expr's own.
-var builtins = []string{"at", "phone", "uid", "json", "seconds", "seed", "file", "target", "it", "label"}
+var builtins = []string{"at", "phone", "uid", "json", "seconds", "clock_change", "seed", "file", "target", "it", "label"}
 
 // functions are the built-in names of a file.
 func (f *fileRun) functions() map[string]any {
@@ -86,12 +86,36 @@ func (f *fileRun) functions() map[string]any {
 			d, err := duration(text)
 			return d.Seconds(), err
 		},
-		"phone": func(name string) string { return f.phone(name) },
-		"uid":   func(name string) string { return f.uid(name) },
+		// clock_change("Europe/Berlin", "forward") is the date on which the zone's clocks
+		// go forward (or back) next.
+		"clock_change": func(zone, way string) (string, error) { return clockChange(f.run.now(), zone, way) },
+		"phone":        func(name string) string { return f.phone(name) },
+		"uid":          func(name string) string { return f.uid(name) },
 		"json": func(v any) (string, error) {
 			b, err := json.Marshal(v)
 			return string(b), err
 		},
+	}
+}
+
+// clockChange is the date, in its zone, of the next time that clocks go forward or
+// back, two days from now at the earliest.
+func clockChange(now time.Time, zone, way string) (string, error) {
+	loc, err := time.LoadLocation(zone)
+	if err != nil {
+		return "", err
+	}
+	for at := now.Add(48 * time.Hour).In(loc); ; {
+		_, before := at.Zone()
+		_, next := at.ZoneBounds()
+		if next.IsZero() || next.Sub(now) > 5*365*24*time.Hour {
+			return "", fmt.Errorf("no clock in %s goes %s within 5 years", zone, way)
+		}
+		_, after := next.Zone()
+		if after > before && way == "forward" || after < before && way == "back" {
+			return next.Format(time.DateOnly), nil
+		}
+		at = next
 	}
 }
 
@@ -100,8 +124,12 @@ func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 
 func rfc3339(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// digest is a number from the seed, the file and a name.
+// digest is a number from the seed, the file and a name; on a target that others
+// use also from the run, so that nobody is known there from an earlier one.
 func (f *fileRun) digest(name string) uint64 {
+	if f.run.target.Shared() {
+		name = f.run.id + "/" + name
+	}
 	h := sha256.Sum256(fmt.Appendf(nil, "%d/%s/%s", f.run.seed, f.file.Base(), name))
 	return binary.BigEndian.Uint64(h[:8])
 }

@@ -34,14 +34,16 @@ type Keys interface {
 
 // Places changes places and doors: server/place.
 type Places interface {
+	Show(placeID string) (place.Place, []place.Door, error)
 	PatchPlace(placeID string, p place.PlacePatch) (place.Place, error)
 	PatchDoor(doorID string, p place.DoorPatch) (place.Door, error)
 	GateConfig(placeID string) (place.GateConfig, error)
 }
 
-// Grants makes memberships and reservations: server/grant.
+// Grants makes and ends memberships and reservations: server/grant.
 type Grants interface {
 	CreateTerm(by grant.By, kind string, r grant.TermRequest) (grant.Term, error)
+	CancelTerm(by grant.By, kind, grantID string) (grant.Term, error)
 }
 
 // Entry plays phone calls: server/entry.
@@ -67,7 +69,7 @@ type Config struct {
 	// WriteHistory writes events from a sequence number on as NDJSON.
 	WriteHistory func(w io.Writer, since int64) error
 	// Record begins or ends a recording of the history.
-	Record func(on bool) error
+	Record func(on bool) (seq int64, err error)
 	// Crash arms a crash point; nil = the process was not started with --crash-points.
 	Crash func(step string) error
 	// Explain answers why somebody got in, or didn't.
@@ -80,11 +82,14 @@ type Config struct {
 func (c Config) Routes(r chi.Router) {
 	control.ClockRoutes(r, c.Clock, c.Moved)
 	r.Get("/places", func(w http.ResponseWriter, _ *http.Request) { control.Data(w, c.Ready()) })
+	r.Get("/places/{placeId}", c.showPlace)
 	r.Patch("/places/{placeId}", c.patchPlace)
 	r.Patch("/doors/{doorId}", c.patchDoor)
 	c.KeyRoutes(r)
 	r.Post("/memberships", c.term(grant.Membership, "membershipId"))
 	r.Post("/reservations", c.term(grant.Reservation, "reservationId"))
+	r.Delete("/memberships/{id}", c.endTerm(grant.Membership))
+	r.Delete("/reservations/{id}", c.endTerm(grant.Reservation))
 	r.Post("/people/call", c.call)
 	r.Get("/audit", c.audit)
 	r.Get("/why", c.why)

@@ -234,6 +234,10 @@ func TestPlacesAndDoors(t *testing.T) {
 		`{"closures":[],"entryPhone":"05055556666","holidays":[],"name":"A","phoneEnabled":false,"placeId":"plc_a","timezone":"Europe/Berlin"}`)
 	l.is("PATCH", "/doors/dor_a", `{"entry":false,"entryPermitMaxHours":1}`, `{"doorId":"dor_a","entry":false,"entryPermitMaxHours":1,"name":"Door 1-1","placeId":"plc_a"}`)
 	l.is("PATCH", "/doors/dor_a", `{"entryPermitMaxHours":720}`, `{"doorId":"dor_a","entry":false,"entryPermitMaxHours":720,"name":"Door 1-1","placeId":"plc_a"}`)
+	l.is("GET", "/places/plc_a", "", `{"closures":[],"doors":[{"doorId":"dor_a","entry":false,"entryPermitMaxHours":720,"name":"Door 1-1","placeId":"plc_a"}],"entryPhone":"05055556666","holidays":[],"hours":{"week":{"fri":[],"mon":[],"sat":[],"sun":[],"thu":[],"tue":[],"wed":[]}},"name":"A","phoneEnabled":false,"placeId":"plc_a","timezone":"Europe/Berlin"}`)
+	if a := l.call("GET", "/places/plc_none", "", token); a.Status != 404 || a.Error != "place_not_found" {
+		t.Errorf("a place that doesn't exist: got %d %s, want 404 place_not_found", a.Status, a.Error)
+	}
 }
 
 func TestPeople(t *testing.T) {
@@ -257,6 +261,25 @@ func TestTerms(t *testing.T) {
 	}
 	for _, phone := range []string{"01022223333", "01033334444"} {
 		l.is("POST", "/people/call", `{"to":"05011112222","from":"`+phone+`"}`, `{"answered":true,"doorId":"dor_a","reason":"phone","result":"opened"}`)
+	}
+}
+
+// TestTermsEnd: what has been ended opens no more, and only its own place ends it.
+func TestTermsEnd(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	for kind, phone := range map[string]string{"memberships": "01044445555", "reservations": "01055556666"} {
+		made := l.data("POST", "/"+kind, `{"placeId":"plc_a","phone":"`+phone+`","startsAt":"2026-09-01T00:00:00Z","endsAt":"2027-09-01T00:00:00Z"}`)
+		id := strings.Split(made, `"`)[3]
+		if a := l.call("DELETE", "/"+kind+"/"+id+"?placeId=plc_b", "", token); a.Status != 404 {
+			t.Errorf("%s: another place's answered %d, want 404", kind, a.Status)
+		}
+		for range 2 {
+			l.is("DELETE", "/"+kind+"/"+id+"?placeId=plc_a", "", `{"ended":true,"id":"`+id+`"}`)
+		}
+		if got := l.data("POST", "/people/call", `{"to":"05011112222","from":"`+phone+`"}`); !strings.Contains(got, `"result":"denied"`) {
+			t.Errorf("%s: after its end got %s, want denied", kind, got)
+		}
 	}
 }
 

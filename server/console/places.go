@@ -42,8 +42,33 @@ func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	control.Data(w, map[string]any{"placeId": got.ID, "name": got.Name, "entryPhone": orNull(got.EntryPhone), "phoneEnabled": got.PhoneEnabled,
-		"timezone": got.Timezone, "closures": orEmpty(got.Closures), "holidays": orEmpty(got.Holidays)})
+	control.Data(w, viewPlace(got))
+}
+
+// showPlace is what an operator set of a place and its doors, in the form in which
+// the two PATCHes and the public PATCH of its hours take it.
+func (c Config) showPlace(w http.ResponseWriter, r *http.Request) {
+	p, doors, err := c.Places.Show(chi.URLParam(r, "placeId"))
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	views := make([]map[string]any, 0, len(doors))
+	for _, d := range doors {
+		views = append(views, viewDoor(d))
+	}
+	out := viewPlace(p)
+	out["hours"], out["doors"] = map[string]any{"week": p.Week}, views
+	control.Data(w, out)
+}
+
+func viewPlace(p place.Place) map[string]any {
+	return map[string]any{"placeId": p.ID, "name": p.Name, "entryPhone": orNull(p.EntryPhone), "phoneEnabled": p.PhoneEnabled,
+		"timezone": p.Timezone, "closures": orEmpty(p.Closures), "holidays": orEmpty(p.Holidays)}
+}
+
+func viewDoor(d place.Door) map[string]any {
+	return map[string]any{"doorId": d.ID, "name": d.Name, "placeId": d.PlaceID, "entry": d.Entry, "entryPermitMaxHours": d.PermitMaxHours}
 }
 
 // patched decodes a field that is there into *out; null is the zero value where
@@ -81,5 +106,5 @@ func (c Config) patchDoor(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	control.Data(w, map[string]any{"doorId": d.ID, "name": d.Name, "placeId": d.PlaceID, "entry": d.Entry, "entryPermitMaxHours": d.PermitMaxHours})
+	control.Data(w, viewDoor(d))
 }

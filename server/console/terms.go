@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
@@ -53,5 +55,23 @@ func (c Config) term(kind, answer string) http.HandlerFunc {
 			return
 		}
 		control.Data(w, map[string]string{answer: g.ID})
+	}
+}
+
+// endTerm handles DELETE /memberships/{id} and /reservations/{id}, both with
+// ?placeId=.
+func (c Config) endTerm(kind string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		placeID := r.URL.Query().Get("placeId")
+		if _, err := c.Places.GateConfig(placeID); err != nil {
+			refuse(w, err)
+			return
+		}
+		g, err := c.Grants.CancelTerm(grant.By{PlaceID: placeID}, kind, chi.URLParam(r, "id"))
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		control.Data(w, map[string]any{"id": g.ID, "ended": true})
 	}
 }

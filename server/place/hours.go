@@ -93,6 +93,17 @@ func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
 	return Schedule{PlaceID: p.ID, Timezone: p.Timezone, Days: h.Schedule(h.Today(s.cfg.Clock.Now()), days)}, nil // [HRS-2]
 }
 
+// Show is a place with its doors, as an operator set them. Errors: place_not_found;
+// the store's.
+func (s *Service) Show(placeID string) (Place, []Door, error) {
+	p, err := found(s.cfg.Store.Place(placeID))
+	if err != nil {
+		return p, nil, err
+	}
+	doors, err := s.cfg.Store.Doors(placeID)
+	return p, doors, err
+}
+
 // GateConfig is the access configuration of a place. Errors: place_not_found;
 // the store's.
 func (s *Service) GateConfig(placeID string) (GateConfig, error) {

@@ -13,6 +13,7 @@ type Store interface {
 	ChangePlace(fn func(tx Tx) error) error
 	Place(id string) (Place, error)
 	Door(id string) (Door, error)
+	Doors(placeID string) ([]Door, error)
 	Policies(placeID, doorID string) ([]Policy, error)
 }
 

@@ -1,0 +1,97 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Standing is what a history so far says of the present: which boards and doors
+// there are, who is online, what each board has applied and stored, which channels a
+// command holds, and each place's content. A recording begins with it, and a run
+// that joins a recording takes it for its base. The zero value works.
+type Standing struct {
+	last map[standing]Event // Seq: order among them
+	seen int64
+}
+
+// standing names what an event says the present state of.
+type standing struct {
+	what, id, detail string
+	channel          int
+}
+
+// See takes in the next event.
+func (s *Standing) See(e Event) {
+	k, over := standing{what: e.Kind, id: e.BoardID}, false
+	switch e.Kind {
+	case Started:
+		k.detail = e.Text
+	case Door:
+		k.detail = e.DoorID
+	case Applied, Netloss:
+	case Online, Offline:
+		k.what, over = Online, e.Kind == Offline
+	case Line:
+		k.detail, over = e.Text, e.Op == "up"
+	case Detached, Attached:
+		k.what, over = Detached, e.Kind == Attached
+	case Actuation:
+		k.channel = e.Channel
+		switch held := e.Action == "hold" && e.Cause == "command"; {
+		case held:
+			e.CommandID = "" // the hold stands, its command is over
+		case e.Action == "lock" || e.Cause == "hold_end":
+			over = true
+		default:
+			return
+		}
+	case Content:
+		k.id, k.detail, over = e.PlaceID, e.Op, e.Op == ContentRemoved
+		if e.Op == ContentGrant || over {
+			k.detail = ContentGrant + e.GrantID
+		}
+		if base := (standing{what: Content, id: e.PlaceID, detail: ContentBase}); k != base && s.last[base].Revision < e.Revision {
+			if b, told := s.last[base]; told { // everything is known, up to this revision
+				b.Revision = e.Revision
+				s.last[base] = b
+			}
+		}
+	default:
+		return
+	}
+	if over {
+		delete(s.last, k)
+		return
+	}
+	if s.last == nil {
+		s.last = map[standing]Event{}
+	}
+	s.seen++
+	e.Seq = s.seen
+	s.last[k] = e
+}
+
+// Events are the standing ones in their order, numbered from 1.
+func (s *Standing) Events() []Event {
+	out := make([]Event, 0, len(s.last))
+	for _, e := range s.last {
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	for i := range out {
+		out[i].Seq = int64(i + 1)
+	}
+	return out
+}
+
+// Since joins what several processes told of a run that began in the middle of
+// their lives: the base of each, the event begun, and what happened since by WallNs.
+func Since(begun Event, bases, since [][]Event) []Event {
+	begun.Kind = Begun
+	out := append(Merge(bases...), begun)
+	out = append(out, Merge(since...)...)
+	for i := range out {
+		out[i].Seq = int64(i + 1)
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package history
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestStanding: of a board's and a place's past the present remains, and the
+// present of a present is itself.
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	past := []Event{
+		{Kind: Started, Text: "server"},
+		{Kind: Content, PlaceID: "p", Op: ContentGrant, GrantID: "a", Revision: 1},
+		{Kind: Content, PlaceID: "p", Op: ContentHours, Revision: 1},
+		{Kind: Content, PlaceID: "p", Op: ContentBase, Revision: 1},
+		{Kind: Door, BoardID: "b", DoorID: "d", Channel: 1},
+		{Kind: Online, BoardID: "b", Epoch: 1},
+		{Kind: Applied, BoardID: "b", Revision: 1},
+		{Kind: Actuation, BoardID: "b", Channel: 1, Action: "hold", Cause: "command", CommandID: "c1"},
+		{Kind: Actuation, BoardID: "b", Channel: 1, Action: "lock", Cause: "command", CommandID: "c2"},
+		{Kind: Actuation, BoardID: "b", Channel: 2, Action: "hold", Cause: "command", CommandID: "c3"},
+		{Kind: Actuation, BoardID: "b", Channel: 2, Action: "pulse", Cause: "onsite"},
+		{Kind: Intent, CommandID: "c4"},
+		{Kind: Content, PlaceID: "p", Op: ContentGrant, GrantID: "g", Revision: 2},
+		{Kind: Content, PlaceID: "p", Op: ContentRemoved, GrantID: "a", Revision: 3},
+		{Kind: Line, BoardID: "b", Op: "down", Text: "flap"},
+		{Kind: Line, BoardID: "b", Op: "up", Text: "flap"},
+		{Kind: Applied, BoardID: "b", Revision: 3},
+	}
+	var s Standing
+	for _, e := range past {
+		s.See(e)
+	}
+	got := s.Events()
+	want := []Event{
+		{Seq: 1, Kind: Started, Text: "server"},
+		{Seq: 2, Kind: Content, PlaceID: "p", Op: ContentHours, Revision: 1},
+		{Seq: 3, Kind: Content, PlaceID: "p", Op: ContentBase, Revision: 3},
+		{Seq: 4, Kind: Door, BoardID: "b", DoorID: "d", Channel: 1},
+		{Seq: 5, Kind: Online, BoardID: "b", Epoch: 1},
+		{Seq: 6, Kind: Actuation, BoardID: "b", Channel: 2, Action: "hold", Cause: "command"},
+		{Seq: 7, Kind: Content, PlaceID: "p", Op: ContentGrant, GrantID: "g", Revision: 2},
+		{Seq: 8, Kind: Applied, BoardID: "b", Revision: 3},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("what stands (-want +got):\n%s", d)
+	}
+	var again Standing
+	for _, e := range got {
+		again.See(e)
+	}
+	if d := cmp.Diff(got, again.Events()); d != "" {
+		t.Errorf("what stands of what stands (-first +again):\n%s", d)
+	}
+}

@@ -1,0 +1,310 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// undo is what a file has to put back on a target that others use, too: what it
+// found before its first change of a thing, and what it made. Files in worlds of
+// their own have nothing to undo.
+type undo struct {
+	mu   sync.Mutex
+	seen map[string]bool
+	back []func(ctx context.Context) error // in the order of the changes
+}
+
+// add remembers how to take something back, once per name.
+func (u *undo) add(name string, back func(ctx context.Context) error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.seen == nil {
+		u.seen = map[string]bool{}
+	}
+	if !u.seen[name] {
+		u.seen[name] = true
+		u.back = append(u.back, back)
+	}
+}
+
+func (u *undo) has(name string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.seen[name]
+}
+
+// putBack undoes everything, the last change first; it goes on after an error.
+func (r *run) putBack(ctx context.Context) error {
+	r.undo.mu.Lock()
+	back := r.undo.back
+	r.undo.back, r.undo.seen = nil, nil
+	r.undo.mu.Unlock()
+	slices.Reverse(back)
+	r.undoing.Store(true)
+	defer r.undoing.Store(false)
+	var first error
+	for _, f := range back {
+		if err := f(ctx); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// watches: changes have to be remembered.
+func (r *run) watches(method string) bool {
+	return r.target.Shared() && r.lab != nil && method != http.MethodGet && !r.undoing.Load()
+}
+
+// What can be put back: routes whose present state is read before they change it.
+var (
+	labPlace    = regexp.MustCompile(`^/places/([^/?]+)$`)
+	labDoor     = regexp.MustCompile(`^/doors/([^/?]+)$`)
+	labDetach   = regexp.MustCompile(`^/boards/([^/?]+)/detach$`)
+	placeHours  = regexp.MustCompile(`^/core/v1/places/([^/?]+)$`)
+	doorWindows = regexp.MustCompile(`^/device/v1/doors/([^/?]+)/policies`)
+	boardPolicy = regexp.MustCompile(`^/device/v1/boards/([^/?]+)/netloss$`)
+)
+
+// beforeLab remembers what a call of the control API is about to change.
+func (r *run) beforeLab(ctx context.Context, method, path string) error {
+	if !r.watches(method) {
+		return nil
+	}
+	switch {
+	case labPlace.MatchString(path):
+		return r.keepPlace(ctx, labPlace.FindStringSubmatch(path)[1])
+	case labDoor.MatchString(path):
+		if b := r.dir.door(labDoor.FindStringSubmatch(path)[1]); b != nil {
+			return r.keepPlace(ctx, b.placeID)
+		}
+	}
+	return nil
+}
+
+// before remembers what a call of the public API is about to change.
+func (r *run) before(ctx context.Context, q request) error {
+	if !r.watches(q.method) {
+		return nil
+	}
+	switch path := q.path; {
+	case placeHours.MatchString(path):
+		return r.keepPlace(ctx, placeHours.FindStringSubmatch(path)[1])
+	case doorWindows.MatchString(path):
+		if id := doorWindows.FindStringSubmatch(path)[1]; r.dir.door(id) != nil {
+			return r.keepWindows(ctx, id, r.dir.door(id).placeID)
+		}
+	case boardPolicy.MatchString(path):
+		if b := r.dir.board(boardPolicy.FindStringSubmatch(path)[1]); b != nil {
+			return r.keepOutagePolicy(ctx, b.id, b.placeID)
+		}
+	}
+	return nil
+}
+
+// keepPlace reads what an operator set of a place and its doors.
+func (r *run) keepPlace(ctx context.Context, id string) error {
+	name := "place " + id
+	if r.undo.has(name) {
+		return nil
+	}
+	var was map[string]any
+	a, err := r.lab.call(ctx, r.lab.main, http.MethodGet, "/places/"+esc(id), nil)
+	if err != nil || a.Status == http.StatusNotFound { // not a place: nothing will change
+		return err
+	}
+	if err := r.lab.read(a, http.MethodGet, "/places/"+id, &was); err != nil {
+		return err
+	}
+	r.undo.add(name, func(ctx context.Context) error {
+		set := map[string]any{}
+		for _, k := range []string{"entryPhone", "phoneEnabled", "closures", "holidays", "timezone"} {
+			set[k] = was[k]
+		}
+		if err := r.lab.ask(ctx, r.lab.main, http.MethodPatch, "/places/"+esc(id), set, nil); err != nil {
+			return err
+		}
+		doors, _ := was["doors"].([]any)
+		for _, d := range doors {
+			door, _ := d.(map[string]any)
+			set := map[string]any{"entry": door["entry"], "entryPermitMaxHours": door["entryPermitMaxHours"]}
+			if err := r.lab.ask(ctx, r.lab.main, http.MethodPatch, "/doors/"+esc(show(door["doorId"])), set, nil); err != nil {
+				return err
+			}
+		}
+		return r.must(ctx, id, http.MethodPatch, "/core/v1/places/"+esc(id), map[string]any{"hours": was["hours"]})
+	})
+	return nil
+}
+
+// must makes a request of the public API that has to succeed.
+func (r *run) must(ctx context.Context, placeID, method, path string, body any) error {
+	_, err := r.read(ctx, placeID, method, path, body)
+	return err
+}
+
+func (r *run) read(ctx context.Context, placeID, method, path string, body any) (*answer, error) {
+	key, err := r.dir.key(placeID)
+	if err != nil {
+		return nil, err
+	}
+	q := request{method: method, path: path, apiKey: key, placeID: placeID}
+	if body != nil {
+		if q.body, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	a, err := r.do(ctx, q)
+	if err == nil && a.Status != http.StatusOK {
+		err = fmt.Errorf("%s %s: %s", method, path, a.short())
+	}
+	return a, err
+}
+
+// closing ends a hold.
+func (r *run) closing(door, placeID string) (q request, err error) {
+	q = request{method: http.MethodPost, path: "/device/v1/devices/" + esc(door) + "/commands", placeID: placeID, keyName: uuid.NewString(),
+		body: []byte(`{"capability":"door","command":"close"}`)}
+	q.apiKey, err = r.dir.key(placeID)
+	return q, err
+}
+
+// keepWindows reads a door's window policies. One of a kind that was replaced gets
+// another id when it is put back.
+func (r *run) keepWindows(ctx context.Context, door, placeID string) error {
+	name, path := "windows "+door, "/device/v1/doors/"+esc(door)+"/policies"
+	if r.undo.has(name) {
+		return nil
+	}
+	a, err := r.read(ctx, placeID, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	was, _ := a.field("data").([]any)
+	r.undo.add(name, func(ctx context.Context) error {
+		if err := r.must(ctx, placeID, http.MethodDelete, path, nil); err != nil {
+			return err
+		}
+		for _, w := range slices.Backward(was) { // listed newest first, and the newest wins
+			p, _ := w.(map[string]any)
+			window, _ := p["window"].(map[string]any)
+			for k, v := range window {
+				if v == nil {
+					delete(window, k)
+				}
+			}
+			if err := r.must(ctx, placeID, http.MethodPost, path, map[string]any{"window": window, "mode": p["mode"]}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return nil
+}
+
+// keepOutagePolicy reads a board's outage policy.
+func (r *run) keepOutagePolicy(ctx context.Context, board, placeID string) error {
+	name, path := "netloss "+board, "/device/v1/boards/"+esc(board)+"/netloss"
+	if r.undo.has(name) {
+		return nil
+	}
+	a, err := r.read(ctx, placeID, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	was := map[string]any{"graceSec": a.value("data", "graceSec"), "channels": a.value("data", "channels")}
+	r.undo.add(name, func(ctx context.Context) error { return r.must(ctx, placeID, http.MethodPut, path, was) })
+	return nil
+}
+
+// madeLab remembers what a call of the control API made. What it may have changed
+// of a place is told the history, so that it isn't taken for somebody else's doing.
+func (r *run) madeLab(base, method, path string, body any, sent sending, a *answer) {
+	if !r.target.Shared() || method == http.MethodGet {
+		return
+	}
+	in, _ := body.(map[string]any)
+	raw, _ := json.Marshal(body)
+	switch q := (request{method: method, path: "/lab/v1" + path, body: raw}); {
+	case labPlace.MatchString(path):
+		q.placeID = labPlace.FindStringSubmatch(path)[1]
+		r.called(q, http.Header{}, "", sent, a)
+	case labDoor.MatchString(path):
+		if b := r.dir.door(labDoor.FindStringSubmatch(path)[1]); b != nil {
+			q.placeID = b.placeID
+		}
+		r.called(q, http.Header{}, "", sent, a)
+	case path == "/people/present":
+		r.called(q, http.Header{}, "", sent, a)
+	}
+	if !r.watches(method) || a.Status != http.StatusOK {
+		return
+	}
+	end := func(base, name, method, path string, body any) {
+		r.undo.add(name, func(ctx context.Context) error { return r.lab.ask(ctx, base, method, path, body, nil) })
+	}
+	switch {
+	case path == "/keys":
+		id := a.text("data", "keyId")
+		end(base, id, http.MethodDelete, "/keys/"+esc(id), nil)
+	case path == "/memberships":
+		id := a.text("data", "membershipId")
+		end(base, id, http.MethodDelete, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])), nil)
+	case path == "/reservations":
+		id := a.text("data", "reservationId")
+		end(base, id, http.MethodDelete, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])), nil)
+	case path == "/people/leaf" && in["action"] != "close":
+		end(base, "leaf "+show(in["doorId"]), http.MethodPost, path, map[string]any{"doorId": in["doorId"], "action": "close"})
+	case labDetach.MatchString(path):
+		end(base, path, http.MethodPost, strings.Replace(path, "/detach", "/attach", 1), nil)
+	}
+}
+
+// made remembers what a call of the public API made: permits, reservations,
+// memberships, and doors that are held.
+func (r *run) made(q request, a *answer) {
+	if !r.watches(q.method) || a.Status != http.StatusOK || q.placeID == "" {
+		return
+	}
+	place := q.placeID
+	lab := func(id, path string) {
+		r.undo.add(id, func(ctx context.Context) error {
+			return r.lab.ask(ctx, r.lab.main, http.MethodDelete, path+esc(id)+"?placeId="+esc(place), nil, nil)
+		})
+	}
+	switch path, _, _ := strings.Cut(q.path, "?"); {
+	case path == "/space/v1/partner/entry-permits":
+		id := a.text("data", "permitId")
+		r.undo.add(id, func(ctx context.Context) error {
+			return r.must(ctx, place, http.MethodPost, path+"/revoke", map[string]any{"permitId": id})
+		})
+	case path == "/space/v1/reservations":
+		lab(a.text("data", "reservationId"), "/reservations/")
+	case path == "/space/v1/memberships/import":
+		rows, _ := a.value("data", "results").([]any)
+		for _, row := range rows {
+			if m, _ := row.(map[string]any); m["status"] == "created" {
+				lab(show(m["id"]), "/memberships/")
+			}
+		}
+	case commandPath.MatchString(q.path):
+		m := commandPath.FindStringSubmatch(q.path)
+		if door := m[2] + m[3]; m[4] == "hold" || strings.Contains(string(q.body), `"hold"`) {
+			r.undo.add("held "+door, func(ctx context.Context) error {
+				q, err := r.closing(door, place)
+				if err == nil {
+					_, err = r.do(ctx, q)
+				}
+				return err
+			})
+		}
+	}
+}
