@@ -45,6 +45,7 @@ type request struct {
 	place, door, token         string
 	key, keyHash, meaning      string
 	body                       []byte
+	from                       string // the address it is sent from, "" = the machine's own
 }
 
 // answer is what came back.
@@ -69,7 +70,9 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 		Method: r.method, Route: r.route, PlaceID: r.place, DoorID: r.door, Key: r.keyHash, Meaning: r.meaning,
 	}
 	a.emit(e)
-	resp, err := via.RoundTrip(a.request(ctx, r))
+	sentAt, sentNs := a.now().UnixMilli(), clock.WallNow().UnixNano()
+	req := a.request(ctx, r)
+	resp, err := via.RoundTrip(req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -84,6 +87,10 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	e.CommandID, e.Reason, e.Replayed = ans.command, ans.device, ans.replayed
 	sum := sha256.Sum256(body)
 	e.BodyHash = hex.EncodeToString(sum[:8])
+	if a.history != nil { // before the answer, as scenarios do: whoever has read one has read both
+		a.emit(history.CallEvent(history.CallIn{Method: r.method, Path: req.URL.RequestURI(), PlaceID: r.place, Token: r.token, From: r.from, SentAt: sentAt, SentNs: sentNs,
+			Request: r.body, Status: ans.status, PlaceKind: resp.Header.Get("X-Place-Kind"), Answer: body, Replayed: ans.replayed}))
+	}
 	a.emit(e)
 	return ans, nil
 }
@@ -171,7 +178,7 @@ var statusOf = map[vocab.Outcome]int{vocab.Offline: http.StatusConflict, vocab.R
 // domain estimates the server's domain time: a clock of this process, or the
 // control listener's asked now and then, or the machine's own.
 type domain struct {
-	clock clock.Clock
+	clock Clock
 	ahead atomic.Int64 // of the machine's clock, ns
 }
 

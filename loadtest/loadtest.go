@@ -1,6 +1,6 @@
 // Package loadtest sends door commands at a planned rate (open model, vegeta as the
 // engine) and sums up the answers. A Plan goes in, a Result comes out. Every HTTP
-// attempt is an Attempt and an Answer in the history, so the checkers that judge
+// attempt is an Attempt, a Call and an Answer in the history, so the checkers that judge
 // a scenario judge a load run too. It speaks HTTP only.
 package loadtest
 
@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
-	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -37,6 +37,9 @@ type Place struct {
 	APIKey  string
 }
 
+// Clock tells domain time.
+type Clock interface{ Now() time.Time }
+
 // Options of a run; the zero value works.
 type Options struct {
 	History   func(history.Event) // nil: none
@@ -44,7 +47,7 @@ type Options struct {
 	Seed      int64               // 0: the plan's, else 1
 	AllowHost bool                // also a target that is not loopback
 	OutDir    string              // "": writes no files
-	Clock     clock.Clock         // domain time of the events; nil: asked from Target.Control, else the machine's
+	Clock     Clock               // domain time of the events; nil: asked from Target.Control, else the machine's
 	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control
 	Spare     []string            // doors that get no commands
 	Baseline  string              // result.json of an earlier run to compare with; "": none

@@ -23,11 +23,12 @@ type place struct {
 	Place
 	api    *api
 	source http.RoundTripper // from the place's own address
+	from   string            // ... which is this, "" = the machine's own
 	token  *client.Token
 }
 
-func newPlace(p Place, a *api, source http.RoundTripper) *place {
-	pl := &place{Place: p, api: a, source: source}
+func newPlace(p Place, a *api, source http.RoundTripper, from string) *place {
+	pl := &place{Place: p, api: a, source: source, from: from}
 	pl.token = &client.Token{Now: a.now, Ask: pl.ask}
 	return pl
 }
@@ -35,7 +36,7 @@ func newPlace(p Place, a *api, source http.RoundTripper) *place {
 // ask makes one exchange.
 func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 	body, _ := json.Marshal(map[string]string{"key": p.APIKey})
-	a, err := p.api.call(ctx, p.source, request{method: http.MethodPost, route: tokenPath, path: tokenPath, place: p.PlaceID, body: body})
+	a, err := p.api.call(ctx, p.source, request{method: http.MethodPost, route: tokenPath, path: tokenPath, place: p.PlaceID, body: body, from: p.from})
 	var data struct {
 		AccessToken string `json:"accessToken"`
 		ExpiresIn   int    `json:"expiresIn"`
@@ -63,7 +64,7 @@ func (p *place) doors(ctx context.Context) ([]door, error) {
 		}
 		query := url.Values{"limit": {"500"}, "offset": {strconv.Itoa(offset)}}
 		a, err := p.api.call(ctx, p.source, request{method: http.MethodGet, route: "/device/v1/devices", path: "/device/v1/devices",
-			query: query.Encode(), place: p.PlaceID, token: token})
+			query: query.Encode(), place: p.PlaceID, token: token, from: p.from})
 		if err != nil {
 			return nil, fmt.Errorf("doors of %s: %w", p.PlaceID, err)
 		}

@@ -138,11 +138,11 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 	var wg sync.WaitGroup
 	for i, p := range places {
 		slots <- struct{}{}
-		source := r.sourceOf(i)
+		source, from := r.sourceOf(i)
 		r.sources = append(r.sources, source)
 		wg.Go(func() {
 			defer func() { <-slots }()
-			pl := newPlace(p, r.api, source)
+			pl := newPlace(p, r.api, source, from)
 			pl.token.SetPatient(true) // before the run only: a hit can't wait
 			found[i], errs[i] = pl.doors(ctx)
 			pl.token.SetPatient(false)
@@ -163,11 +163,12 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 
 // sourceOf gives place i an address of its own for its exchanges: the limit is
 // 30 per minute per address, see AUTH-3.
-func (r *runner) sourceOf(i int) http.RoundTripper {
+func (r *runner) sourceOf(i int) (via http.RoundTripper, from string) {
 	if r.opts.transport != nil || !loopback.Is(r.api.base.Hostname()) {
-		return r.via
+		return r.via, ""
 	}
-	return newTransport(loopback.Load.Source(i), r.trust)
+	address := loopback.Load.Source(i)
+	return newTransport(address, r.trust), address.String()
 }
 
 // attack sends one schedule and collects its results.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doorlab/doorlab/loadtest"
 )
@@ -31,7 +32,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	if plan.Name == "" {
 		plan.Name = x.file.file.Base()
 	}
-	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()})
+	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Clock: domainTime(x.run.now), Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()})
 	if err != nil {
 		return nil, err
 	}
@@ -66,3 +67,9 @@ func loadFields(res loadtest.Result) fields {
 	return fields{"verdict": res.Verdict, "sent": res.Sent, "sentRate": res.SentRate, "repeats": res.Repeats, "replayed": res.Replayed,
 		"outcomes": outcomes, "codes": codes, "statuses": statuses, "lag": res.Lag.P99, "thresholds": len(res.Thresholds)}
 }
+
+// domainTime is what a run takes for domain time, as a clock for load.
+type domainTime func() time.Time
+
+// Now implements loadtest.Clock.
+func (t domainTime) Now() time.Time { return t() }
