@@ -212,59 +212,6 @@ func (h *builder) windows(place, text string) {
 	}
 }
 
-var statusOf = map[vocab.Outcome]int{vocab.Reported: 200, vocab.Offline: 409, vocab.Refused: 502, vocab.NoResponse: 504}
-
-func meaningOf(door, op string, minutes int) string {
-	return fmt.Sprintf("%s %s %d %q", door, op, minutes, "")
-}
-
-// command is one command under a key with an outcome, and repeats of it.
-func (h *builder) command(id, key, op string, outcome vocab.Outcome, acted bool, repeats int) string {
-	b := h.boards[id]
-	door, cmd, hash := doorOf(id, 1), h.id("cmd"), history.KeyHash(b.place, key)
-	base := history.Event{PlaceID: b.place, DoorID: door, Key: hash, Meaning: meaningOf(door, op, h.minutes), Method: "POST", Route: "/commands"}
-	ask := func() string {
-		e := base
-		e.Kind, e.Request = history.Attempt, h.id("req")
-		h.emit(e)
-		return e.Request
-	}
-	answer := func(req string, replayed bool) {
-		e := base
-		e.Kind, e.Request, e.Status, e.Outcome, e.CommandID, e.BodyHash, e.Replayed = history.Answer, req, statusOf[outcome], outcome, cmd, "body of "+cmd, replayed
-		h.emit(e)
-	}
-	req := ask()
-	h.emit(history.Event{Kind: history.Intent, PlaceID: b.place, DoorID: door, CommandID: cmd, Key: hash, Op: op, Method: "api"})
-	if outcome != vocab.Offline {
-		h.emit(history.Event{Kind: history.Publish, PlaceID: b.place, BoardID: id, DoorID: door, CommandID: cmd, Key: hash, Epoch: b.epoch, NotAfterMs: 5000, Op: op})
-		if outcome == vocab.NoResponse {
-			h.emit(history.Event{Kind: history.Fault, BoardID: id, CommandID: cmd, Text: "silent"})
-		}
-		action := "refuse"
-		if acted {
-			action = actions[op]
-		}
-		if acted || outcome == vocab.Refused {
-			h.emit(history.Event{Kind: history.Actuation, BoardID: id, PlaceID: b.place, DoorID: door, Channel: 1, Boot: b.boot, Action: action, Cause: "command", CommandID: cmd, Revision: b.rev})
-		}
-		if outcome != vocab.NoResponse {
-			report := history.Event{Kind: history.Received, BoardID: id, CommandID: cmd, Result: "ok"}
-			if outcome == vocab.Refused {
-				report.Result, report.Reason = "refused", "jammed"
-			}
-			h.emit(report)
-		}
-	}
-	result := map[vocab.Outcome]vocab.Result{vocab.Reported: wants[op], vocab.Offline: vocab.Offline, vocab.Refused: vocab.Refused, vocab.NoResponse: vocab.NoResponse}[outcome]
-	h.emit(history.Event{Kind: history.RecordIn, RecordID: h.id("rec"), PlaceID: b.place, DoorID: door, CommandID: cmd, Result: result, Reason: "api", Method: "api", Actor: "api:key_1", Text: "partner 20261121"})
-	answer(req, false)
-	for range repeats {
-		answer(ask(), true)
-	}
-	return cmd
-}
-
 func grant(id, person string, revoked bool, doors ...string) refGrant {
 	return refGrant{ID: id, Kind: "permit", PhoneHash: person, Doors: doors, StartsAt: t0 - 1000, EndsAt: t0 + 90*24*3600*1000, Revoked: revoked}
 }
@@ -313,15 +260,6 @@ func clean() *builder {
 	h.pass(1000)
 	h.emit(history.Event{Kind: history.Label, Text: "end"})
 	return h
-}
-
-// reuse asks for something else under a used key.
-func (h *builder) reuse(id, key, op string) {
-	b := h.boards[id]
-	e := history.Event{PlaceID: b.place, DoorID: doorOf(id, 1), Key: history.KeyHash(b.place, key), Meaning: meaningOf(doorOf(id, 1), op, 0), Request: h.id("req"), Kind: history.Attempt}
-	h.emit(e)
-	e.Kind, e.Status, e.Code = history.Answer, 409, codeReused
-	h.emit(e)
 }
 
 // outage36 cuts brd_2 for over 36 h, changes things meanwhile and recovers.

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -84,6 +83,11 @@ func syncPlants() []planted {
 			h.pass(FreshMs)
 			h.emit(history.Event{Kind: history.Label})
 		}, []string{"SYNC-2"}, history.Committed, "was not on brd_t although it was connected for"},
+	}
+}
+
+func recoveryPlants() []planted {
+	return []planted{
 		{"not there after an outage", func(t *testing.T, h *builder) {
 			h.change("plc_t", "register", grant("pmt_t", "kim", false))
 			h.cut("brd_t")
@@ -121,19 +125,22 @@ func at(ageMs int64) func(history.Event) bool {
 	return func(e history.Event) bool { return e.Kind == history.Presented && e.OutageAgeMs == ageMs }
 }
 
+func rests(e history.Event) bool {
+	return e.Kind == history.Actuation && e.Cause == "outage" && e.Action == "hold"
+}
+
+// recordNo is the arrival of a record of brd_2.
+func recordNo(seq int64) func(history.Event) bool {
+	return func(e history.Event) bool {
+		return e.Kind == history.RecordIn && e.BoardID == "brd_2" && e.RecordSeq == seq
+	}
+}
+
 func outagePlants() []planted {
-	rest := func(e history.Event) bool {
-		return e.Kind == history.Actuation && e.Cause == "outage" && e.Action == "hold"
-	}
-	record := func(h *builder, seq int64) func(history.Event) bool {
-		return func(e history.Event) bool {
-			return e.Kind == history.RecordIn && e.BoardID == "brd_2" && e.RecordSeq == seq
-		}
-	}
 	return []planted{
 		{"valid permit denied in the outage", func(t *testing.T, h *builder) {
 			h.decide(t, 0, at(3600*1000), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
-			h.edit(t, 0, record(h, 2), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
+			h.edit(t, 0, recordNo(2), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
 		}, []string{"OFF-1"}, history.Presented, "the reference opens"},
 		{"stranger let in", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.Presented && e.PhoneHash == "kim" }, func(e *history.Event) { e.PhoneHash = "eve" })
@@ -144,12 +151,12 @@ func outagePlants() []planted {
 		{"outage-36h-ge", func(t *testing.T, h *builder) {
 			deny := func(e *history.Event) { e.Result, e.Reason = "denied", "outage_limit" }
 			h.decide(t, 0, at(LimitMs), deny)
-			h.edit(t, 0, record(h, 5), deny)
+			h.edit(t, 0, recordNo(5), deny)
 		}, []string{"OFF-1", "OFF-2"}, history.Presented, "denied outage_limit at outage age 36h0m0s"},
 		{"opened after 36 h", func(t *testing.T, h *builder) {
 			open := func(e *history.Event) { e.Result, e.Reason = "opened", "onsite" }
 			h.decide(t, 0, at(LimitMs+1000), open)
-			h.edit(t, 0, record(h, 6), open)
+			h.edit(t, 0, recordNo(6), open)
 		}, []string{"OFF-2"}, history.Presented, "must be denied outage_limit"},
 		{"relay after 36 h", func(t *testing.T, h *builder) {
 			h.after(t, at(LimitMs+1000), func(e *history.Event) {
@@ -164,6 +171,11 @@ func outagePlants() []planted {
 			h.events[len(h.events)-2].OutageAgeMs = 0
 			h.rest("brd_2", "hold")
 		}, []string{"OFF-2", "OFF-3"}, history.Actuation, "due at"},
+	}
+}
+
+func onsitePlants() []planted {
+	return []planted{
 		{"lets the revoked in, saying denied", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool { return byItself(&e) && e.Action == "deny" && e.Revision == 4 }, func(e *history.Event) { e.Action = "pulse" })
 		}, []string{"ENT-1"}, history.Presented, "but the relay pulsed; the reference denies: revoked"},
@@ -209,6 +221,11 @@ func outagePlants() []planted {
 			h.present("brd_1", "lee", "denied", "outage_limit", "")
 			h.events[len(h.events)-2].OutageAgeMs = LimitMs + 1000
 		}, []string{"SYNC-3", "OFF-2", "OFF-3"}, history.Presented, "shows nothing at outage age"},
+	}
+}
+
+func restPlants() []planted {
+	return []planted{
 		{"held on after recovery", func(t *testing.T, h *builder) {
 			h.drop(t, func(e history.Event) bool { return e.Cause == "outage" && e.Action == "lock" && e.Channel == 2 })
 		}, []string{"OFF-3"}, history.Applied, "channel 2 is still held"},
@@ -227,35 +244,35 @@ func outagePlants() []planted {
 			[]string{"OFF-3"}, history.Applied, "isn't driven again"},
 		{"rests 30 h late, saying 1 h", func(t *testing.T, h *builder) {
 			for i := range h.events {
-				if e := &h.events[i]; rest(*e) {
+				if e := &h.events[i]; rests(*e) {
 					e.At += 30 * 3600 * 1000
 				}
 			}
 		}, []string{"OFF-3"}, history.Actuation, "its line has been down for 31h0m0s"},
 		{"no resting behaviour", func(t *testing.T, h *builder) {
-			h.drop(t, func(e history.Event) bool { return rest(e) && e.Channel == 2 })
+			h.drop(t, func(e history.Event) bool { return rests(e) && e.Channel == 2 })
 		}, []string{"OFF-3"}, history.Online, "channel 2 shows nothing"},
 		{"no resting behaviour at all", func(t *testing.T, h *builder) {
 			h.drop(t, func(e history.Event) bool { return e.Cause == "outage" })
 		}, []string{"OFF-3"}, history.Online, "shows nothing"},
 		{"twice", func(t *testing.T, h *builder) {
-			h.after(t, rest, func(e *history.Event) { e.OutageAgeMs += 100 })
+			h.after(t, rests, func(e *history.Event) { e.OutageAgeMs += 100 })
 		}, []string{"OFF-3"}, history.Actuation, "again in the same outage"},
-		{"early", func(t *testing.T, h *builder) { h.edit(t, 0, rest, func(e *history.Event) { e.OutageAgeMs -= 2 }) },
+		{"early", func(t *testing.T, h *builder) { h.edit(t, 0, rests, func(e *history.Event) { e.OutageAgeMs -= 2 }) },
 			[]string{"OFF-3"}, history.Actuation, "due at 1h0m0s"},
 		{"late", func(t *testing.T, h *builder) {
-			h.edit(t, 1, rest, func(e *history.Event) { e.OutageAgeMs, e.At = e.OutageAgeMs+501, e.At+501 })
+			h.edit(t, 1, rests, func(e *history.Event) { e.OutageAgeMs, e.At = e.OutageAgeMs+501, e.At+501 })
 		},
 			[]string{"OFF-3"}, history.Actuation, "only at outage age"},
-		{"another behaviour", func(t *testing.T, h *builder) { h.edit(t, 0, rest, func(e *history.Event) { e.Action = "pulse" }) },
+		{"another behaviour", func(t *testing.T, h *builder) { h.edit(t, 0, rests, func(e *history.Event) { e.Action = "pulse" }) },
 			[]string{"OFF-3"}, history.Actuation, "stored is hold"},
-		{"buffered record lost", func(t *testing.T, h *builder) { h.drop(t, record(h, 3)) },
+		{"buffered record lost", func(t *testing.T, h *builder) { h.drop(t, recordNo(3)) },
 			[]string{"OFF-4"}, history.Presented, "record 3 of brd_2 never arrived"},
 		{"buffered record twice", func(t *testing.T, h *builder) {
-			h.after(t, record(h, 3), func(e *history.Event) { e.RecordID = "rec_x" })
+			h.after(t, recordNo(3), func(e *history.Event) { e.RecordID = "rec_x" })
 		}, []string{"OFF-4"}, history.RecordIn, "arrived 2 times"},
 		{"buffered record changed", func(t *testing.T, h *builder) {
-			h.edit(t, 0, record(h, 3), func(e *history.Event) { e.Result, e.Reason = "opened", "onsite" })
+			h.edit(t, 0, recordNo(3), func(e *history.Event) { e.Result, e.Reason = "opened", "onsite" })
 		}, []string{"OFF-4"}, history.RecordIn, "says opened"},
 	}
 }
@@ -287,101 +304,4 @@ func (h *builder) unheld(t *testing.T) {
 		t.Fatalf("planted history: %s is no hold", h.events[i])
 	}
 	h.events = slices.Delete(h.events, i, i+1)
-}
-
-// What a checker must not hold against anybody.
-func TestExcused(t *testing.T) {
-	t.Parallel()
-	for name, plant := range map[string]func(t *testing.T, h *builder){
-		"a full buffer": func(t *testing.T, h *builder) {
-			h.drop(t, func(e history.Event) bool {
-				return e.Kind == history.RecordIn && e.BoardID == "brd_2" && e.RecordSeq == 3
-			})
-			h.emit(history.Event{Kind: history.Dropped, BoardID: "brd_2", RecordSeq: 3})
-		},
-		"a wiped flash": func(t *testing.T, h *builder) {
-			h.cut("brd_2")
-			h.present("brd_2", "cho", "opened", "onsite", "pmt_3")
-			h.boards["brd_2"].buffered, h.boards["brd_2"].rev = nil, 0
-			h.emit(history.Event{Kind: history.Wiped, BoardID: "brd_2"})
-			h.back("brd_2")
-		},
-		"an end just after a change": func(t *testing.T, h *builder) {
-			h.change("plc_a", "revoke", grant("pmt_3", "cho", true))
-			h.events = h.events[:len(h.events)-2]
-		},
-		"a hold that an outage kept off":           func(t *testing.T, h *builder) { h.off("brd_1", true) },
-		"an outage that kept off what nobody held": func(t *testing.T, h *builder) { h.off("brd_1", false) },
-		"37 h of a board that was taken away": func(t *testing.T, h *builder) {
-			h.emit(history.Event{Kind: history.Detached, BoardID: "brd_1"})
-			h.emit(history.Event{Kind: history.Offline, BoardID: "brd_1", Epoch: 1})
-			h.pass(37 * 3600 * 1000)
-			h.emit(history.Event{Kind: history.Label})
-		},
-		"a record whose intent died untold": func(t *testing.T, h *builder) {
-			h.emit(history.Event{Kind: history.Attempt, PlaceID: "plc_a", DoorID: doorOf("brd_1", 1), Key: "aa", Request: "r-x"})
-			h.restart()
-			h.emit(history.Event{Kind: history.RecordIn, RecordID: "rec_x", PlaceID: "plc_a", DoorID: doorOf("brd_1", 1), CommandID: "cmd_x", Result: "noResponse"})
-		},
-		"a hold that ends in time": func(t *testing.T, h *builder) { h.hold("brd_1", 300_000) },
-		"the same record told again": func(t *testing.T, h *builder) {
-			h.after(t, func(e history.Event) bool { return e.Kind == history.RecordIn }, same)
-		},
-		"a key after 30 days": func(t *testing.T, h *builder) {
-			h.at = t0 + 29*24*3600*1000
-			h.command("brd_1", "k-old", "open", vocab.Reported, true, 1)
-			h.pass(KeptMs)
-			h.command("brd_1", "k-old", "hold", vocab.Reported, true, 1)
-		},
-		"a death between intent and record": func(t *testing.T, h *builder) {
-			id := commandOf(t, h, "k-lost")
-			h.drop(t, is(history.RecordIn, id))
-			h.after(t, is(history.Publish, id), func(e *history.Event) { *e = history.Event{Kind: history.Started, At: e.At, WallNs: e.WallNs} })
-			for _, b := range h.boardIDs() {
-				h.online(b)
-			}
-		},
-		"a half-open line that the server believes in": func(t *testing.T, h *builder) {
-			h.emit(history.Event{Kind: history.Line, BoardID: "brd_t", Op: "down", Text: "halfopen"})
-			h.boards["brd_t"].cutAt = h.at
-			h.change("plc_t", "revoke", grant("pmt_t", "kim", true))
-			h.pass(FreshMs * 2)
-			h.emit(history.Event{Kind: history.Label})
-		},
-		"a digest repaired in time": func(t *testing.T, h *builder) {
-			h.edit(t, 0, applied("brd_1", 3), func(e *history.Event) { e.Digest = "other" })
-			h.after(t, applied("brd_1", 3), func(e *history.Event) { e.Digest = "d3"; e.At += 500 })
-		},
-		"denials until the acknowledgement": func(t *testing.T, h *builder) {
-			i := find(t, h.events, 1, on("brd_2", history.Online))
-			e := h.events[find(t, h.events, 0, at(LimitMs+1000))]
-			e.OutageAgeMs, e.RecordSeq, e.WallNs = 0, 0, h.events[i].WallNs+1
-			h.events = append(h.events[:i+1], append([]history.Event{e}, h.events[i+1:]...)...)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := clean()
-			plant(t, h)
-			for _, v := range Judge(NewView(h.events)) {
-				if v.Status == Fail {
-					t.Errorf("%s\n%s", v, v.FirstBad)
-				}
-			}
-		})
-	}
-}
-
-// A breach of a command that was in progress at a crash counts for CMD-6, and
-// only then.
-func TestDeathsAreCounted(t *testing.T) {
-	t.Parallel()
-	h := clean()
-	h.after(t, is(history.Publish, commandOf(t, h, "k-lost")), func(e *history.Event) {
-		*e = history.Event{Kind: history.Line, Op: "down", BoardID: "brd_1", At: e.At, WallNs: e.WallNs, Text: "offline"}
-	})
-	v := Cmd6(NewView(h.events))
-	if v.Status != Pass || v.Checked != 1 || !strings.Contains(v.Number, "line 1") {
-		t.Errorf("%s; want PASS with 1 checked and \"line 1\" in the number", v)
-	}
 }

@@ -93,20 +93,22 @@ func (h *builder) decide(t *testing.T, n int, match func(history.Event) bool, ch
 	}
 }
 
+// acts are the actuations of the command under a key.
+func acts(t *testing.T, h *builder, key string) func(history.Event) bool {
+	return is(history.Actuation, commandOf(t, h, key))
+}
+
 func commandPlants() []planted {
-	act := func(t *testing.T, h *builder, key string) func(history.Event) bool {
-		return is(history.Actuation, commandOf(t, h, key))
-	}
 	return []planted{
-		{"200 without an actuation", func(t *testing.T, h *builder) { h.drop(t, act(t, h, "k-open")) },
+		{"200 without an actuation", func(t *testing.T, h *builder) { h.drop(t, acts(t, h, "k-open")) },
 			[]string{"CMD-1"}, history.Answer, "reported without an actuation"},
 		{"answer before the actuation", func(t *testing.T, h *builder) {
-			h.edit(t, 0, act(t, h, "k-hold"), func(e *history.Event) { e.WallNs += 100e6 })
+			h.edit(t, 0, acts(t, h, "k-hold"), func(e *history.Event) { e.WallNs += 100e6 })
 		}, []string{"CMD-1"}, history.Answer, "before its actuation"},
-		{"board-acts-twice", func(t *testing.T, h *builder) { h.after(t, act(t, h, "k-open"), same) },
+		{"board-acts-twice", func(t *testing.T, h *builder) { h.after(t, acts(t, h, "k-open"), same) },
 			[]string{"CMD-1", "CMD-5"}, history.Actuation, "actuated 2 times"},
 		{"acts twice over a reboot", func(t *testing.T, h *builder) {
-			h.after(t, act(t, h, "k-silent"), func(e *history.Event) { e.Boot = 2 })
+			h.after(t, acts(t, h, "k-silent"), func(e *history.Event) { e.Boot = 2 })
 		}, []string{"CMD-4", "CMD-5"}, history.Actuation, "actuated 2 times"},
 		{"200 without an id", func(t *testing.T, h *builder) {
 			for i := range h.events {
@@ -142,6 +144,11 @@ func commandPlants() []planted {
 		{"accepted long before it was sent", func(t *testing.T, h *builder) {
 			h.edit(t, 0, is(history.Intent, commandOf(t, h, "k-open")), func(e *history.Event) { e.WallNs -= 5100e6 })
 		}, []string{"CMD-4", "CMD-6"}, history.Actuation, "after it was accepted"},
+	}
+}
+
+func relayPlants() []planted {
+	return []planted{
 		{"hold forgotten", func(t *testing.T, h *builder) {
 			h.minutes = 5
 			h.command("brd_1", "k-long", "hold", vocab.Reported, true, 0)
@@ -159,19 +166,19 @@ func commandPlants() []planted {
 			}
 		}, []string{"CMD-7"}, history.Actuation, "until locked"},
 		{"wrong operation", func(t *testing.T, h *builder) {
-			h.edit(t, 0, act(t, h, "k-close"), func(e *history.Event) { e.Action = "hold" })
+			h.edit(t, 0, acts(t, h, "k-close"), func(e *history.Event) { e.Action = "hold" })
 		}, []string{"CMD-1"}, history.Actuation, "the relay did hold"},
 		{"wrong door", func(t *testing.T, h *builder) {
-			h.edit(t, 0, act(t, h, "k-open"), func(e *history.Event) { e.DoorID = doorOf("brd_1", 2) })
+			h.edit(t, 0, acts(t, h, "k-open"), func(e *history.Event) { e.DoorID = doorOf("brd_1", 2) })
 		}, []string{"CMD-1"}, history.Actuation, "moved dor_brd_1_2"},
 		{"offline but sent", func(t *testing.T, h *builder) {
 			h.after(t, is(history.Intent, commandOf(t, h, "k-off")), func(e *history.Event) { e.Kind, e.BoardID, e.NotAfterMs = history.Publish, "brd_2", 5000 })
 		}, []string{"CMD-2"}, history.Publish, "ended offline but was sent"},
 		{"refused but moved", func(t *testing.T, h *builder) {
-			h.edit(t, 0, act(t, h, "k-refused"), func(e *history.Event) { e.Action = "pulse" })
+			h.edit(t, 0, acts(t, h, "k-refused"), func(e *history.Event) { e.Action = "pulse" })
 		}, []string{"CMD-3"}, history.Actuation, "was refused but moved"},
 		{"board-ignores-notafter", func(t *testing.T, h *builder) {
-			h.edit(t, 0, act(t, h, "k-silent"), func(e *history.Event) { e.WallNs += 6e9 })
+			h.edit(t, 0, acts(t, h, "k-silent"), func(e *history.Event) { e.WallNs += 6e9 })
 		}, []string{"CMD-4"}, history.Actuation, "notAfter is 5.00 s"},
 		{"notAfter of a reported command", func(t *testing.T, h *builder) {
 			id := commandOf(t, h, "k-close")
@@ -180,6 +187,11 @@ func commandPlants() []planted {
 				h.edit(t, 0, is(kind, id), func(e *history.Event) { e.WallNs += 60e6 })
 			}
 		}, []string{"CMD-4"}, history.Actuation, "after it was sent"},
+	}
+}
+
+func keyPlants() []planted {
+	return []planted{
 		{"publish-before-commit", func(t *testing.T, h *builder) {
 			i := find(t, h.events, 0, is(history.Intent, commandOf(t, h, "k-open")))
 			h.events[i], h.events[i+1] = h.events[i+1], h.events[i]
@@ -238,13 +250,13 @@ func commandPlants() []planted {
 		{"moved but never sent", func(t *testing.T, h *builder) { h.drop(t, is(history.Publish, commandOf(t, h, "k-hold"))) },
 			[]string{"CMD-5"}, history.Actuation, "was never sent"},
 		{"twice over a death", func(t *testing.T, h *builder) {
-			h.after(t, act(t, h, "k-silent"), func(e *history.Event) { *e = history.Event{Kind: history.Started, At: e.At, WallNs: e.WallNs} })
+			h.after(t, acts(t, h, "k-silent"), func(e *history.Event) { *e = history.Event{Kind: history.Started, At: e.At, WallNs: e.WallNs} })
 			for _, id := range h.boardIDs() { // they all come back
 				h.after(t, func(e history.Event) bool { return e.Kind == history.Started && e.Text == "" }, func(e *history.Event) {
 					*e = history.Event{Kind: history.Online, At: e.At, WallNs: e.WallNs, BoardID: id, PlaceID: h.boards[id].place, Epoch: 1, Revision: h.boards[id].rev}
 				})
 			}
-			h.after(t, act(t, h, "k-silent"), same)
+			h.after(t, acts(t, h, "k-silent"), same)
 		}, []string{"CMD-4", "CMD-5", "CMD-6"}, history.Actuation, "actuated 2 times"},
 	}
 }
@@ -297,10 +309,14 @@ func recordPlants() []planted {
 	}
 }
 
-func TestPlantedCommandBugs(t *testing.T) { runPlants(t, commandPlants()) }
-func TestPlantedRecordBugs(t *testing.T)  { runPlants(t, recordPlants()) }
-func TestPlantedSyncBugs(t *testing.T)    { runPlants(t, syncPlants()) }
-func TestPlantedOutageBugs(t *testing.T)  { runPlants(t, outagePlants()) }
+func TestPlantedCommandBugs(t *testing.T) {
+	runPlants(t, slices.Concat(commandPlants(), relayPlants(), keyPlants()))
+}
+func TestPlantedRecordBugs(t *testing.T) { runPlants(t, recordPlants()) }
+func TestPlantedSyncBugs(t *testing.T)   { runPlants(t, slices.Concat(syncPlants(), recoveryPlants())) }
+func TestPlantedOutageBugs(t *testing.T) {
+	runPlants(t, slices.Concat(outagePlants(), onsitePlants(), restPlants()))
+}
 
 func runPlants(t *testing.T, plants []planted) {
 	t.Parallel()

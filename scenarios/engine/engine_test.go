@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
@@ -244,68 +243,6 @@ func TestNames(t *testing.T) {
 		if !errors.As(err, &ps) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q\ngot  %v\nwant %s", source, err, want)
 		}
-	}
-}
-
-// TestUnreachable: a target that is not there is no verdict about it.
-func TestUnreachable(t *testing.T) {
-	t.Parallel()
-	f := newFake(t)
-	target := f.target()
-	f.api.Close()
-	res, err := Run(t.Context(), target, []*File{parse(t, "steps: [{log: a}]")}, Options{Wait: 1})
-	if err != nil || !res.Unreached || res.ExitCode() != 5 {
-		t.Errorf("%v %+v", err, res)
-	}
-}
-
-// TestInterrupted: a cancelled run stops where it is and says so.
-func TestInterrupted(t *testing.T) {
-	t.Parallel()
-	f := newFake(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	load := func(ctx context.Context, _ loadtest.Target, _ loadtest.Plan, _ loadtest.Options) (loadtest.Result, error) {
-		cancel()
-		<-ctx.Done()
-		return loadtest.Result{}, ctx.Err()
-	}
-	res, err := Run(ctx, f.target(), []*File{parse(t, "steps: [{load: {rate: 1/s, duration: 1s}}, {log: never}]"), parse(t, "steps: [{log: a}]")}, Options{Loader: load})
-	if !errors.Is(err, context.Canceled) || len(res.Files) != 2 || res.Files[0].Status != judge.Invalid || res.Files[1].Status != judge.Skipped {
-		t.Errorf("%v %+v, want the first file INVALID and the second one not played", err, res.Files)
-	}
-}
-
-// TestSeveralClocks: a target of several processes is frozen at one moment, the
-// first whole millisecond that no clock is past.
-func TestSeveralClocks(t *testing.T) {
-	t.Parallel()
-	f, ahead := newFake(t), newFake(t)
-	ahead.now = ahead.now.Add(7 * time.Millisecond)
-	target := f.target()
-	target.Control = append(target.Control, ahead.lab.URL)
-	var out bytes.Buffer
-	res, err := Run(t.Context(), target, []*File{parse(t, `
-steps:
-  - clock: freeze
-  - mark: a
-  - expect: 'at("a") == "2026-03-01T09:00:00.008Z"'
-`)}, Options{Progress: &out})
-	if err != nil || res.Files[0].Status != judge.Pass || !f.now.Equal(ahead.now) {
-		t.Fatalf("%v, clocks at %s and %s\n%s", err, f.now, ahead.now, &out)
-	}
-}
-
-// TestWithoutControl: against a bare deployment a file that needs no board runs,
-// the others are skipped.
-func TestWithoutControl(t *testing.T) {
-	t.Parallel()
-	f := newFake(t)
-	target := f.target()
-	target.Control = nil
-	files := []*File{parse(t, `steps: [{call: {path: /echo, place: "\"plc_1\""}, expect: data.n == 3}]`), parse(t, `steps: [{boards: {}}]`)}
-	res, err := Run(t.Context(), target, files, Options{})
-	if err != nil || res.Files[0].Status != judge.Pass || res.Files[1].Status != judge.Skipped {
-		t.Errorf("%v: %s, %s %s", err, res.Files[0].Status, res.Files[1].Status, res.Files[1].Reason)
 	}
 }
 

@@ -30,14 +30,15 @@ func (r *rig) set(ctx context.Context, id string, n wire.Netloss) chan setting {
 	return out
 }
 
+var somePolicy = wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open", 2: "off"}}
+
 func TestNetloss(t *testing.T) {
 	t.Parallel()
-	want := wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open", 2: "off"}}
 	bubble(t, "ok", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
 		for version := range int64(2) {
-			res := r.set(t.Context(), "brd_1", want)
+			res := r.set(t.Context(), "brd_1", somePolicy)
 			c := next[wire.Config](b, wire.DownCfg)
 			if c.ID == "" || c.Netloss.Version != version+1 || c.Netloss.Channels[1] != "open" {
 				t.Errorf("%+v", c)
@@ -61,7 +62,7 @@ func TestNetloss(t *testing.T) {
 	bubble(t, "ok without saying what", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
-		res := r.set(t.Context(), "brd_1", want)
+		res := r.set(t.Context(), "brd_1", somePolicy)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: next[wire.Config](b, wire.DownCfg).ID, Result: "ok"})
 		if x := <-res; x.err != nil || x.got.GraceSec != 60 {
 			t.Errorf("%+v", x)
@@ -70,7 +71,7 @@ func TestNetloss(t *testing.T) {
 	bubble(t, "refused", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
-		res := r.set(t.Context(), "brd_1", want)
+		res := r.set(t.Context(), "brd_1", somePolicy)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: "cfg_other", Result: "refused", Code: "x"})
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: next[wire.Config](b, wire.DownCfg).ID, Result: "refused", Code: "unsupported"})
 		var no *fail.Error
@@ -84,17 +85,21 @@ func TestNetloss(t *testing.T) {
 	bubble(t, "offline", func(t *testing.T) {
 		r := newRig(t)
 		r.connect("brd_1") // no hello
-		if x := <-r.set(t.Context(), "brd_1", want); !errors.Is(x.err, board.ErrOffline) || x.took > 0 {
+		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, board.ErrOffline) || x.took > 0 {
 			t.Errorf("%+v", x)
 		}
-		if x := <-r.set(t.Context(), "brd_9", want); !errors.Is(x.err, board.ErrNotFound) {
+		if x := <-r.set(t.Context(), "brd_9", somePolicy); !errors.Is(x.err, board.ErrNotFound) {
 			t.Errorf("%+v", x)
 		}
 	})
+}
+
+func TestNetlossUnconfirmed(t *testing.T) {
+	t.Parallel()
 	bubble(t, "lost midway", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
-		res := r.set(t.Context(), "brd_1", want)
+		res := r.set(t.Context(), "brd_1", somePolicy)
 		b.line.Cut()
 		if x := <-res; !errors.Is(x.err, board.ErrLost) || x.took > time.Second {
 			t.Errorf("%+v", x)
@@ -103,7 +108,7 @@ func TestNetloss(t *testing.T) {
 	bubble(t, "no answer, and a late one", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
-		res := r.set(t.Context(), "brd_1", want)
+		res := r.set(t.Context(), "brd_1", somePolicy)
 		if x := <-res; !errors.Is(x.err, board.ErrNoAnswer) || x.took != 8*time.Second {
 			t.Errorf("%+v", x)
 		}
@@ -117,7 +122,7 @@ func TestNetloss(t *testing.T) {
 		r := newRig(t)
 		r.online("brd_1")
 		ctx, cancel := context.WithCancel(t.Context())
-		res := r.set(ctx, "brd_1", want)
+		res := r.set(ctx, "brd_1", somePolicy)
 		cancel()
 		if x := <-res; !errors.Is(x.err, context.Canceled) {
 			t.Errorf("%+v", x)
@@ -126,7 +131,7 @@ func TestNetloss(t *testing.T) {
 	bubble(t, "it cannot be stored", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
-		res := r.set(t.Context(), "brd_1", want)
+		res := r.set(t.Context(), "brd_1", somePolicy)
 		full := errors.New("disk full")
 		r.store.broken(full)
 		c := next[wire.Config](b, wire.DownCfg)
@@ -140,10 +145,14 @@ func TestNetloss(t *testing.T) {
 			t.Errorf("not tried again: %+v", n)
 		}
 	})
+}
+
+func TestNetlossInTurn(t *testing.T) {
+	t.Parallel()
 	bubble(t, "one at a time", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
-		one, two := r.set(t.Context(), "brd_1", want), r.set(t.Context(), "brd_1", wire.Netloss{GraceSec: 5})
+		one, two := r.set(t.Context(), "brd_1", somePolicy), r.set(t.Context(), "brd_1", wire.Netloss{GraceSec: 5})
 		for range 2 {
 			c := next[wire.Config](b, wire.DownCfg)
 			b.quiet()
@@ -158,7 +167,7 @@ func TestNetloss(t *testing.T) {
 		r := newRig(t)
 		r.online("brd_1")
 		ctx, cancel := context.WithCancel(t.Context())
-		one, two, three := r.set(t.Context(), "brd_1", want), r.set(t.Context(), "brd_1", want), r.set(ctx, "brd_1", want)
+		one, two, three := r.set(t.Context(), "brd_1", somePolicy), r.set(t.Context(), "brd_1", somePolicy), r.set(ctx, "brd_1", somePolicy)
 		cancel()
 		if x := <-three; !errors.Is(x.err, context.Canceled) || x.took > 0 {
 			t.Errorf("%+v", x)

@@ -51,6 +51,10 @@ func TestPresence(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+func TestPresenceFollowsTheLine(t *testing.T) {
+	t.Parallel()
 	bubble(t, "a second hello keeps the epoch", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")

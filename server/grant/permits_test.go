@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
@@ -212,58 +211,6 @@ func TestScope(t *testing.T) {
 	}
 }
 
-func TestRevoke(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	first := h.must(request("r"))
-	other := h.must(request("other"))
-	membership, err := h.CreateTerm(byA, grant.Membership, grant.TermRequest{Phone: ptr("01012345678"), StartsAt: ptr(epoch)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, tt := range map[string]struct {
-		r    grant.RevokeRequest
-		want string
-	}{
-		"nothing":           {grant.RevokeRequest{}, fail.MissingField},
-		"empty":             {grant.RevokeRequest{ExternalRef: ptr("")}, fail.InvalidField},
-		"two permits":       {grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: &other.ID}, fail.InvalidField},
-		"one unknown":       {grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: ptr("pmt_x")}, fail.InvalidField},
-		"unknown reference": {grant.RevokeRequest{ExternalRef: ptr("x")}, fail.PermitNotFound},
-		"unknown id":        {grant.RevokeRequest{PermitID: ptr("x")}, fail.PermitNotFound},
-		"a membership":      {grant.RevokeRequest{PermitID: &membership.ID}, fail.PermitNotFound},
-		"long reason":       {grant.RevokeRequest{ExternalRef: ptr("r"), Reason: ptr(strings.Repeat("x", 201))}, fail.InvalidField},
-	} {
-		if _, err := h.Service.Revoke(byA, tt.r); fail.CodeOf(err) != tt.want {
-			t.Errorf("%s: got %v, want %s", name, err, tt.want)
-		}
-	}
-	if _, err := h.Service.Revoke(grant.By{PlaceID: "plc_b"}, grant.RevokeRequest{PermitID: &first.ID}); fail.CodeOf(err) != fail.PermitNotFound {
-		t.Errorf("another place's: %v", err)
-	}
-	h.Pass(time.Minute)
-	p, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: &first.ID, Reason: ptr("lost")})
-	if err != nil || p.State != grant.Revoked || p.RevokeReason != "lost" || !p.RevokedAt.Equal(epoch.Add(time.Minute)) || p.URL != first.URL {
-		t.Errorf("%+v, %v", p, err)
-	}
-	h.Pass(time.Minute)
-	again, err := h.Service.Revoke(byA, grant.RevokeRequest{PermitID: &first.ID, Reason: ptr("again")})
-	if d := cmp.Diff(p, again); d != "" || err != nil {
-		t.Errorf("a repeat: %v %s", err, d)
-	}
-	revived := h.must(request("r"))
-	if revived.ID != first.ID || revived.Token == first.Token || revived.State != grant.Active || revived.RevokeReason != "" {
-		t.Errorf("%+v", revived)
-	}
-	if _, err := h.GrantByLink(grant.HashLink(first.Token)); err == nil {
-		t.Error("the old link is dead for good")
-	}
-	if g, err := h.GrantByLink(grant.HashLink(revived.Token)); err != nil || g.ID != first.ID {
-		t.Errorf("the new link: %v", err)
-	}
-	h.Digest("plc_a")
-}
-
 // TestConcurrentCreates: one permit and one id [PERM-2].
 func TestConcurrentCreates(t *testing.T) {
 	t.Parallel()
@@ -328,24 +275,5 @@ func TestListAndGet(t *testing.T) {
 	h.applied["brd_2"] = rev + 5
 	if got := sync(); got.State != grant.Synced || got.SyncedBoards != 2 || !got.LastSyncedAt.Equal(epoch.Add(time.Duration(rev+5)*time.Second)) {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestStateFollowsTime(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	r := request("r")
-	r.StartsAt, r.EndsAt = ptr(epoch.Add(time.Hour)), ptr(epoch.Add(2*time.Hour))
-	p := h.must(r)
-	for _, tt := range []struct {
-		at   time.Duration
-		want string
-	}{{time.Hour - 1, grant.Pending}, {time.Hour, grant.Active}, {2*time.Hour - 1, grant.Active}, {2 * time.Hour, grant.Expired}} {
-		if got := p.Grant.State(epoch.Add(tt.at)); got != tt.want {
-			t.Errorf("at %s: %s", tt.at, got)
-		}
-	}
-	if p.Kind != access.KindPermit || p.State != grant.Pending {
-		t.Errorf("%+v", p)
 	}
 }

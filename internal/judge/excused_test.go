@@ -1,0 +1,111 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// excuses are what a checker must not hold against anybody.
+func excuses() map[string]func(t *testing.T, h *builder) {
+	return map[string]func(t *testing.T, h *builder){
+		"a full buffer": func(t *testing.T, h *builder) {
+			h.drop(t, func(e history.Event) bool {
+				return e.Kind == history.RecordIn && e.BoardID == "brd_2" && e.RecordSeq == 3
+			})
+			h.emit(history.Event{Kind: history.Dropped, BoardID: "brd_2", RecordSeq: 3})
+		},
+		"a wiped flash": func(t *testing.T, h *builder) {
+			h.cut("brd_2")
+			h.present("brd_2", "cho", "opened", "onsite", "pmt_3")
+			h.boards["brd_2"].buffered, h.boards["brd_2"].rev = nil, 0
+			h.emit(history.Event{Kind: history.Wiped, BoardID: "brd_2"})
+			h.back("brd_2")
+		},
+		"an end just after a change": func(t *testing.T, h *builder) {
+			h.change("plc_a", "revoke", grant("pmt_3", "cho", true))
+			h.events = h.events[:len(h.events)-2]
+		},
+		"a hold that an outage kept off":           func(t *testing.T, h *builder) { h.off("brd_1", true) },
+		"an outage that kept off what nobody held": func(t *testing.T, h *builder) { h.off("brd_1", false) },
+		"37 h of a board that was taken away": func(t *testing.T, h *builder) {
+			h.emit(history.Event{Kind: history.Detached, BoardID: "brd_1"})
+			h.emit(history.Event{Kind: history.Offline, BoardID: "brd_1", Epoch: 1})
+			h.pass(37 * 3600 * 1000)
+			h.emit(history.Event{Kind: history.Label})
+		},
+		"a record whose intent died untold": func(t *testing.T, h *builder) {
+			h.emit(history.Event{Kind: history.Attempt, PlaceID: "plc_a", DoorID: doorOf("brd_1", 1), Key: "aa", Request: "r-x"})
+			h.restart()
+			h.emit(history.Event{Kind: history.RecordIn, RecordID: "rec_x", PlaceID: "plc_a", DoorID: doorOf("brd_1", 1), CommandID: "cmd_x", Result: "noResponse"})
+		},
+		"a hold that ends in time": func(t *testing.T, h *builder) { h.hold("brd_1", 300_000) },
+		"the same record told again": func(t *testing.T, h *builder) {
+			h.after(t, func(e history.Event) bool { return e.Kind == history.RecordIn }, same)
+		},
+		"a key after 30 days": func(t *testing.T, h *builder) {
+			h.at = t0 + 29*24*3600*1000
+			h.command("brd_1", "k-old", "open", vocab.Reported, true, 1)
+			h.pass(KeptMs)
+			h.command("brd_1", "k-old", "hold", vocab.Reported, true, 1)
+		},
+		"a death between intent and record": func(t *testing.T, h *builder) {
+			id := commandOf(t, h, "k-lost")
+			h.drop(t, is(history.RecordIn, id))
+			h.after(t, is(history.Publish, id), func(e *history.Event) { *e = history.Event{Kind: history.Started, At: e.At, WallNs: e.WallNs} })
+			for _, b := range h.boardIDs() {
+				h.online(b)
+			}
+		},
+		"a half-open line that the server believes in": func(t *testing.T, h *builder) {
+			h.emit(history.Event{Kind: history.Line, BoardID: "brd_t", Op: "down", Text: "halfopen"})
+			h.boards["brd_t"].cutAt = h.at
+			h.change("plc_t", "revoke", grant("pmt_t", "kim", true))
+			h.pass(FreshMs * 2)
+			h.emit(history.Event{Kind: history.Label})
+		},
+		"a digest repaired in time": func(t *testing.T, h *builder) {
+			h.edit(t, 0, applied("brd_1", 3), func(e *history.Event) { e.Digest = "other" })
+			h.after(t, applied("brd_1", 3), func(e *history.Event) { e.Digest = "d3"; e.At += 500 })
+		},
+		"denials until the acknowledgement": func(t *testing.T, h *builder) {
+			i := find(t, h.events, 1, on("brd_2", history.Online))
+			e := h.events[find(t, h.events, 0, at(LimitMs+1000))]
+			e.OutageAgeMs, e.RecordSeq, e.WallNs = 0, 0, h.events[i].WallNs+1
+			h.events = append(h.events[:i+1], append([]history.Event{e}, h.events[i+1:]...)...)
+		},
+	}
+}
+
+// TestExcused: none of them is a violation.
+func TestExcused(t *testing.T) {
+	t.Parallel()
+	for name, plant := range excuses() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := clean()
+			plant(t, h)
+			for _, v := range Judge(NewView(h.events)) {
+				if v.Status == Fail {
+					t.Errorf("%s\n%s", v, v.FirstBad)
+				}
+			}
+		})
+	}
+}
+
+// A breach of a command that was in progress at a crash counts for CMD-6, and
+// only then.
+func TestDeathsAreCounted(t *testing.T) {
+	t.Parallel()
+	h := clean()
+	h.after(t, is(history.Publish, commandOf(t, h, "k-lost")), func(e *history.Event) {
+		*e = history.Event{Kind: history.Line, Op: "down", BoardID: "brd_1", At: e.At, WallNs: e.WallNs, Text: "offline"}
+	})
+	v := Cmd6(NewView(h.events))
+	if v.Status != Pass || v.Checked != 1 || !strings.Contains(v.Number, "line 1") {
+		t.Errorf("%s; want PASS with 1 checked and \"line 1\" in the number", v)
+	}
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"image/png"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+func TestEntry(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.permit(permitBody).data()["entryToken"].(string)
+	browser := map[string]string{"Accept": "text/html,*/*", "Accept-Language": "ko-KR,ko;q=0.9,en;q=0.5"}
+	page := h.want(200, "", request{method: "GET", path: "/entry?t=" + token, header: browser})
+	body := page.Body.String()
+	for _, s := range []string{"Here &lt;b&gt;", "Front</span>", ">열기</span>", `lang="ko"`, `name="t" value="` + token + `"`} {
+		if !strings.Contains(body, s) {
+			t.Errorf("no %s in %s", s, body)
+		}
+	}
+	if strings.Contains(body, "Back") {
+		t.Error("a door out of scope is shown")
+	}
+	checkPage(t, page)
+	for accept, lang := range map[string]string{"": "en", "fr": "en", "*": "en", "en-US": "en", "KO": "ko", "ja, ko ; q=0.5": "ko",
+		"en;q=0.1,ko;q=0.9": "ko", "ko;q=0.1,en": "en", "en,ko": "en", "ko,en": "ko", "ko;q=0": "en", "kok": "en"} {
+		r := h.want(200, "", request{method: "GET", path: "/entry?t=" + token, header: map[string]string{"Accept": "text/html", "Accept-Language": accept}})
+		if !strings.Contains(r.Body.String(), `lang="`+lang+`"`) {
+			t.Errorf("%q is not answered in %s", accept, lang)
+		}
+	}
+	h.want(200, "", request{method: "HEAD", path: "/entry?t=" + token})
+	if h.boards.count() != 0 {
+		t.Error("looking opened a door")
+	}
+	svg := h.want(200, "", request{method: "GET", path: "/entry/qr.svg?t=" + token})
+	if !strings.HasPrefix(svg.Body.String(), "<svg ") || svg.Header().Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("%.80s", svg.Body)
+	}
+	if _, err := png.Decode(h.want(200, "", request{method: "GET", path: "/entry/qr.png?t=" + token}).Body); err != nil {
+		t.Error(err)
+	}
+	open := request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_1"}`}
+	if d := h.want(200, "", open).data(); d["result"] != "opened" || d["doorName"] != "Front" {
+		t.Errorf("%v", d)
+	}
+	h.tick(10 * time.Second)
+	form := request{method: "POST", path: "/entry/open", body: "t=" + token + "&doorId=dor_1", header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}
+	if d := h.want(200, "", form).data(); d["result"] != "opened" {
+		t.Errorf("%v", d)
+	}
+	h.tick(10 * time.Second)
+	for k, v := range browser {
+		form.header[k] = v
+	}
+	if r := h.want(200, "", form); !strings.Contains(r.Body.String(), "문이 열렸습니다") {
+		t.Errorf("%s", r.Body)
+	} else {
+		checkPage(t, r)
+	}
+	h.tick(10 * time.Second)
+	for behave, want := range map[string]string{vocab.Offline: "503 store_offline offline", "busy": "502 device_refused refused", "silent": "504 device_no_response noResponse"} { // [ENT-3]
+		h.boards.set(behave)
+		f := strings.Fields(want)
+		r := h.do(open)
+		if got := strconv.Itoa(r.Code) + " " + r.code(); got != f[0]+" "+f[1] || r.details()["reason"] != f[2] {
+			t.Errorf("%s: %d %s", behave, r.Code, r.Body)
+		}
+		h.tick(10 * time.Second)
+	}
+	h.boards.set("")
+	r := h.want(409, "entry_denied", request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_2"}`})
+	if r.details()["rule"] != "door_out_of_scope" {
+		t.Errorf("%s", r.Body)
+	}
+	h.want(404, "device_not_found", request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_b"}`})
+	for _, path := range []string{"/entry?t=none", "/entry?t=", "/entry", "/entry?t=" + strings.Repeat("x", 300), "/entry?t=%zz"} {
+		r := h.do(request{method: "GET", path: path})
+		if r.Code != 404 || !strings.HasPrefix(r.Header().Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %d %s", path, r.Code, r.Body)
+		}
+		checkPage(t, r)
+		h.want(404, "link_invalid", request{method: "GET", path: path, header: map[string]string{"Accept": "application/json"}})
+	}
+	for _, dead := range []string{"", " ", "x", strings.Repeat("x", 10000)} {
+		h.want(404, "link_invalid", request{method: "POST", path: "/entry/open", body: `{"t":"` + dead + `","doorId":"dor_x"}`})
+		h.want(404, "device_not_found", request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"` + dead + `"}`})
+	}
+	if log := h.log.String(); strings.Contains(log, token) || !strings.Contains(log, "route=/entry") {
+		t.Error("the token is in the log, or there is no log")
+	}
+	used := h.want(200, "", request{method: "GET", path: "/core/v1/places/plc_a/events?kind=entry.permit.used,entry.denied&from=2026-10-31T12:00:00+09:00", token: "key_p"})
+	if used.json["total"] != 4.0 {
+		t.Errorf("%s", used.Body)
+	}
+	h.want(400, "invalid_timestamp", request{method: "GET", path: "/core/v1/places/plc_a/events?from=yesterday", token: "key_p"})
+	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/places/plc_a/events?kind=x", token: "key_p"})
+	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/places/plc_a/events?from=2026-09-01T00:00:00Z", token: "key_p"})
+}
+
+func (h *house) tick(d time.Duration) {
+	h.t.Helper()
+	if err := h.clk.Advance(h.clk.Now().Add(d)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// checkPage: nothing foreign, nothing kept, and the policy fits the style.
+func checkPage(t *testing.T, r response) {
+	t.Helper()
+	h := r.Header()
+	if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+		t.Errorf("%v", h)
+	}
+	selfContained(t, r)
+}
+
+func selfContained(t *testing.T, r response) {
+	t.Helper()
+	body := r.Body.String()
+	if f := foreign.FindString(body); f != "" {
+		t.Errorf("%s in the page", f)
+	}
+	m := style.FindStringSubmatch(body)
+	if m == nil {
+		t.Fatalf("no style: %s", body)
+	}
+	sum := sha256.Sum256([]byte(m[1]))
+	if !strings.Contains(r.Header().Get("Content-Security-Policy"), base64.StdEncoding.EncodeToString(sum[:])) {
+		t.Error("the policy does not let the style in")
+	}
+	if m := script.FindStringSubmatch(body); m != nil {
+		sum := sha256.Sum256([]byte(m[1]))
+		if !strings.Contains(r.Header().Get("Content-Security-Policy"), base64.StdEncoding.EncodeToString(sum[:])) {
+			t.Error("the policy does not let the script in")
+		}
+	}
+}

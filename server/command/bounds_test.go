@@ -1,0 +1,140 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.ok(2 * time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error)
+		go func() { _, err := r.Execute(ctx, open("k")); gone <- err }()
+		synctest.Wait()
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("caller got %v", err)
+		}
+		if a := r.must(t, open("k")); a.Status != 200 || !a.Replayed || r.b.count() != 1 {
+			t.Errorf("%+v, %d sent", a, r.b.count())
+		}
+	})
+}
+
+func TestBound(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(c *Config) { c.InFlight = 2 }, func(t *testing.T, r *rig) {
+		var wg sync.WaitGroup
+		for _, k := range []string{"a", "b", "b"} {
+			wg.Go(func() { r.must(t, open(k)) })
+		}
+		synctest.Wait()
+		if _, err := r.Execute(t.Context(), open("c")); !errors.Is(err, ErrTooMany) {
+			t.Errorf("third: %v", err)
+		}
+		wg.Wait()
+		if a := r.must(t, open("c")); a.Status != 504 {
+			t.Errorf("afterwards: %+v", a)
+		}
+	})
+}
+
+// TestBoundOfPlace: one place can't take what is for the others.
+func TestBoundOfPlace(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(c *Config) { c.PerPlace = 2 }, func(t *testing.T, r *rig) {
+		r.Service.mu.Lock()
+		r.Service.at["plc_b"] = 2
+		r.Service.mu.Unlock()
+		var wg sync.WaitGroup
+		for _, k := range []string{"a", "b"} {
+			wg.Go(func() { r.must(t, open(k)) })
+		}
+		synctest.Wait()
+		if _, err := r.Execute(t.Context(), open("c")); !errors.Is(err, ErrTooMany) {
+			t.Errorf("third: %v", err)
+		}
+		wg.Wait()
+		a := r.must(t, open("c"))
+		synctest.Wait()
+		r.Service.mu.Lock()
+		defer r.Service.mu.Unlock()
+		if a.Status != 504 || r.Service.at["plc_a"] != 0 {
+			t.Errorf("afterwards: %+v, %v", a, r.Service.at)
+		}
+	})
+}
+
+func TestNoDoor(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		q := open("k")
+		q.PlaceID = "plc_b"
+		for _, id := range []string{"dor_1", "dor_9"} {
+			q.DoorID = id
+			if _, err := r.Execute(t.Context(), q); !errors.Is(err, ErrNoDoor) {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+	})
+}
+
+func TestStorageAway(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.l.fail = true
+		if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) || r.b.count() != 0 {
+			t.Errorf("claim: %v, %d sent", err, r.b.count())
+		}
+		r.l.fail = false
+		r.b.answer = func(b string, c wire.Command) {
+			r.l.mu.Lock()
+			r.l.fail = true
+			r.l.mu.Unlock()
+			r.Report(b, wire.Report{CommandID: c.ID, Result: vocab.OK}, r.ack("rpt"))
+		}
+		for range 2 { // the outcome is not durable: nobody hears of it
+			if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) {
+				t.Errorf("settle: %v", err)
+			}
+		}
+		if r.acked() != "[]" {
+			t.Errorf("acknowledged before the commit: %s", r.acked())
+		}
+		r.l.mu.Lock()
+		r.l.fail = false
+		r.l.mu.Unlock()
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if a := r.must(t, open("k")); a.Status != 200 || !a.Replayed || r.b.count() != 1 || r.acked() != "[rpt true]" {
+			t.Errorf("%+v, %d sent, %s", a, r.b.count(), r.acked())
+		}
+	})
+}
+
+func TestStopAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		got := make(chan Answer)
+		go func() { got <- r.must(t, open("k")) }()
+		synctest.Wait()
+		start := time.Now()
+		go r.Stop()
+		if a := <-got; a.Status != 504 || time.Since(start) != 0 {
+			t.Errorf("%+v after %s", a, time.Since(start))
+		}
+		synctest.Wait()
+		if _, err := r.Execute(t.Context(), open("l")); !errors.Is(err, ErrStopped) {
+			t.Errorf("after Stop: %v", err)
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package entry_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/entry"
+	"github.com/doorlab/doorlab/server/fail"
+)
+
+func TestLinkPage(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1, "dor_in", "dor_1")
+	v, err := h.Link(p.Token)
+	want := entry.LinkView{PlaceName: "Gangnam", State: "active", StartsAt: epoch, EndsAt: epoch.Add(time.Hour), Doors: []entry.LinkDoor{{ID: "dor_1", Name: "Front"}, {ID: "dor_in", Name: "Storage"}}}
+	if d := cmp.Diff(want, v); d != "" || err != nil {
+		t.Errorf("%v %s", err, d)
+	}
+	h.revoke("r")
+	for _, token := range []string{p.Token, "", "x"} {
+		if _, err := h.Link(token); fail.CodeOf(err) != fail.LinkInvalid {
+			t.Errorf("dead link: %v", err)
+		}
+	}
+	if _, n := h.last(); n != 0 || len(h.door.asks) != 0 {
+		t.Error("a page opens and records nothing")
+	}
+}
+
+func TestOpenDecides(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		set    func(h *house)
+		door   string
+		code   string       // of the error, "" = opened
+		rule   string       // details.rule
+		reason vocab.Reason // of the record, "" = none
+		actor  string
+	}{
+		"permit":               {func(h *house) {}, "dor_1", "", "", "link", "guest:*5678"},
+		"inner door in scope":  {func(h *house) {}, "dor_in", "", "", "link", "guest:*5678"},
+		"out of scope":         {func(h *house) {}, "dor_2", fail.EntryDenied, "door_out_of_scope", "door_out_of_scope", "guest:*5678"},
+		"another place's door": {func(h *house) {}, "dor_b", fail.DeviceNotFound, "", "", ""},
+		"no door":              {func(h *house) {}, "dor_x", fail.DeviceNotFound, "", "", ""},
+		"expired":              {func(h *house) { h.Pass(time.Hour) }, "dor_1", fail.EntryDenied, "expired", "expired", "guest:*5678"},
+		"expired, a member":    {func(h *house) { h.membership(); h.Pass(time.Hour) }, "dor_1", "", "", "link", "guest:*5678"},
+		"revoked, a member":    {func(h *house) { h.membership(); h.revoke("r") }, "dor_1", fail.LinkInvalid, "", "link_invalid", "guest:*5678"},
+		"revoked and renewed":  {func(h *house) { h.revoke("r"); h.permit("r", 1) }, "dor_1", fail.LinkInvalid, "", "link_invalid", "guest:*----"},
+		"closed":               {func(h *house) { h.window("dor_1", "closed") }, "dor_1", fail.EntryDenied, "closed_window", "closed_window", "guest:*5678"},
+		"free":                 {func(h *house) { h.window("dor_2", "free") }, "dor_2", "", "", "free_window", "guest:*5678"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			p := h.permit("r", 1, "dor_1", "dor_in")
+			tt.set(h)
+			got, err := h.Open(ctx, p.Token, tt.door)
+			if fail.CodeOf(err) != tt.code || tt.code == "" && (err != nil || got.Result != "opened" || got.DoorID != tt.door || got.DoorName == "" || got.Failure() != nil) {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			var e *fail.Error
+			if errors.As(err, &e) && tt.rule != "" && e.Details["rule"] != tt.rule {
+				t.Errorf("%+v", e)
+			}
+			if r, _ := h.last(); r.Reason != tt.reason || r.Actor != tt.actor || tt.reason != "" && (r.DoorID != tt.door || r.Method != "link") {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestOpenOutcomes(t *testing.T) {
+	t.Parallel()
+	for outcome, code := range map[vocab.Outcome]string{vocab.Offline: fail.StoreOffline, vocab.Refused: fail.DeviceRefused, vocab.NoResponse: fail.DeviceNoResponse} {
+		h := newHouse(t)
+		h.door.outcome = outcome
+		got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1")
+		if err != nil || got.Result != vocab.Result(outcome) || fail.CodeOf(got.Failure()) != code || got.Failure().Details["reason"] != string(outcome) {
+			t.Errorf("%s: %+v %v %v", outcome, got, err, got.Failure())
+		}
+	}
+	h := newHouse(t)
+	h.door.err = command.ErrTooMany
+	if _, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); fail.CodeOf(err) != fail.TooManyInFlight {
+		t.Errorf("%v", err)
+	}
+	h.door.err = nil
+	if got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); err != nil || got.Result != "opened" {
+		t.Errorf("what never ran is not remembered: %v", err)
+	}
+}
+
+// TestOnePress: the same link and door within 3 s is one opening; a revocation
+// is felt all the same.
+func TestOnePress(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1)
+	press := func(door string) (string, int) {
+		got, err := h.Open(ctx, p.Token, door)
+		h.ok(err)
+		return got.Device.CommandID, len(h.door.asks)
+	}
+	first, _ := press("dor_1")
+	h.Pass(3*time.Second - time.Millisecond)
+	if again, n := press("dor_1"); again != first || n != 1 {
+		t.Errorf("within 3 s: %d commands", n)
+	}
+	if other, n := press("dor_2"); other == first || n != 2 {
+		t.Errorf("another door: %d commands", n)
+	}
+	h.Pass(time.Millisecond)
+	if next, n := press("dor_1"); next == first || n != 3 {
+		t.Errorf("at 3 s: %d commands", n)
+	}
+	h.revoke("r")
+	if _, err := h.Open(ctx, p.Token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
+		t.Errorf("after the revocation: %v", err)
+	}
+}
+
+func TestOpenJoinsARunningOne(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1)
+	h.door.gate, h.door.begun = make(chan struct{}), make(chan struct{}, 1)
+	var wg sync.WaitGroup
+	var first, second string
+	open := func(id *string) {
+		got, err := h.Open(ctx, p.Token, "dor_1")
+		if err != nil {
+			t.Error(err)
+		}
+		*id = got.Device.CommandID
+	}
+	wg.Go(func() { open(&first) })
+	<-h.door.begun
+	h.Pass(time.Minute) // however long it takes
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := h.Open(gone, p.Token, "dor_1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone learns nothing: %v", err)
+	}
+	close(h.door.gate)
+	wg.Wait()
+	if len(h.door.asks) != 1 || first == "" {
+		t.Errorf("%d commands", len(h.door.asks))
+	}
+	for range 8 { // a crowd, all at one moment
+		wg.Go(func() {
+			var id string
+			open(&id)
+			h.door.mu.Lock()
+			defer h.door.mu.Unlock()
+			if second == "" {
+				second = id
+			}
+			if id != second || id == first {
+				t.Errorf("%s beside %s", id, second)
+			}
+		})
+	}
+	wg.Wait()
+	if len(h.door.asks) != 2 {
+		t.Errorf("%d commands", len(h.door.asks))
+	}
+}
+
+// TestOpenLimit: at most 6 openings a minute and link.
+func TestOpenLimit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p, other := h.permit("r", 1), h.permit("other", 1)
+	for range 6 {
+		_, err := h.Open(ctx, p.Token, "dor_1")
+		h.ok(err)
+		h.Pass(3 * time.Second)
+	}
+	var e *fail.Error
+	if _, err := h.Open(ctx, p.Token, "dor_2"); !errors.As(err, &e) || e.Code != fail.RateLimited || e.RetryAfter != 42*time.Second {
+		t.Errorf("the 7th: %+v", e)
+	}
+	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
+		t.Errorf("another link: %v", err)
+	}
+	h.Pass(42 * time.Second)
+	if _, err := h.Open(ctx, p.Token, "dor_1"); err != nil {
+		t.Errorf("a minute after the first: %v", err)
+	}
+}
+
+// TestFloodOfDeadLinks: trying dead links gives the same answer every time, but
+// cannot fill the records of a place, nor hide those of others.
+func TestFloodOfDeadLinks(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1)
+	h.revoke("r")
+	flood := func(token string) {
+		for range 100 {
+			if _, err := h.Open(ctx, token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
+				t.Fatalf("%v", err)
+			}
+		}
+	}
+	flood("guess")
+	flood(p.Token)
+	if _, n := h.last(); n != 120 {
+		t.Errorf("%d records", n)
+	}
+	h.Pass(time.Minute)
+	_, _ = h.Open(ctx, p.Token, "dor_1")
+	if r, n := h.last(); n != 121 || r.Reason != "link_invalid" {
+		t.Errorf("%d records, %+v", n, r)
+	}
+}
+
+func TestBrokenOpening(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { entry.CheckBroken(t) })
+}
