@@ -24,6 +24,24 @@ func TestWhyOverAnOutage(t *testing.T) {
 	}
 }
 
+func must(t *testing.T, c client.Client, method, path string, body, out any) {
+	t.Helper()
+	if err := c.Do(t.Context(), method, path, body, out); err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+}
+
+// revokedInAnOutage: after 10 minutes the permit "a" is revoked, 20 minutes later its
+// person is at the door.
+func revokedInAnOutage(t *testing.T, lab, api client.Client, board, door, phone string) {
+	t.Helper()
+	must(t, lab, "POST", "/lab/v1/faults", map[string]any{"fault": "offline", "boards": []string{board}}, nil)
+	must(t, lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "10m"}, nil)
+	must(t, api, "POST", "/space/v1/partner/entry-permits/revoke", map[string]string{"externalRef": "a"}, nil)
+	must(t, lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "20m"}, nil)
+	must(t, lab, "POST", "/lab/v1/people/present", map[string]string{"doorId": door, "phone": phone}, nil)
+}
+
 func whyOverAnOutage(t *testing.T, onDemand bool) {
 	tb := begin(t, Config{Virtual: true, OnDemand: onDemand, Recorded: onDemand})
 	lab, place := tb.lab(), tb.cfg.World.Places[1]
@@ -31,23 +49,16 @@ func whyOverAnOutage(t *testing.T, onDemand bool) {
 	const phone = "01012341234"
 	do := func(c client.Client, method, path string, body, out any) {
 		t.Helper()
-		if err := c.Do(t.Context(), method, path, body, out); err != nil {
-			t.Fatalf("%s %s: %v", method, path, err)
-		}
+		must(t, c, method, path, body, out)
 	}
-	api := client.Client{Base: tb.Ready.HTTP}
-	token, _, err := api.Exchange(t.Context(), *tb.Ready.Places[1].APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	api.Token = token
+
+	api := partner(t, tb)
 	do(lab, "POST", "/lab/v1/clock/freeze", nil, nil)
 	now := tb.clk.Now()
 	var permit struct{ PermitID, URL, EntryToken string }
 	do(api, "POST", "/space/v1/partner/entry-permits", map[string]any{"externalRef": "a", "phone": phone, "doorIds": []string{door},
 		"startsAt": now.Format(time.RFC3339), "endsAt": now.Add(time.Hour * 72).Format(time.RFC3339)}, &permit)
 	do(lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "1m"}, nil)
-
 	var got struct {
 		Person, Says, By string
 		Exposure         []why.Exposed
@@ -75,11 +86,7 @@ func whyOverAnOutage(t *testing.T, onDemand bool) {
 		t.Errorf("got grant %v of %q, want %s of 010-****-1234", got.Server.GrantID, got.Person, permit.PermitID)
 	}
 
-	do(lab, "POST", "/lab/v1/faults", map[string]any{"fault": "offline", "boards": []string{board}}, nil)
-	do(lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "10m"}, nil)
-	do(api, "POST", "/space/v1/partner/entry-permits/revoke", map[string]string{"externalRef": "a"}, nil)
-	do(lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "20m"}, nil)
-	do(lab, "POST", "/lab/v1/people/present", map[string]string{"doorId": door, "phone": phone}, nil)
+	revokedInAnOutage(t, lab, api, board, door, phone)
 
 	ask(url.Values{"phone": {phone}})
 	sides("revoked", "onsite")

@@ -88,6 +88,13 @@ func (b *pageBoard) hear(_ paho.Client, m paho.Message) {
 	}
 }
 
+func (b *pageBoard) replace(kind string, there bool, items ...json.RawMessage) {
+	if there {
+		b.xor(b.lists[kind])
+		b.lists[kind] = sum(kind, items...)
+		b.xor(b.lists[kind])
+	}
+}
 func (b *pageBoard) sync(payload []byte) {
 	var y struct {
 		From, To               int64
@@ -147,16 +154,10 @@ func (b *pageBoard) sync(payload []byte) {
 		b.grants[g.ID] = sum("grant", raw)
 		b.xor(b.grants[g.ID])
 	}
-	replace := func(kind string, there bool, items ...json.RawMessage) {
-		if there {
-			b.xor(b.lists[kind])
-			b.lists[kind] = sum(kind, items...)
-			b.xor(b.lists[kind])
-		}
-	}
-	replace("window", y.Windows != nil, y.Windows...)
-	replace("door", y.Doors != nil, y.Doors...)
-	replace("hours", y.Hours != nil, y.Hours)
+
+	b.replace("window", y.Windows != nil, y.Windows...)
+	b.replace("door", y.Doors != nil, y.Doors...)
+	b.replace("hours", y.Hours != nil, y.Hours)
 	b.revision = y.To
 	mine := hex.EncodeToString(b.digest[:])
 	if mine != y.Digest {
@@ -179,6 +180,40 @@ func (b *pageBoard) command(payload []byte) {
 	b.say("rpt", r)
 }
 
+// agree waits until the server has the board at a revision or beyond.
+func (b *pageBoard) agree(atLeast int64) int64 {
+	t := b.t
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		select {
+		case rev := <-b.agreed:
+			if rev >= atLeast {
+				return rev
+			}
+		case <-late:
+			t.Fatalf("the server did not agree at revision %d", atLeast)
+		}
+	}
+}
+
+type login struct{ MQTT, ClientID, Username, Password string }
+
+func connect(t *testing.T, login login) *pageBoard {
+	t.Helper()
+	b := &pageBoard{t: t, id: login.ClientID, agreed: make(chan int64, 64), online: make(chan struct{})}
+	b.Client = paho.NewClient(paho.NewClientOptions().AddBroker(login.MQTT).SetProtocolVersion(4).SetClientID(login.ClientID).
+		SetUsername(login.Username).SetPassword(login.Password).SetAutoReconnect(false).SetKeepAlive(30 * time.Second).SetDefaultPublishHandler(b.hear))
+	if tok := b.Connect(); tok.Wait() && tok.Error() != nil {
+		t.Fatal(tok.Error())
+	}
+	t.Cleanup(func() { b.Disconnect(0) })
+	for _, ch := range []string{"cmd", "sync", "cfg", "ack"} {
+		b.Subscribe(b.topic(ch), 0, nil).Wait()
+	}
+	return b
+}
+
 // TestPageIsEnough: the page board in a simulated one's place.
 func TestPageIsEnough(t *testing.T) {
 	t.Parallel()
@@ -190,37 +225,15 @@ func TestPageIsEnough(t *testing.T) {
 	t.Cleanup(func() { _ = bed.Stop() })
 	place := w.Places[1]
 	door := place.Boards[0].Doors[0].ID
-	var login struct{ MQTT, ClientID, Username, Password string }
+	var login login
 	do(t, client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}, "POST", "/lab/v1/boards/"+place.Boards[0].ID+"/detach", nil, &login)
 
-	b := &pageBoard{t: t, id: login.ClientID, agreed: make(chan int64, 64), online: make(chan struct{})}
-	b.Client = paho.NewClient(paho.NewClientOptions().AddBroker(login.MQTT).SetProtocolVersion(4).SetClientID(login.ClientID).
-		SetUsername(login.Username).SetPassword(login.Password).SetAutoReconnect(false).SetKeepAlive(30 * time.Second).SetDefaultPublishHandler(b.hear))
-	if tok := b.Connect(); tok.Wait() && tok.Error() != nil {
-		t.Fatal(tok.Error())
-	}
-	t.Cleanup(func() { b.Disconnect(0) })
-	for _, ch := range []string{"cmd", "sync", "cfg", "ack"} {
-		b.Subscribe(b.topic(ch), 0, nil).Wait()
-	}
+	b := connect(t, login)
 	b.sent = time.Now()
 	b.say("hello", map[string]any{"proto": 2, "outageAgeMs": 0})
-	agreed := func(atLeast int64) int64 {
-		t.Helper()
-		late := time.After(20 * time.Second)
-		for {
-			select {
-			case rev := <-b.agreed:
-				if rev >= atLeast {
-					return rev
-				}
-			case <-late:
-				t.Fatalf("the server did not agree at revision %d", atLeast)
-			}
-		}
-	}
+
 	<-b.online
-	rev := agreed(1)
+	rev := b.agree(1)
 
 	api := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}
 	if api.Token, _, err = api.Exchange(t.Context(), place.MainKey().Secret); err != nil {
@@ -255,7 +268,7 @@ func TestPageIsEnough(t *testing.T) {
 		},
 	} {
 		change()
-		rev = agreed(rev + 1)
+		rev = b.agree(rev + 1)
 	}
 	if !b.paged {
 		t.Error("nothing came in pages")

@@ -63,40 +63,44 @@ func arm(t testing.TB, s *Set, spec Spec) string {
 	return id
 }
 
+var (
+	done    = wire.Report{CommandID: "cmd_1", Epoch: 3, Result: vocab.OK}
+	stalely = wire.Report{CommandID: "cmd_1", Epoch: 2, Result: vocab.OK}
+)
+
+var onCommands = []struct {
+	name string
+	arm  []Spec
+	in   Incoming
+	out  []any // messages; nil = the report alone
+	late time.Duration
+	hits map[string]int64 // nil = each once
+}{
+	{name: "nothing"},
+	{name: "noop", arm: []Spec{on("noop")}},
+	{name: "refuse", arm: []Spec{on("refuse")}, in: Incoming{Refuse: "busy"}},
+	{name: "refuse code", arm: []Spec{on("refuse", "code", "jammed")}, in: Incoming{Refuse: "jammed"}},
+	{name: "silent", arm: []Spec{on("silent")}, in: Incoming{Lost: true}},
+	{name: "silent-after", arm: []Spec{on("silent-after")}, out: []any{}},
+	{name: "slow", arm: []Spec{on("slow", "p50Ms", 70, "p99Ms", 70)}, in: Incoming{Delay: 70 * time.Millisecond}},
+	{name: "late", arm: []Spec{on("late", "p50Ms", 80, "p99Ms", 80)}, late: 80 * time.Millisecond},
+	{name: "duplicate", arm: []Spec{on("duplicate")}, out: []any{done, done}},
+	{name: "stale", arm: []Spec{on("stale")}, out: []any{stalely}},
+	{name: "silent beats all", arm: []Spec{on("slow"), on("refuse"), on("late"), on("garbage"), on("silent-after"), on("silent")},
+		in: Incoming{Lost: true}, hits: map[string]int64{"silent": 1}},
+	{name: "refuse beats silent-after", arm: []Spec{on("silent-after"), on("refuse"), on("duplicate")},
+		in: Incoming{Refuse: "busy"}, out: []any{refused(done), refused(done)}, hits: map[string]int64{"refuse": 1, "duplicate": 1}},
+	{name: "silent-after reports nothing", arm: []Spec{on("late"), on("duplicate"), on("stale"), on("silent-after"), on("slow", "p50Ms", 5, "p99Ms", 5)},
+		in: Incoming{Delay: 5 * time.Millisecond}, out: []any{}, hits: map[string]int64{"silent-after": 1, "slow": 1}},
+	{name: "first refusal wins", arm: []Spec{on("refuse", "code", "tamper"), on("refuse")},
+		in: Incoming{Refuse: "tamper"}, hits: map[string]int64{"refuse": 1}},
+	{name: "delays add up", arm: []Spec{on("slow", "p50Ms", 1, "p99Ms", 1), on("slow", "p50Ms", 2, "p99Ms", 2)},
+		in: Incoming{Delay: 3 * time.Millisecond}, hits: map[string]int64{"slow": 2}},
+}
+
 func TestCommandFaults(t *testing.T) {
 	t.Parallel()
-	done := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: vocab.OK}
-	stalely := done
-	stalely.Epoch = 2
-	for _, c := range []struct {
-		name string
-		arm  []Spec
-		in   Incoming
-		out  []any // messages; nil = the report alone
-		late time.Duration
-		hits map[string]int64 // nil = each once
-	}{
-		{name: "nothing"},
-		{name: "noop", arm: []Spec{on("noop")}},
-		{name: "refuse", arm: []Spec{on("refuse")}, in: Incoming{Refuse: "busy"}},
-		{name: "refuse code", arm: []Spec{on("refuse", "code", "jammed")}, in: Incoming{Refuse: "jammed"}},
-		{name: "silent", arm: []Spec{on("silent")}, in: Incoming{Lost: true}},
-		{name: "silent-after", arm: []Spec{on("silent-after")}, out: []any{}},
-		{name: "slow", arm: []Spec{on("slow", "p50Ms", 70, "p99Ms", 70)}, in: Incoming{Delay: 70 * time.Millisecond}},
-		{name: "late", arm: []Spec{on("late", "p50Ms", 80, "p99Ms", 80)}, late: 80 * time.Millisecond},
-		{name: "duplicate", arm: []Spec{on("duplicate")}, out: []any{done, done}},
-		{name: "stale", arm: []Spec{on("stale")}, out: []any{stalely}},
-		{name: "silent beats all", arm: []Spec{on("slow"), on("refuse"), on("late"), on("garbage"), on("silent-after"), on("silent")},
-			in: Incoming{Lost: true}, hits: map[string]int64{"silent": 1}},
-		{name: "refuse beats silent-after", arm: []Spec{on("silent-after"), on("refuse"), on("duplicate")},
-			in: Incoming{Refuse: "busy"}, out: []any{refused(done), refused(done)}, hits: map[string]int64{"refuse": 1, "duplicate": 1}},
-		{name: "silent-after reports nothing", arm: []Spec{on("late"), on("duplicate"), on("stale"), on("silent-after"), on("slow", "p50Ms", 5, "p99Ms", 5)},
-			in: Incoming{Delay: 5 * time.Millisecond}, out: []any{}, hits: map[string]int64{"silent-after": 1, "slow": 1}},
-		{name: "first refusal wins", arm: []Spec{on("refuse", "code", "tamper"), on("refuse")},
-			in: Incoming{Refuse: "tamper"}, hits: map[string]int64{"refuse": 1}},
-		{name: "delays add up", arm: []Spec{on("slow", "p50Ms", 1, "p99Ms", 1), on("slow", "p50Ms", 2, "p99Ms", 2)},
-			in: Incoming{Delay: 3 * time.Millisecond}, hits: map[string]int64{"slow": 2}},
-	} {
+	for _, c := range onCommands {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s, board := newSet(3)

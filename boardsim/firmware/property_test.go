@@ -58,19 +58,7 @@ func TestBoardMachine(t *testing.T) {
 				b.to(b.now + d)
 				m.session += d
 			},
-			"command": func(rt *rapid.T) {
-				if !m.linked {
-					rt.Skip()
-				}
-				id := fmt.Sprint("cmd_", len(m.ids))
-				if len(m.ids) > 0 && rapid.Bool().Draw(rt, "again") {
-					id = rapid.SampledFrom(m.ids[max(0, len(m.ids)-20):]).Draw(rt, "id")
-				}
-				m.ids = append(m.ids, id)
-				b.send(wire.Command{ID: id, Epoch: b.s.Epoch, DoorID: rapid.SampledFrom([]string{"dor_1", "dor_2", "dor_3"}).Draw(rt, "door"),
-					Command: rapid.SampledFrom([]string{"open", "hold", "close", "x"}).Draw(rt, "verb"), Minutes: rapid.IntRange(0, 90).Draw(rt, "minutes"),
-					NotAfterMs: 5000}, rapid.Int64Range(1, 6000).Draw(rt, "session"))
-			},
+			"command": m.command,
 			"cut": func(rt *rapid.T) {
 				m.linked = false
 				b.step(Event{Kind: Disconnected, Silent: rapid.Bool().Draw(rt, "silent"), Heard: b.now - rapid.Int64Range(0, 50_000).Draw(rt, "ago")})
@@ -126,4 +114,18 @@ func TestBoardMachine(t *testing.T) {
 			},
 		})
 	})
+}
+
+func (m *model) command(rt *rapid.T) {
+	if !m.linked {
+		rt.Skip()
+	}
+	id := fmt.Sprint("cmd_", len(m.ids))
+	if len(m.ids) > 0 && rapid.Bool().Draw(rt, "again") {
+		id = rapid.SampledFrom(m.ids[max(0, len(m.ids)-20):]).Draw(rt, "id")
+	}
+	m.ids = append(m.ids, id)
+	m.b.send(wire.Command{ID: id, Epoch: m.b.s.Epoch, DoorID: rapid.SampledFrom([]string{"dor_1", "dor_2", "dor_3"}).Draw(rt, "door"),
+		Command: rapid.SampledFrom([]string{"open", "hold", "close", "x"}).Draw(rt, "verb"), Minutes: rapid.IntRange(0, 90).Draw(rt, "minutes"),
+		NotAfterMs: 5000}, rapid.Int64Range(1, 6000).Draw(rt, "session"))
 }

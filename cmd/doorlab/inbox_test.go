@@ -42,6 +42,64 @@ func TestCopyAsScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	requests(t, tb.Ready.HTTP, token, door)
+	lab := client.Client{Base: tb.Ready.Control, Token: tb.Ready.ControlToken}
+	var list []inboxRow
+	if err := lab.Do(t.Context(), "GET", "/lab/v1/inbox?placeId="+place.PlaceID, nil, &list); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	args := []string{"check", "--out", filepath.Join(dir, "run")}
+	for _, r := range list {
+		text := run(OK, "inbox", "scenario", fmt.Sprint(r.Seq))
+		if strings.Contains(text, "01012341234") || strings.Contains(text, *place.APIKey) {
+			t.Errorf("the scenario has a secret:\n%s", text)
+		}
+		if r.Code == "idempotency_key_reused" { // needs what came before
+			continue
+		}
+		file := filepath.Join(dir, fmt.Sprintf("%02d.yaml", r.Seq))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(OK, "check", "lint", file)
+		args = append(args, file)
+	}
+	out := run(OK, args...)
+	if n := strings.Count(out, "FAIL"); n > 0 || len(args)-3 != len(list)-1 {
+		t.Errorf("%d files of %d requests played, %d FAIL\n%s", len(args)-3, len(list), n, out)
+	}
+	inboxByHand(t, run, tb.Ready.HTTP, place, list)
+}
+
+// inboxByHand is the rest of the inbox on the command line, over the requests of a place.
+func inboxByHand(t *testing.T, run func(want int, args ...string) string, base string, place testbed.ReadyPlace, list []inboxRow) {
+	t.Helper()
+	out := run(OK, "inbox", "list", "--place", place.Name, "--status", "502")
+	if strings.Count(out, "\n") != 2 || !strings.Contains(out, "device_refused") {
+		t.Errorf("inbox list --status 502: got %s, want the heading and one request", out)
+	}
+	if out = run(OK, "inbox", "show", fmt.Sprint(list[0].Seq)); !strings.Contains(out, "405 method_not_allowed") {
+		t.Errorf("inbox show: got %s, want the answer 405", out)
+	}
+	if out = run(OK, "inbox", "curl", fmt.Sprint(list[0].Seq)); !strings.HasPrefix(out, "curl -sS '"+base) {
+		t.Errorf("inbox curl: got %s", out)
+	}
+	if out = run(Failed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken  doorIds is never an empty array") || !strings.Contains(out, "unseen ") {
+		t.Errorf("go-live: got %s", out)
+	}
+	if out = run(Failed, "go-live", "--place", place.PlaceID, "--json"); !strings.Contains(out, `"ready":false`) {
+		t.Errorf("go-live --json: got %s", out)
+	}
+	if out = run(OK, "inbox", "clear", "--place", place.PlaceID); !strings.HasPrefix(out, fmt.Sprint(len(list))) {
+		t.Errorf("inbox clear: got %s, want %d removed", out, len(list))
+	}
+	run(Usage, "inbox", "show", "x1")
+}
+
+// requests are what the inbox has: right ones and mistakes of every kind.
+func requests(t *testing.T, base, token, door string) {
+	t.Helper()
 	command := "/device/v1/devices/" + door + "/commands"
 	for _, r := range []struct {
 		method, path, key, body string
@@ -69,55 +127,9 @@ func TestCopyAsScenario(t *testing.T) {
 		if r.key != "" {
 			h.Set("Idempotency-Key", r.key)
 		}
-		a, err := client.Send(t.Context(), http.DefaultClient, r.method, tb.Ready.HTTP+r.path, h, []byte(r.body))
+		a, err := client.Send(t.Context(), http.DefaultClient, r.method, base+r.path, h, []byte(r.body))
 		if err != nil || a.Status != r.status {
 			t.Fatalf("%s %s: %v, got %d %s, want %d", r.method, r.path, err, a.Status, a.Body, r.status)
 		}
 	}
-	lab := client.Client{Base: tb.Ready.Control, Token: tb.Ready.ControlToken}
-	var list []inboxRow
-	if err := lab.Do(t.Context(), "GET", "/lab/v1/inbox?placeId="+place.PlaceID, nil, &list); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	args := []string{"check", "--out", filepath.Join(dir, "run")}
-	for _, r := range list {
-		text := run(OK, "inbox", "scenario", fmt.Sprint(r.Seq))
-		if strings.Contains(text, "01012341234") || strings.Contains(text, *place.APIKey) {
-			t.Errorf("the scenario has a secret:\n%s", text)
-		}
-		if r.Code == "idempotency_key_reused" { // needs what came before
-			continue
-		}
-		file := filepath.Join(dir, fmt.Sprintf("%02d.yaml", r.Seq))
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		run(OK, "check", "lint", file)
-		args = append(args, file)
-	}
-	out := run(OK, args...)
-	if n := strings.Count(out, "FAIL"); n > 0 || len(args)-3 != len(list)-1 {
-		t.Errorf("%d files of %d requests played, %d FAIL\n%s", len(args)-3, len(list), n, out)
-	}
-	out = run(OK, "inbox", "list", "--place", place.Name, "--status", "502")
-	if strings.Count(out, "\n") != 2 || !strings.Contains(out, "device_refused") {
-		t.Errorf("inbox list --status 502: got %s, want the heading and one request", out)
-	}
-	if out = run(OK, "inbox", "show", fmt.Sprint(list[0].Seq)); !strings.Contains(out, "405 method_not_allowed") {
-		t.Errorf("inbox show: got %s, want the answer 405", out)
-	}
-	if out = run(OK, "inbox", "curl", fmt.Sprint(list[0].Seq)); !strings.HasPrefix(out, "curl -sS '"+tb.Ready.HTTP) {
-		t.Errorf("inbox curl: got %s", out)
-	}
-	if out = run(Failed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken  doorIds is never an empty array") || !strings.Contains(out, "unseen ") {
-		t.Errorf("go-live: got %s", out)
-	}
-	if out = run(Failed, "go-live", "--place", place.PlaceID, "--json"); !strings.Contains(out, `"ready":false`) {
-		t.Errorf("go-live --json: got %s", out)
-	}
-	if out = run(OK, "inbox", "clear", "--place", place.PlaceID); !strings.HasPrefix(out, fmt.Sprint(len(list))) {
-		t.Errorf("inbox clear: got %s, want %d removed", out, len(list))
-	}
-	run(Usage, "inbox", "show", "x1")
 }

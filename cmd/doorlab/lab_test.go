@@ -30,12 +30,8 @@ func TestByHand(t *testing.T) {
 		}
 		return o.String(), e.String()
 	}
-	holds := func(text, part string) {
-		t.Helper()
-		if !strings.Contains(text, part) {
-			t.Errorf("got %q, want %q in it", text, part)
-		}
-	}
+	holds := func(text, part string) { t.Helper(); contains(t, text, part) }
+
 	out, _ := run(OK, "board", "list", "--place", tb.Ready.Places[1].PlaceID, "--json")
 	var boards []boardRow
 	if err := json.Unmarshal([]byte(out), &boards); err != nil || len(boards) == 0 {
@@ -83,7 +79,16 @@ func TestByHand(t *testing.T) {
 	out, _ = run(OK, "fault", "names")
 	holds(out, "halfopen")
 
-	for part, args := range map[string][]string{
+	for part, args := range mistakes(board) {
+		_, errs := run(Usage, args...)
+		holds(errs, part)
+	}
+	run(Unreachable, "clock", "show", "--control", "http://127.0.0.1:1")
+}
+
+// mistakes are wrong command lines by what the refusal says.
+func mistakes(board string) map[string][]string {
+	return map[string][]string{
 		`unknown fault "offlin", did you mean "offline"`: {"fault", "add", "offlin", "--board", board},
 		`--param "p50Ms" must be name=value`:             {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
 		"board show takes one board id":                  {"board", "show"},
@@ -92,9 +97,12 @@ func TestByHand(t *testing.T) {
 		"give --door and one of --phone and --link":      {"why", "--place", "plc_x", "--phone", "01099998888"},
 		`no place "Nowhere"`:                             {"why", "--place", "Nowhere", "--exposure"},
 		"by must be a duration":                          {"clock", "advance", "banana"},
-	} {
-		_, errs := run(Usage, args...)
-		holds(errs, part)
 	}
-	run(Unreachable, "clock", "show", "--control", "http://127.0.0.1:1")
+}
+
+func contains(t *testing.T, text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("got %q, want %q in it", text, part)
+	}
 }

@@ -24,6 +24,18 @@ func readSpool(t *testing.T, s *Spool, since int64) []Event {
 
 // Nothing is kept but the present state until somebody records; a recording
 // begins with it and has every event in order; its space goes with it.
+func appendAtOnce(s *Spool, writers, each int) {
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				s.Append(Event{Kind: Label, BoardID: fmt.Sprint(w), Epoch: int64(i)})
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -50,16 +62,8 @@ func TestSpool(t *testing.T) {
 	if fresh, err := s.Start(); fresh || err != nil {
 		t.Fatal("a second one joins:", fresh, err)
 	}
-	var wg sync.WaitGroup
 	const writers, each = 4, 5000
-	for w := range writers {
-		wg.Go(func() {
-			for i := range each {
-				s.Append(Event{Kind: Label, BoardID: fmt.Sprint(w), Epoch: int64(i)})
-			}
-		})
-	}
-	wg.Wait()
+	appendAtOnce(s, writers, each)
 	all := readSpool(t, s, 0)
 	if len(all) != 3+writers*each {
 		t.Fatalf("%d events, want %d", len(all), 3+writers*each)

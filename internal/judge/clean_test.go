@@ -116,19 +116,7 @@ func random(t *rapid.T) *builder {
 			}
 		case 4:
 			who := rapid.SampledFrom(people).Draw(t, "who")
-			state := known[id][who]
-			switch {
-			case b.cutAt != 0 && h.at-b.cutAt > LimitMs:
-				h.present(id, who, "denied", "outage_limit", "")
-			case b.place != "plc_a" || state == "":
-				h.present(id, who, "denied", "no_valid_grant", "")
-			case h.at >= t0+90*24*3600*1000 && state == "valid":
-				h.present(id, who, "denied", "expired", "")
-			case state == "revoked":
-				h.present(id, who, "denied", "revoked", "")
-			default:
-				h.present(id, who, "opened", "onsite", "pmt_"+who)
-			}
+			h.presentRightly(id, who, known[id][who])
 		default:
 			op := rapid.SampledFrom([]string{"open", "hold", "close"}).Draw(t, "op")
 			key := "k" + string(rune('a'+i%26)) + string(rune('a'+i/26))
@@ -144,4 +132,21 @@ func random(t *rapid.T) *builder {
 		}
 	}
 	return h
+}
+
+// presentRightly is a presentation that is decided as it should be by a board that
+// knows the person's permit in this state: valid, revoked or, "", not at all.
+func (h *builder) presentRightly(id, who, state string) {
+	switch b := h.boards[id]; {
+	case b.cutAt != 0 && h.at-b.cutAt > LimitMs:
+		h.present(id, who, vocab.Denied, vocab.OutageLimit, "")
+	case b.place != "plc_a" || state == "":
+		h.present(id, who, vocab.Denied, vocab.NoValidGrant, "")
+	case h.at >= t0+90*24*3600*1000 && state == "valid":
+		h.present(id, who, vocab.Denied, vocab.Expired, "")
+	case state == "revoked":
+		h.present(id, who, vocab.Denied, vocab.Revoked, "")
+	default:
+		h.present(id, who, vocab.Opened, vocab.Reason(vocab.Onsite), "pmt_"+who)
+	}
 }

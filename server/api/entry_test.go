@@ -46,6 +46,13 @@ func TestEntry(t *testing.T) {
 	if _, err := png.Decode(h.want(200, "", request{method: "GET", path: "/entry/qr.png?t=" + token}).Body); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestEntryOpens(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.permit(permitBody).data()["entryToken"].(string)
+	browser := map[string]string{"Accept": "text/html,*/*", "Accept-Language": "ko-KR,ko;q=0.9,en;q=0.5"}
 	open := request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_1"}`}
 	if d := h.want(200, "", open).data(); d["result"] != "opened" || d["doorName"] != "Front" {
 		t.Errorf("%v", d)

@@ -98,15 +98,7 @@ func TestPrism(t *testing.T) {
 	tool := judge(t, "prism")
 	h := newHouse(t)
 	fill := h.fixtures()
-	good := h.http
-	h.http = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Planted") == "" {
-			good.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", typeJSON)
-		_, _ = w.Write([]byte(`{"success":true,"data":[{"id":5}]}`))
-	})
+	h.plantAnswer()
 	url, at := h.serve(), map[string]string{}
 	files := h.served()
 	for name, file := range files {
@@ -115,34 +107,11 @@ func TestPrism(t *testing.T) {
 	calls := 0
 	through := func(doc string, want int, q request) (violations string) {
 		t.Helper()
-		r, err := http.NewRequest(q.method, at[doc]+fill.Replace(q.path), strings.NewReader(fill.Replace(q.body)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if q.body != "" {
-			r.Header.Set("Content-Type", typeJSON)
-		}
-		if q.token != "" {
-			r.Header.Set("Authorization", "Bearer "+h.tokens[q.token])
-		}
-		if q.key != "" {
-			r.Header.Set("Idempotency-Key", q.key)
-		}
-		for k, v := range q.header {
-			r.Header.Set(k, v)
-		}
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		if res.StatusCode != want {
-			t.Errorf("%s %s: %d %.300s, want %d", q.method, q.path, res.StatusCode, body, want)
-		}
 		calls++
-		return res.Header.Get("sl-violations")
+		q.path, q.body = fill.Replace(q.path), fill.Replace(q.body)
+		return h.through(at[doc], want, q)
 	}
+
 	silent := func(doc string, want int, q request) {
 		t.Helper()
 		if v := through(doc, want, q); v != "" {
@@ -198,4 +167,49 @@ func TestPrism(t *testing.T) {
 	}
 	silent("device", 401, command)
 	t.Logf("%d calls through prism", calls)
+}
+
+// through sends a request by way of a prism and returns what that objects to.
+func (h *house) through(base string, want int, q request) (violations string) {
+	t := h.t
+	t.Helper()
+	r, err := http.NewRequest(q.method, base+q.path, strings.NewReader(q.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.body != "" {
+		r.Header.Set("Content-Type", typeJSON)
+	}
+	if q.token != "" {
+		r.Header.Set("Authorization", "Bearer "+h.tokens[q.token])
+	}
+	if q.key != "" {
+		r.Header.Set("Idempotency-Key", q.key)
+	}
+	for k, v := range q.header {
+		r.Header.Set(k, v)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if res.StatusCode != want {
+		t.Errorf("%s %s: %d %.300s, want %d", q.method, q.path, res.StatusCode, body, want)
+	}
+	return res.Header.Get("sl-violations")
+}
+
+// plantAnswer answers a request with the header X-Planted against the documents.
+func (h *house) plantAnswer() {
+	good := h.http
+	h.http = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Planted") == "" {
+			good.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", typeJSON)
+		_, _ = w.Write([]byte(`{"success":true,"data":[{"id":5}]}`))
+	})
 }

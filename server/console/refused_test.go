@@ -6,81 +6,83 @@ import (
 	"testing"
 )
 
+var refusals = []struct {
+	call, body string
+	status     int
+	code       string
+	field      string
+	says       string
+}{
+	{"POST /clock/advance", ``, 400, "invalid_body", "", "JSON object"},
+	{"POST /clock/advance", `[]`, 400, "invalid_body", "", "JSON object"},
+	{"POST /clock/advance", `{"by":`, 400, "invalid_body", "", ""},
+	{"POST /clock/advance", `{"by":"1h"} {}`, 400, "invalid_body", "", "more than one JSON value"},
+	{"POST /clock/advance", `{}`, 400, "invalid_field", "by", "exactly one"},
+	{"POST /clock/advance", `{"by":"1h","to":"2027-01-01T00:00:00Z"}`, 400, "invalid_field", "by", "exactly one"},
+	{"POST /clock/advance", `{"by":"an hour"}`, 400, "invalid_field", "by", "duration"},
+	{"POST /clock/advance", `{"by":"-1h"}`, 400, "invalid_field", "by", ""},
+	{"POST /clock/advance", `{"by":3600}`, 400, "invalid_field", "by", "a string"},
+	{"POST /clock/advance", `{"to":"tomorrow"}`, 400, "invalid_timestamp", "to", "RFC 3339"},
+	{"POST /clock/advance", `{"to":"2026-01-01T00:00:00Z"}`, 400, "invalid_field", "to", "past"},
+	{"POST /clock/advance", `{"by":"90000h"}`, 400, "invalid_field", "by", "ten years"},
+	{"POST /clock/advance", `{"too":"2027-01-01T00:00:00Z"}`, 400, "invalid_field", "too", `did you mean "to"?`},
+
+	{"PATCH /places/plc_x", `{"phoneEnabled":true}`, 404, "place_not_found", "", ""},
+	{"PATCH /places/plc_a", `{"phoneEnabld":true}`, 400, "invalid_field", "phoneEnabld", `did you mean "phoneEnabled"?`},
+	{"PATCH /places/plc_a", `{"phoneEnabled":null}`, 400, "invalid_field", "phoneEnabled", "true or false"},
+	{"PATCH /places/plc_a", `{"phoneEnabled":"yes"}`, 400, "invalid_field", "phoneEnabled", "true or false"},
+	{"PATCH /places/plc_a", `{"timezone":"Mars/Crater"}`, 400, "invalid_field", "timezone", ""},
+	{"PATCH /places/plc_a", `{"timezone":null}`, 400, "invalid_field", "timezone", ""},
+	{"PATCH /places/plc_a", `{"entryPhone":5}`, 400, "invalid_field", "entryPhone", ""},
+	{"PATCH /places/plc_a", `{"entryPhone":"12"}`, 400, "invalid_phone", "entryPhone", ""},
+	{"PATCH /places/plc_a", `{"entryPhone":"05033334444"}`, 409, "rule_violated", "", "another place"},
+	{"PATCH /places/plc_a", `{"closures":[{"from":"2026-12-25","to":"2026-12-24"}]}`, 400, "invalid_field", "closures[0]", ""},
+	{"PATCH /places/plc_a", `{"closures":[{"form":"2026-12-25"}]}`, 400, "invalid_field", "closures", "a list like"},
+	{"PATCH /places/plc_a", `{"closures":[{"from":"2026-12-25","to":"2026-12-25","name":"a\u202eb"}]}`, 400, "invalid_field", "closures[0].name", "control or bidirectional"},
+	{"PATCH /places/plc_a", `{"holidays":[{"date":"2026-12-25","name":"a\u0007"}]}`, 400, "invalid_field", "holidays[0].name", "control or bidirectional"},
+	{"POST /keys", `{"placeId":"plc_a","scopes":["device:door"],"name":"a\u2066b"}`, 400, "invalid_field", "name", "control or bidirectional"},
+	{"PATCH /places/plc_a", `{"holidays":{"date":"2026-12-25"}}`, 400, "invalid_field", "holidays", "a list like"},
+	{"PATCH /places/plc_a", `{"holidays":[{"date":"25.12."}]}`, 400, "invalid_field", "holidays[0].date", ""},
+
+	{"PATCH /doors/dor_x", `{"entry":true}`, 404, "device_not_found", "", ""},
+	{"PATCH /doors/dor_a", `{"entryPermitMaxHours":0}`, 400, "invalid_field", "entryPermitMaxHours", "1 to 720"},
+	{"PATCH /doors/dor_a", `{"entryPermitMaxHours":721}`, 400, "invalid_field", "entryPermitMaxHours", "1 to 720"},
+	{"PATCH /doors/dor_a", `{"entryPermitMaxHours":1.5}`, 400, "invalid_field", "entryPermitMaxHours", "whole number"},
+	{"PATCH /doors/dor_a", `{"entri":true}`, 400, "invalid_field", "entri", `did you mean "entry"?`},
+
+	{"POST /keys", `{"scopes":["device:door"]}`, 400, "missing_field", "placeId", ""},
+	{"POST /keys", `{"placeId":"plc_a"}`, 400, "missing_field", "scopes", ""},
+	{"POST /keys", `{"placeId":"plc_a","scopes":["space:all"]}`, 400, "invalid_field", "scopes", ""},
+	{"POST /keys", `{"placeId":"plc_a","scopes":"device:door"}`, 400, "invalid_field", "scopes", "a list"},
+	{"POST /keys", `{"placeId":"plc_a","scope":["device:door"]}`, 400, "invalid_field", "scope", `did you mean "scopes"?`},
+	{"POST /keys", `{"placeId":"plc_x","scopes":["device:door"]}`, 404, "place_not_found", "", ""},
+	{"DELETE /keys/key_x", ``, 404, "not_found", "", ""},
+
+	{"POST /memberships", `{"phone":"01011112222","startsAt":"2026-10-01T00:00:00Z"}`, 400, "missing_field", "placeId", ""},
+	{"POST /memberships", `{"placeId":"plc_x","phone":"01011112222","startsAt":"2026-10-01T00:00:00Z"}`, 404, "place_not_found", "", ""},
+	{"POST /memberships", `{"placeId":"plc_a","startsAt":"2026-10-01T00:00:00Z"}`, 400, "missing_field", "phone", ""},
+	{"POST /memberships", `{"placeId":"plc_a","phone":"010-1111","startsAt":"2026-10-01T00:00:00Z"}`, 400, "invalid_phone", "phone", ""},
+	{"POST /memberships", `{"placeId":"plc_a","phone":"01011112222"}`, 400, "missing_field", "startsAt", ""},
+	{"POST /memberships", `{"placeId":"plc_a","phone":"01011112222","startsAt":"2026-10-01"}`, 400, "invalid_timestamp", "startsAt", ""},
+	{"POST /reservations", `{"placeId":"plc_a","phone":"01011112222","startsAt":"2026-10-01T00:00:00Z","endsAt":"2026-09-01T00:00:00Z"}`, 400, "invalid_period", "", ""},
+	{"POST /reservations", `{"placeId":"plc_a","phone":"01011112222","startsAt":"2026-10-01T00:00:00Z","doorIds":[]}`, 400, "empty_door_ids", "doorIds", ""},
+	{"POST /reservations", `{"placeId":"plc_a","phone":"01011112222","startsAt":"2026-10-01T00:00:00Z","doorIds":["dor_t"]}`, 400, "invalid_door_ids", "doorIds", ""},
+	{"POST /reservations", `{"placeId":"plc_a","fone":"01011112222"}`, 400, "invalid_field", "fone", `did you mean "phone"?`},
+
+	{"POST /people/call", `{"from":"01011112222"}`, 400, "missing_field", "to", ""},
+	{"POST /people/call", `{"to":"05011112222"}`, 400, "missing_field", "from", ""},
+	{"POST /people/call", `{"to":"05011112222","form":"0"}`, 400, "invalid_field", "form", `did you mean "from"?`},
+
+	{"GET /history?since=x", ``, 400, "invalid_query", "since", ""},
+	{"POST /crash", `{"at":"lunch"}`, 400, "invalid_field", "at", "must be one of"},
+	{"POST /crash", `{"when":"after-claim"}`, 400, "invalid_field", "when", ""},
+}
+
 // TestRefused: every way to ask wrongly, with the code and the field named.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	for _, c := range []struct {
-		call, body string
-		status     int
-		code       string
-		field      string
-		says       string
-	}{
-		{"POST /clock/advance", ``, 400, "invalid_body", "", "JSON object"},
-		{"POST /clock/advance", `[]`, 400, "invalid_body", "", "JSON object"},
-		{"POST /clock/advance", `{"by":`, 400, "invalid_body", "", ""},
-		{"POST /clock/advance", `{"by":"1h"} {}`, 400, "invalid_body", "", "more than one JSON value"},
-		{"POST /clock/advance", `{}`, 400, "invalid_field", "by", "exactly one"},
-		{"POST /clock/advance", `{"by":"1h","to":"2027-01-01T00:00:00Z"}`, 400, "invalid_field", "by", "exactly one"},
-		{"POST /clock/advance", `{"by":"an hour"}`, 400, "invalid_field", "by", "duration"},
-		{"POST /clock/advance", `{"by":"-1h"}`, 400, "invalid_field", "by", ""},
-		{"POST /clock/advance", `{"by":3600}`, 400, "invalid_field", "by", "a string"},
-		{"POST /clock/advance", `{"to":"tomorrow"}`, 400, "invalid_timestamp", "to", "RFC 3339"},
-		{"POST /clock/advance", `{"to":"2026-01-01T00:00:00Z"}`, 400, "invalid_field", "to", "past"},
-		{"POST /clock/advance", `{"by":"90000h"}`, 400, "invalid_field", "by", "ten years"},
-		{"POST /clock/advance", `{"too":"2027-01-01T00:00:00Z"}`, 400, "invalid_field", "too", `did you mean "to"?`},
-
-		{"PATCH /places/plc_x", `{"phoneEnabled":true}`, 404, "place_not_found", "", ""},
-		{"PATCH /places/plc_a", `{"phoneEnabld":true}`, 400, "invalid_field", "phoneEnabld", `did you mean "phoneEnabled"?`},
-		{"PATCH /places/plc_a", `{"phoneEnabled":null}`, 400, "invalid_field", "phoneEnabled", "true or false"},
-		{"PATCH /places/plc_a", `{"phoneEnabled":"yes"}`, 400, "invalid_field", "phoneEnabled", "true or false"},
-		{"PATCH /places/plc_a", `{"timezone":"Mars/Crater"}`, 400, "invalid_field", "timezone", ""},
-		{"PATCH /places/plc_a", `{"timezone":null}`, 400, "invalid_field", "timezone", ""},
-		{"PATCH /places/plc_a", `{"entryPhone":5}`, 400, "invalid_field", "entryPhone", ""},
-		{"PATCH /places/plc_a", `{"entryPhone":"12"}`, 400, "invalid_phone", "entryPhone", ""},
-		{"PATCH /places/plc_a", `{"entryPhone":"05033334444"}`, 409, "rule_violated", "", "another place"},
-		{"PATCH /places/plc_a", `{"closures":[{"from":"2026-12-25","to":"2026-12-24"}]}`, 400, "invalid_field", "closures[0]", ""},
-		{"PATCH /places/plc_a", `{"closures":[{"form":"2026-12-25"}]}`, 400, "invalid_field", "closures", "a list like"},
-		{"PATCH /places/plc_a", `{"closures":[{"from":"2026-12-25","to":"2026-12-25","name":"a\u202eb"}]}`, 400, "invalid_field", "closures[0].name", "control or bidirectional"},
-		{"PATCH /places/plc_a", `{"holidays":[{"date":"2026-12-25","name":"a\u0007"}]}`, 400, "invalid_field", "holidays[0].name", "control or bidirectional"},
-		{"POST /keys", `{"placeId":"plc_a","scopes":["device:door"],"name":"a\u2066b"}`, 400, "invalid_field", "name", "control or bidirectional"},
-		{"PATCH /places/plc_a", `{"holidays":{"date":"2026-12-25"}}`, 400, "invalid_field", "holidays", "a list like"},
-		{"PATCH /places/plc_a", `{"holidays":[{"date":"25.12."}]}`, 400, "invalid_field", "holidays[0].date", ""},
-
-		{"PATCH /doors/dor_x", `{"entry":true}`, 404, "device_not_found", "", ""},
-		{"PATCH /doors/dor_a", `{"entryPermitMaxHours":0}`, 400, "invalid_field", "entryPermitMaxHours", "1 to 720"},
-		{"PATCH /doors/dor_a", `{"entryPermitMaxHours":721}`, 400, "invalid_field", "entryPermitMaxHours", "1 to 720"},
-		{"PATCH /doors/dor_a", `{"entryPermitMaxHours":1.5}`, 400, "invalid_field", "entryPermitMaxHours", "whole number"},
-		{"PATCH /doors/dor_a", `{"entri":true}`, 400, "invalid_field", "entri", `did you mean "entry"?`},
-
-		{"POST /keys", `{"scopes":["device:door"]}`, 400, "missing_field", "placeId", ""},
-		{"POST /keys", `{"placeId":"plc_a"}`, 400, "missing_field", "scopes", ""},
-		{"POST /keys", `{"placeId":"plc_a","scopes":["space:all"]}`, 400, "invalid_field", "scopes", ""},
-		{"POST /keys", `{"placeId":"plc_a","scopes":"device:door"}`, 400, "invalid_field", "scopes", "a list"},
-		{"POST /keys", `{"placeId":"plc_a","scope":["device:door"]}`, 400, "invalid_field", "scope", `did you mean "scopes"?`},
-		{"POST /keys", `{"placeId":"plc_x","scopes":["device:door"]}`, 404, "place_not_found", "", ""},
-		{"DELETE /keys/key_x", ``, 404, "not_found", "", ""},
-
-		{"POST /memberships", `{"phone":"01011112222","startsAt":"2026-10-01T00:00:00Z"}`, 400, "missing_field", "placeId", ""},
-		{"POST /memberships", `{"placeId":"plc_x","phone":"01011112222","startsAt":"2026-10-01T00:00:00Z"}`, 404, "place_not_found", "", ""},
-		{"POST /memberships", `{"placeId":"plc_a","startsAt":"2026-10-01T00:00:00Z"}`, 400, "missing_field", "phone", ""},
-		{"POST /memberships", `{"placeId":"plc_a","phone":"010-1111","startsAt":"2026-10-01T00:00:00Z"}`, 400, "invalid_phone", "phone", ""},
-		{"POST /memberships", `{"placeId":"plc_a","phone":"01011112222"}`, 400, "missing_field", "startsAt", ""},
-		{"POST /memberships", `{"placeId":"plc_a","phone":"01011112222","startsAt":"2026-10-01"}`, 400, "invalid_timestamp", "startsAt", ""},
-		{"POST /reservations", `{"placeId":"plc_a","phone":"01011112222","startsAt":"2026-10-01T00:00:00Z","endsAt":"2026-09-01T00:00:00Z"}`, 400, "invalid_period", "", ""},
-		{"POST /reservations", `{"placeId":"plc_a","phone":"01011112222","startsAt":"2026-10-01T00:00:00Z","doorIds":[]}`, 400, "empty_door_ids", "doorIds", ""},
-		{"POST /reservations", `{"placeId":"plc_a","phone":"01011112222","startsAt":"2026-10-01T00:00:00Z","doorIds":["dor_t"]}`, 400, "invalid_door_ids", "doorIds", ""},
-		{"POST /reservations", `{"placeId":"plc_a","fone":"01011112222"}`, 400, "invalid_field", "fone", `did you mean "phone"?`},
-
-		{"POST /people/call", `{"from":"01011112222"}`, 400, "missing_field", "to", ""},
-		{"POST /people/call", `{"to":"05011112222"}`, 400, "missing_field", "from", ""},
-		{"POST /people/call", `{"to":"05011112222","form":"0"}`, 400, "invalid_field", "form", `did you mean "from"?`},
-
-		{"GET /history?since=x", ``, 400, "invalid_query", "since", ""},
-		{"POST /crash", `{"at":"lunch"}`, 400, "invalid_field", "at", "must be one of"},
-		{"POST /crash", `{"when":"after-claim"}`, 400, "invalid_field", "when", ""},
-	} {
+	for _, c := range refusals {
 		t.Run(c.call+" "+c.body, func(t *testing.T) {
 			method, path, _ := strings.Cut(c.call, " ")
 			a := l.call(method, path, c.body, token)

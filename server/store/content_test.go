@@ -78,31 +78,9 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 		}
 		return g
 	}
-	content := func(from int64) (y wire.Sync, ids string) {
-		t.Helper()
-		digestOf(t, s, "plc_a")
-		y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, g := range y.Upsert {
-			if g.Kind == access.KindPermit {
-				ids += g.ID + " "
-			}
-		}
-		return y, ids
-	}
-	pass := func(d time.Duration) {
-		t.Helper()
-		if err := clk.Advance(clk.Now().Add(d)); err != nil {
-			t.Fatal(err)
-		}
-		for n := 1; n > 0; {
-			if n, err = s.Leave(3); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	content := func(from int64) (wire.Sync, string) { return permitsFrom(t, s, from) }
+	pass := func(d time.Duration) { leaveAfter(t, s, clk, d) }
+
 	short := put(permit("short", epoch, epoch.Add(time.Hour)), nil)
 	month := put(permit("month", epoch, epoch.Add(30*24*time.Hour)), nil)
 	always := put(permit("always", epoch, time.Time{}), nil)
@@ -149,5 +127,35 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 	}
 	if y, _ := content(0); len(y.Upsert) != 2 || len(y.Remove) != 0 { // and the world's membership
 		t.Errorf("the snapshot carries %d grants and removes %v", len(y.Upsert), y.Remove)
+	}
+}
+
+// permitsFrom is the content from a revision on, and the permits that it brings.
+func permitsFrom(t *testing.T, s *Store, from int64) (y wire.Sync, ids string) {
+	t.Helper()
+	digestOf(t, s, "plc_a")
+	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range y.Upsert {
+		if g.Kind == access.KindPermit {
+			ids += g.ID + " "
+		}
+	}
+	return y, ids
+}
+
+// leaveAfter lets time pass, and what is over leave the content.
+func leaveAfter(t *testing.T, s *Store, clk *clock.Virtual, d time.Duration) {
+	t.Helper()
+	if err := clk.Advance(clk.Now().Add(d)); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n > 0; {
+		var err error
+		if n, err = s.Leave(3); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -59,18 +59,8 @@ func TestRetention(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		want := func(when string, counts ...int) {
-			t.Helper()
-			for i, table := range []string{"entry_records", "events", "audit", "grants WHERE kind = 'permit'", "place_revisions"} {
-				var n int
-				if err := s.reading.QueryRow("SELECT COUNT(*) FROM " + table).Scan(&n); err != nil {
-					t.Fatal(err)
-				}
-				if n != counts[i] {
-					t.Errorf("%s: %d rows of %s, want %d", when, n, table, counts[i])
-				}
-			}
-		}
+		want := func(when string, counts ...int) { rowCounts(t, s, when, counts) }
+
 		fill(1201, "old") // three batches
 		pass(59 * day)
 		want("after 59 days", 1201, 1201, 1201, 1, 2)
@@ -91,4 +81,17 @@ func TestRetention(t *testing.T) {
 		want("once it is out", 10, 10, 10, 1, 2)
 		digestOf(t, s, "plc_a")
 	})
+}
+
+func rowCounts(t *testing.T, s *Store, when string, counts []int) {
+	t.Helper()
+	for i, table := range []string{"entry_records", "events", "audit", "grants WHERE kind = 'permit'", "place_revisions"} {
+		var n int
+		if err := s.reading.QueryRow("SELECT COUNT(*) FROM " + table).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if n != counts[i] {
+			t.Errorf("%s: %d rows of %s, want %d", when, n, table, counts[i])
+		}
+	}
 }
