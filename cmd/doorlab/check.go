@@ -60,6 +60,9 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(f.seed, 1), 10))
 			}
 			f.all = len(args) > 0 && c.Flags().Changed("boards")
+			if pick.shuffle != "" {
+				fmt.Fprintf(e.err, "shuffled; --shuffle=%s repeats the order\n", pick.shuffle)
+			}
 			o.Whole = pick.whole(args)
 			o.Seed, o.Verbose, o.Progress, o.Terminal = max(f.seed, 1), f.verbose, e.err, terminal(e.err)
 			return runCheck(c.Context(), e, f, files, out, asJSON, o)

@@ -44,7 +44,9 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	sc := &scope{file: fr, vars: map[string]any{}}
 	err := fr.begin(ctx, sc)
 	if err != nil {
-		res.Status, res.Reason = judge.Blocked, err.Error()
+		if res.Status, res.Reason = judge.Blocked, err.Error(); ctx.Err() != nil {
+			res.Reason = context.Cause(ctx).Error() + "; in progress: " + res.Reason
+		}
 		return res
 	}
 	given := int64(0)

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestShuffle: a seed is an order of all the files that it always draws, another
+// seed another one; a new one can be repeated.
+func TestShuffle(t *testing.T) {
+	t.Parallel()
+	order := func(p *selection) (names []string) {
+		files, err := p.files(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			names = append(names, f.Base())
+		}
+		return names
+	}
+	plain := order(&selection{repeat: 1})
+	five := order(&selection{repeat: 1, shuffle: "5"})
+	if slices.Equal(five, plain) || !slices.Equal(five, order(&selection{repeat: 1, shuffle: "5"})) || slices.Equal(five, order(&selection{repeat: 1, shuffle: "6"})) {
+		t.Errorf("seed 5 draws %v: not shuffled, not the same twice, or the same as seed 6", five)
+	}
+	if sorted := slices.Sorted(slices.Values(five)); !slices.Equal(sorted, slices.Sorted(slices.Values(plain))) {
+		t.Errorf("seed 5 draws %v, want all of %v", five, plain)
+	}
+	p := &selection{repeat: 1, shuffle: "new"}
+	if got := order(p); p.shuffle == "new" || !slices.Equal(got, order(&selection{repeat: 1, shuffle: p.shuffle})) {
+		t.Errorf("a new shuffle says --shuffle=%s, which doesn't repeat its order", p.shuffle)
+	}
+}
+
+// TestWhole: only the whole built-in suite is held to every guarantee and fault.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		p    selection
+		args []string
+		want bool
+	}{
+		"everything": {selection{}, nil, true}, "shuffled and repeated": {selection{shuffle: "1", repeat: 3}, nil, true},
+		"named": {selection{}, []string{"outage_36h"}, false}, "a clause": {selection{clauses: []string{"OFF-2"}}, nil, false},
+		"a label": {selection{labels: []string{"smoke"}}, nil, false}, "a pattern": {selection{only: []string{"*"}}, nil, false},
+		"failed": {selection{failed: "newest"}, nil, false}, "a shard": {selection{shard: "1/2"}, nil, false},
+	} {
+		if got := c.p.whole(c.args); got != c.want {
+			t.Errorf("%s: whole is %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestShards: the shards of a selection are disjoint and together all of it.
+func TestShards(t *testing.T) {
+	t.Parallel()
+	all, err := (&selection{repeat: 1}).files(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, shard := range []string{"1/4", "2/4", "3/4", "4/4"} {
+		files, err := (&selection{repeat: 1, shard: shard}).files(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			seen[f.Base()]++
+		}
+	}
+	for _, f := range all {
+		if seen[f.Base()] != 1 {
+			t.Errorf("%s is in %d shards, want 1", f.Base(), seen[f.Base()])
+		}
+	}
+}

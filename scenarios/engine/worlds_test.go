@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// apart plays sources, each in a world of its own that open counts.
+func apart(t *testing.T, opt Options, sources ...string) (res Result, most int64) {
+	t.Helper()
+	var files []*File
+	for _, s := range sources {
+		files = append(files, parse(t, s))
+	}
+	var open, top atomic.Int64
+	res, err := RunApart(t.Context(), func(context.Context, *File) (World, error) {
+		n := open.Add(1)
+		for old := top.Load(); n > old && !top.CompareAndSwap(old, n); old = top.Load() {
+		}
+		return World{Target: newFake(t).target(), Stop: func() error { open.Add(-1); return nil }}, nil
+	}, files, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d worlds are still open", n)
+	}
+	return res, top.Load()
+}
+
+const (
+	passes = `steps: [{call: {path: /echo}}]`
+	fails  = `steps: [{call: {path: /echo, status: 201}}]`
+	hangs  = `steps: [{call: {path: /echo}}, {pause: 1h}]`
+)
+
+// TestWorldsAtATime: no more worlds are open than Parallel says, and the results
+// are in the order given.
+func TestWorldsAtATime(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 2} {
+		res, most := apart(t, Options{Parallel: n}, passes, fails, passes, passes, fails)
+		if most > int64(n) {
+			t.Errorf("%d worlds were open at a time, want at most %d", most, n)
+		}
+		got := ""
+		for _, f := range res.Files {
+			got += string(f.Status) + " "
+		}
+		if got != "PASS FAIL PASS PASS FAIL " {
+			t.Errorf("got %s, want the results in the order given", got)
+		}
+	}
+}
+
+// TestFailFast: nothing is played after the first failure, and the rest says so.
+func TestFailFast(t *testing.T) {
+	t.Parallel()
+	res, _ := apart(t, Options{Parallel: 1, FailFast: true}, passes, fails, passes)
+	last := res.Files[2]
+	if res.Files[0].Status != judge.Pass || res.Files[1].Status != judge.Fail || last.Status != judge.Skipped || !strings.Contains(last.Reason, "not played: stopped at the first failure") {
+		t.Errorf("got %s, %s and %s %q, want PASS, FAIL and SKIPPED as not played", res.Files[0].Status, res.Files[1].Status, last.Status, last.Reason)
+	}
+	if res, _ = apart(t, Options{Parallel: 1}, fails, passes); res.Files[1].Status != judge.Pass {
+		t.Errorf("without it the next file is %s, want PASS", res.Files[1].Status)
+	}
+}
+
+// TestTimeout: a file that doesn't end is BLOCKED and says how long it had.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	res, _ := apart(t, Options{Timeout: time.Second}, hangs)
+	if f := res.Files[0]; f.Status != judge.Blocked || !strings.Contains(f.Reason, "the file did not end within 1s") {
+		t.Errorf("got %s %q, want BLOCKED and the time", f.Status, f.Reason)
+	}
+}
+
+// TestWorldDoesNotOpen: its file is BLOCKED and says why.
+func TestWorldDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	res, err := RunApart(t.Context(), func(context.Context, *File) (World, error) { return World{}, errors.New("no port is free") }, []*File{parse(t, passes)}, Options{})
+	if err != nil || res.Files[0].Status != judge.Blocked || !strings.Contains(res.Files[0].Reason, "its world did not start: no port is free") {
+		t.Errorf("got %v, %s %q, want BLOCKED and the reason", err, res.Files[0].Status, res.Files[0].Reason)
+	}
+}
