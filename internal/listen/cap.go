@@ -14,6 +14,11 @@ import (
 	"github.com/doorlab/doorlab/internal/limit"
 )
 
+// writeBuffer is what the kernel may hold of what a peer has not read, twice that
+// on Linux. By itself it grows to megabytes, and filling those of a few hundred
+// peers that don't read takes the time of everybody else.
+const writeBuffer = 128 << 10
+
 // Cap bounds the connections of a listener, in total and per address (IPv6: per
 // /64). It outlives a listener that is opened again.
 type Cap struct {
@@ -79,10 +84,14 @@ func (l *capped) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		network := limit.Network(c.RemoteAddr().String())
+		t, tcp := c.(*net.TCPConn)
 		if l.cap.enter(network, within(network, l.cap.free)) {
+			if tcp {
+				_ = t.SetWriteBuffer(writeBuffer)
+			}
 			return &counted{Conn: c, done: func() { l.cap.leave(network) }}, nil
 		}
-		if t, ok := c.(*net.TCPConn); ok {
+		if tcp {
 			_ = t.SetLinger(0) // a flood must not leave sockets in TIME_WAIT
 		}
 		_ = c.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -88,5 +89,43 @@ func TestShares(t *testing.T) {
 		if s.Public < 16 || s.Broker < 16 || s.Control < 2 || s.Greet < 8 || s.Public+s.Broker+s.Control > n-n/16 {
 			t.Errorf("%d descriptors: %+v", n, s)
 		}
+	}
+}
+
+// A peer that doesn't read is written little: the kernel doesn't take megabytes for it.
+func TestUnreadAnswerStaysSmall(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	peer, err := net.Dial("tcp", inner.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer peer.Close()
+	c, err := NewCap(0, 0).On(inner).Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	taken := 0
+	for chunk := make([]byte, 32<<10); ; {
+		if err := c.SetWriteDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.Write(chunk)
+		taken += n
+		if errors.Is(err, os.ErrDeadlineExceeded) { // nobody reads
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d KiB were taken", taken>>10)
+	if taken > 1<<20 {
+		t.Errorf("%d KiB were taken of an answer that nobody reads, want at most 1,024", taken>>10)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 )
 
-// probe opens a door of an uninvolved place, 20 times a second.
+// probe opens a door of an uninvolved place, up to 80 times a second.
 type probe struct {
 	a      *arena
 	c      client.Client
@@ -47,26 +47,35 @@ func (a *arena) client(place int) client.Client {
 	return c
 }
 
-// during probes while f runs, at least once.
+// probers is how many probe at the same time: a percentile needs samples.
+const probers = 4
+
+// during probes while f runs, each prober at least once.
 func (p *probe) during(f func()) (felt feeling) {
 	stop := make(chan struct{})
+	var mu sync.Mutex
 	var done sync.WaitGroup
-	done.Go(func() {
-		tick := time.NewTicker(50 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			began := time.Now()
-			if err := p.open(); err != nil {
-				felt.wrong = append(felt.wrong, "the uninvolved place: "+err.Error())
+	for range probers {
+		done.Go(func() {
+			tick := time.NewTicker(50 * time.Millisecond)
+			defer tick.Stop()
+			for {
+				began := time.Now()
+				err := p.open()
+				took := time.Since(began)
+				mu.Lock()
+				if felt.took = append(felt.took, took); err != nil {
+					felt.wrong = append(felt.wrong, "the uninvolved place: "+err.Error())
+				}
+				mu.Unlock()
+				select {
+				case <-stop:
+					return
+				case <-tick.C:
+				}
 			}
-			felt.took = append(felt.took, time.Since(began))
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-			}
-		}
-	})
+		})
+	}
 	f()
 	close(stop)
 	done.Wait()
