@@ -53,6 +53,7 @@ type Config struct {
 	History        func(history.Event) // nil = none
 	Retention      record.Retention
 	Recording      func() bool // whether History keeps what it is told; nil = always
+	Console        string      // address of the web console, for the start page; "" = none
 	LinkURL        string      // base of entry links
 	BaseURL        string      // in the OpenAPI documents; "" = relative to them
 	TrustedProxies []string    // CIDR; whose X-Forwarded-For counts
@@ -184,9 +185,25 @@ func (s *Server) edge() error {
 		Audit: s.store.AddAudit, Ready: s.store.Ping,
 		Unavailable: func(err error) bool { return errors.Is(err, store.ErrUnavailable) },
 		LinkURL:     s.cfg.LinkURL, BaseURL: s.cfg.BaseURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.metrics.request, Inbox: s.cfg.Inbox,
+		Console: s.cfg.Console, Example: s.example,
 	}))
 	s.public = plant(s.public)
 	return err
+}
+
+// example is a test place's key and door: nothing real moves by it.
+func (s *Server) example() api.Example {
+	for _, p := range s.cfg.World.Places {
+		key := p.MainKey()
+		if p.Kind != world.Test || key.Secret == "" || len(p.Boards) == 0 || len(p.Boards[0].Doors) == 0 {
+			continue
+		}
+		if revoked, err := s.KeyRevoked(key.ID); err != nil || revoked {
+			continue
+		}
+		return api.Example{Key: key.Secret, DoorID: p.Boards[0].Doors[0].ID}
+	}
+	return api.Example{}
 }
 
 // Record begins or ends telling Config.History what commits change; it begins

@@ -186,6 +186,33 @@ func TestJumpInConsole(t *testing.T) {
 	}
 }
 
+// TestStartPage: the public start page opens the test place's door by itself,
+// fits, and leads to the console.
+func TestStartPage(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	for name, look := range looks {
+		p := b.Page(look)
+		p.Open(tb.Ready.HTTP + "/")
+		fits(t, "start page, "+name, p)
+		snap(t, "start-"+name+".png", p)
+		var to string
+		if p.Eval(`document.querySelector('a[href="`+tb.Ready.Control+`/"]')?.innerText || ""`, &to); to == "" {
+			t.Errorf("%s: no link to the console at %s", name, tb.Ready.Control)
+		}
+		clean(t, p, tb.Ready.HTTP)
+	}
+	p := b.Page(browser.Look{})
+	p.Open(tb.Ready.HTTP + "/")
+	p.Press(`document.querySelector("#try")`)
+	p.Await(`document.querySelector("#said").innerText === "The door opened."`)
+	if got := openings(t, tb, tb.cfg.World.Places[0].Boards[0].ID); got != 1 {
+		t.Errorf("the test board's journal has %d openings, want 1", got)
+	}
+	clean(t, p, tb.Ready.HTTP)
+}
+
 // TestEntryOnPhone: an entry link opened in a browser of a phone's size opens its door.
 func TestEntryOnPhone(t *testing.T) {
 	t.Parallel()
@@ -211,4 +238,50 @@ func TestEntryOnPhone(t *testing.T) {
 		t.Errorf("the place's journals have %d openings, want 1", n)
 	}
 	clean(t, p, tb.Ready.HTTP)
+}
+
+// TestConsoleByKeyboard: a door is opened without a mouse, every control that the
+// tabulator reaches has a name, and the keys of the lists work.
+func TestConsoleByKeyboard(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	board := tb.cfg.World.Places[1].Boards[0]
+	p := b.Page(browser.Look{})
+	press := map[string]func(){"tab": func() { p.Key("Tab", "Tab", 9, 0) }, "j": func() { p.Key("j", "KeyJ", 74, 0) }, "/": func() { p.Key("/", "Slash", 191, 0) },
+		"esc": func() { p.Key("Escape", "Escape", 27, 0) }}
+	signIn(t, tb, p)
+	for _, path := range []string{"/", "/boards", "/boards/" + board.ID, "/faults", "/runs"} {
+		p.Open(tb.Ready.Control + path)
+		var unnamed []string
+		p.Eval(`document.querySelectorAll("details").forEach(d => d.open = true);
+			[...document.querySelectorAll("a,button,input:not([type=hidden]),select,summary")].filter(e =>
+			e.tabIndex >= 0 && e.checkVisibility() && !(e.matches("a,button,summary") && e.textContent.trim() || e.getAttribute("aria-label") || e.title || e.labels?.length)).map(e => e.outerHTML.slice(0, 120))`, &unnamed)
+		if len(unnamed) > 0 {
+			t.Errorf("%s: controls without a name: %q", path, unnamed)
+		}
+	}
+	p.Open(tb.Ready.Control + "/boards")
+	press["/"]()
+	p.Await(`document.activeElement.name === "q"`)
+	press["esc"]()
+	press["j"]()
+	p.Await(`document.activeElement.closest("[data-row]") === document.querySelector("[data-row]")`)
+	p.Open(tb.Ready.Control + "/boards/" + board.ID)
+	opens := `document.activeElement.matches("#board\\.doors button.main")`
+	for range 60 {
+		press["tab"]()
+		var there bool
+		if p.Eval(opens, &there); there {
+			break
+		}
+	}
+	p.Await(opens)
+	p.Key("Enter", "Enter", 13, 0)
+	p.Await(`[...document.querySelectorAll("#board\\.journal tbody tr")].some(r => r.innerText.includes("pulse"))`)
+	p.Await(opens) // the focus stays while the page goes on
+	if got := openings(t, tb, board.ID); got != 1 {
+		t.Errorf("the journal has %d openings, want 1", got)
+	}
+	clean(t, p, tb.Ready.Control)
 }

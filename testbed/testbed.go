@@ -28,8 +28,9 @@ type Testbed struct {
 	Ready   Ready
 	History *history.Log // empty with Config.OnDemand
 
-	feed  *console.Feed  // with a control API
-	spool *history.Spool // with Config.OnDemand and a control API
+	feed       *console.Feed  // with a control API
+	consoleURL string         // ... its address
+	spool      *history.Spool // with Config.OnDemand and a control API
 
 	cfg    Config
 	clk    clock.Clock
@@ -85,6 +86,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	t.clk = newClock(c.Virtual, t.memory.start(start), t.flight)
 	if ctl != nil {
 		t.feed = console.NewFeed(t.clk)
+		t.consoleURL = scheme(t.ofControl(ctl), "https://", "http://") + ctl.Addr().String()
 	}
 
 	t.inbox = inbox.New(inbox.Config{Live: ctl != nil, Now: t.clk.Now})
@@ -145,7 +147,7 @@ func (t *Testbed) startControl(c Config, l net.Listener) error {
 		token = t.life.Load().server.ControlToken()
 	}
 	secured := t.ofControl(l)
-	t.Ready.Control, t.Ready.ControlToken = scheme(secured, "https://", "http://")+l.Addr().String(), token
+	t.Ready.Control, t.Ready.ControlToken = t.consoleURL, token
 	t.life.Load().mountControl(t, token)
 	mux := http.NewServeMux()
 	process, fleet := ofProcess(), t.fleet.Metrics()

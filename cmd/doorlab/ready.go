@@ -27,6 +27,7 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 	fmt.Fprintf(w, "  API      %s\n  MQTT     %s\n", r.HTTP, r.MQTT)
 	if r.Control != "" {
 		fmt.Fprintf(w, "  control  %s   token %s\n", r.Control, r.ControlToken)
+		fmt.Fprintf(w, "\nOpen %s/ in a browser: the console. Sign in with the token above.\n", r.Control)
 	}
 	fmt.Fprintln(w)
 	const show = 6

@@ -279,8 +279,12 @@ func (p *Page) Type(text string) {
 // Key presses a key with modifiers (2 = control).
 func (p *Page) Key(key, code string, number, modifiers int) {
 	p.b.tb.Helper()
+	text := ""
+	if key == "Enter" {
+		text = "\r" // without it no button is pressed
+	}
 	for _, kind := range []string{"keyDown", "keyUp"} {
-		p.do("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}, nil)
+		p.do("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers, "text": text}, nil)
 	}
 }
 

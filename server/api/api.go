@@ -115,6 +115,8 @@ type Config struct {
 	BaseURL     string                   // in the documents; "" = relative to them
 	Proxies     []netip.Prefix           // whose X-Forwarded-For counts; nil = nobody's
 	Version     string                   // "" = of the build
+	Console     string                   // address of the web console, for the start page; "" = none
+	Example     func() Example           // what the start page lets readers of this machine try; nil = nothing
 	Log         *slog.Logger             // nil = none
 	Observe     func(Observation)        // nil = none
 	Inbox       *inbox.Recorder          // of each place's requests; nil = none

@@ -289,7 +289,7 @@ func TestAllow(t *testing.T) {
 func TestUnknownAndRemoved(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	for _, path := range []string{"/", "/core/v1", "/space/v1/partner/entry-permits/", "/space/v1/partner/entry-permits/a/b", "/device/v2/devices", "/core/v1/places/plc_a/none", "/favicon.ico"} {
+	for _, path := range []string{"/core/v1", "/nothing", "/space/v1/partner/entry-permits/", "/space/v1/partner/entry-permits/a/b", "/device/v2/devices", "/core/v1/places/plc_a/none", "/favicon.ico"} {
 		h.want(404, "not_found", request{method: "GET", path: path})
 	}
 	for _, path := range []string{"/space/v1/doors/dor_1/access-config", "/space/v1/access/people", "/space/v1/access/groups"} {

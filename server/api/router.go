@@ -53,6 +53,9 @@ func (a *API) router() (http.Handler, error) {
 	asset := a.serve(&openapi.Operation{Path: scalarPath, Method: http.MethodGet, Scope: "none"}, serveScalar)
 	mux.Method(http.MethodGet, scalarPath, asset)
 	mux.Method(http.MethodHead, scalarPath, asset)
+	start := a.serve(landing, serveLanding)
+	mux.Method(http.MethodGet, landing.Path, start)
+	mux.Method(http.MethodHead, landing.Path, start)
 	mux.NotFound(a.fail("", fail.New(fail.NotFound, "no such path")))
 	mux.MethodNotAllowed(a.notAllowed(mux))
 	return mux, nil

@@ -16,7 +16,7 @@ import (
 // What a Feed keeps: the latest of each, in rings whose memory is used again.
 const (
 	keepChains   = 1024
-	keepMessages = 8192
+	keepMessages = 4096
 	keepBytes    = 2048 // of one message
 	keepVisits   = 256
 )

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestLanding: the start page links what is there; the test key and the console's
+// address are for readers of this machine, however a stranger's page points here.
+func TestLanding(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *Config) {
+		c.Console = "http://127.0.0.1:8081"
+		c.Example = func() Example { return Example{Key: "sact_example", DoorID: "dor_example"} }
+	})
+	for name, x := range map[string]struct {
+		from, host, proxied string
+		local               bool
+	}{
+		"this machine":        {"127.0.0.1:999", "127.0.0.1:8080", "", true},
+		"by name":             {"127.0.0.1:999", "localhost:8080", "", true},
+		"IPv6":                {"[::1]:999", "[::1]:8080", "", true},
+		"another machine":     {"192.0.2.7:999", "127.0.0.1:8080", "", false},
+		"a stranger's name":   {"127.0.0.1:999", "evil.example:8080", "", false},
+		"through a proxy":     {"127.0.0.1:999", "127.0.0.1:8080", "192.0.2.7", false},
+		"a name that is like": {"127.0.0.1:999", "localhost.evil.example", "", false},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr, r.Host = x.from, x.host
+		r.Header.Set("Accept", "text/html")
+		if x.proxied != "" {
+			r.Header.Set("X-Forwarded-For", x.proxied)
+		}
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		body := w.Body.String()
+		if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Fatalf("%s: got %d with the policy %q, want the page", name, w.Code, w.Header().Get("Content-Security-Policy"))
+		}
+		for _, link := range []string{`href="/core/v1/docs"`, `href="/space/v1/docs"`, `href="/device/v1/docs"`, `href="/entry"`} {
+			if !strings.Contains(body, link) {
+				t.Errorf("%s: the page has no %s", name, link)
+			}
+		}
+		for _, own := range []string{"sact_example", "dor_example", `href="http://127.0.0.1:8081/"`} {
+			if strings.Contains(body, own) != x.local {
+				t.Errorf("%s: the page shows %s: %v, want %v", name, own, !x.local, x.local)
+			}
+		}
+	}
+	h.want(404, "not_found", request{method: "GET", path: "/", header: map[string]string{"Accept": "application/json"}})
+}
