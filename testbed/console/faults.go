@@ -123,7 +123,7 @@ func (c *Console) addFault(r *http.Request) (Said, error) {
 		}
 		body["share"] = share / 100
 	case "place":
-		body["placeId"] = r.PostFormValue("place")
+		body["placeId"] = strings.TrimSpace(r.PostFormValue("place"))
 	default:
 		body["boards"] = strings.FieldsFunc(r.PostFormValue("boards"), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' })
 	}

@@ -27,11 +27,12 @@ type hub struct {
 	ending sync.Once
 }
 
-// How often a page is rendered, and what share of the time that may take at
-// most: an expensive page is rendered less often.
+// How often a page is rendered: an expensive one, whose rendering takes more than
+// a share of the time, less often, and never so that it is two seconds behind.
 const (
-	pace  = time.Second
-	share = 20
+	pace   = time.Second
+	share  = 20
+	rarest = 1500 * time.Millisecond
 )
 
 // maxStreams bounds those who look at one time: a stream is a connection.
@@ -146,7 +147,7 @@ func (s *showing) turn() {
 			}
 		}
 	}
-	s.timer = clock.WallAfter(max(pace, share*took)-min(took, pace/2), s.turn)
+	s.timer = clock.WallAfter(min(max(pace, share*took), rarest)-min(took, pace/2), s.turn)
 }
 
 // beat is how often a silent stream is shown to live.
