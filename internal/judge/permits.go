@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -99,7 +100,15 @@ func stateAt(now, from, to int64) string {
 // instant reads an RFC 3339 time as Unix ms.
 func instant(v any) (int64, bool) {
 	s, _ := v.(string)
+	s = strings.ToUpper(s)
+	leap := len(s) > 19 && s[17:19] == "60" // as long as the first second of the next minute
+	if leap {
+		s = s[:17] + "59" + s[19:]
+	}
 	at, err := time.Parse(time.RFC3339Nano, s)
+	if leap {
+		at = at.Truncate(time.Second).Add(time.Second)
+	}
 	return at.UnixMilli(), err == nil
 }
 

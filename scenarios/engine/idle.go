@@ -119,9 +119,27 @@ func (e *Expr) beside(env, own map[string]any) (out []any) {
 			continue
 		}
 		if p := spotOf(tree.Node); len(p) > 0 && !has(own, p[0]) {
-			switch v := read(env, p).(type) {
-			case string, float64, int, int64:
-				out = append(out, v)
+			out = append(out, plain(read(env, p), 2)...)
+		}
+	}
+	return out
+}
+
+// plain are the texts and numbers in a value, a few of each list.
+func plain(v any, depth int) (out []any) {
+	switch v := v.(type) {
+	case string, float64, int, int64:
+		return []any{v}
+	case []any:
+		for _, e := range v[:min(len(v), 4)] {
+			if depth > 0 {
+				out = append(out, plain(e, depth-1)...)
+			}
+		}
+	case map[string]any:
+		for _, k := range keysOf(v) {
+			if depth > 0 {
+				out = append(out, plain(v[k], depth-1)...)
 			}
 		}
 	}
