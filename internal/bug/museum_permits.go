@@ -45,6 +45,8 @@ var permits = []Bug{
 	check("shortest-maximum-ignored", "PERM-5", "the maximum is the shortest of the named doors", "permits_rules"),
 	check("maximum-of-the-first-door", "PERM-5", "the maximum is the shortest, not the first door's", "permits_rules"),
 	check("period-error-without-code", "PERM-5", "a period that is too long has its own code", "permits_rules"),
+	check("invalid-doors-unnamed", "PERM-6", "invalid lists what is no door of the place", "limits_values"),
+	check("period-error-hours-wrong", "PERM-5", "requestedHours is how long the period was", "limits_values"),
 	check("gate-maximum-is-24", "PERM-1 PERM-5", "entryPermitMaxHours is 720", "terms_values"),
 	check("empty-doorids-means-all", "PERM-6", "an empty doorIds is 400", "permits_rules"),
 	check("foreign-doors-dropped", "PERM-6", "a door of another place is 400", "permits_rules"),

@@ -48,6 +48,8 @@ var events = []Bug{
 	check("event-kind-is-opened", "ENT-4", "a use is an event of its own kind", "records_values"),
 	check("event-result-is-opened", "ENT-4", "an event shows its result", "records_values"),
 	check("event-record-wrong", "ENT-4", "an event names its record", "records_values"),
+	check("event-recorded-is-occurred", "ENT-4", "recordedAt of an event is when the server had it", "doors_values"),
+	check("event-id-is-the-record", "ENT-4", "an event has an id of its own", "doors_values"),
 	check("event-actor-unknown", "ENT-4", "an event shows the masked guest", "records_values"),
 	check("event-shows-the-phone", "ENT-4", "an event never shows a whole phone", "records_values"),
 	check("event-occurred-is-recorded", "ENT-4 OFF-4", "an event's occurredAt is when it happened", "outage_36h"),
