@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestPytestHelper: examples/pytest works with unittest, and with pytest where it is installed.
+func TestPytestHelper(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("python3"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("needs python3")
+		}
+		t.Skip("needs python3")
+	}
+	run := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "python3", args...)
+		cmd.Dir = "../../examples/pytest"
+		cmd.Env = append(os.Environ(), "DOORLAB="+os.Args[0], "DOORLAB_TEST_MAIN=1", "GORACE="+noRaceSleep, "PYTHONDONTWRITEBYTECODE=1")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := run("-m", "unittest", "-v", "test_outage"); err != nil || !strings.Contains(out, "Ran 1 test") {
+		t.Errorf("unittest: %v\n%s", err, out)
+	}
+	if _, err := run("-c", "import pytest"); err != nil {
+		t.Log("pytest isn't installed: the same test ran with unittest alone")
+		return
+	}
+	if out, err := run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "not WithoutPytest"); err != nil || !strings.Contains(out, "1 passed") {
+		t.Errorf("pytest: %v\n%s", err, out)
+	}
+}

@@ -1,0 +1,10 @@
+"""pytest's part: one laboratory per session."""
+import pytest
+
+from doorlab import Lab
+
+
+@pytest.fixture(scope="session")
+def lab():
+    with Lab() as running:
+        yield running
