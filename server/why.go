@@ -18,8 +18,19 @@ func (s *Server) explain(h ControlHooks) console.Explain {
 	return console.Explain{Door: s.store.Door, Place: s.store.Place, Visitor: s.visitor, OnSite: s.onsite, Timeline: h.Timeline}
 }
 
-// visitor turns a phone or an entry token into what recordings know of the person.
-func (s *Server) visitor(placeID, phone, token string) (v console.Visitor, err error) {
+// visitor turns a phone, an entry token or a grant into what recordings know of the
+// person. fail.ErrNotFound for an unknown grant.
+func (s *Server) visitor(placeID, phone, token, grantID string) (v console.Visitor, err error) {
+	if grantID != "" {
+		g, err := s.store.Grant(grantID)
+		if err == nil && g.PlaceID != placeID {
+			err = fail.ErrNotFound
+		}
+		if err != nil {
+			return v, err
+		}
+		phone = g.Phone
+	}
 	if token != "" {
 		g, err := s.store.GrantByLink(grant.HashLink(token))
 		if err != nil && !errors.Is(err, fail.ErrNotFound) {

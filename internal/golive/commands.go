@@ -94,7 +94,7 @@ func newKeyAfter409(entries []*inbox.Entry) (f finding) {
 func doorIDs(entries []*inbox.Entry) (f finding) {
 	for _, e := range entries {
 		if e.Code == "empty_door_ids" {
-			return broken("doorIds was an empty array", e)
+			return broken("the array doorIds was empty", e)
 		}
 		if f.state == "" && e.Method == "POST" && e.Route == permitsRoute && e.Status == 200 {
 			f = finding{Proven, "permits are registered with doors, or for all entry doors", []*inbox.Entry{e}}

@@ -6,6 +6,7 @@ package golive
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/inbox"
@@ -82,6 +83,7 @@ func Check(entries []*inbox.Entry) List {
 		for _, e := range f.by {
 			p.Seqs, p.Requests = append(p.Seqs, e.Seq), append(p.Requests, e.RequestID)
 		}
+		p.Says = strings.ToUpper(p.Says[:1]) + p.Says[1:] + "."
 		l.Ready = l.Ready && p.State == Proven
 		l.Points = append(l.Points, p)
 	}

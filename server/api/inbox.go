@@ -29,7 +29,7 @@ type seen struct {
 // address before.
 func (c *call) record() {
 	box := c.api.cfg.Inbox
-	if box == nil {
+	if box == nil || c.r.RemoteAddr == "" { // from inside: the console's own
 		return
 	}
 	who := c.who

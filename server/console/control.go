@@ -44,6 +44,8 @@ type Places interface {
 type Grants interface {
 	CreateTerm(by grant.By, kind string, r grant.TermRequest) (grant.Term, error)
 	CancelTerm(by grant.By, kind, grantID string) (grant.Term, error)
+	List(placeID string, q grant.ListQuery) ([]grant.Permit, int, error)
+	ListTerms(placeID, kind string, q grant.ListQuery) ([]grant.Term, int, error)
 }
 
 // Entry plays phone calls: server/entry.
@@ -92,6 +94,7 @@ func (c Config) Routes(r chi.Router) {
 	r.Delete("/reservations/{id}", c.endTerm(grant.Reservation))
 	r.Post("/people/call", c.call)
 	r.Get("/audit", c.audit)
+	r.Get("/grants", c.grants)
 	r.Get("/why", c.why)
 	r.Get("/exposure", c.exposure)
 	r.Get("/inbox", c.inboxList)

@@ -21,9 +21,11 @@ type Visitor struct {
 
 // Explain is what explanations need.
 type Explain struct {
-	Door    func(doorID string) (place.Door, error)
-	Place   func(placeID string) (place.Place, error)
-	Visitor func(placeID, phone, token string) (Visitor, error)
+	Door  func(doorID string) (place.Door, error)
+	Place func(placeID string) (place.Place, error)
+	// Visitor is the person of a phone, of an entry token, or of a grant: one of them is
+	// given. fail.ErrNotFound for an unknown grant.
+	Visitor func(placeID, phone, token, grantID string) (Visitor, error)
 	// OnSite lists the openings on site that boards uploaded.
 	OnSite func(placeID string) ([]why.Entered, error)
 	// Timeline is the recording of a place; a recording begins when there is none.
@@ -44,35 +46,46 @@ type explanation struct {
 	why.Answer
 }
 
-// whoAsked reads phone or link. ok is false after it has answered 400.
-func whoAsked(w http.ResponseWriter, q url.Values) (phone, token string, ok bool) {
-	phone, token = q.Get("phone"), q.Get("link")
-	if (phone == "") == (token == "") {
-		f := control.FailField
-		if phone == "" {
-			f = control.FailMissing
+// person is whom a question is about: one of the three.
+type person struct{ phone, token, grantID string }
+
+// whoAsked reads phone, link or grantId. ok is false after it has answered 400.
+func whoAsked(w http.ResponseWriter, q url.Values) (p person, ok bool) {
+	phone, token := q.Get("phone"), q.Get("link")
+	n := 0
+	for _, name := range []string{"phone", "link", "grantId"} {
+		if q.Get(name) != "" {
+			n++
 		}
-		f(w, "phone", "or link, exactly one of them: ?phone=01012345678")
-		return "", "", false
+	}
+	switch {
+	case n == 0:
+		control.FailMissing(w, "phone", "or link or grantId, exactly one of them: ?phone=01012345678")
+		return p, false
+	case n > 1:
+		control.FailField(w, "phone", "or link or grantId, exactly one of them: ?phone=01012345678")
+		return p, false
+	case q.Get("grantId") != "":
+		return person{grantID: q.Get("grantId")}, true
 	}
 	if token != "" { // a whole link as it was sent to the person
 		if u, err := url.Parse(token); err == nil && u.Query().Get("t") != "" {
 			token = u.Query().Get("t")
 		}
-		return "", token, true
+		return person{token: token}, true
 	}
 	digits := strings.Trim(strings.NewReplacer("-", "", " ", "", "+", "").Replace(phone), "0123456789") == ""
 	if !digits || len(phone) < 8 || len(phone) > 24 {
 		control.Fail(w, http.StatusBadRequest, "invalid_phone", "phone must be 8 to 15 digits", map[string]any{"field": "phone"})
-		return "", "", false
+		return p, false
 	}
-	return phone, "", true
+	return person{phone: phone}, true
 }
 
 // why explains what would open, or did not open, a door for a person at a time.
 func (c Config) why(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	phone, token, ok := whoAsked(w, q)
+	asked, ok := whoAsked(w, q)
 	if !ok {
 		return
 	}
@@ -96,7 +109,7 @@ func (c Config) why(w http.ResponseWriter, r *http.Request) {
 	}
 	var out explanation
 	if err == nil {
-		out, err = c.explain(door, phone, token, at)
+		out, err = c.explain(door, asked, at)
 	}
 	if err != nil {
 		refuse(w, err)
@@ -105,12 +118,15 @@ func (c Config) why(w http.ResponseWriter, r *http.Request) {
 	control.Data(w, out)
 }
 
-func (c Config) explain(door place.Door, phone, token string, at time.Time) (out explanation, err error) {
+func (c Config) explain(door place.Door, asked person, at time.Time) (out explanation, err error) {
 	p, err := c.Explain.Place(door.PlaceID)
 	if err != nil {
 		return out, err
 	}
-	who, err := c.Explain.Visitor(door.PlaceID, phone, token)
+	who, err := c.Explain.Visitor(door.PlaceID, asked.phone, asked.token, asked.grantID)
+	if errors.Is(err, fail.ErrNotFound) {
+		err = fail.New(fail.NotFound, "grant not found at this place")
+	}
 	if err != nil {
 		return out, err
 	}
@@ -125,7 +141,7 @@ func (c Config) explain(door place.Door, phone, token string, at time.Time) (out
 	out = explanation{PlaceID: p.ID, PlaceName: p.Name, DoorName: door.Name, Person: who.Label, By: "phone", PhoneEntry: phoneEntry(p),
 		KnownSince: time.UnixMilli(t.Since()).UTC().Format(control.TimeFormat), Exposure: []why.Exposed{},
 		Answer: t.Ask(why.Question{DoorID: door.ID, BoardID: door.BoardID, At: at, PhoneHash: who.PhoneHash, TokenHash: who.TokenHash, Actor: who.Actor})}
-	if token != "" {
+	if asked.token != "" {
 		out.By = "link"
 	}
 	for _, x := range exposed {
@@ -152,7 +168,15 @@ func (c Config) exposed(t *why.Timeline, placeID string) ([]why.Exposed, error) 
 	if err != nil {
 		return nil, err
 	}
-	return t.Exposure(onsite), nil
+	list := t.Exposure(onsite)
+	for i := range list { // what a board hasn't uploaded yet: the grant knows whose it is
+		if x := &list[i]; x.Actor == "" && x.GrantID != nil {
+			if v, err := c.Explain.Visitor(placeID, "", "", *x.GrantID); err == nil {
+				x.Actor = v.Label
+			}
+		}
+	}
+	return list, nil
 }
 
 // exposure lists who entered a place on site although the server would have denied it.

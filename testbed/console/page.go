@@ -40,7 +40,7 @@ type Said struct {
 
 // all lists the pages in the order of the menu.
 func (c *Console) all() []Page {
-	return []Page{c.nowPage(), c.commandPage(), c.boardsPage(), c.boardPage(), c.faultsPage(), c.runsPage()}
+	return []Page{c.nowPage(), c.commandPage(), c.boardsPage(), c.boardPage(), c.inboxPage(), c.requestPage(), c.peoplePage(), c.faultsPage(), c.runsPage()}
 }
 
 // maxForm is the largest form that is read.

@@ -110,4 +110,18 @@
       if (next) (next.matches("a,button,summary") ? next : next.querySelector("a,button,summary"))?.focus();
     }
   });
+
+  // Copy buttons.
+  document.addEventListener("click", async e => {
+    const b = e.target.closest("[data-copy]");
+    if (!b) return;
+    const el = $(b.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(el.textContent);
+      b.dataset.done = "yes";
+      toast(b.textContent + " ✓");
+    } catch {
+      getSelection().selectAllChildren(el); // without the permission: selected, to be copied by hand
+    }
+  });
 })();

@@ -1,0 +1,82 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/grant"
+)
+
+// grantView is a grant as an operator sees it: of the phone the ends only, no link.
+type grantView struct {
+	GrantID     string   `json:"grantId"`
+	Kind        string   `json:"kind"` // permit reservation membership
+	ExternalRef string   `json:"externalRef"`
+	Name        string   `json:"name"`
+	Person      string   `json:"person"` // masked
+	State       string   `json:"state"`
+	StartsAt    string   `json:"startsAt"`
+	EndsAt      *string  `json:"endsAt"`
+	DoorIDs     []string `json:"doorIds"`
+	UseCount    int64    `json:"useCount"`
+	RevokedAt   *string  `json:"revokedAt"`
+}
+
+// grants lists the grants of a place of one kind (permits, when none is named), newest first.
+func (c Config) grants(w http.ResponseWriter, r *http.Request) {
+	placeID, kind := r.URL.Query().Get("placeId"), r.URL.Query().Get("kind")
+	if placeID == "" {
+		refuse(w, fail.Missing("placeId"))
+		return
+	}
+	limit, offset, ok := control.Page(w, r, 500)
+	if !ok {
+		return
+	}
+	_, err := c.Explain.Place(placeID)
+	if errors.Is(err, fail.ErrNotFound) {
+		err = fail.New(fail.PlaceNotFound, "place not found")
+	}
+	q := grant.ListQuery{Limit: limit, Offset: offset}
+	views, total := []grantView{}, 0
+	switch {
+	case err != nil:
+	case kind == "" || kind == access.KindPermit:
+		var list []grant.Permit
+		list, total, err = c.Grants.List(placeID, q)
+		for _, p := range list {
+			views = append(views, viewOf(p.Grant, p.State))
+		}
+	case kind == grant.Membership || kind == grant.Reservation:
+		var list []grant.Term
+		list, total, err = c.Grants.ListTerms(placeID, kind, q)
+		for _, t := range list {
+			views = append(views, viewOf(t.Grant, t.State))
+		}
+	default:
+		err = fail.New(fail.InvalidQuery, "kind must be permit, reservation or membership", "field", "kind")
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.List(w, views, total)
+}
+
+func viewOf(g grant.Grant, state string) grantView {
+	_, label := access.MaskPhone(g.Phone)
+	return grantView{GrantID: g.ID, Kind: g.Kind, ExternalRef: g.ExternalRef, Name: g.Name, Person: label, State: state,
+		StartsAt: g.StartsAt.UTC().Format(control.TimeFormat), EndsAt: timeOrNull(g.EndsAt), DoorIDs: g.Doors, UseCount: g.UseCount, RevokedAt: timeOrNull(g.RevokedAt)}
+}
+
+func timeOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.UTC().Format(control.TimeFormat)
+	return &s
+}

@@ -1,0 +1,170 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// inboxPage lists a place's requests with the go-live checklist beside them.
+func (c *Console) inboxPage() Page {
+	return Page{Name: "inbox", Path: "/inbox", Title: "inbox.title", Nav: "nav.inbox", View: c.inbox, Parts: []string{"inbox.rows", "inbox.checks"},
+		Do: map[string]func(*http.Request) (Said, error){"clear": c.clearInbox}}
+}
+
+// requestPage is one request.
+func (c *Console) requestPage() Page {
+	return Page{Name: "inbox.one", Path: "/inbox/{seq}", Title: "inbox.one.title", View: c.request}
+}
+
+type inboxView struct {
+	Place             string
+	Places            []choice
+	Status, Path, Key string
+	Rows              []*request
+	Checks            *checks // nil for a live place
+}
+
+// request is an entry of the control API's inbox.
+type request struct {
+	Seq            int64     `json:"seq"`
+	At             time.Time `json:"at"`
+	RequestID      string    `json:"requestId"`
+	PlaceID        string    `json:"placeId"`
+	KeyID          string    `json:"keyId"`
+	Method         string    `json:"method"`
+	Path           string    `json:"path"`
+	Status         int       `json:"status"`
+	Code           string    `json:"code"`
+	IdempotencyKey string    `json:"idempotencyKey"`
+	CommandID      string    `json:"commandId"`
+	Replayed       bool      `json:"replayed"`
+	TookMs         float64   `json:"tookMs"`
+	Request        string    `json:"request"`
+	Answer         string    `json:"answer"`
+	Curl           string    `json:"curl"`
+	Scenario       string    `json:"scenario"`
+	Moved          []struct {
+		At      time.Time `json:"at"`
+		Action  string    `json:"action"`
+		PulseMs int64     `json:"pulseMs"`
+	} `json:"moved"`
+}
+
+// Clock and When are its time, Took how long it took.
+func (r *request) Clock() string { return clockTime(r.At) }
+
+// When is the whole of its time.
+func (r *request) When() string { return when(r.At) }
+
+// Took is how long it took.
+func (r *request) Took() string { return span(time.Duration(r.TookMs * float64(time.Millisecond))) }
+
+// Class colours the status; the status stands beside it.
+func (r *request) Class() string {
+	if r.Status < 400 {
+		return "ok"
+	}
+	return "bad"
+}
+
+// Moves says what the command did to the relay.
+func (r *request) Moves() string {
+	var out []string
+	for _, m := range r.Moved {
+		text := m.Action
+		if m.PulseMs > 0 {
+			text += " " + span(time.Duration(m.PulseMs)*time.Millisecond)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// Pretty is a body, indented where it is JSON.
+func (r *request) Pretty(body string) string {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(body), "", "  ") == nil {
+		return b.String()
+	}
+	return body
+}
+
+// checks are the go-live checklist.
+type checks struct {
+	Ready    bool    `json:"ready"`
+	Requests int64   `json:"requests"`
+	Points   []point `json:"points"`
+}
+
+type point struct {
+	ID    string  `json:"id"`
+	State string  `json:"state"`
+	Says  string  `json:"says"`
+	Seqs  []int64 `json:"seqs"`
+}
+
+// Class, Word and Title are how a point is shown.
+func (p point) Class() string {
+	return map[string]string{"proven": "ok", "broken": "bad"}[p.State]
+}
+
+// Word is the key of its state.
+func (p point) Word() string { return "golive." + p.State }
+
+// Title is the key of what it asks for.
+func (p point) Title() string { return "golive.point." + p.ID }
+
+// placeOf is the place that a page is about: the one asked for, else the first.
+func (c *Console) placeOf(r *http.Request) (id string, places []choice) {
+	id = r.URL.Query().Get("place")
+	for _, p := range c.cfg.World.Places {
+		places = append(places, choice{p.ID, p.Name})
+	}
+	if id == "" && len(places) > 0 {
+		id = places[0].ID
+	}
+	return id, places
+}
+
+// inboxRows is how many requests the page shows.
+const inboxRows = 100
+
+func (c *Console) inbox(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	v := inboxView{Status: q.Get("status"), Path: q.Get("path"), Key: q.Get("key")}
+	v.Place, v.Places = c.placeOf(r)
+	ask := url.Values{"placeId": {v.Place}, "limit": {fmt.Sprint(inboxRows)}}
+	for name, text := range map[string]string{"status": v.Status, "path": v.Path, "key": v.Key} {
+		if text != "" {
+			ask.Set(name, text)
+		}
+	}
+	if err := c.lab(r.Context(), http.MethodGet, "/inbox?"+ask.Encode(), nil, &v.Rows); err != nil {
+		return nil, err
+	}
+	if p := c.names.places[v.Place]; p != nil && p.Kind == "test" {
+		v.Checks = &checks{}
+		if err := c.lab(r.Context(), http.MethodGet, "/go-live?placeId="+url.QueryEscape(v.Place), nil, v.Checks); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func (c *Console) request(r *http.Request) (any, error) {
+	var out request
+	err := c.lab(r.Context(), http.MethodGet, "/inbox/"+url.PathEscape(chi.URLParam(r, "seq")), nil, &out)
+	return &out, err
+}
+
+func (c *Console) clearInbox(r *http.Request) (Said, error) {
+	place, _ := c.placeOf(r)
+	return Said{Key: "inbox.cleared"}, c.lab(r.Context(), http.MethodDelete, "/inbox?placeId="+url.QueryEscape(place), nil, nil)
+}

@@ -1,0 +1,252 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/why"
+)
+
+// peoplePage shows the grants of a place, plays people, and explains why.
+func (c *Console) peoplePage() Page {
+	return Page{Name: "people", Path: "/people", Title: "people.title", Nav: "nav.people", View: c.people, Parts: []string{"people.grants"},
+		Do: map[string]func(*http.Request) (Said, error){"try": c.try}}
+}
+
+// try plays a person, as the button says.
+func (c *Console) try(r *http.Request) (Said, error) {
+	switch r.PostFormValue("how") {
+	case "call":
+		return c.call(r)
+	case "link":
+		return c.pressLink(r)
+	}
+	return c.present(r)
+}
+
+type peopleView struct {
+	Place    string
+	Places   []choice
+	Doors    []choice
+	Door     string
+	Person   string // phone or link asked about
+	At       string
+	Grants   []personGrant
+	Why      *explained // nil = nothing was asked
+	Trouble  string     // what was wrong about the question
+	Exposure []why.Exposed
+}
+
+// DoorName is a door as people call it.
+func (v peopleView) DoorName(id string) string {
+	for _, d := range v.Doors {
+		if d.ID == id && d.Name != "" {
+			return d.Name
+		}
+	}
+	return id
+}
+
+// After is how long after the change somebody entered; "" = not known.
+func (v peopleView) After(x why.Exposed) string {
+	if x.ExposedSec == nil {
+		return ""
+	}
+	return span(time.Duration(*x.ExposedSec * float64(time.Second)))
+}
+
+// personGrant is one of the control API's grants.
+type personGrant struct {
+	GrantID     string  `json:"grantId"`
+	Kind        string  `json:"kind"`
+	ExternalRef string  `json:"externalRef"`
+	Name        string  `json:"name"`
+	Person      string  `json:"person"`
+	State       string  `json:"state"`
+	StartsAt    string  `json:"startsAt"`
+	EndsAt      *string `json:"endsAt"`
+	UseCount    int64   `json:"useCount"`
+}
+
+// Class colours the state; the word stands in it.
+func (g personGrant) Class() string { return stateClass(g.State) }
+
+// KindWord is the key of its kind.
+func (g personGrant) KindWord() string { return "people." + g.Kind }
+
+// explained is the control API's answer to why.
+type explained struct {
+	Person     string `json:"person"`
+	DoorName   string `json:"doorName"`
+	By         string `json:"by"`
+	PhoneEntry string `json:"phoneEntry"`
+	KnownSince string `json:"knownSince"`
+	Says       string `json:"says"`
+	why.Answer
+}
+
+// Sides are both, for the page.
+func (x *explained) Sides() []why.Side { return []why.Side{x.Server, x.Board} }
+
+func stateClass(state string) string {
+	switch state {
+	case "active", "valid":
+		return "ok"
+	case "pending", "not_started":
+		return "wait"
+	}
+	return "bad"
+}
+
+func (c *Console) people(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	v := peopleView{Door: q.Get("door"), Person: q.Get("person"), At: q.Get("at")}
+	v.Place, v.Places = c.placeOf(r)
+	if p := c.names.places[v.Place]; p != nil {
+		for _, b := range p.Boards {
+			for _, d := range b.Doors {
+				v.Doors = append(v.Doors, choice{d.ID, c.names.door(d.ID)})
+			}
+		}
+	}
+	if v.Door == "" && len(v.Doors) > 0 {
+		v.Door = v.Doors[0].ID
+	}
+	for _, kind := range []string{"permit", "reservation", "membership"} {
+		var list []personGrant
+		if err := c.lab(r.Context(), http.MethodGet, "/grants?limit=100&kind="+kind+"&placeId="+url.QueryEscape(v.Place), nil, &list); err != nil {
+			return nil, err
+		}
+		v.Grants = append(v.Grants, list...)
+	}
+	if err := c.lab(r.Context(), http.MethodGet, "/exposure?placeId="+url.QueryEscape(v.Place), nil, &v.Exposure); err != nil {
+		return nil, err
+	}
+	if v.Person != "" || q.Get("grant") != "" {
+		c.explain(r, &v, q.Get("grant"))
+	}
+	return v, nil
+}
+
+// explain asks why; what is wrong about the question is said on the page.
+func (c *Console) explain(r *http.Request, v *peopleView, grantID string) {
+	ask := url.Values{"placeId": {v.Place}, "doorId": {v.Door}}
+	switch {
+	case v.Person == "":
+		ask.Set("grantId", grantID)
+	case isPhone(v.Person):
+		ask.Set("phone", v.Person)
+	default:
+		ask.Set("link", v.Person)
+	}
+	if v.At != "" {
+		ask.Set("at", v.At)
+	}
+	var x explained
+	if err := c.lab(r.Context(), http.MethodGet, "/why?"+ask.Encode(), nil, &x); err != nil {
+		v.Trouble = err.Error()
+		return
+	}
+	v.Why = &x
+}
+
+// isPhone: digits with what people write between them.
+func isPhone(s string) bool { return strings.Trim(s, "0123456789+- ") == "" }
+
+// who reads the person of a form: a phone, or the token of a link.
+func who(r *http.Request) (phone, token string, err error) {
+	text := strings.TrimSpace(r.PostFormValue("person"))
+	switch {
+	case text == "":
+		return "", "", faults.Badly("person", "must be a phone number, an entry link, or its token")
+	case isPhone(text):
+		return strings.NewReplacer("-", "", " ", "").Replace(text), "", nil
+	}
+	if u, err := url.Parse(text); err == nil && u.Query().Get("t") != "" {
+		text = u.Query().Get("t")
+	}
+	return "", text, nil
+}
+
+// came is what came of an attempt.
+type came struct {
+	Answered       *bool
+	Result, Reason string
+	DoorID         string
+}
+
+func (c *Console) told(x came, err error) (Said, error) {
+	switch {
+	case err != nil:
+		return Said{}, err
+	case x.Answered != nil && !*x.Answered:
+		return Said{Key: "people.unanswered"}, nil
+	}
+	return Said{Key: "people.said", Args: []any{x.Result, x.Reason, c.names.door(x.DoorID)}}, nil
+}
+
+// call calls the place's entry number.
+func (c *Console) call(r *http.Request) (Said, error) {
+	phone, _, err := who(r)
+	if err == nil && phone == "" {
+		err = faults.Badly("person", "must be a phone number: a link can't call")
+	}
+	var places []client.Place
+	if err == nil {
+		err = c.lab(r.Context(), http.MethodGet, "/places", nil, &places)
+	}
+	if err != nil {
+		return Said{}, err
+	}
+	place, _ := c.placeOf(r)
+	for _, p := range places {
+		if p.PlaceID == place && p.EntryPhone != "" {
+			var out came
+			err := c.lab(context.WithoutCancel(r.Context()), http.MethodPost, "/people/call", map[string]string{"to": p.EntryPhone, "from": phone}, &out)
+			return c.told(out, err)
+		}
+	}
+	return Said{}, errNoNumber
+}
+
+var errNoNumber = errors.New("this place has no entry number")
+
+// present presents a phone or a link at the door's reader.
+func (c *Console) present(r *http.Request) (Said, error) {
+	phone, token, err := who(r)
+	if err != nil {
+		return Said{}, err
+	}
+	body := map[string]string{"doorId": r.PostFormValue("door")}
+	if token != "" {
+		body["token"] = token
+	} else {
+		body["phone"] = phone
+	}
+	out := came{}
+	err = c.lab(r.Context(), http.MethodPost, "/people/present", body, &out)
+	out.DoorID = body["doorId"]
+	return c.told(out, err)
+}
+
+// pressLink presses the button of an entry link's page.
+func (c *Console) pressLink(r *http.Request) (Said, error) {
+	_, token, err := who(r)
+	if err == nil && token == "" {
+		err = faults.Badly("person", "must be an entry link or its token")
+	}
+	if err != nil {
+		return Said{}, err
+	}
+	public := client.Client{Base: "http://127.0.0.1", HTTP: client.Inside(c.cfg.Public)}
+	out := came{}
+	err = public.Do(context.WithoutCancel(r.Context()), http.MethodPost, "/entry/open", map[string]string{"t": token, "doorId": r.PostFormValue("door")}, &out)
+	out.Reason = "link"
+	return c.told(out, err)
+}

@@ -1,0 +1,135 @@
+package testbed
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/browser"
+)
+
+// TestInboxPage: a request shows while somebody looks, its page has everything to
+// copy, and the checklist names the request that breaks a point.
+func TestInboxPage(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	place := tb.cfg.World.Places[0]
+	door := place.Boards[0].Doors[0].ID
+	const phone = "01098761234"
+	v := newVisitor(t, tb, 0)
+	v.exchange(v.key)
+	v.permit("order-1", phone, tb.clk.Now())
+
+	p := b.Page(browser.Look{Width: 1280, Height: 900})
+	signIn(t, tb, p)
+	p.Open(tb.Ready.Control + "/inbox?place=" + place.ID)
+	p.Await(`document.querySelectorAll("#inbox\\.rows tbody tr").length == 2`)
+	p.Await(`document.getElementById("stream").dataset.state == "on"`)
+	v.open(door, "front-1", "front desk") // while somebody looks
+	p.Await(`document.querySelector("#inbox\\.rows tbody tr").textContent.includes("pulse")`)
+	v.send("POST", "/space/v1/partner/entry-permits", "", `{"externalRef":"b","phone":"`+phone+`","startsAt":"2026-10-05T00:00:00Z","endsAt":"2026-10-06T00:00:00Z","doorIds":[]}`)
+	p.Await(`[...document.querySelectorAll("#inbox\\.checks li")].some(li => li.textContent.includes("broken") && li.textContent.includes("doorIds"))`)
+	fits(t, "inbox", p)
+	snap(t, "console-inbox.png", p)
+
+	p.PressTo(`[...document.querySelectorAll("#inbox\\.checks li")].find(li => li.textContent.includes("broken")).querySelector("a")`) // the request that breaks it
+	var text string
+	p.Eval(`document.body.textContent`, &text)
+	for _, want := range []string{"empty_door_ids", "curl -sS", "name: \"POST /space/v1/partner/entry-permits answers 400\"", "010-****-1234"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page of the request lacks %s:\n%s", want, text)
+		}
+	}
+	p.Eval(`document.documentElement.outerHTML`, &text)
+	for what, secret := range map[string]string{"phone": phone, "key": v.key, "token": v.token} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the page shows the %s in full", what)
+		}
+	}
+	fits(t, "a request", p)
+
+	p.Open(tb.Ready.Control + "/inbox?place=" + place.ID + "&status=4xx")
+	p.Await(`document.querySelectorAll("#inbox\\.rows tbody tr").length == 1`)
+	p.Press(`document.querySelector("main form[method=post] button")`) // start over
+	p.Await(`!document.querySelector("#inbox\\.rows tbody")`)
+	clean(t, p, tb.Ready.Control)
+}
+
+// TestPeoplePage: a person is let in from the page, revoked, refused, and the page
+// says why, and who entered on site with what had been revoked.
+func TestPeoplePage(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	place := tb.cfg.World.Places[1]
+	board, door := place.Boards[0].ID, place.Boards[0].Doors[0].ID
+	const phone = "01098761234"
+	v := newVisitor(t, tb, 1)
+	v.exchange(v.key)
+	_, body := v.permit("order-1", phone, tb.clk.Now())
+	var made struct {
+		Data struct{ PermitID, URL string }
+	}
+	if err := json.Unmarshal([]byte(body), &made); err != nil {
+		t.Fatal(err)
+	}
+	lab := func(method, path string, body any) {
+		t.Helper()
+		if err := tb.lab().Do(t.Context(), method, "/lab/v1"+path, body, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lab("POST", "/clock/advance", map[string]string{"by": "1m"})
+
+	p := b.Page(browser.Look{Width: 1280, Height: 900})
+	signIn(t, tb, p)
+	page := tb.Ready.Control + "/people?place=" + place.ID
+	p.Open(page)
+	p.Await(`document.querySelector("#people\\.grants tbody tr").textContent.includes("010-****-1234")`)
+	try := func(person, how, want string) {
+		t.Helper()
+		p.Open(page)
+		p.Press(`document.querySelector("form[method=post].stack input[name=person]")`)
+		p.Type(person)
+		p.Press(`document.querySelector("button[value=` + how + `]")`)
+		p.Await(`document.getElementById("toast").textContent.includes("` + want + `")`)
+	}
+	try(phone, "present", "opened (onsite)")
+	try("010-9876-1234", "call", "opened (phone)")
+	lab("POST", "/clock/advance", map[string]string{"by": "1m"})
+	try(made.Data.URL, "link", "opened (link)")
+	try("01099990000", "present", "denied (no_valid_grant)")
+
+	lab("POST", "/faults", map[string]any{"fault": "offline", "boards": []string{board}})
+	v.send("POST", "/space/v1/partner/entry-permits/revoke", "", `{"externalRef":"order-1"}`)
+	lab("POST", "/clock/advance", map[string]string{"by": "2m"})
+	try(phone, "present", "opened (onsite)")
+	try(phone, "call", "denied (revoked)")
+
+	p.Open(page)
+	p.Await(`[...document.querySelectorAll("td .tag.bad")].some(e => e.textContent == "revoked")`) // the exposure
+	p.PressTo(`document.querySelector("#people\\.grants tbody a")`)                                // why, of the permit
+	var text string
+	p.Eval(`document.getElementById("why").textContent`, &text)
+	for _, want := range []string{"010-****-1234", "the grant is revoked (permit " + made.Data.PermitID + ")", "opens the door: permit " + made.Data.PermitID, "offline for", "lacks changes"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page doesn't say %q:\n%s", want, text)
+		}
+	}
+	fits(t, "people", p)
+	snap(t, "console-people.png", p)
+
+	p.Open(page + "&door=" + door + "&person=01099990000")
+	p.Eval(`document.getElementById("why").textContent`, &text)
+	if !strings.Contains(text, "this person has no grant here") {
+		t.Errorf("a stranger: got %s", text)
+	}
+	p.Open(page + "&door=" + door + "&person=01099990000&at=" + tb.clk.Now().Add(-24*time.Hour).Format(time.RFC3339))
+	p.Eval(`document.getElementById("why").textContent`, &text)
+	if !strings.Contains(text, "the recording begins later") {
+		t.Errorf("before the recording: got %s", text)
+	}
+	clean(t, p, tb.Ready.Control)
+}
