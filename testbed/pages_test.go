@@ -213,6 +213,29 @@ func TestStartPage(t *testing.T) {
 	clean(t, p, tb.Ready.HTTP)
 }
 
+// TestClickOutlivesRendering: a part that is rendered again between the press and
+// the release of a button doesn't take the button away, and catches up after it.
+func TestClickOutlivesRendering(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	p := b.Page(browser.Look{})
+	signIn(t, tb, p)
+	p.Await(`document.querySelector("#stream").dataset.state === "on"`)
+	const now = `document.querySelector("#now\\.clock time").innerText`
+	p.Eval(`window.button = document.querySelector("#now\\.clock button"); window.was = `+now+`;
+		button.dispatchEvent(new PointerEvent("pointerdown", {bubbles: true}));
+		window.seen = 0; new EventSource(location.href).addEventListener("part", e => { if (JSON.parse(e.data).id === "now.clock") window.seen++ })`, nil)
+	p.Await(`window.seen >= 3`)
+	var kept bool
+	if p.Eval(`button.isConnected && `+now+` === was`, &kept); !kept {
+		t.Error("the button that is pressed was replaced")
+	}
+	p.Eval(`button.dispatchEvent(new PointerEvent("pointerup", {bubbles: true}))`, nil)
+	p.Await(now + ` !== was`)
+	clean(t, p, tb.Ready.Control)
+}
+
 // TestEntryOnPhone: an entry link opened in a browser of a phone's size opens its door.
 func TestEntryOnPhone(t *testing.T) {
 	t.Parallel()

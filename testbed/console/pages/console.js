@@ -5,11 +5,12 @@
   const $ = id => document.getElementById(id), body = document.body;
 
   // Parts: what the server renders again replaces what is shown, unless somebody
-  // is typing in it.
+  // is typing in it, or presses a button in it: half a click would be none.
   const waiting = new Map();
+  let pressed = null;
   const busy = el => {
     const a = document.activeElement;
-    return a && el.contains(a) && a.matches("input:not([type=hidden]),select,textarea");
+    return el.contains(pressed) || a && el.contains(a) && a.matches("input:not([type=hidden]),select,textarea");
   };
   const put = (id, text) => {
     const el = $(id);
@@ -23,7 +24,12 @@
     open.forEach(id => $(id) && ($(id).open = true));
     if (at >= 0) el.querySelectorAll("a,button,summary,[tabindex]")[at]?.focus({preventScroll: true});
   };
-  document.addEventListener("focusout", () => setTimeout(() => waiting.forEach((text, id) => put(id, text))));
+  const late = () => setTimeout(() => waiting.forEach((text, id) => put(id, text)));
+  document.addEventListener("focusout", late);
+  addEventListener("pointerdown", e => { pressed = e.target; }, true);
+  const released = () => setTimeout(() => { pressed = null; late(); });
+  for (const end of ["pointerup", "pointercancel"]) addEventListener(end, released, true);
+  addEventListener("blur", released); // the window's own
 
   if ("stream" in body.dataset) {
     const say = on => { $("stream").textContent = on ? body.dataset.alive : body.dataset.lost; $("stream").dataset.state = on ? "on" : "off"; };
