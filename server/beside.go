@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/console"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/store"
 )
 
@@ -42,5 +43,27 @@ func Beside(dir, token string) (h http.Handler, stop func() error, err error) {
 		return nil, nil, errors.Join(err, st.Close())
 	}
 	c := console.Config{Keys: keys, Rotate: func(id string) (string, error) { return rotate(st, secret, id) }}
-	return control.Handler(token, func(r chi.Router) { c.KeyRoutes(r) }), st.Close, nil
+	return control.Handler(token, func(r chi.Router) {
+		c.KeyRoutes(r)
+		r.Get("/places", func(w http.ResponseWriter, _ *http.Request) { names(w, st) })
+	}), st.Close, nil
+}
+
+// names lists the places as the control API does, without their keys.
+func names(w http.ResponseWriter, st *store.Store) {
+	places, err := st.Places()
+	if err != nil {
+		control.Fail(w, http.StatusServiceUnavailable, fail.StorageUnavailable, err.Error(), nil)
+		return
+	}
+	type row struct {
+		PlaceID string `json:"placeId"`
+		Name    string `json:"name"`
+		Kind    string `json:"kind"`
+	}
+	rows := make([]row, 0, len(places))
+	for _, p := range places {
+		rows = append(rows, row{p.ID, p.Name, p.Kind})
+	}
+	control.Data(w, rows)
 }

@@ -40,6 +40,10 @@ func TestBesideARunningServer(t *testing.T) {
 			t.Fatal("the revoked key's token works after 5 s")
 		}
 	}
+	var places []struct{ PlaceID, Name string }
+	if err := beside.Do(t.Context(), http.MethodGet, "/lab/v1/places", nil, &places); err != nil || len(places) != 2 || places[1].PlaceID != tb.Ready.Places[1].PlaceID || places[1].Name != tb.Ready.Places[1].Name {
+		t.Errorf("places %+v, %v; want those of the ready line", places, err)
+	}
 	b := tb.cfg.World.Places[1].Boards[0].ID
 	var out struct{ Password string }
 	if err := beside.Do(t.Context(), http.MethodPost, "/lab/v1/boards/"+b+"/rotate", nil, &out); err != nil || len(out.Password) < 16 {

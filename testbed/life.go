@@ -173,7 +173,7 @@ func (t *Testbed) seat(boardID string) (out boardsim.Seat) {
 		out.Since = s.Since.UnixMilli()
 	}
 	for _, channel := range slices.Sorted(maps.Keys(s.Standings)) {
-		st := s.Standings[channel]
+		st := s.Standings[channel].Standing
 		st.Channel = channel
 		out.Standings = append(out.Standings, st)
 	}

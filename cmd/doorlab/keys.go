@@ -66,6 +66,31 @@ func callErrorOf(err error) error {
 	return callError(err)
 }
 
+// place is the id of a place that goes by its id or its name.
+func (f *keysFlags) place(ctx context.Context, named string) (string, error) {
+	if named == "" || strings.HasPrefix(named, "plc_") {
+		return named, nil
+	}
+	var places []struct{ PlaceID, Name string }
+	if err := f.do(ctx, http.MethodGet, "/lab/v1/places", nil, &places); err != nil {
+		return "", err
+	}
+	var ids, names []string
+	for _, p := range places {
+		names = append(names, p.Name)
+		if p.Name == named {
+			ids = append(ids, p.PlaceID)
+		}
+	}
+	switch len(ids) {
+	case 1:
+		return ids[0], nil
+	case 0:
+		return "", usagef("--place %q: no place has this name%s", named, near.Hint(named, names))
+	}
+	return "", usagef("--place %q: several places have this name; give an id: %s", named, strings.Join(ids, ", "))
+}
+
 // keyRow is a key as the control API lists it.
 type keyRow struct {
 	KeyID     string   `json:"keyId"`
@@ -113,6 +138,10 @@ func keysCreate(e *env) *cobra.Command {
 			if place == "" {
 				return usagef("keys create: --place is missing; 'doorlab keys list' shows the places")
 			}
+			place, err := f.place(c.Context(), place)
+			if err != nil {
+				return err
+			}
 			var out struct{ KeyID, APIKey string }
 			body := map[string]any{"placeId": place, "name": name, "scopes": scopes, "sim": sim}
 			if err := f.do(c.Context(), http.MethodPost, "/lab/v1/keys", body, &out); err != nil {
@@ -125,7 +154,7 @@ func keysCreate(e *env) *cobra.Command {
 	}
 	f.add(c)
 	f.addData(c)
-	c.Flags().StringVar(&place, "place", "", "id of the place")
+	c.Flags().StringVar(&place, "place", "", "id or name of the place")
 	c.Flags().StringVar(&name, "name", "key", "name of the key, as shown in entry records")
 	c.Flags().StringSliceVar(&scopes, "scope", []string{"space:partner", "device:door"}, "scopes of the key")
 	c.Flags().BoolVar(&sim, "sim", false, `let the key simulate outcomes with "sim:" reasons (test places only)`)
@@ -141,6 +170,10 @@ func keysList(e *env) *cobra.Command {
   doorlab keys list --place plc_... --control http://127.0.0.1:8081`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			place, err := f.place(c.Context(), place)
+			if err != nil {
 				return err
 			}
 			var rows []keyRow
@@ -161,7 +194,7 @@ func keysList(e *env) *cobra.Command {
 	}
 	f.add(c)
 	f.addData(c)
-	c.Flags().StringVar(&place, "place", "", "show only the keys of this place")
+	c.Flags().StringVar(&place, "place", "", "show only the keys of this place (id or name)")
 	return c
 }
 

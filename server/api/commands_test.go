@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/api/openapi"
@@ -77,6 +78,28 @@ func TestCommandOutcomes(t *testing.T) {
 		rec := h.records()[0].(map[string]any)
 		if rec["commandId"] != id || rec["result"] != tt.result || rec["actor"] != "api:key_a" || rec["actorLabel"] != "both" || rec["reason"] != "api" || rec["replays"] != 1.0 {
 			t.Errorf("record %v", rec)
+		}
+	}
+}
+
+// TestReplayKeepsItsShape: a replay is the first answer byte for byte, whichever
+// path it is asked on, and both documents say so: do holds every answer against
+// that of its path.
+func TestReplayKeepsItsShape(t *testing.T) {
+	t.Parallel()
+	for i, behave := range []string{vocab.Offline, "busy", "silent"} {
+		h := newPatientHouse(t, 50*time.Millisecond)
+		h.boards.set(behave)
+		legacy := request{method: "POST", path: "/device/v1/doors/dor_1/open", token: "key_a"}
+		legacy.key = fmt.Sprint("new-first-", i)
+		first := h.command(legacy.key, openBody)
+		if again := h.do(legacy); again.Body.String() != first.Body.String() || again.json["reason"] != nil {
+			t.Errorf("%s, new path first: replay %s, want %s", behave, again.Body, first.Body)
+		}
+		legacy.key = fmt.Sprint("legacy-first-", i)
+		first = h.do(legacy)
+		if again := h.command(legacy.key, openBody); again.Body.String() != first.Body.String() || again.json["reason"] == nil {
+			t.Errorf("%s, legacy path first: replay %s, want %s", behave, again.Body, first.Body)
 		}
 	}
 }

@@ -26,7 +26,11 @@ func getDevice(c *call) (any, error) {
 	s := c.api.cfg.Boards.Status(c.door.BoardID)
 	d := gen.DeviceDetail{Device: deviceView(c.door, s)}
 	if w, ok := s.Standings[c.door.Channel]; ok {
-		d.Standing = standingView(&w, s.LastSeenAt, s.State == board.Online)
+		at := s.LastSeenAt
+		if w.ReportedAt != 0 {
+			at = time.UnixMilli(w.ReportedAt)
+		}
+		d.Standing = standingView(&w.Standing, at, s.State == board.Online)
 	}
 	return d, nil
 }

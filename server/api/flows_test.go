@@ -114,7 +114,7 @@ func TestDevices(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	d := h.want(200, "", request{method: "GET", path: "/device/v1/devices/dor_1", token: "key_d"}).data()
-	if s := d["standing"].(map[string]any); d["kind"] != "door" || s["fresh"] != true || s["state"] != "locked" {
+	if s := d["standing"].(map[string]any); d["kind"] != "door" || s["fresh"] != true || s["state"] != "locked" || s["reportedAt"] != epoch.UTC().Format("2006-01-02T15:04:05.000Z") {
 		t.Errorf("%v", d)
 	}
 	if r := h.want(200, "", request{method: "GET", path: "/device/v1/devices/dor_b", token: "key_b"}); r.data()["standing"] != nil || r.Header().Get("X-Place-Kind") != "live" {

@@ -149,7 +149,7 @@ func (f *fakeBoards) Status(boardID string) board.Status {
 	s := board.Status{BoardID: boardID, PlaceID: "plc_a", State: board.Online, Since: epoch, LastSeenAt: f.clk.Now(),
 		Policy:          board.DefaultPolicy([]board.Door{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}),
 		PolicyAppliedAt: f.applied[boardID],
-		Standings:       map[int]wire.Standing{1: {Channel: 1, State: "locked", Leaf: "closed", Since: epoch.UnixMilli()}}}
+		Standings:       map[int]board.Reported{1: {Standing: wire.Standing{Channel: 1, State: "locked", Leaf: "closed", Since: epoch.UnixMilli()}, ReportedAt: epoch.UnixMilli()}}}
 	if n, ok := f.netloss[boardID]; ok {
 		s.Policy = n
 	}

@@ -25,6 +25,12 @@ const (
 // Standing is what a board says of one of its doors.
 type Standing = wire.Standing
 
+// Reported is a standing and when the board said so.
+type Reported struct {
+	Standing
+	ReportedAt int64 `json:"reportedAt,omitempty"` // Unix ms; 0 in data of an older version
+}
+
 // Errors of sending to a board (*fail.Error).
 var (
 	// ErrOffline: the board has no live connection; nothing was sent.
@@ -55,7 +61,7 @@ type Status struct {
 	AppliedAt       time.Time
 	Policy          Policy           // what the board confirmed last, or the default
 	PolicyAppliedAt time.Time        // zero = never configured
-	Standings       map[int]Standing // by channel
+	Standings       map[int]Reported // by channel
 	Buffered        int              // records waiting on the board, as of its last hello
 	Dropped         int              // records the board had to drop
 	Drops           map[string]int64 // what the server dropped of what the board said, by reason, since it started
@@ -76,7 +82,7 @@ type State struct {
 	AppliedAt       time.Time
 	Policy          *Policy // nil = never configured
 	PolicyAppliedAt time.Time
-	Standings       map[int]Standing
+	Standings       map[int]Reported
 	Dropped         int
 }
 
@@ -128,15 +134,15 @@ func (s State) HasDoor(doorID string) bool {
 	return slices.ContainsFunc(s.Doors, func(d Door) bool { return d.DoorID == doorID })
 }
 
-// Stand takes over the standings of the board's own channels.
-func (s *State) Stand(list []Standing) {
-	next := make(map[int]Standing, len(s.Doors))
+// Stand takes over the standings of the board's own channels, reported now.
+func (s *State) Stand(list []Standing, now time.Time) {
+	next := make(map[int]Reported, len(s.Doors))
 	maps.Copy(next, s.Standings)
 	for _, x := range list {
 		for _, d := range s.Doors {
 			if d.Channel == x.Channel {
 				x.DoorID = d.DoorID
-				next[x.Channel] = x
+				next[x.Channel] = Reported{x, now.UnixMilli()}
 			}
 		}
 	}

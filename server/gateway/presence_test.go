@@ -34,6 +34,11 @@ func TestPresence(t *testing.T) {
 			t.Error("the first hello was not written at once")
 		}
 		time.Sleep(time.Minute)
+		b.say(wire.UpPing, struct{}{})
+		b.ack()
+		if s := r.Status("brd_1"); s.Standings[2].ReportedAt != start.UnixMilli() || !s.LastSeenAt.Equal(start.Add(time.Minute)) {
+			t.Errorf("after a ping: standing reported at %d, last seen %v; want the hello's time and now", s.Standings[2].ReportedAt, s.LastSeenAt)
+		}
 		b.Disconnect(0)
 		synctest.Wait()
 		s = r.Status("brd_1")

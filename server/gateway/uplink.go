@@ -98,7 +98,7 @@ func (b *peer) hello(l *link, payload []byte) error {
 	if !b.st.Online {
 		b.st.Online, b.st.Since = true, now
 	}
-	b.st.Stand(h.Doors)
+	b.st.Stand(h.Doors, now)
 	if h.Netloss != nil {
 		b.st.Confirm(*h.Netloss, now)
 	}
@@ -165,7 +165,7 @@ func (b *peer) report(l *link, payload []byte) error {
 	}
 	if first && r.Standing != nil { // a repeated one may be old
 		b.mu.Lock()
-		b.st.Stand([]wire.Standing{*r.Standing})
+		b.st.Stand([]wire.Standing{*r.Standing}, g.now())
 		b.mu.Unlock()
 		g.save(b)
 	}
@@ -195,7 +195,7 @@ func (b *peer) state(payload []byte) error {
 		return err
 	}
 	b.mu.Lock()
-	b.st.Stand(standings(s.Doors))
+	b.st.Stand(standings(s.Doors), b.g.now())
 	b.mu.Unlock()
 	b.g.save(b)
 	return nil

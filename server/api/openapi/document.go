@@ -229,6 +229,7 @@ func complete(doc *openapi3.T, o *openapi3.Operation, op *Operation) {
 	if op.Legacy {
 		schema = "LegacyFailure"
 	}
+	command := op.Legacy && slices.ContainsFunc(op.Params, func(p *Param) bool { return p.Name == "Idempotency-Key" })
 	for status, codes := range byStatus {
 		code := codes[0].(string)
 		example := map[string]any{"error": code, "message": "what went wrong", "statusCode": status}
@@ -238,8 +239,19 @@ func complete(doc *openapi3.T, o *openapi3.Operation, op *Operation) {
 		own := openapi3.NewObjectSchema().
 			WithProperty("error", openapi3.NewStringSchema().WithEnum(codes...)).
 			WithProperty("statusCode", openapi3.NewIntegerSchema().WithEnum(float64(status)))
+		shape := schema
+		if command && slices.ContainsFunc(codes, func(c any) bool {
+			return c == fail.DeviceOffline || c == fail.DeviceRefused || c == fail.DeviceNoResponse
+		}) {
+			const replays = "Absent in a replay of a command that was first sent to /device/v1/devices/{id}/commands: it has that path's shape."
+			shape = "Failure"
+			for _, name := range []string{"reason", "detail"} {
+				own.WithProperty(name, openapi3.NewStringSchema())
+				own.Properties[name].Value.Description = replays
+			}
+		}
 		all := &openapi3.Schema{AllOf: openapi3.SchemaRefs{
-			openapi3.NewSchemaRef("#/components/schemas/"+schema, doc.Components.Schemas[schema].Value), own.NewRef()}}
+			openapi3.NewSchemaRef("#/components/schemas/"+shape, doc.Components.Schemas[shape].Value), own.NewRef()}}
 		media := openapi3.NewMediaType().WithSchema(all).WithExample("failure", example)
 		resp := openapi3.NewResponse().WithDescription(http.StatusText(status))
 		resp.Content = openapi3.Content{"application/json": media}
