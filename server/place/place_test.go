@@ -82,7 +82,7 @@ func TestPolicies(t *testing.T) {
 		t.Errorf("mode after the hours changed: %s", got)
 	}
 	custom := policy("custom", "auth")
-	custom.StartsAt = ptr(epoch.Add(time.Hour))
+	custom.StartsAt, custom.EndsAt = ptr(epoch.Add(time.Hour)), ptr(epoch.Add(1000*time.Hour))
 	c := set(custom)
 	if c.Active || set(custom).ID != c.ID {
 		t.Errorf("%+v", c)
@@ -134,6 +134,8 @@ func TestPolicyRefuses(t *testing.T) {
 		"empty custom": {policy("custom", "free"), fail.MissingField},
 		"unknown day":  {custom(func(r *place.PolicyRequest) { r.Week = place.Week{"day": {}} }), fail.InvalidField},
 		"no interval":  {custom(func(r *place.PolicyRequest) { r.Week = place.Week{"mon": {}} }), fail.InvalidField},
+		"no end":       {custom(func(r *place.PolicyRequest) { r.StartsAt = &epoch }), fail.MissingField},
+		"no start":     {custom(func(r *place.PolicyRequest) { r.EndsAt = &epoch }), fail.MissingField},
 		"reversed":     {custom(func(r *place.PolicyRequest) { r.StartsAt, r.EndsAt = &epoch, &epoch }), fail.InvalidPeriod},
 	} {
 		if _, err := h.SetPolicy("plc_a", "dor_1", tt.r); fail.CodeOf(err) != tt.want {
@@ -154,7 +156,9 @@ func TestPolicyRefuses(t *testing.T) {
 		t.Errorf("delete: %v", err)
 	}
 	for i := range 21 {
-		_, err := h.SetPolicy("plc_a", "dor_1", custom(func(r *place.PolicyRequest) { r.StartsAt = ptr(epoch.Add(time.Duration(i) * time.Hour)) }))
+		_, err := h.SetPolicy("plc_a", "dor_1", custom(func(r *place.PolicyRequest) {
+			r.StartsAt, r.EndsAt = ptr(epoch.Add(time.Duration(i)*time.Hour)), ptr(epoch.Add(time.Duration(i+1)*time.Hour))
+		}))
 		if want := map[bool]string{true: fail.RuleViolated}[i == 20]; fail.CodeOf(err) != want {
 			t.Errorf("custom policy %d: %v", i+1, err)
 		}

@@ -182,8 +182,14 @@ func (r PolicyRequest) window() (access.Window, error) {
 }
 
 func (r PolicyRequest) custom(w access.Window) (access.Window, error) {
-	if r.Week == nil && r.StartsAt == nil && r.EndsAt == nil {
-		return w, fail.New(fail.MissingField, "a custom window needs week, startsAt or endsAt", "field", "window.week")
+	const needs = "a custom window needs week, or startsAt and endsAt"
+	switch {
+	case r.Week == nil && r.StartsAt == nil && r.EndsAt == nil:
+		return w, fail.New(fail.MissingField, needs, "field", "window.week")
+	case r.StartsAt == nil && r.EndsAt != nil: // half a period would hold for ever
+		return w, fail.New(fail.MissingField, needs, "field", "window.startsAt")
+	case r.StartsAt != nil && r.EndsAt == nil:
+		return w, fail.New(fail.MissingField, needs, "field", "window.endsAt")
 	}
 	if r.Week != nil {
 		week, err := r.Week.check("window.week")
