@@ -247,7 +247,7 @@ func (f *flash) create(gen int) (file, error) {
 	if f.dir == "" {
 		return &memory{}, nil
 	}
-	return os.OpenFile(f.path(gen), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	return os.OpenFile(f.path(gen), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 }
 
 func (f *flash) path(gen int) string {

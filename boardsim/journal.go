@@ -108,10 +108,10 @@ func openJournal(dir, name string, boards map[string]*board) (*journal, error) {
 	if dir == "" {
 		return j, nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(dir, name+".ndjson"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(filepath.Join(dir, name+".ndjson"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"database/sql"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -61,6 +62,34 @@ func TestRestore(t *testing.T) {
 	synced(t, again)
 	if got := open(t, again, 1, "restored"); got != http.StatusOK {
 		t.Errorf("command on the restored server: %d, want 200", got)
+	}
+}
+
+// TestFilesAreTheOwners: nothing in a data directory can be read by others, from the first moment on.
+func TestFilesAreTheOwners(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tb := begin(t, Config{DataDir: dir})
+	permit(t, tb, "mode")
+	open(t, tb, 1, "mode")
+	seen := map[string]bool{}
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %04o, want nothing for others", path, info.Mode().Perm())
+		}
+		seen[d.Name()] = true
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{datadir.DatabaseFile, datadir.DatabaseFile + "-wal", datadir.SecretFile, datadir.LabFile, "boards"} {
+		if !seen[name] {
+			t.Errorf("%s wasn't looked at", name)
+		}
 	}
 }
 

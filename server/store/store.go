@@ -103,6 +103,14 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
+	// SQLite makes files that others can read; the log beside takes the database's mode.
+	f, err := os.OpenFile(filepath.Join(dir, "doorlab.db"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
 	s := &Store{
 		clk: o.Clock, max: o.MaxBatch, log: o.Log, told: o.Committed, phones: o.Phones,
 		jobs: make(chan *job, 2*o.MaxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
