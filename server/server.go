@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -67,6 +68,7 @@ type Config struct {
 	SIP         string        // address of phone entry over SIP; "" = off
 	Greet       int           // boards that may be unfinished at one time; 0 = gateway's default
 	Wait        time.Duration // for a board's report; 0 = 8 s
+	NotAfter    time.Duration // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce    time.Duration // changes of a place within it go to its boards together; 0 = 250 ms
 	SIPPeers    []string      // CIDR; who may call; nil = this machine only
 	Failed      func(error)   // told when phone entry ends by itself; nil = only logged
@@ -113,7 +115,8 @@ func New(cfg Config) (_ *Server, err error) {
 		}
 	}()
 	if cfg.History != nil {
-		cfg.History(history.Event{Kind: history.Started, At: cfg.Clock.Now().UnixMilli(), Text: "server"})
+		cfg.History(history.Event{Kind: history.Started, At: cfg.Clock.Now().UnixMilli(), Text: "server",
+			NotAfterMs: cmp.Or(cfg.NotAfter, command.DefaultNotAfter).Milliseconds()})
 	}
 	if s.secret, err = datadir.OpenSecret(cfg.DataDir); err != nil { // before there is a database: each is missed without the other
 		return nil, fmt.Errorf("server: %w", err)

@@ -46,6 +46,7 @@ type Config struct {
 	TrustedProxy []string                 // whose X-Forwarded-For counts
 	Descriptors  int                      // what the listeners divide among them; 0 = the process's bound
 	Wait         time.Duration            // of the server for a board's report; 0 = 8 s
+	NotAfter     time.Duration            // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
 	Runs         string                   // where the console looks for run directories; "" = nowhere
 	Progress     func(online, boards int) // told every second while boards connect; nil = nobody

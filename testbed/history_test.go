@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
@@ -30,6 +31,23 @@ func openMany(t *testing.T, tb *Testbed, prefix string, n int) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestStartedTellsNotAfter: the judge reads how late a board may act from the
+// server's configuration.
+func TestStartedTellsNotAfter(t *testing.T) {
+	t.Parallel()
+	for want, configured := range map[int64]time.Duration{5000: 0, 2500: 2500 * time.Millisecond} {
+		told := int64(0)
+		for _, e := range begin(t, Config{NotAfter: configured}).History.Snapshot() {
+			if e.Kind == history.Started && e.Text == "server" {
+				told = e.NotAfterMs
+			}
+		}
+		if told != want {
+			t.Errorf("notAfter %s: the history tells %d ms, want %d", configured, told, want)
+		}
+	}
 }
 
 // A server that nobody records keeps no events; a run in the middle of its life

@@ -189,8 +189,8 @@ func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 		switch {
 		case a.WallNs > sent.WallNs+(sent.NotAfterMs+NotAfterSlackMs)*1e6:
 			t.bad(a, "%s acted %s after it was sent, notAfter is %s", c.id, secs(ms), secs(sent.NotAfterMs)) // [CMD-4]
-		case intent != nil && intent.WallNs != 0 && a.WallNs > intent.WallNs+(AcceptMs+NotAfterSlackMs)*1e6:
-			t.bad(a, "%s acted %s after it was accepted, notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(AcceptMs)) // [CMD-4]
+		case intent != nil && intent.WallNs != 0 && a.WallNs > intent.WallNs+(v.acceptMs()+NotAfterSlackMs)*1e6:
+			t.bad(a, "%s acted %s after it was accepted, notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(v.acceptMs())) // [CMD-4]
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -12,10 +13,20 @@ const (
 	// ReportMs: a sound report that came in this much before the answer makes a
 	// known outcome of it.
 	ReportMs = 250
-	// AcceptMs is the longest notAfter there is, from the acceptance of a request:
+	// AcceptMs is the default of notAfter, from the acceptance of a request:
 	// afterwards no board may start to act, and before it nobody may give up.
 	AcceptMs = 5000
 )
+
+// acceptMs is the notAfter of the server's configuration.
+func (v *View) acceptMs() int64 {
+	for _, s := range slices.Backward(v.starts) {
+		if s.NotAfterMs != 0 {
+			return s.NotAfterMs
+		}
+	}
+	return AcceptMs
+}
 
 // soundReport is the first report of a command by the board it went to, nil if
 // none came.
@@ -54,8 +65,8 @@ func (v *View) unknown(t *tally, c *command) {
 	case report != nil && report.WallNs != 0 && answer.WallNs-report.WallNs > ReportMs*1e6:
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
-	case waited < AcceptMs:
-		t.bad(answer, "%s was given up %s after it was sent, the board has %s to act", c.id, secs(waited), secs(AcceptMs)) // [CMD-4]
+	case waited < v.acceptMs():
+		t.bad(answer, "%s was given up %s after it was sent, the board has %s to act", c.id, secs(waited), secs(v.acceptMs())) // [CMD-4]
 	case report == nil && (v.truth(c) || v.heardAfter(c)):
 		t.bad(answer, "%s got no report, but no fault hit it and its board's line was whole", c.id) // [CMD-4]
 	}
