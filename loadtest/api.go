@@ -18,6 +18,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/contract"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -197,8 +198,8 @@ func (d *domain) follow(ctx context.Context, via http.RoundTripper, control, tok
 }
 
 // ask reports whether it is worth asking again.
-func (d *domain) ask(ctx context.Context, via http.RoundTripper, control, token string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, control+"/lab/v1/clock", http.NoBody)
+func (d *domain) ask(ctx context.Context, via http.RoundTripper, listener, token string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, listener+control.Prefix+"/clock", http.NoBody)
 	if err != nil {
 		return false
 	}

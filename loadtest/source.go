@@ -173,7 +173,7 @@ func (s *source) command(h *hit, command string, minutes int) {
 		Command    string `json:"command"`
 		Args       args   `json:"args"`
 	}{"door", command, args{minutes, s.plan.Reason}}) // plain fields: cannot fail
-	h.meaning = meaning(h.door.id, command, minutes, s.plan.Reason)
+	h.meaning = history.Meaning(h.door.id, command, float64(minutes), s.plan.Reason)
 }
 
 func (s *source) legacy(h *hit, command string, minutes int) {
@@ -183,12 +183,7 @@ func (s *source) legacy(h *hit, command string, minutes int) {
 	if command == "hold" {
 		h.body = fmt.Appendf(nil, `{"minutes":%d}`, minutes)
 	}
-	h.meaning = meaning(h.door.id, command, minutes, "")
-}
-
-// meaning is the canonical request under a key.
-func meaning(doorID, command string, minutes int, reason string) string {
-	return fmt.Sprintf("%s %s %d %q", doorID, command, minutes, reason)
+	h.meaning = history.Meaning(h.door.id, command, float64(minutes), "")
 }
 
 // newKey looks like a random UUID.

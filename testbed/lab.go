@@ -124,12 +124,6 @@ func RememberedSeed(dir string) (seed, fileSeed int64) {
 	return l.Seed, l.FileSeed
 }
 
-// RememberedSecrets reports whether the secrets of a data directory's live places derive from its seed.
-func RememberedSecrets(dir string) (seeded bool) {
-	l, err := readLab(dir, labFile)
-	return err == nil && (l.Secrets == "" || l.Secrets == fromSeed)
-}
-
 // start is where virtual time continues: never before anything that the previous
 // run saw. Time runs with the wall clock between jumps, and every jump is stored.
 func (l *lab) start(now time.Time) time.Time {

@@ -65,21 +65,21 @@ func TestBoardMachine(t *testing.T) {
 			},
 			"recover": func(rt *rapid.T) {
 				if m.linked {
-					rt.Skip()
+					rt.Skip("the board is online")
 				}
 				m.linked = true
 				b.online()
 			},
 			"sync": func(rt *rapid.T) {
 				if !m.linked {
-					rt.Skip()
+					rt.Skip("the board is offline")
 				}
 				rev := b.s.Content.Revision
 				b.step(Event{Kind: Sync, Change: Prepare(wire.Sync{From: rev, To: rev + 1, Upsert: []access.Grant{grantOf("mem_1", "p", "")}})})
 			},
 			"ack": func(rt *rapid.T) {
 				if !m.linked || len(b.s.Records) == 0 {
-					rt.Skip()
+					rt.Skip("nothing can be acknowledged")
 				}
 				m.take(rt)
 				if len(m.up) > 0 {
@@ -118,7 +118,7 @@ func TestBoardMachine(t *testing.T) {
 
 func (m *model) command(rt *rapid.T) {
 	if !m.linked {
-		rt.Skip()
+		rt.Skip("the board is offline")
 	}
 	id := fmt.Sprint("cmd_", len(m.ids))
 	if len(m.ids) > 0 && rapid.Bool().Draw(rt, "again") {

@@ -12,7 +12,7 @@ import (
 // TestIdleLinesAreSmall: 10,000 boards share a process.
 func TestIdleLinesAreSmall(t *testing.T) {
 	if testing.Short() {
-		t.Skip()
+		t.Skip("allocates 2,000 lines; -short leaves it out")
 	}
 	const n = 2000
 	keep := make([]any, 0, 2*n)

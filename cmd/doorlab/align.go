@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 // introduce gives the fleets the address of their server, where they look up
@@ -14,7 +15,7 @@ import (
 func (a *aim) introduce(ctx context.Context) error {
 	for i := 1; i < len(a.control); i++ {
 		body := map[string]string{"control": a.control[0], "token": a.tokens[0]}
-		err := a.lab(i).Do(ctx, http.MethodPost, "/lab/v1/server", body, nil)
+		err := a.lab(i).Do(ctx, http.MethodPost, control.Prefix+"/server", body, nil)
 		var fail *client.Error
 		if err != nil && (!errors.As(err, &fail) || fail.Status != http.StatusNotFound) {
 			return err
@@ -61,7 +62,7 @@ func (a *aim) align(ctx context.Context) error {
 	var server labClock
 	var latest time.Time
 	for i := range a.control {
-		c, err := a.clock(ctx, i, http.MethodGet, "/lab/v1/clock", nil)
+		c, err := a.clock(ctx, i, http.MethodGet, control.Prefix+"/clock", nil)
 		if err != nil {
 			return callError(err)
 		}
@@ -76,7 +77,7 @@ func (a *aim) align(ctx context.Context) error {
 		return nil
 	}
 	for i := range a.control {
-		c, err := a.clock(ctx, i, http.MethodPost, "/lab/v1/clock/freeze", nil)
+		c, err := a.clock(ctx, i, http.MethodPost, control.Prefix+"/clock/freeze", nil)
 		if err != nil {
 			return callError(err)
 		}
@@ -86,7 +87,7 @@ func (a *aim) align(ctx context.Context) error {
 	}
 	latest = latest.Add(time.Millisecond) // clocks are shown truncated to the millisecond
 	for i := range a.control {
-		if _, err := a.clock(ctx, i, http.MethodPost, "/lab/v1/clock/advance", map[string]any{"to": latest}); err != nil {
+		if _, err := a.clock(ctx, i, http.MethodPost, control.Prefix+"/clock/advance", map[string]any{"to": latest}); err != nil {
 			return callError(err)
 		}
 	}
@@ -94,7 +95,7 @@ func (a *aim) align(ctx context.Context) error {
 		return nil
 	}
 	for i := len(a.control) - 1; i >= 0; i-- {
-		if _, err := a.clock(ctx, i, http.MethodPost, "/lab/v1/clock/run", nil); err != nil {
+		if _, err := a.clock(ctx, i, http.MethodPost, control.Prefix+"/clock/run", nil); err != nil {
 			return callError(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/spf13/cobra"
 )
 
@@ -83,7 +84,7 @@ func boardRotate(e *env) *cobra.Command {
 				return err
 			}
 			var out struct{ BoardID, Password string }
-			if err := f.do(c.Context(), http.MethodPost, "/lab/v1/boards/"+url.PathEscape(args[0])+"/rotate", nil, &out); err != nil {
+			if err := f.do(c.Context(), http.MethodPost, control.Prefix+"/boards/"+url.PathEscape(args[0])+"/rotate", nil, &out); err != nil {
 				return err
 			}
 			fmt.Fprintf(e.out, "%s %s\n", out.BoardID, out.Password)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/spf13/cobra"
 )
 
@@ -130,7 +131,7 @@ func goLiveCommand(e *env) *cobra.Command {
 				Points []goLivePoint
 			}
 			// --json prints the same data; the exit code needs it, too
-			if err := l.Do(l.c.Context(), http.MethodGet, "/lab/v1/go-live?placeId="+url.QueryEscape(id), nil, &out); err != nil {
+			if err := l.Do(l.c.Context(), http.MethodGet, control.Prefix+"/go-live?placeId="+url.QueryEscape(id), nil, &out); err != nil {
 				return callError(err)
 			}
 			err = l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(id), nil, nil, func() {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -144,7 +145,7 @@ func keysCreate(e *env) *cobra.Command {
 			}
 			var out struct{ KeyID, APIKey string }
 			body := map[string]any{"placeId": place, "name": name, "scopes": scopes, "sim": sim}
-			if err := f.do(c.Context(), http.MethodPost, "/lab/v1/keys", body, &out); err != nil {
+			if err := f.do(c.Context(), http.MethodPost, control.Prefix+"/keys", body, &out); err != nil {
 				return err
 			}
 			fmt.Fprintf(e.out, "%s %s\n", out.KeyID, out.APIKey)
@@ -177,7 +178,7 @@ func keysList(e *env) *cobra.Command {
 				return err
 			}
 			var rows []keyRow
-			if err := f.do(c.Context(), http.MethodGet, "/lab/v1/keys?placeId="+url.QueryEscape(place), nil, &rows); err != nil {
+			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys?placeId="+url.QueryEscape(place), nil, &rows); err != nil {
 				return err
 			}
 			w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
@@ -213,7 +214,7 @@ func keysRevoke(e *env) *cobra.Command {
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
-			if err := f.do(c.Context(), http.MethodDelete, "/lab/v1/keys/"+url.PathEscape(args[0]), nil, nil); err != nil {
+			if err := f.do(c.Context(), http.MethodDelete, control.Prefix+"/keys/"+url.PathEscape(args[0]), nil, nil); err != nil {
 				return err
 			}
 			fmt.Fprintln(e.out, args[0], "revoked")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -247,7 +248,7 @@ func (a *aim) askPlaces(ctx context.Context) error {
 		if p.APIKey == nil {
 			var out struct{ APIKey string }
 			body := map[string]any{"placeId": p.PlaceID, "name": "doorlab", "scopes": []string{"space:partner", "device:door"}}
-			if err := c.Do(ctx, http.MethodPost, "/lab/v1/keys", body, &out); err != nil {
+			if err := c.Do(ctx, http.MethodPost, control.Prefix+"/keys", body, &out); err != nil {
 				return callError(err)
 			}
 			p.APIKey = &out.APIKey

@@ -50,18 +50,6 @@ func Find(name string) (Bug, bool) {
 	return Bug{}, false
 }
 
-// Of are the bugs that break a clause.
-func Of(clause string) (out []Bug) {
-	for _, b := range Museum() {
-		for _, c := range b.Clauses {
-			if c == clause {
-				out = append(out, b)
-			}
-		}
-	}
-	return out
-}
-
 func caught(by, name, clauses, promise, with string) Bug {
 	return Bug{Name: name, Clauses: strings.Fields(clauses), Promise: promise, By: by, With: strings.Fields(with)}
 }

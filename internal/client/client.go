@@ -13,6 +13,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 // Client calls one base address with one bearer token ("" = none).
@@ -120,6 +122,6 @@ type Place struct {
 
 // Places lists the places and their keys (control API).
 func (c Client) Places(ctx context.Context) (out []Place, err error) {
-	err = c.Do(ctx, http.MethodGet, "/lab/v1/places", nil, &out)
+	err = c.Do(ctx, http.MethodGet, control.Prefix+"/places", nil, &out)
 	return out, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -41,7 +42,7 @@ func (c Client) HistoryFrom(ctx context.Context, marks []int64, i int) (base, ev
 }
 
 func (c Client) history(ctx context.Context, each func(*history.Event)) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Base+"/lab/v1/history", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Base+control.Prefix+"/history", nil)
 	if err != nil {
 		return err
 	}
@@ -74,6 +75,6 @@ func (c Client) Record(ctx context.Context, on bool) (seq int64, err error) {
 		method = http.MethodDelete
 	}
 	var out struct{ Seq int64 }
-	err = c.Do(ctx, method, "/lab/v1/history/recording", nil, &out)
+	err = c.Do(ctx, method, control.Prefix+"/history/recording", nil, &out)
 	return out.Seq, err
 }

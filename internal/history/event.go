@@ -6,6 +6,7 @@ package history
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -106,6 +107,15 @@ type Event struct {
 	BoardAt   int64  `json:"boardAt,omitempty"`   // Presented: the board's own wall clock, Unix ms; 0 = At
 	RecordSeq int64  `json:"recordSeq,omitempty"` // Presented, RecordIn, Dropped: the board's record number
 	Actor     string `json:"actor,omitempty"`     // RecordIn, masked
+}
+
+// Meaning is the canonical request under an Idempotency-Key: door, command,
+// minutes, which only a hold has, and reason.
+func Meaning(doorID, command string, minutes float64, reason string) string {
+	if command != "hold" {
+		minutes = 0
+	}
+	return fmt.Sprintf("%s %s %g %q", doorID, command, minutes, reason)
 }
 
 // KeyHash is how an Idempotency-Key appears in the history: bound to its place,

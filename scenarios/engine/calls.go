@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -63,7 +64,7 @@ func (x *frame) operated(path, placeID string, body map[string]any, out *fields)
 	if err != nil {
 		return err
 	}
-	r.called(request{method: http.MethodPost, path: "/lab/v1" + path, placeID: placeID, body: raw}, http.Header{}, "", sent, a)
+	r.called(request{method: http.MethodPost, path: control.Prefix + path, placeID: placeID, body: raw}, http.Header{}, "", sent, a)
 	return r.lab.read(a, http.MethodPost, path, out)
 }
 

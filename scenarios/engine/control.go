@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -79,7 +80,7 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 		return nil, err
 	}
 	sent := l.watch.sendNow()
-	a, err := send(ctx, l.http, method, base+"/lab/v1"+path, h, raw)
+	a, err := send(ctx, l.http, method, base+control.Prefix+path, h, raw)
 	if err == nil {
 		l.watch.madeLab(base, method, path, body, sent, a)
 	}

@@ -134,19 +134,9 @@ func (r *run) commandEvent(q request, h http.Header) (history.Event, bool) {
 	if k := h.Get("Idempotency-Key"); k != "" {
 		e.Key = history.KeyHash(q.placeID, k)
 	}
-	e.Meaning = meaning(e.DoorID, body.Command, minutes, reason)
+	n, _ := number(minutes)
+	e.Meaning = history.Meaning(e.DoorID, strings.TrimPrefix(body.Command, "door."), n, reason)
 	return e, true
-}
-
-// meaning is the canonical request under a key: door, command, minutes (of a
-// hold) and reason.
-func meaning(door, command string, minutes any, reason string) string {
-	command = strings.TrimPrefix(command, "door.")
-	n := 0.0
-	if command == "hold" {
-		n, _ = number(minutes)
-	}
-	return fmt.Sprintf("%s %s %g %q", door, command, n, reason)
 }
 
 // outcomeOf reads how a command ended: its outcome, id and the device's code.

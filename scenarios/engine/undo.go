@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/google/uuid"
 )
 
@@ -233,7 +234,7 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 	}
 	in, _ := body.(map[string]any)
 	raw, _ := json.Marshal(body)
-	switch q := (request{method: method, path: "/lab/v1" + path, body: raw}); {
+	switch q := (request{method: method, path: control.Prefix + path, body: raw}); {
 	case labPlace.MatchString(path):
 		q.placeID = labPlace.FindStringSubmatch(path)[1]
 		r.called(q, http.Header{}, "", sent, a)

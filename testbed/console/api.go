@@ -6,11 +6,12 @@ import (
 	"net/http"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 // lab calls the control API of this process as anybody with the token would.
 func (c *Console) lab(ctx context.Context, method, path string, body, out any) error {
-	return client.Client{Base: "http://127.0.0.1", Token: c.cfg.Token, HTTP: client.Inside(c.cfg.Lab)}.Do(ctx, method, "/lab/v1"+path, body, out)
+	return client.Client{Base: "http://127.0.0.1", Token: c.cfg.Token, HTTP: client.Inside(c.cfg.Lab)}.Do(ctx, method, control.Prefix+path, body, out)
 }
 
 // statusOf is the status of a page that shows an error.
