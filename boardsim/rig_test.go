@@ -183,7 +183,7 @@ func (r *rig) do(method, path, body string) any {
 	r.t.Helper()
 	status, data := r.call(method, path, body)
 	if status != http.StatusOK {
-		r.t.Fatalf("%s %s %s: %d %v", method, path, body, status, data)
+		r.t.Fatalf("got %s %s %s: %d %v, want status = http.StatusOK", method, path, body, status, data)
 	}
 	return data
 }

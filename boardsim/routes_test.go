@@ -141,7 +141,7 @@ func TestDetachAndAttach(t *testing.T) {
 		r.want("view", []any{b["online"], b["phase"], b["detached"]}, []any{false, "stopped", true})
 		for path, body := range map[string]string{"present": `{"doorId":"dor_one1","phone":"01012345678"}`, "leaf": `{"doorId":"dor_one1","action":"open"}`} {
 			if status, f := r.call("POST", "/people/"+path, body); status != http.StatusConflict || f.(map[string]any)["error"] != "rule_violated" {
-				t.Errorf("%s: %d %v", path, status, f)
+				t.Errorf(`%s: got %d %v, want status = http.StatusConflict, f.(map[string]any)["error"] = "rule_violated"`, path, status, f)
 			}
 		}
 		r.do("POST", "/boards/"+one+"/attach", "")

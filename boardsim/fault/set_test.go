@@ -39,7 +39,7 @@ func TestNthCountsMatchingCommands(t *testing.T) {
 		t.Error(d)
 	}
 	if l := s.List(); l[0].Hits != 1 || l[0].Nth != 2 {
-		t.Errorf("%+v", l)
+		t.Errorf("got %+v, want l[0].Hits = 1, l[0].Nth = 2", l)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestTestPlaceTakesNoFault(t *testing.T) {
 		{Fault: "noop", Boards: []string{"a1", "t1"}}, {Fault: "reboot", PlaceID: "T"},
 	} {
 		if _, err := s.Arm(spec); !errors.Is(err, ErrTestPlace) {
-			t.Errorf("%+v: %v", spec, err)
+			t.Errorf("%+v: got %v, want err to be ErrTestPlace", spec, err)
 		}
 	}
 	arm(t, s, Spec{Fault: "noop", Share: share(1)})

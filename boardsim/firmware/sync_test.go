@@ -132,7 +132,7 @@ func TestConfig(t *testing.T) {
 	}
 	for _, n := range []wire.Netloss{{GraceSec: -1}, {GraceSec: MaxGrace + 1}, {Channels: map[int]string{9: wire.RestOff}}, {Channels: map[int]string{1: "dance"}}} {
 		if a := set(n, 1); a.Result != vocab.Refused || a.Netloss.GraceSec != 5 {
-			t.Errorf("%+v: %+v", n, a)
+			t.Errorf("%+v: got %+v, want a.Result = vocab.Refused, a.Netloss.GraceSec = 5", n, a)
 		}
 	}
 	if a := set(wire.Netloss{GraceSec: 6}, 101); a.Code != "expired" {

@@ -28,7 +28,7 @@ func TestLine(t *testing.T) {
 		r.line.Cut()
 		r.ended(syscall.ECONNRESET, syscall.ECONNRESET)
 		if _, err := r.line.Write(ping); !errors.Is(err, syscall.ECONNRESET) {
-			t.Error(err)
+			t.Errorf("got %v, want err to be syscall.ECONNRESET", err)
 		}
 	})
 	bubble(t, "one way, up", func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestLine(t *testing.T) {
 		r.up(msg(4))
 		r.want("300104", "")
 		if r.faults != [2]int{2, 0} {
-			t.Error(r.faults)
+			t.Errorf("got %v, want r.faults = [2]int{2, 0}", r.faults)
 		}
 	})
 	bubble(t, "one way, down", func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestHalfOpenLine(t *testing.T) {
 		r.ended(net.ErrClosed, os.ErrDeadlineExceeded)
 		r.line.Set(link.State{})
 		if _, err := r.line.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
-			t.Error(err)
+			t.Errorf("got %v, want err to be syscall.ECONNRESET", err)
 		}
 	})
 	bubble(t, "half-open, board gives up", func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestHalfOpenLine(t *testing.T) {
 		r.down(msg(1))
 		r.pending(0, 0)
 		if err := r.line.Close(); !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
+			t.Errorf("got %v, want err to be net.ErrClosed", err)
 		}
 		r.line.Set(link.State{})
 		r.ended(syscall.ECONNRESET, net.ErrClosed)
@@ -141,7 +141,7 @@ func TestLossyLine(t *testing.T) {
 		r.want("c000c000", "c000")
 		r.pending(0, 0)
 		if r.faults != [2]int{2, 1} {
-			t.Error(r.faults)
+			t.Errorf("got %v, want r.faults = [2]int{2, 1}", r.faults)
 		}
 	})
 	bubble(t, "repeats", func(t *testing.T) {

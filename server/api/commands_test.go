@@ -115,7 +115,7 @@ func TestCommandMeaning(t *testing.T) {
 		`{"capability":"door","command":"open","args":{"minutes":7}}`, `{"capability":"door","command":"open","args":{"reason":""},"x":1}`,
 	} {
 		if r := h.command("k", body); r.Body.String() != first.Body.String() {
-			t.Errorf("%s: %d %s", body, r.Code, r.Body)
+			t.Errorf("%s: got %d %s, want r.Body.String() = first.Body.String()", body, r.Code, r.Body)
 		}
 	}
 	if r := h.want(200, "", request{method: "POST", path: "/device/v1/doors/dor_1/open", token: "key_a", key: "k"}); r.Body.String() != first.Body.String() || r.Header().Get("Idempotent-Replayed") != "true" {
@@ -123,7 +123,7 @@ func TestCommandMeaning(t *testing.T) {
 	}
 	for _, body := range []string{`{"capability":"door","command":"close"}`, `{"capability":"door","command":"open","args":{"reason":"x"}}`} {
 		if r := h.command("k", body); r.Code != 409 || r.code() != "idempotency_key_reused" || r.details()["reason"] != nil {
-			t.Errorf("%s: %d %s", body, r.Code, r.Body)
+			t.Errorf(`%s: got %d %s, want r.Code = 409, r.code() = "idempotency_key_reused", r.details()["reason"] = nil`, body, r.Code, r.Body)
 		}
 	}
 	h.want(409, "idempotency_key_reused", request{method: "POST", path: "/device/v1/devices/dor_2/commands", token: "key_a", key: "k", body: openBody})
@@ -143,13 +143,13 @@ func TestLegacyFailuresSayMore(t *testing.T) {
 		h.boards.set(behave)
 		r := h.do(request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "k" + reason, body: `{"minutes":1}`})
 		if r.json["reason"] != reason || r.json["detail"] != r.json["message"] || r.details()["reason"] != reason {
-			t.Errorf("%s: %s", behave, r.Body)
+			t.Errorf(`%s: got %s, want r.json["reason"] = reason, r.json["detail"] = r.json["message"], r.details()["reason"] = reason`, behave, r.Body)
 		}
 	}
 	h.boards.set("")
 	r := h.want(400, "invalid_field", request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "x", body: `{"minutes":-1}`})
 	if r.json["reason"] != "invalid_field" || r.details()["field"] != "minutes" {
-		t.Errorf("%s", r.Body)
+		t.Errorf(`got %s, want r.json["reason"] = "invalid_field", r.details()["field"] = "minutes"`, r.Body)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestHangUp(t *testing.T) {
 	close(h.boards.held)
 	h.http.ServeHTTP(httptest.NewRecorder(), r)
 	if again := h.command("k", openBody); again.Code != 200 || again.Header().Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%d %s", again.Code, again.Body)
+		t.Errorf(`got %d %s, want again.Code = 200, again.Header().Get("Idempotent-Replayed") = "true"`, again.Code, again.Body)
 	}
 }
 

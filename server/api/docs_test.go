@@ -28,7 +28,7 @@ func TestScalar(t *testing.T) {
 			t.Errorf("%q: packed %v", accept, got)
 		}
 		if !strings.Contains(r.Header().Get("Cache-Control"), "immutable") || r.Header().Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%v", r.Header())
+			t.Errorf(`got %v, want "immutable" in r.Header().Get("Cache-Control"), r.Header().Get("Vary") = "Accept-Encoding"`, r.Header())
 		}
 		if sums[packed] != "" {
 			continue

@@ -42,7 +42,7 @@ func TestPanic(t *testing.T) {
 		t.Errorf("%s", r.Body)
 	}
 	if seen.Route != "/device/v1/devices" || seen.Status != 500 || seen.Code != "internal_error" {
-		t.Errorf("%+v", seen)
+		t.Errorf(`got %+v, want seen.Route = "/device/v1/devices", seen.Status = 500, seen.Code = "internal_error"`, seen)
 	}
 }
 

@@ -55,19 +55,19 @@ func TestEntryOpens(t *testing.T) {
 	browser := map[string]string{"Accept": "text/html,*/*", "Accept-Language": "ko-KR,ko;q=0.9,en;q=0.5"}
 	open := request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_1"}`}
 	if d := h.want(200, "", open).data(); d["result"] != "opened" || d["doorName"] != "Front" {
-		t.Errorf("%v", d)
+		t.Errorf(`got %v, want d["result"] = "opened", d["doorName"] = "Front"`, d)
 	}
 	h.tick(10 * time.Second)
 	form := request{method: "POST", path: "/entry/open", body: "t=" + token + "&doorId=dor_1", header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}
 	if d := h.want(200, "", form).data(); d["result"] != "opened" {
-		t.Errorf("%v", d)
+		t.Errorf(`got %v, want d["result"] = "opened"`, d)
 	}
 	h.tick(10 * time.Second)
 	for k, v := range browser {
 		form.header[k] = v
 	}
 	if r := h.want(200, "", form); !strings.Contains(r.Body.String(), "문이 열렸습니다") {
-		t.Errorf("%s", r.Body)
+		t.Errorf(`got %s, want "문이 열렸습니다" in r.Body.String()`, r.Body)
 	} else {
 		checkPage(t, r)
 	}
@@ -77,14 +77,14 @@ func TestEntryOpens(t *testing.T) {
 		f := strings.Fields(want)
 		r := h.do(open)
 		if got := strconv.Itoa(r.Code) + " " + r.code(); got != f[0]+" "+f[1] || r.details()["reason"] != f[2] {
-			t.Errorf("%s: %d %s", behave, r.Code, r.Body)
+			t.Errorf(`%s: got %d %s, want f[0]+" "+f[1], r.details()["reason"] = f[2]`, behave, r.Code, r.Body)
 		}
 		h.tick(10 * time.Second)
 	}
 	h.boards.set("")
 	r := h.want(409, "entry_denied", request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_2"}`})
 	if r.details()["rule"] != "door_out_of_scope" {
-		t.Errorf("%s", r.Body)
+		t.Errorf(`got %s, want r.details()["rule"] = "door_out_of_scope"`, r.Body)
 	}
 	h.want(404, "device_not_found", request{method: "POST", path: "/entry/open", body: `{"t":"` + token + `","doorId":"dor_b"}`})
 	for _, path := range []string{"/entry?t=none", "/entry?t=", "/entry", "/entry?t=" + strings.Repeat("x", 300), "/entry?t=%zz"} {
@@ -104,7 +104,7 @@ func TestEntryOpens(t *testing.T) {
 	}
 	used := h.want(200, "", request{method: "GET", path: "/core/v1/places/plc_a/events?kind=entry.permit.used,entry.denied&from=2026-10-31T12:00:00+09:00", token: "key_p"})
 	if used.json["total"] != 4.0 {
-		t.Errorf("%s", used.Body)
+		t.Errorf(`got %s, want used.json["total"] = 4.0`, used.Body)
 	}
 	h.want(400, "invalid_timestamp", request{method: "GET", path: "/core/v1/places/plc_a/events?from=yesterday", token: "key_p"})
 	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/places/plc_a/events?kind=x", token: "key_p"})
@@ -123,7 +123,7 @@ func checkPage(t *testing.T, r response) {
 	t.Helper()
 	h := r.Header()
 	if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
-		t.Errorf("%v", h)
+		t.Errorf(`got %v, want h.Get("Cache-Control") = "no-store", h.Get("Referrer-Policy") = "no-referrer", "frame-ancestors 'none'" in h.Get("Content-Security-Policy")`, h)
 	}
 	selfContained(t, r)
 }

@@ -115,7 +115,7 @@ func TestPrism(t *testing.T) {
 	silent := func(doc string, want int, q request) {
 		t.Helper()
 		if v := through(doc, want, q); v != "" {
-			t.Errorf("%s %s %d: %s", q.method, q.path, want, v)
+			t.Errorf(`got %s %s %d: %s, want v = ""`, q.method, q.path, want, v)
 		}
 	}
 	for _, d := range h.api.docs {

@@ -58,7 +58,7 @@ func TestPeriodAtTheLimit(t *testing.T) {
 	h.want(200, "", request{method: "POST", path: permits, token: "key_p", body: body("2026-12-01T00:00:00.000Z")})
 	r := h.want(409, "permit_period_too_long", request{method: "POST", path: permits, token: "key_p", body: body("2026-12-01T00:00:00.001Z")})
 	if d := r.details(); d["maxHours"] != 720.0 || d["requestedHours"].(float64) <= 720 || d["doorId"] != "dor_1" {
-		t.Errorf("%v", d)
+		t.Errorf(`got %v, want d["maxHours"] = 720.0, d["requestedHours"].(float64) > 720, d["doorId"] = "dor_1"`, d)
 	}
 	h.want(400, "invalid_period", request{method: "POST", path: permits, token: "key_p", body: body("2026-11-01T00:00:00Z")})
 	for _, bad := range []string{"2026-12-01T00:00:00", "2026-12-01", "1764547200000", "0001-01-01T00:00:00Z", ""} {
@@ -72,7 +72,7 @@ func TestTokenAtItsEnd(t *testing.T) {
 	h := newHouse(t)
 	r := h.want(200, "", request{method: "POST", path: "/core/v1/auth/apikey/token", body: `{"key":"` + h.keys["key_p"] + `"}`})
 	if d := r.data(); d["expiresIn"] != 900.0 || d["placeId"] != "plc_a" || fmt.Sprint(d["scopes"]) != "[space:partner]" {
-		t.Errorf("%v", d)
+		t.Errorf(`got %v, want d["expiresIn"] = 900.0, d["placeId"] = "plc_a", fmt.Sprint(d["scopes"]) = "[space:partner]"`, d)
 	}
 	q := request{method: "GET", path: permits, auth: "Bearer " + r.data()["accessToken"].(string)}
 	h.tick(900*time.Second - time.Millisecond)

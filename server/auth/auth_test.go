@@ -88,7 +88,7 @@ func TestExchange(t *testing.T) {
 	h := newHouse(t)
 	tk, err := h.exchange("192.0.2.1:1000", h.key)
 	if err != nil || tk.ExpiresIn != 900 || tk.PlaceID != "plc_t" || len(tk.Scopes) != 1 {
-		t.Fatalf("%+v, %v", tk, err)
+		t.Fatalf(`got %+v, %v, want no error, tk.ExpiresIn = 900, tk.PlaceID = "plc_t", len(tk.Scopes) = 1`, tk, err)
 	}
 	p, err := h.Verify(tk.AccessToken)
 	if err != nil || p.KeyID != "key_t" || p.KeyName != "partner" || p.PlaceKind != "test" || !p.Sim || !p.Has(auth.ScopePartner) || p.Has(auth.ScopeDoor) {
@@ -102,7 +102,7 @@ func TestExchange(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ks, err := h.List("plc_t"); err != nil || len(ks) != 2 {
-		t.Errorf("%+v, %v", ks, err)
+		t.Errorf("got %+v, %v, want no error, len(ks) = 2", ks, err)
 	}
 	if err := h.Revoke(old.ID); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestExchange(t *testing.T) {
 	for name, key := range map[string]string{"empty": "", "malformed": "sact_nope", "typo": h.key[:20] + "x" + h.key[21:],
 		"unknown": apikey.New(auth.TestPrefix), "revoked": revoked} {
 		if _, err := h.exchange("192.0.2.1", key); !errors.Is(err, auth.ErrInvalidKey) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want err to be auth.ErrInvalidKey", name, err)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestForgedTokens(t *testing.T) {
 		h.pass(later)
 		for name, token := range forged {
 			if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got %v, want err to be auth.ErrTokenInvalid", name, err)
 			}
 		}
 	}
@@ -259,7 +259,7 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%s: %+v %v", place, k, err)
 		}
 		if tk, err := h.Issue(secret); err != nil || tk.PlaceID != place {
-			t.Errorf("%s: %+v %v", place, tk, err)
+			t.Errorf("%s: got %+v %v, want no error, tk.PlaceID = place", place, tk, err)
 		}
 	}
 	for code, f := range map[string]func() error{

@@ -82,7 +82,7 @@ func TestNoDoor(t *testing.T) {
 		for _, id := range []string{"dor_1", "dor_9"} {
 			q.DoorID = id
 			if _, err := r.Execute(t.Context(), q); !errors.Is(err, ErrNoDoor) {
-				t.Errorf("%s: %v", id, err)
+				t.Errorf("%s: got %v, want err to be ErrNoDoor", id, err)
 			}
 		}
 	})

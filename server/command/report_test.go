@@ -27,7 +27,7 @@ func TestLateReport(t *testing.T) {
 		}
 		c := r.Snapshot()
 		if c.LateReports != 1 || c.UnknownReports != 1 || c.ForeignReports != 1 {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v, want c.LateReports = 1, c.UnknownReports = 1, c.ForeignReports = 1", c)
 		}
 	})
 }
@@ -77,7 +77,7 @@ func TestWrongReports(t *testing.T) {
 			t.Errorf("%+v, acks %s", a, r.acked())
 		}
 		if c := r.Snapshot(); c.ForeignReports != 2 || c.GarbageReports != 2 {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v, want c.ForeignReports = 2, c.GarbageReports = 2", c)
 		}
 	})
 }

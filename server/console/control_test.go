@@ -192,7 +192,7 @@ func TestRealClockDoesNotMove(t *testing.T) {
 	}
 	for _, path := range []string{"/clock/advance", "/clock/freeze", "/clock/run"} {
 		if a := l.call("POST", path, `{"by":"1h"}`, token); a.Status != 409 || a.Error != "rule_violated" {
-			t.Errorf("%s: %d %s", path, a.Status, a.Raw)
+			t.Errorf(`%s: got %d %s, want a.Status = 409, a.Error = "rule_violated"`, path, a.Status, a.Raw)
 		}
 	}
 }

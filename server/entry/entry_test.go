@@ -176,7 +176,7 @@ func TestCall(t *testing.T) {
 			tt.set(h)
 			got, err := h.Call(ctx, tt.to, tt.from)
 			if d := cmp.Diff(tt.want, got); d != "" || err != nil {
-				t.Errorf("%v %s", err, d)
+				t.Errorf(`got %v %s, want d = "", no error`, err, d)
 			}
 			r, n := h.last()
 			if (n == 0) != (tt.actor == "") || r.Actor != tt.actor || r.Result != tt.want.Result || r.Reason != tt.want.Reason || r.DoorID != tt.want.DoorID || (r.GrantID != "") != tt.grants {

@@ -23,7 +23,7 @@ func TestRecords(t *testing.T) {
 	by := entry.Reader{PlaceID: "plc_a", KeyID: "key_a", RequestID: "req_1"}
 	rs, total, err := h.Service.Records(by, entry.LogQuery{})
 	if err != nil || total != 2 || rs[0].Result != vocab.Denied || rs[1].ActorLabel != "010-****-5678" {
-		t.Errorf("%+v, %v", rs, err)
+		t.Errorf(`got %+v, %v, want no error, total = 2, rs[0].Result = vocab.Denied, rs[1].ActorLabel = "010-****-5678"`, rs, err)
 	}
 	as, n, err := h.Audits("plc_a", 10, 0)
 	if err != nil || n != 1 || as[0] != (record.Audit{At: epoch, PlaceID: "plc_a", KeyID: "key_a", RequestID: "req_1",
@@ -39,7 +39,7 @@ func TestRecords(t *testing.T) {
 	}
 	for _, q := range []entry.LogQuery{{SinceDays: -1}, {SinceDays: 31}, {Limit: 501}, {Limit: -1}, {Offset: -1}} {
 		if _, _, err := h.Service.Records(by, q); fail.CodeOf(err) != fail.InvalidQuery {
-			t.Errorf("%+v: %v", q, err)
+			t.Errorf("%+v: got %v, want fail.CodeOf(err) = fail.InvalidQuery", q, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestLinkPage(t *testing.T) {
 	v, err := h.Link(p.Token)
 	want := entry.LinkView{PlaceName: "Gangnam", State: "active", StartsAt: epoch, EndsAt: epoch.Add(time.Hour), Doors: []entry.LinkDoor{{ID: "dor_1", Name: "Front"}, {ID: "dor_in", Name: "Storage"}}}
 	if d := cmp.Diff(want, v); d != "" || err != nil {
-		t.Errorf("%v %s", err, d)
+		t.Errorf(`got %v %s, want d = "", no error`, err, d)
 	}
 	h.revoke("r")
 	for _, token := range []string{p.Token, "", "x"} {
@@ -85,13 +85,13 @@ func TestOpenOutcomes(t *testing.T) {
 		h.door.outcome = outcome
 		got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1")
 		if err != nil || got.Result != vocab.Result(outcome) || fail.CodeOf(got.Failure()) != code || got.Failure().Details["reason"] != string(outcome) {
-			t.Errorf("%s: %+v %v %v", outcome, got, err, got.Failure())
+			t.Errorf(`%s: got %+v %v %v, want no error, got.Result = vocab.Result(outcome), fail.CodeOf(got.Failure()) = code, got.Failure().Details["reason"] = string(outcome)`, outcome, got, err, got.Failure())
 		}
 	}
 	h := newHouse(t)
 	h.door.err = command.ErrTooMany
 	if _, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); fail.CodeOf(err) != fail.TooManyInFlight {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want fail.CodeOf(err) = fail.TooManyInFlight", err)
 	}
 	h.door.err = nil
 	if got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); err != nil || got.Result != "opened" {
@@ -208,7 +208,7 @@ func TestFloodOfDeadLinks(t *testing.T) {
 	flood := func(token string) {
 		for range 100 {
 			if _, err := h.Open(ctx, token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
-				t.Fatalf("%v", err)
+				t.Fatalf("got %v, want fail.CodeOf(err) = fail.LinkInvalid", err)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func TestParseTime(t *testing.T) {
 		"2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "0001-01-01T00:00:00Z", "9998-12-31T23:00:00-02:00", "2026-11-21T08:00:00Zz",
 	} {
 		if got, err := ParseTime("at", in); CodeOf(err) != InvalidTimestamp {
-			t.Errorf("%q: %v, %v", in, got, err)
+			t.Errorf("%q: got %v, %v, want CodeOf(err) = InvalidTimestamp", in, got, err)
 		}
 	}
 }

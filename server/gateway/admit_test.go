@@ -191,7 +191,7 @@ func TestHelper(t *testing.T) {
 		b := r.connect("brd_1")
 		h.say(wire.UpHello, wire.Hello{Proto: wire.Version, Revision: 4})
 		if a := b.ack(); a.Type != wire.AckHello {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v, want a.Type = wire.AckHello", a)
 		}
 		h.quiet()
 		tok := h.Subscribe("sac/v1/brd_1/cmd", 0, nil).(*paho.SubscribeToken)
@@ -200,7 +200,7 @@ func TestHelper(t *testing.T) {
 		}
 		h.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: vocab.OK})
 		if a := b.ack(); a.Type != wire.AckRpt || a.CommandID != "cmd_1" || !a.Accepted {
-			t.Errorf("%+v", a)
+			t.Errorf(`got %+v, want a.Type = wire.AckRpt, a.CommandID = "cmd_1", a.Accepted`, a)
 		}
 		h.Disconnect(0)
 		synctest.Wait()
@@ -208,7 +208,7 @@ func TestHelper(t *testing.T) {
 			t.Error("a helper's end ended the board's presence")
 		}
 		if got := r.backs.all(); got != "connected brd_1 1 rev 4; report brd_1 cmd_1 ok" {
-			t.Error(got)
+			t.Errorf(`got %v, want "connected brd_1 1 rev 4; report brd_1 cmd_1 ok"`, got)
 		}
 		if _, open := r.flight.Pending(); open != 0 {
 			t.Logf("in flight: %d", open)

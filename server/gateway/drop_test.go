@@ -79,7 +79,7 @@ func TestRecordQuota(t *testing.T) {
 		b.say(wire.UpRec, batch())
 		b.quiet()
 		if n := r.Snapshot(); n.Records != 10000 || n.Dropped[dropQuota] != 100 {
-			t.Errorf("%+v", n)
+			t.Errorf("got %+v, want n.Records = 10000, n.Dropped[dropQuota] = 100", n)
 		}
 		time.Sleep(10 * time.Second)
 		b.say(wire.UpRec, batch())

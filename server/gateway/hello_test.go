@@ -41,7 +41,7 @@ func TestHelloIsRefused(t *testing.T) {
 		}
 		b.quiet()
 		if n := r.Snapshot(); n.Early != 6 || r.backs.all() != "" {
-			t.Errorf("%+v %s", n, r.backs.all())
+			t.Errorf(`got %+v %s, want n.Early = 6, r.backs.all() = ""`, n, r.backs.all())
 		}
 	})
 }

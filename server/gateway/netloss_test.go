@@ -49,14 +49,14 @@ func TestNetloss(t *testing.T) {
 			}
 			b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
 			if x := <-res; x.err != nil || x.got.Version != version+1 || x.got.GraceSec != 60 || x.got.Channels[2] != "off" || x.took != 3*time.Second {
-				t.Errorf("%+v", x)
+				t.Errorf(`got %+v, want x.err = nil, x.got.Version = version+1, x.got.GraceSec = 60, x.got.Channels[2] = "off", x.took = 3*time.Second`, x)
 			}
 			if n := r.store.state("brd_1").Policy; n == nil || n.Version != version+1 {
 				t.Errorf("stored: %+v", n)
 			}
 		}
 		if s := r.Status("brd_1"); s.Policy.Version != 2 || !s.PolicyAppliedAt.Equal(time.Now()) {
-			t.Errorf("%+v", s)
+			t.Errorf("got %+v, want s.Policy.Version = 2, s.PolicyAppliedAt at time.Now()", s)
 		}
 	})
 	bubble(t, "ok without saying what", func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestNetloss(t *testing.T) {
 		res := r.set(t.Context(), "brd_1", somePolicy)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: next[wire.Config](b, wire.DownCfg).ID, Result: "ok"})
 		if x := <-res; x.err != nil || x.got.GraceSec != 60 {
-			t.Errorf("%+v", x)
+			t.Errorf("got %+v, want x.err = nil, x.got.GraceSec = 60", x)
 		}
 	})
 	bubble(t, "refused", func(t *testing.T) {
@@ -86,10 +86,10 @@ func TestNetloss(t *testing.T) {
 		r := newRig(t)
 		r.connect("brd_1") // no hello
 		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, board.ErrOffline) || x.took > 0 {
-			t.Errorf("%+v", x)
+			t.Errorf("got %+v, want x.err to be board.ErrOffline, x.took <= 0", x)
 		}
 		if x := <-r.set(t.Context(), "brd_9", somePolicy); !errors.Is(x.err, board.ErrNotFound) {
-			t.Errorf("%+v", x)
+			t.Errorf("got %+v, want x.err to be board.ErrNotFound", x)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestNetlossUnconfirmed(t *testing.T) {
 		res := r.set(t.Context(), "brd_1", somePolicy)
 		b.line.Cut()
 		if x := <-res; !errors.Is(x.err, board.ErrLost) || x.took > time.Second {
-			t.Errorf("%+v", x)
+			t.Errorf("got %+v, want x.err to be board.ErrLost, x.took <= time.Second", x)
 		}
 	})
 	bubble(t, "no answer, and a late one", func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestNetlossUnconfirmed(t *testing.T) {
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", somePolicy)
 		if x := <-res; !errors.Is(x.err, board.ErrNoAnswer) || x.took != 8*time.Second {
-			t.Errorf("%+v", x)
+			t.Errorf("got %+v, want x.err to be board.ErrNoAnswer, x.took = 8*time.Second", x)
 		}
 		c := next[wire.Config](b, wire.DownCfg)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
@@ -125,7 +125,7 @@ func TestNetlossUnconfirmed(t *testing.T) {
 		res := r.set(ctx, "brd_1", somePolicy)
 		cancel()
 		if x := <-res; !errors.Is(x.err, context.Canceled) {
-			t.Errorf("%+v", x)
+			t.Errorf("got %+v, want x.err to be context.Canceled", x)
 		}
 	})
 	bubble(t, "it cannot be stored", func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestNetlossUnconfirmed(t *testing.T) {
 		c := next[wire.Config](b, wire.DownCfg)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
 		if x := <-res; !errors.Is(x.err, full) {
-			t.Errorf("%+v", x)
+			t.Errorf("got %+v, want x.err to be full", x)
 		}
 		r.store.broken(nil)
 		time.Sleep(time.Minute)
@@ -160,7 +160,7 @@ func TestNetlossInTurn(t *testing.T) {
 		}
 		x, y := <-one, <-two
 		if x.err != nil || y.err != nil || x.got.Version+y.got.Version != 3 {
-			t.Errorf("%+v %+v", x, y)
+			t.Errorf("got %+v %+v, want x.err = nil, y.err = nil, x.got.Version+y.got.Version = 3", x, y)
 		}
 	})
 	bubble(t, "behind one that nobody answers", func(t *testing.T) {
@@ -170,10 +170,10 @@ func TestNetlossInTurn(t *testing.T) {
 		one, two, three := r.set(t.Context(), "brd_1", somePolicy), r.set(t.Context(), "brd_1", somePolicy), r.set(ctx, "brd_1", somePolicy)
 		cancel()
 		if x := <-three; !errors.Is(x.err, context.Canceled) || x.took > 0 {
-			t.Errorf("%+v", x)
+			t.Errorf("got %+v, want x.err to be context.Canceled, x.took <= 0", x)
 		}
 		if x, y := <-one, <-two; !errors.Is(x.err, board.ErrNoAnswer) || !errors.Is(y.err, board.ErrNoAnswer) || y.took != 8*time.Second {
-			t.Errorf("%+v %+v", x, y)
+			t.Errorf("got %+v %+v, want x.err to be board.ErrNoAnswer, y.err to be board.ErrNoAnswer, y.took = 8*time.Second", x, y)
 		}
 	})
 	bubble(t, "what hello says", func(t *testing.T) {
@@ -182,11 +182,11 @@ func TestNetlossInTurn(t *testing.T) {
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Netloss: &wire.Netloss{GraceSec: 9, Version: 4, Channels: map[int]string{1: "hold", 7: "off"}}})
 		s := r.Status("brd_1")
 		if s.Policy.Version != 4 || s.Policy.GraceSec != 9 || s.Policy.Channels[1] != "hold" || s.Policy.Channels[2] != "close" || len(s.Policy.Channels) != 2 {
-			t.Errorf("%+v", s.Policy)
+			t.Errorf(`got %+v, want s.Policy.Version = 4, s.Policy.GraceSec = 9, s.Policy.Channels[1] = "hold", s.Policy.Channels[2] = "close", len(s.Policy.Channels) = 2`, s.Policy)
 		}
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Netloss: &wire.Netloss{}}) // flash was wiped
 		if s := r.Status("brd_1"); s.Policy.Version != 0 || s.Policy.GraceSec != 129600 || !s.PolicyAppliedAt.IsZero() {
-			t.Errorf("%+v", s.Policy)
+			t.Errorf("got %+v, want s.Policy.Version = 0, s.Policy.GraceSec = 129600, s.PolicyAppliedAt unset", s.Policy)
 		}
 	})
 }

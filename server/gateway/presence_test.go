@@ -28,7 +28,7 @@ func TestPresence(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		if s.State != "online" || !s.Since.Equal(start) || s.Buffered != 2 || s.Dropped != 1 || len(s.Standings) != 1 || s.Standings[2].DoorID != "dor_2" {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s.State = "online", s.Since at start, s.Buffered = 2, s.Dropped = 1, len(s.Standings) = 1, s.Standings[2].DoorID = "dor_2"`, s)
 		}
 		if st := r.store.state("brd_1"); st.FirstSeenAt.IsZero() {
 			t.Error("the first hello was not written at once")
@@ -43,17 +43,17 @@ func TestPresence(t *testing.T) {
 		synctest.Wait()
 		s = r.Status("brd_1")
 		if s.State != "offline" || s.Epoch != 0 || !s.Since.Equal(start.Add(time.Minute)) {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s.State = "offline", s.Epoch = 0, s.Since at start.Add(time.Minute)`, s)
 		}
 		r.online("brd_1")
 		if got := r.Status("brd_1").Epoch; got <= a.Epoch {
 			t.Errorf("epoch %d after %d", got, a.Epoch)
 		}
 		if got := r.kinds("online", "offline"); got != "online 1; offline 1; online 2" {
-			t.Error(got)
+			t.Errorf(`got %v, want "online 1; offline 1; online 2"`, got)
 		}
 		if got := r.backs.all(); got != "connected brd_1 1 rev 7; gone brd_1 1; connected brd_1 2 rev 0" {
-			t.Error(got)
+			t.Errorf(`got %v, want "connected brd_1 1 rev 7; gone brd_1 1; connected brd_1 2 rev 0"`, got)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		r.lis = pipe.NewListener("again")
 		r.start()
 		if s := r.Status("brd_1"); s.State != "offline" || !s.Since.Equal(st.LastSeenAt) || !s.LastSeenAt.Equal(st.LastSeenAt) {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s.State = "offline", s.Since at st.LastSeenAt, s.LastSeenAt at st.LastSeenAt`, s)
 		}
 		r.online("brd_1")
 		if now := r.Status("brd_1"); now.Epoch <= old.Epoch {
@@ -119,7 +119,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s := r.Status("brd_1"); s.State != "online" || !s.LastSeenAt.Equal(to) {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s.State = "online", s.LastSeenAt at to`, s)
 		}
 	})
 }
@@ -141,16 +141,16 @@ func TestTakeover(t *testing.T) {
 		r.boards["brd_1"].enqueue(item{l: old}) // its end, once more
 		synctest.Wait()
 		if s := r.Status("brd_1"); s.State != "online" || s.Epoch != epoch {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s.State = "online", s.Epoch = epoch`, s)
 		}
 		if got := r.kinds("online", "offline"); got != "online 1; offline 1; online 2" {
-			t.Error(got)
+			t.Errorf(`got %v, want "online 1; offline 1; online 2"`, got)
 		}
 		if n := r.Snapshot(); n.Takeovers != 1 || n.Online != 1 || n.Reports != 0 {
-			t.Errorf("%+v", n)
+			t.Errorf("got %+v, want n.Takeovers = 1, n.Online = 1, n.Reports = 0", n)
 		}
 		if err := r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_2"}); err != nil || next[wire.Command](b, wire.DownCmd).Epoch != epoch {
-			t.Error(err)
+			t.Errorf("got %v, want no error, next[wire.Command](b, wire.DownCmd).Epoch = epoch", err)
 		}
 	})
 	bubble(t, "by one that says no hello", func(t *testing.T) {
@@ -159,10 +159,10 @@ func TestTakeover(t *testing.T) {
 		r.connect("brd_1")
 		synctest.Wait()
 		if s := r.Status("brd_1"); s.State != "offline" {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s.State = "offline"`, s)
 		}
 		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, board.ErrOffline) {
-			t.Error(err)
+			t.Errorf("got %v, want err to be board.ErrOffline", err)
 		}
 	})
 	bubble(t, "of a board that has stopped reading", func(t *testing.T) {
@@ -185,12 +185,12 @@ func TestTakeover(t *testing.T) {
 			last = r.online("brd_1")
 		}
 		if s := r.Status("brd_1"); s.State != "online" || r.Snapshot().Online != 1 || r.Snapshot().Connected != 1 {
-			t.Errorf("%+v %+v", s, r.Snapshot())
+			t.Errorf(`got %+v %+v, want s.State = "online", r.Snapshot().Online = 1, r.Snapshot().Connected = 1`, s, r.Snapshot())
 		}
 		last.Disconnect(0)
 		synctest.Wait()
 		if n := r.Snapshot(); n.Online != 0 || n.Connected != 0 || r.Status("brd_1").State != "offline" {
-			t.Errorf("%+v", n)
+			t.Errorf(`got %+v, want n.Online = 0, n.Connected = 0, r.Status("brd_1").State = "offline"`, n)
 		}
 	})
 }

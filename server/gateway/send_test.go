@@ -18,7 +18,7 @@ func TestSend(t *testing.T) {
 		b := r.connect("brd_1")
 		for _, id := range []string{"brd_1", "brd_2", "brd_9"} { // no hello, never connected, no such board
 			if err := r.Send(t.Context(), id, wire.Command{ID: "cmd_1"}); !errors.Is(err, board.ErrOffline) {
-				t.Errorf("%s: %v", id, err)
+				t.Errorf("%s: got %v, want err to be board.ErrOffline", id, err)
 			}
 			if r.Push(id, 1, []byte("{}")) {
 				t.Errorf("%s: content was sent", id)
@@ -38,22 +38,22 @@ func TestSend(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c := next[wire.Command](b, wire.DownCmd); c.Seq != i+1 || c.Epoch != epoch || c.ID != sprintf("cmd_%d", i) || c.NotAfterMs != 5 {
-				t.Errorf("%+v", c)
+				t.Errorf(`got %+v, want c.Seq = i+1, c.Epoch = epoch, c.ID = sprintf("cmd_%%d", i), c.NotAfterMs = 5`, c)
 			}
 		}
 		if r.kinds("publish") != "publish 1; publish 1; publish 1" {
-			t.Error(r.kinds("publish"))
+			t.Errorf(`got %v, want r.kinds("publish") = "publish 1; publish 1; publish 1"`, r.kinds("publish"))
 		}
 		if r.Push("brd_1", epoch+1, []byte("{}")) || !r.Push("brd_1", epoch, []byte(`{"to":1}`)) {
 			t.Error("content went to another epoch")
 		}
 		if y := next[wire.Sync](b, wire.DownSync); y.To != 1 {
-			t.Errorf("%+v", y)
+			t.Errorf("got %+v, want y.To = 1", y)
 		}
 		b.Disconnect(0)
 		synctest.Wait()
 		if err := r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_9"}); !errors.Is(err, board.ErrOffline) {
-			t.Error(err)
+			t.Errorf("got %v, want err to be board.ErrOffline", err)
 		}
 	})
 	bubble(t, "to a board that does not read", func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestSend(t *testing.T) {
 		time.Sleep(7 * time.Second)
 		synctest.Wait()
 		if s := r.Status("brd_1"); s.State != "offline" || s.Since.Sub(start) > 6*time.Second {
-			t.Errorf("%s, %s", s.State, s.Since.Sub(start))
+			t.Errorf(`got %s, %s, want s.State = "offline", s.Since.Sub(start) <= 6*time.Second`, s.State, s.Since.Sub(start))
 		}
 		_ = conn.Close()
 	})

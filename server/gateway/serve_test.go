@@ -44,7 +44,7 @@ func TestStop(t *testing.T) {
 			t.Error("a listener that is served late stays open")
 		}
 		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, board.ErrOffline) {
-			t.Error(err)
+			t.Errorf("got %v, want err to be board.ErrOffline", err)
 		}
 		_ = half.Close()
 	})
@@ -85,7 +85,7 @@ func TestServe(t *testing.T) {
 		}
 		_ = f.Close()
 		if err := <-done; !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
+			t.Errorf("got %v, want err to be net.ErrClosed", err)
 		}
 		_ = conn.Close()
 	})

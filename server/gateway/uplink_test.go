@@ -27,15 +27,15 @@ func TestReports(t *testing.T) {
 		}
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("unlocked", 5)})
 		if a := b.ack(); a.Type != wire.AckRpt || a.CommandID != "cmd_1" || !a.Accepted {
-			t.Errorf("%+v", a)
+			t.Errorf(`got %+v, want a.Type = wire.AckRpt, a.CommandID = "cmd_1", a.Accepted`, a)
 		}
 		if s := r.Status("brd_1").Standings[1]; s.State != "unlocked" || s.DoorID != "dor_1" {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s.State = "unlocked", s.DoorID = "dor_1"`, s)
 		}
 		first = false // a repeat: its standing may be old
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("locked", 1)})
 		if a := b.ack(); !a.Accepted || r.Status("brd_1").Standings[1].State != "unlocked" {
-			t.Errorf("%+v", a)
+			t.Errorf(`got %+v, want a.Accepted, r.Status("brd_1").Standings[1].State = "unlocked"`, a)
 		}
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "ok"})
 		if a := b.ack(); a.CommandID != "cmd_unknown" || a.Accepted {
@@ -46,7 +46,7 @@ func TestReports(t *testing.T) {
 			t.Error("a standing that means nothing went on")
 		}
 		if got := r.kinds("received"); got != "received 1; received 1; received 1" {
-			t.Error(got)
+			t.Errorf(`got %v, want "received 1; received 1; received 1"`, got)
 		}
 	})
 }
@@ -90,12 +90,12 @@ func TestWithDeviceAndStore(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		if n := dev.Snapshot(); n.UnknownReports != 1 || n.Reported != 1 {
-			t.Errorf("%+v", n)
+			t.Errorf("got %+v, want n.UnknownReports = 1, n.Reported = 1", n)
 		}
 		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2)}})
 		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2), onsite(3)}}) // again, and one more
 		if x, y := b.ack(), b.ack(); x.Seq != 2 || y.Seq != 3 || r.Snapshot().Records != 3 {
-			t.Errorf("%+v %+v %+v", x, y, r.Snapshot())
+			t.Errorf("got %+v %+v %+v, want x.Seq = 2, y.Seq = 3, r.Snapshot().Records = 3", x, y, r.Snapshot())
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestRecords(t *testing.T) {
 		odd.PhoneHead, odd.PhoneTail = "01012345678", "12-4"
 		say(onsite(1), whole, odd)
 		if a := b.ack(); a.Type != wire.AckRec || a.Seq != 3 || len(r.store.records) != 3 {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v, want a.Type = wire.AckRec, a.Seq = 3, len(r.store.records) = 3", a)
 		}
 		if x, y := r.store.records[1].ActorLabel, r.store.records[2].ActorLabel; x != "1234" || y != "----" {
 			t.Errorf("labels %q and %q, want 1234 and ----", x, y)
@@ -130,7 +130,7 @@ func TestRecords(t *testing.T) {
 			bad(func(r *wire.Record) { r.Result = "maybe" }), bad(func(r *wire.Record) { r.Reason = "expired" }),
 			bad(func(r *wire.Record) { r.Result = "denied" }), bad(func(r *wire.Record) { r.GrantID = strings.Repeat("x", 65) }), bad(func(r *wire.Record) { r.Seq = 10 }))
 		if a := b.ack(); a.Seq != 10 || r.Snapshot().BadRecords != 7 || r.Snapshot().Records != 4 {
-			t.Errorf("%+v %+v", a, r.Snapshot())
+			t.Errorf("got %+v %+v, want a.Seq = 10, r.Snapshot().BadRecords = 7, r.Snapshot().Records = 4", a, r.Snapshot())
 		}
 		many := make([]wire.Record, maxRecords+1)
 		for i := range many {
@@ -138,7 +138,7 @@ func TestRecords(t *testing.T) {
 		}
 		say(many...) // too many: the first 100 count, the rest comes again
 		if a := b.ack(); a.Seq != 199 || r.Snapshot().Records != 104 {
-			t.Errorf("%+v %+v", a, r.Snapshot())
+			t.Errorf("got %+v %+v, want a.Seq = 199, r.Snapshot().Records = 104", a, r.Snapshot())
 		}
 		say()
 		if a := b.ack(); a.Seq != 0 || !a.Accepted {
@@ -154,7 +154,7 @@ func TestRecords(t *testing.T) {
 		}
 		b.quiet()
 		if n := r.Snapshot(); n.Garbage != 2 || r.Status("brd_1").Dropped != 2 {
-			t.Errorf("%+v", n)
+			t.Errorf(`got %+v, want n.Garbage = 2, r.Status("brd_1").Dropped = 2`, n)
 		}
 	})
 }
@@ -170,19 +170,19 @@ func TestAcks(t *testing.T) {
 		r.backs.equal = true
 		b.say(wire.UpDigest, `{"revision":8}`)
 		if a := b.ack(); a.Type != wire.AckDigest || !a.Accepted {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v, want a.Type = wire.AckDigest, a.Accepted", a)
 		}
 		b.say(wire.UpPing, ``)
 		if a := b.ack(); a.Type != wire.AckPing || a.SessionMs == 0 || a.Time != time.Now().UnixMilli() {
 			t.Errorf("%+v", a)
 		}
 		if got := r.backs.all(); got != "connected brd_1 1 rev 0; acked brd_1 1 rev 7 ; digest brd_1 1 rev 7; digest brd_1 1 rev 8" {
-			t.Error(got)
+			t.Errorf(`got %v, want "connected brd_1 1 rev 0; acked brd_1 1 rev 7 ; digest brd_1 1 rev 7; digest brd_1 1 rev 8"`, got)
 		}
 		r.Applied("brd_1", 8, "aa", time.UnixMilli(5))
 		r.Applied("brd_9", 8, "aa", time.UnixMilli(5))
 		if s := r.Status("brd_1"); s.AppliedRevision != 8 || s.Digest != "aa" || s.AppliedAt.UnixMilli() != 5 {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s.AppliedRevision = 8, s.Digest = "aa", s.AppliedAt.UnixMilli() = 5`, s)
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestGarbage(t *testing.T) {
 		}
 		b.say(wire.UpPing, "{}")
 		if a := b.ack(); a.Type != wire.AckPing || r.Status("brd_1").State != "online" {
-			t.Errorf("%+v", a)
+			t.Errorf(`got %+v, want a.Type = wire.AckPing, r.Status("brd_1").State = "online"`, a)
 		}
 		b.say(wire.UpRpt, strings.Repeat("x", maxPacket)) // the packet is over the bound
 		if !b.ended() {
@@ -250,11 +250,11 @@ func TestBurst(t *testing.T) {
 		}
 		for i := range n {
 			if a := b.ack(); a.CommandID != sprintf("cmd_%d", i) {
-				t.Fatalf("%d: %+v", i, a)
+				t.Fatalf(`%d: got %+v, want a.CommandID = sprintf("cmd_%%d", i)`, i, a)
 			}
 		}
 		if c := r.Snapshot(); c.Reports != n || c.DownDropped != 0 {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v, want c.Reports = n, c.DownDropped = 0", c)
 		}
 	})
 }

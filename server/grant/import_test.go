@@ -85,7 +85,7 @@ func TestImportCustomers(t *testing.T) {
 	}
 	list, total, err := h.Service.ListCustomers("plc_a", grant.ListQuery{Phone: "01011110001"})
 	if err != nil || total != 2 || list[0].Source != "other" || list[1].Name != "B" {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf(`got %+v, %v, want no error, total = 2, list[0].Source = "other", list[1].Name = "B"`, list, err)
 	}
 }
 
@@ -120,13 +120,13 @@ func TestImportMemberships(t *testing.T) {
 	}
 	ms, total, err := h.ListTerms("plc_a", grant.Membership, grant.ListQuery{})
 	if err != nil || total != 2 {
-		t.Fatalf("%d, %v", total, err)
+		t.Fatalf("got %d, %v, want no error, total = 2", total, err)
 	}
 	if d := cmp.Diff([]string{"dor_in"}, ms[0].Doors); d != "" {
 		t.Error(d)
 	}
 	if m := ms[1]; m.State != grant.Active || !m.EndsAt.IsZero() || m.Phone != "01011110009" || len(m.Doors) != 2 {
-		t.Errorf("%+v", m)
+		t.Errorf(`got %+v, want m.State = grant.Active, m.EndsAt unset, m.Phone = "01011110009", len(m.Doors) = 2`, m)
 	}
 }
 
@@ -152,10 +152,10 @@ func TestTerms(t *testing.T) {
 	r := grant.TermRequest{ExternalRef: ptr("r"), Phone: ptr("01012345678"), StartsAt: ptr(epoch.Add(time.Hour)), EndsAt: ptr(epoch.Add(9000 * time.Hour))}
 	a, err := h.CreateTerm(byA, grant.Reservation, r)
 	if err != nil || a.Kind != access.KindReservation || a.State != grant.Pending || len(a.Doors) != 2 || a.TokenHash != "" {
-		t.Fatalf("%+v, %v", a, err)
+		t.Fatalf(`got %+v, %v, want no error, a.Kind = access.KindReservation, a.State = grant.Pending, len(a.Doors) = 2, a.TokenHash = ""`, a, err)
 	}
 	if again, err := h.CreateTerm(byA, grant.Reservation, r); err != nil || again.ID != a.ID {
-		t.Errorf("%+v, %v", again, err)
+		t.Errorf("got %+v, %v, want no error, again.ID = a.ID", again, err)
 	}
 	if m, err := h.CreateTerm(byA, grant.Membership, r); err != nil || m.ID == a.ID {
 		t.Errorf("a membership is another grant: %+v, %v", m, err)
@@ -166,11 +166,11 @@ func TestTerms(t *testing.T) {
 	}
 	c, err := h.CancelTerm(byA, grant.Reservation, a.ID)
 	if err != nil || c.State != grant.Cancelled || !c.RevokedAt.Equal(epoch) {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("got %+v, %v, want no error, c.State = grant.Cancelled, c.RevokedAt at epoch", c, err)
 	}
 	h.Pass(time.Hour)
 	if again, err := h.CancelTerm(byA, grant.Reservation, a.ID); err != nil || !again.RevokedAt.Equal(epoch) {
-		t.Errorf("%+v, %v", again, err)
+		t.Errorf("got %+v, %v, want no error, again.RevokedAt at epoch", again, err)
 	}
 	if _, err := h.CancelTerm(byA, grant.Membership, a.ID); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("of another kind: %v", err)
@@ -183,7 +183,7 @@ func TestTerms(t *testing.T) {
 		t.Errorf("made again: %+v, %v", back, err)
 	}
 	if list, total, err := h.ListTerms("plc_a", grant.Reservation, grant.ListQuery{}); err != nil || total != 2 || list[1].ID != a.ID {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("got %+v, %v, want no error, total = 2, list[1].ID = a.ID", list, err)
 	}
 	for want, r := range map[string]grant.TermRequest{
 		fail.MissingField:   {Phone: ptr("01012345678")},

@@ -159,7 +159,7 @@ func (m model) revoke(t *rapid.T, h *house, ref string) {
 		old.tokens = append(old.tokens, old.token)
 	}
 	if err != nil || p.ID != old.id || p.RevokeReason != old.reason || p.State != grant.Revoked {
-		t.Fatalf("%+v, %v", p, err)
+		t.Fatalf("got %+v, %v, want no error, p.ID = old.id, p.RevokeReason = old.reason, p.State = grant.Revoked", p, err)
 	}
 }
 
@@ -167,7 +167,7 @@ func (m model) compare(t *rapid.T, h *house, now time.Duration) {
 	for ref, want := range m {
 		list, total, err := h.List("plc_a", grant.ListQuery{ExternalRef: ref})
 		if err != nil || total != 1 {
-			t.Fatalf("%s: %d, %v", ref, total, err)
+			t.Fatalf("%s: got %d, %v, want no error, total = 1", ref, total, err)
 		}
 		p := list[0]
 		if p.ID != want.id || p.State != want.state(now) || p.Phone != want.phone || p.Name != want.name || !slices.Equal(p.Doors, want.doors) ||

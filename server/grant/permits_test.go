@@ -134,7 +134,7 @@ func TestRegisterDetails(t *testing.T) {
 			r.EndsAt = ptr(epoch.Add(-47 * time.Hour))
 		}
 		if _, err := h.Register(byA, r); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want no error", name, err)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestPeriodsLongPast(t *testing.T) {
 	}
 	for _, s := range []string{"0001-01-01T00:00:00Z", "0000-12-31T23:00:00Z", "9999-12-31T23:59:59-01:00"} {
 		if _, err := fail.ParseTime("endsAt", s); fail.CodeOf(err) != fail.InvalidTimestamp {
-			t.Errorf("%s: %v", s, err)
+			t.Errorf("%s: got %v, want fail.CodeOf(err) = fail.InvalidTimestamp", s, err)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestRegisterRepeats(t *testing.T) {
 	rev := h.Digest("plc_a")
 	h.Pass(2 * time.Hour)
 	if again := h.must(request("r")); again.Token != first.Token || again.State != grant.Expired || !again.UpdatedAt.Equal(first.UpdatedAt) {
-		t.Errorf("%+v", again)
+		t.Errorf("got %+v, want again.Token = first.Token, again.State = grant.Expired, again.UpdatedAt at first.UpdatedAt", again)
 	}
 	if h.Digest("plc_a") != rev {
 		t.Error("an equal repeat raised the revision")
@@ -248,10 +248,10 @@ func TestListAndGet(t *testing.T) {
 	slices.Reverse(ids)
 	list, total, err := h.List("plc_a", grant.ListQuery{Limit: 2, Offset: 1})
 	if err != nil || total != 5 || len(list) != 2 || list[0].ID != ids[1] || list[1].ID != ids[2] {
-		t.Errorf("%d %+v %v", total, list, err)
+		t.Errorf("got %d %+v %v, want no error, total = 5, len(list) = 2, list[0].ID = ids[1], list[1].ID = ids[2]", total, list, err)
 	}
 	if list, total, _ := h.List("plc_a", grant.ListQuery{ExternalRef: "3"}); total != 1 || list[0].ExternalRef != "3" {
-		t.Errorf("%d %+v", total, list)
+		t.Errorf(`got %d %+v, want total = 1, list[0].ExternalRef = "3"`, total, list)
 	}
 	if _, err := h.Get("plc_b", ids[0]); fail.CodeOf(err) != fail.PermitNotFound {
 		t.Errorf("another place's: %v", err)
@@ -265,15 +265,15 @@ func TestListAndGet(t *testing.T) {
 		return d.Sync
 	}
 	if got := sync(); got != (grant.Sync{State: grant.Waiting, Boards: 2}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want (grant.Sync{State: grant.Waiting, Boards: 2})", got)
 	}
 	h.applied["brd_1"] = rev
 	h.applied["brd_2"] = rev - 1
 	if got := sync(); got.State != grant.Waiting || got.SyncedBoards != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want got.State = grant.Waiting, got.SyncedBoards = 1", got)
 	}
 	h.applied["brd_2"] = rev + 5
 	if got := sync(); got.State != grant.Synced || got.SyncedBoards != 2 || !got.LastSyncedAt.Equal(epoch.Add(time.Duration(rev+5)*time.Second)) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want got.State = grant.Synced, got.SyncedBoards = 2, got.LastSyncedAt at epoch.Add(time.Duration(rev+5)*time.Second)", got)
 	}
 }

@@ -44,7 +44,7 @@ func TestRevoke(t *testing.T) {
 	h.Pass(time.Minute)
 	p, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: &first.ID, Reason: ptr("lost")})
 	if err != nil || p.State != grant.Revoked || p.RevokeReason != "lost" || !p.RevokedAt.Equal(epoch.Add(time.Minute)) || p.URL != first.URL {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf(`got %+v, %v, want no error, p.State = grant.Revoked, p.RevokeReason = "lost", p.RevokedAt at epoch.Add(time.Minute), p.URL = first.URL`, p, err)
 	}
 	h.Pass(time.Minute)
 	again, err := h.Service.Revoke(byA, grant.RevokeRequest{PermitID: &first.ID, Reason: ptr("again")})
@@ -79,6 +79,6 @@ func TestStateFollowsTime(t *testing.T) {
 		}
 	}
 	if p.Kind != access.KindPermit || p.State != grant.Pending {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want p.Kind = access.KindPermit, p.State = grant.Pending", p)
 	}
 }

@@ -93,7 +93,7 @@ func TestPolicies(t *testing.T) {
 	}
 	ps, err := h.Service.Policies("plc_a", "dor_1")
 	if err != nil || len(ps) != 3 || ps[0].ID != first.ID {
-		t.Errorf("%+v, %v", ps, err)
+		t.Errorf("got %+v, %v, want no error, len(ps) = 3, ps[0].ID = first.ID", ps, err)
 	}
 	for _, p := range ps { // all three cover now, one is in force
 		if p.Active != (p.ID == c.ID) {
@@ -148,7 +148,7 @@ func TestPolicyRefuses(t *testing.T) {
 		_, err3 := h.DeletePolicies("plc_a", door, place.PolicyQuery{})
 		for _, err := range []error{err1, err2, err3} {
 			if fail.CodeOf(err) != fail.DeviceNotFound {
-				t.Errorf("%s: %v", door, err)
+				t.Errorf("%s: got %v, want fail.CodeOf(err) = fail.DeviceNotFound", door, err)
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if s, err := h.Service.Schedule("plc_a", 60); err != nil || len(s.Days) != 60 || s.Days[7].Note == nil || s.Days[7].Intervals[0].Start != "10:00" {
-		t.Errorf("%v", err)
+		t.Errorf(`got %v, want no error, len(s.Days) = 60, s.Days[7].Note not nil, s.Days[7].Intervals[0].Start = "10:00"`, err)
 	}
 	for _, n := range []int{-1, 61} {
 		if _, err := h.Service.Schedule("plc_a", n); fail.CodeOf(err) != fail.InvalidQuery {
@@ -250,7 +250,7 @@ func TestPatch(t *testing.T) {
 		t.Errorf("a free number: %v", err)
 	}
 	if p, err := h.PatchPlace("plc_a", place.PlacePatch{Timezone: ptr("America/New_York"), Closures: &[]access.Closure{{From: "2026-12-24", To: "2026-12-25"}}}); err != nil || p.Timezone != "America/New_York" || h.Digest("plc_a") != rev+1 {
-		t.Errorf("%+v %v", p, err)
+		t.Errorf(`got %+v %v, want no error, p.Timezone = "America/New_York", h.Digest("plc_a") = rev+1`, p, err)
 	}
 	for name, tt := range map[string]struct {
 		p    place.PlacePatch

@@ -101,7 +101,7 @@ func TestSeedIsRemembered(t *testing.T) {
 		other := testWorld()
 		change(other)
 		if _, err := s.Seed(other, pepper); !errors.Is(err, ErrOtherWorld) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want err to be ErrOtherWorld", name, err)
 		}
 	}
 	if got := digestOf(t, s, "plc_a"); got != digest {
