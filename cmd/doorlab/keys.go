@@ -73,7 +73,7 @@ func (f *keysFlags) place(ctx context.Context, named string) (string, error) {
 		return named, nil
 	}
 	var places []struct{ PlaceID, Name string }
-	if err := f.do(ctx, http.MethodGet, "/lab/v1/places", nil, &places); err != nil {
+	if err := f.do(ctx, http.MethodGet, control.Prefix+"/places", nil, &places); err != nil {
 		return "", err
 	}
 	var ids, names []string
