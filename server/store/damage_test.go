@@ -12,8 +12,8 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// misread is what SQLite says of damage, and of a read that the disk failed.
-var misread = fmt.Errorf("of a commit: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt})
+// errMisread is what SQLite says of damage, and of a read that the disk failed.
+var errMisread = fmt.Errorf("of a commit: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt})
 
 // spoil damages a database's file.
 func spoil(t *testing.T, dir string) {
@@ -47,7 +47,7 @@ func TestCorruption(t *testing.T) {
 		time.Sleep(2 * idleAfter) // the log is empty
 		synctest.Wait()
 		spoil(t, dir)
-		s.committed(nil, misread)
+		s.committed(nil, errMisread)
 		for range 3 {
 			if err := s.write(func(*Tx) error { return nil }); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrCorrupt) {
 				t.Errorf("a write after damage was found: %v", err)
@@ -80,7 +80,7 @@ func TestFalseAlarm(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = s.Close() }()
-		if err := s.moment(func(*Tx) error { return misread }); !errors.Is(err, misread) {
+		if err := s.moment(func(*Tx) error { return errMisread }); !errors.Is(err, errMisread) {
 			t.Errorf("the read that failed: %v", err)
 		}
 		synctest.Wait()
