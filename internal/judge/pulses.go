@@ -64,6 +64,9 @@ func (v *View) relaysOf(b book, x *board) {
 	}
 	if spans := x.spans(); len(spans) > 0 && spans[len(spans)-1].to == never { // it is alive in the end
 		for _, d := range drives {
+			if d.early != nil { // it fell; without a later line of the journal a reboot may have been why
+				continue
+			}
 			if last, ok := d.last(); ok && v.end > last+FreshMs {
 				d.stuck(b, x, v.end)
 			}

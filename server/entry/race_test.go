@@ -95,8 +95,8 @@ func TestRevokeRacesOpen(t *testing.T) {
 	if l.late.Load() > 0 || l.sent.Load()+refused.Load() != int64(people*rounds) {
 		t.Errorf("%d of %d sent after the revocation's answer, %d refused", l.late.Load(), l.sent.Load(), refused.Load())
 	}
-	if l.sent.Load() < 100 || refused.Load() < 100 {
-		t.Errorf("no race: %d sent, %d refused", l.sent.Load(), refused.Load())
+	if l.sent.Load() < 10 || refused.Load() < 10 {
+		t.Errorf("no race: %d sent, %d refused, want 10 or more of each", l.sent.Load(), refused.Load())
 	}
 }
 

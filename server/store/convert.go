@@ -57,7 +57,7 @@ func each[R, T any](of func(R, error) (T, error), rows []R, err error) ([]T, err
 
 // none takes a row that is not there for the zero value.
 func none[T any](v T, err error) (T, error) {
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, ErrNotFound) {
 		return v, nil
 	}
 	return v, wrap(err)
