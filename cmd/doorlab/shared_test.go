@@ -33,7 +33,7 @@ steps:
   - policy: {doors: one, ref: always, mode: free}
   - netloss: {boards: one, graceSec: 60, channels: {all: hold}}
   - key: {name: extra, place: one}
-  - permit: {person: ann, place: one, doors: one, to: now+4h}
+  - permit: {person: ann, place: one, doors: one, to: now+3h}
   - membership: {person: ben, place: one, doors: one}
   - reservation: {person: cho, place: one, doors: one}
   - command: {door: one, command: hold, minutes: 0, outcome: reported}
