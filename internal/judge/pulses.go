@@ -1,6 +1,10 @@
 package judge
 
-import "github.com/doorlab/doorlab/internal/history"
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
 
 // How long an opening drives the relay, and how far its end may be off.
 const (
@@ -64,7 +68,10 @@ func (v *View) relaysOf(b book, x *board) {
 	}
 	if spans := x.spans(); len(spans) > 0 && spans[len(spans)-1].to == never { // it is alive in the end
 		for _, d := range drives {
-			if d.early != nil { // it fell; without a later line of the journal a reboot may have been why
+			if d.early != nil { // it fell; without a later line of the journal only a death tells why
+				if !slices.ContainsFunc(x.deaths, func(r *history.Event) bool { return r.Seq > d.by.Seq && r.At <= d.early.At }) {
+					d.fellEarly(b, x)
+				}
 				continue
 			}
 			if last, ok := d.last(); ok && v.end > last+FreshMs {
@@ -86,12 +93,16 @@ func (d *drive) goesOn(b book, x *board, e *history.Event) {
 		return
 	}
 	if d.early != nil {
-		b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, %s are due", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(PulseMs)) // [CMD-1] [CMD-7]
-		*d = drive{boot: d.boot}
+		d.fellEarly(b, x)
 	}
 	if last, ok := d.last(); ok && e.At > last+PulseLateMs {
 		d.stuck(b, x, e.At)
 	}
+}
+
+func (d *drive) fellEarly(b book, x *board) {
+	b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, %s are due", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(PulseMs)) // [CMD-1] [CMD-7]
+	*d = drive{boot: d.boot}
 }
 
 func (d *drive) stuck(b book, x *board, at int64) {
