@@ -70,6 +70,7 @@ type Config struct {
 type Service struct {
 	cfg    Config
 	tick   clock.Timer
+	retry  retry
 	sweeps clock.Timer
 	runs   sync.WaitGroup
 	busy   atomic.Bool // sweeping
@@ -182,6 +183,7 @@ func (s *Service) Stop() {
 	s.closed.Store(true)
 	s.mu.Unlock()
 	s.tick.Stop()
+	s.retry.stop()
 	s.sweeps.Stop()
 	s.runs.Wait()
 }

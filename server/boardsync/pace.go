@@ -31,11 +31,19 @@ func (s *Service) patient(b *peer, from int64) bool {
 	if b.again || b.partial != nil && from == 0 && p.page > p.began || p.count < free || from > 0 && b.place.revision() > p.to {
 		return true
 	}
-	if since >= min(s.cfg.Resend<<min(p.count-free, 10), s.cfg.ResendMax) {
+	if since >= s.interval(p) {
 		return true
 	}
 	s.count.Delayed.Add(1)
 	return false
+}
+
+// interval is how long after the last repeat the next may go out.
+func (s *Service) interval(p *pace) time.Duration {
+	if p.count < free {
+		return 0
+	}
+	return min(s.cfg.Resend<<min(p.count-free, 10), s.cfg.ResendMax)
 }
 
 // paced counts what was sent. resend has a back-off of its own, and a snapshot that

@@ -10,7 +10,11 @@ import (
 // tried again by resend. Called with the place's mu held.
 func (s *Service) push(b *peer) {
 	p := b.place
-	if s.closed.Load() || !p.peers[b] || !s.known(b) {
+	if s.closed.Load() || !p.peers[b] {
+		return
+	}
+	defer func() { s.plan(s.due(b)) }()
+	if !s.known(b) {
 		return
 	}
 	from, rev := b.applied, p.revision()
@@ -174,6 +178,7 @@ func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (
 	p := b.place
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	known := b.applied
 	switch {
 	case b.waiting && revision == b.sent.to: // its acknowledgement was lost
 		s.applied(b, revision, digest, now)
@@ -185,6 +190,9 @@ func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (
 		b.applied, b.digest, b.agreed, b.whole = revision, digest, false, false
 	}
 	s.push(b)
+	if b.agreed && revision > known { // as good as the acknowledgement that was lost
+		s.cfg.History(history.Event{Kind: history.Applied, At: now.UnixMilli(), BoardID: boardID, PlaceID: p.id, Revision: revision, Digest: digest})
+	}
 	s.note(b, now, false)
 	return s.equal(b)
 }
@@ -195,7 +203,8 @@ func (s *Service) patience(b *peer) time.Duration {
 }
 
 // resend sends again what was not acknowledged in time, with back-off, and what
-// could not be looked up or sent before. Housekeeping: over a jump it runs once.
+// could not be looked up or sent before. It runs when the first of it is due, and each
+// Config.Resend.
 func (s *Service) resend() {
 	now := s.cfg.Clock.Now()
 	for _, p := range s.everyPlace() {
@@ -203,6 +212,7 @@ func (s *Service) resend() {
 		p.expire(now)
 		p.mu.Unlock()
 	}
+	var next time.Time
 	for _, b := range s.connected() {
 		b.place.mu.Lock()
 		switch {
@@ -223,6 +233,10 @@ func (s *Service) resend() {
 			s.push(b) // [SYNC-1] [SYNC-2] until it is acknowledged
 			b.again = false
 		}
+		if t := s.due(b); next.IsZero() || !t.IsZero() && t.Before(next) {
+			next = t
+		}
 		b.place.mu.Unlock()
 	}
+	s.plan(next)
 }

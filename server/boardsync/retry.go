@@ -1,0 +1,71 @@
+package boardsync
+
+import (
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// retry wakes the service when the first board has waited long enough. The tick does
+// the same for what nobody planned, but over a jump of the clock it runs once, at the
+// end: what was lost on the way would then seem to have been sent again only when the
+// jump was over.
+type retry struct {
+	mu    sync.Mutex
+	at    time.Time // zero: nobody waits
+	timer clock.Timer
+}
+
+// due is when a board that lacks something is to be sent it again, zero when that is
+// not known or not needed. Called with the place's mu held.
+func (s *Service) due(b *peer) time.Time {
+	now := s.cfg.Clock.Now()
+	switch {
+	case b.retryAt.After(now):
+		return b.retryAt
+	case b.waiting:
+		return b.sentAt.Add(s.patience(b))
+	case !s.equal(b) && b.pace.last.Add(s.interval(b.pace)).After(now):
+		return b.pace.last.Add(s.interval(b.pace))
+	}
+	return time.Time{}
+}
+
+// plan makes sure that resend runs at t at the latest, and never at once. Zero plans
+// nothing.
+func (s *Service) plan(t time.Time) {
+	if t.IsZero() {
+		return
+	}
+	if now := s.cfg.Clock.Now(); !t.After(now) { // it has just been tried
+		t = now.Add(s.cfg.Resend)
+	}
+	r := &s.retry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.closed.Load() || !r.at.IsZero() && !t.Before(r.at) {
+		return
+	}
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.at = t
+	r.timer = clock.At(s.cfg.Clock, t, func() {
+		r.mu.Lock()
+		if r.at.Equal(t) {
+			r.at = time.Time{}
+		}
+		r.mu.Unlock()
+		s.resend()
+	})
+}
+
+// stop forgets what was planned; nothing is planned after Service.closed is set.
+func (r *retry) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}

@@ -1,0 +1,76 @@
+package boardsync
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Over a jump of the clock the tick runs once, at its end. What was lost goes out
+// again when it is due all the same, so that a jump doesn't make a board late.
+func TestAJumpSendsAgainOnTheWay(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(l *lab){
+		"the change is lost": func(l *lab) { l.line.take() },
+		"its acknowledgement is lost": func(l *lab) {
+			y, _ := l.line.take()
+			l.board.apply(y)
+		},
+		"the content could not be read": func(l *lab) {
+			l.line.take()
+			l.content.err = errors.New("away")
+			l.clk.AfterFunc(DefaultResend+time.Second, func() { l.content.err = nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab()
+				defer l.s.Stop()
+				l.connect()
+				lose(l)
+				for at := DefaultResend; at <= 4*DefaultResend; at += DefaultResend {
+					l.clk.AfterFunc(at+time.Millisecond, func() { l.deliver() })
+				}
+				l.advance(t, 301*time.Second)
+				if !l.converged() || len(l.took) == 0 || l.took[0] > 4*DefaultResend+time.Millisecond {
+					t.Errorf("converged: %v after %v, want it within %v of a jump of 301 s", l.converged(), l.took, 4*DefaultResend)
+				}
+			})
+		})
+	}
+}
+
+// A board that never answers costs a jump of 36 hours one message a minute.
+func TestALongJumpToASilentBoard(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.connect()
+		l.advance(t, 36*time.Hour)
+		if most := int(36*time.Hour/DefaultResendMax) + 10; l.line.pushes < 100 || l.line.pushes > most {
+			t.Errorf("%d messages, want 100 to %d", l.line.pushes, most)
+		}
+	})
+}
+
+// A digest that names the revision says what a lost acknowledgement said, and the
+// history has it, once.
+func TestADigestTellsWhatALostAcknowledgementDid(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.connect()
+		y, _ := l.line.take()
+		l.board.apply(y)
+		for range 2 {
+			l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
+		}
+		if len(l.applied) != 1 || l.applied[0].Revision != l.board.rev || l.applied[0].Digest != l.board.digest() {
+			t.Errorf("the history has %+v, want that revision %d was applied, once", l.applied, l.board.rev)
+		}
+	})
+}
