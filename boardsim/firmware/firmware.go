@@ -42,7 +42,8 @@ type State struct {
 	Netloss wire.Netloss `json:"netloss"`
 	Outage  Outage       `json:"outage"`
 
-	Epoch int64 `json:"-"` // of the connection, from the hello's answer
+	Epoch  int64 `json:"-"` // of the connection, from the hello's answer
+	synced int64 // the last revision that this connection brought
 
 	Done    []Done        `json:"-"` // remembered commands, oldest first
 	Records []wire.Record `json:"-"` // waiting for upload, oldest first

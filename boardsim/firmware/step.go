@@ -193,7 +193,7 @@ func (m *machine) hello() {
 		y := m.pages[0].Sync
 		h.Partial = &wire.Partial{To: y.To, Digest: y.Digest, Page: len(m.pages)}
 	}
-	m.Epoch = 0
+	m.Epoch, m.synced = 0, 0
 	m.out = append(m.out, Effect{Kind: Publish, Channel: wire.UpHello, Payload: h})
 }
 

@@ -11,12 +11,16 @@ func (m *machine) sync() {
 	y := m.ev.Change.Sync
 	switch {
 	case y.Pages > 1 && y.To == m.Content.Revision && y.Digest == m.Content.Digest(): // all of it is here
+	case y.Snapshot && y.To < m.synced: // an old one, late: it would bring back what was revoked since [SYNC-2]
+		m.digest()
+		return
 	case y.Snapshot || y.From == m.Content.Revision && y.To != y.From:
 		ch := m.whole()
 		if ch == nil {
 			return
 		}
 		m.Content, m.pages = m.Content.Apply(ch), nil // [SYNC-1] [SYNC-2]
+		m.synced = y.To
 		m.rename()
 		m.persist(PartContent | PartCore)
 	case y.To != m.Content.Revision: // neither ours nor a repeat of ours

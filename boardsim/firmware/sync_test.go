@@ -102,6 +102,27 @@ func TestSyncOutOfOrderAsksForRepair(t *testing.T) {
 	}
 }
 
+// A snapshot that was sent twice and comes late must not bring back what was revoked
+// since. On a new connection the server may have an older one: it was restored.
+func TestALateSnapshotIsNotApplied(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	b.step(Event{Kind: Sync, Change: Prepare(wire.Sync{From: 1, To: 2, Remove: []string{"mem_1"}})})
+	old := snapshot(1, grantOf("mem_1", "p", ""))
+	b.published("")
+	b.step(Event{Kind: Sync, Change: Prepare(old)})
+	if got := len(b.published(wire.UpDigest)); b.s.Content.Revision != 2 || got != 1 {
+		t.Errorf("revision %d and %d digests after an old snapshot on the same connection, want 2 and 1", b.s.Content.Revision, got)
+	}
+	b.want("the revoked person", b.present("p", "dor_1"), "denied no_valid_grant")
+	b.step(Event{Kind: Disconnected})
+	b.online()
+	b.step(Event{Kind: Sync, Change: Prepare(old)})
+	if b.s.Content.Revision != 1 {
+		t.Errorf("revision %d after an older snapshot on a new connection, want 1: the server knows", b.s.Content.Revision)
+	}
+}
+
 func TestBoardsOfAPlaceShareTheContent(t *testing.T) {
 	t.Parallel()
 	ch := Prepare(wire.Sync{From: 1, To: 2, Upsert: []access.Grant{grantOf("mem_2", "q", "")}})
