@@ -9,6 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // What takes a right away waits for the openings in progress, see PERM-4: the
@@ -40,7 +41,7 @@ func TestChangesWaitForOpenings(t *testing.T) {
 				return err
 			},
 			"window": func() error {
-				_, err := s.places.SetPolicy("plc_a", "dor_1", place.PolicyRequest{Ref: &always, Mode: &free})
+				_, err := s.places.SetPolicy(record.By{PlaceID: "plc_a"}, "dor_1", place.PolicyRequest{Ref: &always, Mode: &free})
 				return err
 			},
 		} {

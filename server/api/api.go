@@ -48,8 +48,8 @@ type Places interface {
 	Schedule(placeID string, days int) (place.Schedule, error)
 	GateConfig(placeID string) (place.GateConfig, error)
 	Policies(placeID, doorID string) ([]place.PolicyView, error)
-	SetPolicy(placeID, doorID string, r place.PolicyRequest) (place.PolicyView, error)
-	DeletePolicies(placeID, doorID string, q place.PolicyQuery) (int, error)
+	SetPolicy(by record.By, doorID string, r place.PolicyRequest) (place.PolicyView, error)
+	DeletePolicies(by record.By, doorID string, q place.PolicyQuery) (int, error)
 }
 
 // Grants keeps the entitlements: *grant.Service.
@@ -70,9 +70,8 @@ type Grants interface {
 type Entry interface {
 	Link(token string) (entry.LinkView, error)
 	Open(ctx context.Context, token, doorID string) (entry.OpenResult, error)
-	Records(by entry.Reader, q entry.LogQuery) ([]record.Record, int, error)
+	Records(by record.By, q entry.LogQuery) ([]record.Record, int, error)
 	Events(placeID string, q record.EventQuery) ([]record.Event, int, error)
-	Changed(by entry.Reader, label, doorID, note string) error
 }
 
 // Commands carries out door commands: *command.Service.
@@ -83,7 +82,7 @@ type Commands interface {
 // Boards says how boards are, and configures them: *gateway.Gateway.
 type Boards interface {
 	Status(boardID string) board.Status
-	SetNetloss(ctx context.Context, boardID string, n board.Policy) (board.Policy, error)
+	SetNetloss(ctx context.Context, by record.By, boardID string, n board.Policy) (board.Policy, error)
 }
 
 // Other stands for every path or method that no operation has: a client must

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -55,12 +54,11 @@ func setNetloss(c *call, b gen.SetNetlossBody) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := c.api.cfg.Boards.SetNetloss(context.WithoutCancel(c.r.Context()), c.board.ID, n)
+	got, err := c.api.cfg.Boards.SetNetloss(context.WithoutCancel(c.r.Context()), c.caller(), c.board.ID, n)
 	if err != nil {
 		return nil, err
 	}
-	v := netlossView(c.board.ID, got, c.api.cfg.Boards.Status(c.board.ID).PolicyAppliedAt)
-	return v, c.changed("", fmt.Sprintf("outage policy of %s: graceSec %d, version %d", c.board.ID, v.GraceSec, v.Version))
+	return netlossView(c.board.ID, got, c.api.cfg.Boards.Status(c.board.ID).PolicyAppliedAt), nil
 }
 
 func (c *call) netlossRequest(b gen.SetNetlossBody) (board.Policy, error) {

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"fmt"
-
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/board"
@@ -42,22 +40,19 @@ func listPolicies(c *call) (any, error) {
 // setPolicy stores one; a repeat of a ref replaces.
 func setPolicy(c *call, b gen.SetPolicyBody) (any, error) {
 	w := b.Window
-	p, err := c.api.cfg.Places.SetPolicy(c.who.PlaceID, c.door.ID, place.PolicyRequest{
+	p, err := c.api.cfg.Places.SetPolicy(c.caller(), c.door.ID, place.PolicyRequest{
 		Ref: &w.Ref, Mode: &b.Mode, Week: week(w.Week), StartsAt: w.StartsAt.Ptr(), EndsAt: w.EndsAt.Ptr(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return policyView(p), c.changed(c.door.ID, "policy "+p.Ref+" "+p.Mode)
+	return policyView(p), nil
 }
 
 // deletePolicies removes by ref, by id, or all.
 func deletePolicies(c *call) (any, error) {
-	n, err := c.api.cfg.Places.DeletePolicies(c.who.PlaceID, c.door.ID,
+	n, err := c.api.cfg.Places.DeletePolicies(c.caller(), c.door.ID,
 		place.PolicyQuery{Ref: c.query.Str("ref"), PolicyID: c.query.Str("policyId")})
-	if err == nil {
-		err = c.changed(c.door.ID, fmt.Sprintf("%d policies deleted", n))
-	}
 	return gen.Deleted{Deleted: n}, err
 }
 

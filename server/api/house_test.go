@@ -24,6 +24,7 @@ import (
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store"
 )
 
@@ -99,6 +100,7 @@ type fakeBoards struct {
 	netloss  map[string]wire.Netloss
 	applied  map[string]time.Time
 	setError error
+	records  record.Keeper
 }
 
 func (f *fakeBoards) Send(_ context.Context, boardID string, c wire.Command) error {
@@ -156,7 +158,7 @@ func (f *fakeBoards) Status(boardID string) board.Status {
 	return s
 }
 
-func (f *fakeBoards) SetNetloss(_ context.Context, boardID string, n wire.Netloss) (wire.Netloss, error) {
+func (f *fakeBoards) SetNetloss(_ context.Context, by record.By, boardID string, n wire.Netloss) (wire.Netloss, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.setError != nil {
@@ -164,7 +166,8 @@ func (f *fakeBoards) SetNetloss(_ context.Context, boardID string, n wire.Netlos
 	}
 	n.Version++
 	f.netloss[boardID], f.applied[boardID] = n, f.clk.Now()
-	return n, nil
+	state := board.State{BoardID: boardID, PlaceID: by.PlaceID, FirstSeenAt: epoch, Policy: &n}
+	return n, f.records.Configured(state, record.OutagePolicy(by, boardID, n))
 }
 
 func newHouse(t *testing.T, change ...func(*Config)) *house {
@@ -215,7 +218,7 @@ func (h *house) config(st *store.Store) Config {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.boards = &fakeBoards{clk: h.clk, netloss: map[string]wire.Netloss{}, applied: map[string]time.Time{}}
+	h.boards = &fakeBoards{clk: h.clk, netloss: map[string]wire.Netloss{}, applied: map[string]time.Time{}, records: record.Keeper{Store: st}}
 	h.device = command.New(command.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, Wait: h.wait})
 	h.boards.device = h.device
 	h.t.Cleanup(h.device.Stop)

@@ -9,7 +9,7 @@ import (
 
 // listRecords lists entry records; the read itself is logged, see ENT-4.
 func listRecords(c *call) (any, error) {
-	records, total, err := c.api.cfg.Entry.Records(c.reader(), entry.LogQuery{
+	records, total, err := c.api.cfg.Entry.Records(c.caller(), entry.LogQuery{
 		SinceDays: c.query.Num("sinceDays"), Limit: c.query.Num("limit"), Offset: c.query.Num("offset")})
 	if err != nil {
 		return nil, err
@@ -17,8 +17,9 @@ func listRecords(c *call) (any, error) {
 	return list{each(records, recordView), total}, nil
 }
 
-func (c *call) reader() entry.Reader {
-	return entry.Reader{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id}
+// caller is who calls, for records and the audit log.
+func (c *call) caller() record.By {
+	return record.By{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, KeyName: c.who.KeyName, RequestID: c.id}
 }
 
 func recordView(r record.Record) gen.Record {
@@ -26,12 +27,6 @@ func recordView(r record.Record) gen.Record {
 		Method: string(r.Method), Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: orNull(r.CommandID),
 		RequestedAt: stamp.Time(r.RequestedAt), OccurredAt: stamp.Time(r.OccurredAt), RecordedAt: stamp.Time(r.RecordedAt),
 		Source: r.Source, SettledAs: orNull(string(r.SettledAs)), SettledAt: stamp.Time(r.SettledAt), Replays: int(r.Replays), Note: orNull(r.Note)}
-}
-
-// changed keeps the record of a policy operation, see CMD-8. The door is "" for
-// a board's outage policy.
-func (c *call) changed(doorID, note string) error {
-	return c.api.cfg.Entry.Changed(c.reader(), c.who.KeyName, doorID, note)
 }
 
 // getGateConfig shows the access configuration.

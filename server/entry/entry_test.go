@@ -117,7 +117,7 @@ func (h *house) membership(doors ...string) grant.Term {
 
 func (h *house) window(doorID, mode string) {
 	h.t.Helper()
-	_, err := h.places.SetPolicy("plc_a", doorID, place.PolicyRequest{Ref: ptr("always"), Mode: &mode})
+	_, err := h.places.SetPolicy(record.By{PlaceID: "plc_a"}, doorID, place.PolicyRequest{Ref: ptr("always"), Mode: &mode})
 	h.ok(err)
 }
 

@@ -10,9 +10,6 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// Reader is who reads the records or changes a policy: it goes into the audit log.
-type Reader struct{ PlaceID, KeyID, RequestID string }
-
 // LogQuery asks for entry records.
 type LogQuery struct {
 	SinceDays int // 1..30, 0 = 7
@@ -50,23 +47,10 @@ func paging(limit, offset *int) error {
 	return nil
 }
 
-// Changed keeps the record of a policy operation of an API key, and its line in
-// the audit log. label is the key's name; the door is "" for a board's outage
-// policy. Errors: the store's.
-func (s *Service) Changed(by Reader, label, doorID, note string) error {
-	now := fail.Milli(s.cfg.Clock.Now())
-	err := record.Keeper{Store: s.cfg.Store}.Add(record.Record{PlaceID: by.PlaceID, DoorID: doorID, Result: vocab.Changed, // [CMD-8]
-		Reason: vocab.Reason(vocab.API), Method: vocab.API, Actor: "api:" + by.KeyID, ActorLabel: label, RequestedAt: now, Note: note})
-	if err != nil {
-		return err
-	}
-	return s.cfg.Store.AddAudit(record.Audit{At: now, PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID, Action: "policy.changed", Detail: note})
-}
-
 // Records lists entry records, newest first, and writes who read them to the
 // audit log, separate from the list itself, see ENT-4. Errors (*fail.Error):
 // invalid_query; the store's.
-func (s *Service) Records(by Reader, q LogQuery) (list []record.Record, total int, err error) {
+func (s *Service) Records(by record.By, q LogQuery) (list []record.Record, total int, err error) {
 	if q.SinceDays == 0 {
 		q.SinceDays = defaultSince
 	}

@@ -20,7 +20,7 @@ func TestRecords(t *testing.T) {
 		_, err := h.Call(ctx, number, from)
 		h.ok(err)
 	}
-	by := entry.Reader{PlaceID: "plc_a", KeyID: "key_a", RequestID: "req_1"}
+	by := record.By{PlaceID: "plc_a", KeyID: "key_a", RequestID: "req_1"}
 	rs, total, err := h.Service.Records(by, entry.LogQuery{})
 	if err != nil || total != 2 || rs[0].Result != vocab.Denied || rs[1].ActorLabel != "010-****-5678" {
 		t.Errorf(`got %+v, %v, want no error, total = 2, rs[0].Result = vocab.Denied, rs[1].ActorLabel = "010-****-5678"`, rs, err)

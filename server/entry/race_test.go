@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store"
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
@@ -167,7 +168,7 @@ func TestRevokedWhileRead(t *testing.T) {
 func TestRevokeWaitsForOpening(t *testing.T) {
 	t.Parallel()
 	closed := func(h *house) error {
-		_, err := h.places.SetPolicy("plc_a", "dor_1", place.PolicyRequest{Ref: ptr("always"), Mode: ptr("closed")})
+		_, err := h.places.SetPolicy(record.By{PlaceID: "plc_a"}, "dor_1", place.PolicyRequest{Ref: ptr("always"), Mode: ptr("closed")})
 		return err
 	}
 	revoke := func(h *house) error {

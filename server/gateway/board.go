@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // peer is one known board: what is known of it, its live connection, and the
@@ -26,9 +27,10 @@ type peer struct {
 	main     *link // the latest connection, hello or not
 	cur      *link // the connection that said hello last [presence]
 	buffered int
-	contact  time.Time // domain time of the last contact before this connection
-	quota    bucket    // of records
-	pending  *pendingConfig
+	contact  time.Time      // domain time of the last contact before this connection
+	quota    bucket         // of records
+	pending  *pendingConfig // the latest that was sent; it may be over
+	unkept   *record.Change // confirmed, and not on disk yet
 
 	qmu     sync.Mutex
 	room    *sync.Cond
@@ -36,7 +38,8 @@ type peer struct {
 	busy    bool
 	uplinks bucket
 
-	config chan struct{} // one configuration at a time
+	config  chan struct{} // one configuration at a time
+	keeping sync.Mutex    // held while the state is written
 }
 
 // item is one uplink, or (channel "") the end of a connection.

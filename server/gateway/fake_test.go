@@ -57,6 +57,11 @@ type memRecords struct {
 
 func (t memRecords) DoorName(string) (string, error) { return "", nil }
 func (t memRecords) InsertEvent(record.Event) error  { return nil }
+func (t memRecords) InsertAudit(record.Audit) error  { return nil }
+func (t memRecords) SaveBoardState(st board.State) error {
+	t.s.states[st.BoardID] = st
+	return nil
+}
 func (t memRecords) InsertRecord(r record.Record) (bool, error) {
 	t.s.records = append(t.s.records, r)
 	return true, nil
@@ -69,6 +74,16 @@ func (s *memStore) KeepRecords(fn func(record.Tx, time.Time) error) error {
 		return s.fail
 	}
 	return fn(memRecords{s: s}, time.UnixMilli(1793502000000).Add(time.Minute))
+}
+
+// notes of the records that there are.
+func (s *memStore) notes() (out []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.records {
+		out = append(out, r.Note)
+	}
+	return out
 }
 
 func (s *memStore) broken(err error) {

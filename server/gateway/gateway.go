@@ -21,6 +21,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // Store keeps what is known of boards. server/store implements it.
@@ -30,9 +31,11 @@ type Store interface {
 	NextLife() (int64, error)
 }
 
-// Records keeps what boards recorded on site. record.Keeper is one.
+// Records keeps what boards recorded on site, and changes of their outage policies. record.Keeper is one.
 type Records interface {
 	Upload(b board.State, list []wire.Record) (fresh, bad int, err error)
+	// Configured keeps a board's state and the record of the change that it confirmed.
+	Configured(b board.State, c record.Change) error
 }
 
 // Reports takes the boards' reports. server/command implements it.

@@ -9,11 +9,13 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // pendingConfig waits for a board's answer to a configuration.
 type pendingConfig struct {
 	id   string
+	by   record.By
 	l    *link
 	sent board.Policy
 	done chan struct{}
@@ -32,9 +34,9 @@ func (p *pendingConfig) finish(err error) {
 
 // SetNetloss sets a board's outage policy, every channel named, and returns
 // what the board confirmed, with its new version. Only what the board confirms
-// is stored. Errors: board.ErrNotFound, board.ErrOffline (nothing was sent),
+// is stored, together with the record of who asked for it. Errors: board.ErrNotFound, board.ErrOffline (nothing was sent),
 // board.ErrLost, board.ErrNoAnswer, board.Refused, the context's, the store's.
-func (g *Gateway) SetNetloss(ctx context.Context, boardID string, n board.Policy) (board.Policy, error) {
+func (g *Gateway) SetNetloss(ctx context.Context, by record.By, boardID string, n board.Policy) (board.Policy, error) {
 	b := g.boards[boardID]
 	if b == nil {
 		return board.Policy{}, board.ErrNotFound
@@ -49,7 +51,12 @@ func (g *Gateway) SetNetloss(ctx context.Context, boardID string, n board.Policy
 	case <-ctx.Done():
 		return board.Policy{}, ctx.Err()
 	}
-	p, err := b.configure(n)
+	if b.owes() { // the next change would hide the one that has no record yet
+		if err := b.keepNow(); err != nil {
+			return board.Policy{}, err
+		}
+	}
+	p, err := b.configure(by, n)
 	if err != nil {
 		return board.Policy{}, err
 	}
@@ -63,15 +70,12 @@ func (g *Gateway) SetNetloss(ctx context.Context, boardID string, n board.Policy
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p.finish(err)
-	if b.pending == p {
-		b.pending = nil
-	}
+	p.finish(err) // it stays pending: a late confirmation has a record, too
 	return p.got, p.err
 }
 
 // configure sends the policy.
-func (b *peer) configure(n board.Policy) (*pendingConfig, error) {
+func (b *peer) configure(by record.By, n board.Policy) (*pendingConfig, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.live()
@@ -80,7 +84,7 @@ func (b *peer) configure(n board.Policy) (*pendingConfig, error) {
 	}
 	n.Channels = maps.Clone(n.Channels)
 	n.Version = b.st.Confirmed().Version + 1
-	p := &pendingConfig{id: id.New("cfg_", b.g.now()), l: l, sent: n, done: make(chan struct{})}
+	p := &pendingConfig{by: by, id: id.New("cfg_", b.g.now()), l: l, sent: n, done: make(chan struct{})}
 	b.pending = p
 	if !l.push(wire.DownCfg, encode(wire.Config{ID: p.id, Netloss: n, NotAfterMs: (clock.Mono() + b.g.cfg.NotAfter).Milliseconds()}), nil) {
 		b.pending = nil
@@ -98,6 +102,7 @@ func (b *peer) configured(a wire.SyncAck) {
 	if a.Result == vocab.Refused {
 		if mine {
 			p.finish(board.Refused(a.Code))
+			b.pending = nil
 		}
 		b.mu.Unlock()
 		return
@@ -111,9 +116,13 @@ func (b *peer) configured(a wire.SyncAck) {
 		return
 	}
 	b.st.Confirm(*n, b.g.now())
-	st, got := b.keep(), b.st.Confirmed()
+	got := b.st.Confirmed()
+	if mine {
+		c := record.OutagePolicy(p.by, b.id, got)
+		b.pending, b.unkept = nil, &c
+	}
 	b.mu.Unlock()
-	err := b.g.cfg.Store.SaveBoardStates([]board.State{st})
+	err := b.keepNow()
 	if err != nil {
 		b.g.save(b) // later then
 	}

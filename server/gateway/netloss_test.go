@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 type setting struct {
@@ -23,12 +25,14 @@ func (r *rig) set(ctx context.Context, id string, n wire.Netloss) chan setting {
 	out := make(chan setting, 1)
 	start := time.Now()
 	go func() {
-		got, err := r.SetNetloss(ctx, id, n)
+		got, err := r.SetNetloss(ctx, owner, id, n)
 		out <- setting{got, err, time.Since(start)}
 	}()
 	synctest.Wait()
 	return out
 }
+
+var owner = record.By{PlaceID: "plc_a", KeyID: "key_a", KeyName: "partner", RequestID: "req_1"}
 
 var somePolicy = wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open", 2: "off"}}
 
@@ -115,7 +119,14 @@ func TestNetlossUnconfirmed(t *testing.T) {
 		c := next[wire.Config](b, wire.DownCfg)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
 		if s := r.Status("brd_1"); s.Policy.Version != 1 {
-			t.Errorf("what the board has is not shown: %+v", s.Policy)
+			t.Errorf("policy %+v, want the one that the board has, version 1", s.Policy)
+		}
+		if got := r.store.notes(); !slices.Equal(got, []string{"outage policy of brd_1: graceSec 60, version 1"}) {
+			t.Errorf("records %q, want one of the late confirmation", got)
+		}
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		if got := r.store.notes(); len(got) != 1 {
+			t.Errorf("records %q, want one however often the board confirms", got)
 		}
 	})
 	bubble(t, "the caller gives up", func(t *testing.T) {
@@ -139,10 +150,17 @@ func TestNetlossUnconfirmed(t *testing.T) {
 		if x := <-res; !errors.Is(x.err, full) {
 			t.Errorf("got %+v, want x.err to be full", x)
 		}
+		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, full) {
+			t.Errorf("the next change: %v, want %v while the record of the one before is missing", x.err, full)
+		}
+		b.quiet()
+		if p, notes := r.store.state("brd_1").Policy, r.store.notes(); p != nil || len(notes) > 0 {
+			t.Errorf("stored %+v, records %q, want neither", p, notes)
+		}
 		r.store.broken(nil)
 		time.Sleep(time.Minute)
-		if n := r.store.state("brd_1").Policy; n == nil || n.Version != 1 {
-			t.Errorf("not tried again: %+v", n)
+		if p, notes := r.store.state("brd_1").Policy, r.store.notes(); p == nil || p.Version != 1 || len(notes) != 1 {
+			t.Errorf("stored %+v, records %q, want version 1 and its record once the disk is back", p, notes)
 		}
 	})
 }

@@ -67,19 +67,60 @@ func (g *Gateway) saveSome(n int) (more bool) {
 	return true
 }
 
+// write writes what is known of the boards. Nothing newer of them is written
+// meanwhile: it would be undone.
 func (g *Gateway) write(batch []*peer) error {
-	list := make([]board.State, 0, len(batch))
+	list, owing := make([]board.State, 0, len(batch)), []*peer(nil)
 	for _, b := range batch {
+		b.keeping.Lock()
 		b.mu.Lock()
-		if st := b.keep(); !st.FirstSeenAt.IsZero() {
+		st, owes := b.keep(), b.unkept != nil
+		b.mu.Unlock()
+		if owes {
+			b.keeping.Unlock()
+			owing = append(owing, b)
+			continue
+		}
+		defer b.keeping.Unlock()
+		if !st.FirstSeenAt.IsZero() {
 			list = append(list, st)
 		}
-		b.mu.Unlock()
+	}
+	for _, b := range owing {
+		if err := b.keepNow(); err != nil {
+			return err
+		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
 	return g.cfg.Store.SaveBoardStates(list)
+}
+
+// owes reports whether the record of a confirmed change isn't on disk yet.
+func (b *peer) owes() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unkept != nil
+}
+
+// keepNow writes the board's state, in one transaction with the record that it owes.
+func (b *peer) keepNow() error {
+	b.keeping.Lock()
+	defer b.keeping.Unlock()
+	b.mu.Lock()
+	st, c := b.keep(), b.unkept
+	b.mu.Unlock()
+	if c == nil {
+		return b.g.cfg.Store.SaveBoardStates([]board.State{st})
+	}
+	if err := b.g.cfg.Records.Configured(st, *c); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.unkept = nil
+	b.mu.Unlock()
+	return nil
 }
 
 // keep is what is to be stored now. Called with mu held.

@@ -24,7 +24,7 @@ func TestStop(t *testing.T) {
 		_, _ = half.Write([]byte{0x10})
 		waits := make(chan error, 1)
 		go func() {
-			_, err := r.SetNetloss(t.Context(), "brd_1", wire.Netloss{GraceSec: 1})
+			_, err := r.SetNetloss(t.Context(), owner, "brd_1", wire.Netloss{GraceSec: 1})
 			waits <- err
 		}()
 		synctest.Wait()

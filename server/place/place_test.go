@@ -1,6 +1,7 @@
 package place_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -8,8 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
 
@@ -27,8 +30,65 @@ func newHouse(t *testing.T) *house {
 
 func ptr[T any](v T) *T { return &v }
 
+var owner = record.By{PlaceID: "plc_a", KeyID: "key_a", KeyName: "partner", RequestID: "req_1"}
+
 func policy(ref, mode string) place.PolicyRequest {
 	return place.PolicyRequest{Ref: &ref, Mode: &mode}
+}
+
+// noAudit is a store whose disk fails with the last write of a change.
+type noAudit struct {
+	place.Store
+	err error
+}
+
+func (s noAudit) ChangePlace(fn func(place.Tx) error) error {
+	return s.Store.ChangePlace(func(tx place.Tx) error { return fn(noAuditTx{tx, s.err}) })
+}
+
+type noAuditTx struct {
+	place.Tx
+	err error
+}
+
+func (t noAuditTx) InsertAudit(record.Audit) error { return t.err }
+
+// A policy and the record of who changed it are one write: what fails with the
+// record leaves the policy as it was.
+func TestPolicyAndItsRecord(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, err := h.SetPolicy(owner, "dor_1", policy("always", "free"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rev, full := h.Digest("plc_a"), errors.New("disk full")
+	failing := place.New(place.Config{Clock: h.Clock, Store: noAudit{h.Store, full}})
+	if _, err := failing.SetPolicy(owner, "dor_1", policy("always", "closed")); !errors.Is(err, full) {
+		t.Errorf("a policy whose record can't be written: %v, want %v", err, full)
+	}
+	if n, err := failing.DeletePolicies(owner, "dor_1", place.PolicyQuery{}); !errors.Is(err, full) {
+		t.Errorf("deleted %d policies although the record can't be written: %v, want %v", n, err, full)
+	}
+	if now := h.Digest("plc_a"); now != rev || h.mode(t) != "free" {
+		t.Errorf("revision %d and mode %s after both failed, want %d and free", now, h.mode(t), rev)
+	}
+	if n, err := h.DeletePolicies(owner, "dor_1", place.PolicyQuery{}); n != 1 || err != nil {
+		t.Errorf("deleted %d policies, %v, want 1", n, err)
+	}
+	list, _, err := h.Records("plc_a", epoch, 10, 0)
+	if err != nil || len(list) != 2 || list[0].Note != "1 policies deleted" || list[1].Note != "policy always free" {
+		t.Errorf("records %+v, %v, want the policy that was set and its deletion", list, err)
+	}
+	for _, r := range list {
+		if r.Result != vocab.Changed || r.DoorID != "dor_1" || r.Actor != "api:key_a" || r.ActorLabel != "partner" {
+			t.Errorf("record %+v, want one of dor_1 that names the key", r)
+		}
+	}
+	audits, _, err := h.Audits("plc_a", 10, 0)
+	if err != nil || len(audits) != 2 || audits[0].Action != "policy.changed" || audits[0].RequestID != "req_1" {
+		t.Errorf("audit log %+v, %v, want two changes of the request req_1", audits, err)
+	}
 }
 
 func (h *house) mode(t *testing.T) string {
@@ -53,7 +113,7 @@ func TestPolicies(t *testing.T) {
 	h := newHouse(t)
 	set := func(r place.PolicyRequest) place.PolicyView {
 		t.Helper()
-		p, err := h.SetPolicy("plc_a", "dor_1", r)
+		p, err := h.SetPolicy(owner, "dor_1", r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +168,7 @@ func TestPolicies(t *testing.T) {
 		want int
 	}{{place.PolicyQuery{PolicyID: "pol_x"}, 0}, {place.PolicyQuery{Ref: "always", PolicyID: c.ID}, 0}, {place.PolicyQuery{PolicyID: c.ID}, 1},
 		{place.PolicyQuery{Ref: "always"}, 1}, {place.PolicyQuery{}, 1}, {place.PolicyQuery{}, 0}} {
-		if n, err := h.DeletePolicies("plc_a", "dor_1", tt.q); n != tt.want || err != nil {
+		if n, err := h.DeletePolicies(owner, "dor_1", tt.q); n != tt.want || err != nil {
 			t.Errorf("%+v: %d, %v", tt.q, n, err)
 		}
 		h.Digest("plc_a")
@@ -138,25 +198,25 @@ func TestPolicyRefuses(t *testing.T) {
 		"no start":     {custom(func(r *place.PolicyRequest) { r.EndsAt = &epoch }), fail.MissingField},
 		"reversed":     {custom(func(r *place.PolicyRequest) { r.StartsAt, r.EndsAt = &epoch, &epoch }), fail.InvalidPeriod},
 	} {
-		if _, err := h.SetPolicy("plc_a", "dor_1", tt.r); fail.CodeOf(err) != tt.want {
+		if _, err := h.SetPolicy(owner, "dor_1", tt.r); fail.CodeOf(err) != tt.want {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
 	for _, door := range []string{"dor_b", "dor_x", "brd_1"} {
-		_, err1 := h.SetPolicy("plc_a", door, policy("always", "free"))
+		_, err1 := h.SetPolicy(owner, door, policy("always", "free"))
 		_, err2 := h.Service.Policies("plc_a", door)
-		_, err3 := h.DeletePolicies("plc_a", door, place.PolicyQuery{})
+		_, err3 := h.DeletePolicies(owner, door, place.PolicyQuery{})
 		for _, err := range []error{err1, err2, err3} {
 			if fail.CodeOf(err) != fail.DeviceNotFound {
 				t.Errorf("%s: got %v, want fail.CodeOf(err) = fail.DeviceNotFound", door, err)
 			}
 		}
 	}
-	if _, err := h.DeletePolicies("plc_a", "dor_1", place.PolicyQuery{Ref: "x"}); fail.CodeOf(err) != fail.InvalidQuery {
+	if _, err := h.DeletePolicies(owner, "dor_1", place.PolicyQuery{Ref: "x"}); fail.CodeOf(err) != fail.InvalidQuery {
 		t.Errorf("delete: %v", err)
 	}
 	for i := range 21 {
-		_, err := h.SetPolicy("plc_a", "dor_1", custom(func(r *place.PolicyRequest) {
+		_, err := h.SetPolicy(owner, "dor_1", custom(func(r *place.PolicyRequest) {
 			r.StartsAt, r.EndsAt = ptr(epoch.Add(time.Duration(i)*time.Hour)), ptr(epoch.Add(time.Duration(i+1)*time.Hour))
 		}))
 		if want := map[bool]string{true: fail.RuleViolated}[i == 20]; fail.CodeOf(err) != want {

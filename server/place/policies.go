@@ -9,6 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // maxCustom is how many custom policies a door may have.
@@ -53,7 +54,8 @@ func views(ps []Policy, hours access.Hours, doorID string, now time.Time) []Poli
 // replaces, an equal one changes nothing, see CMD-8. Errors: device_not_found,
 // missing_field, invalid_field, invalid_period, rule_violated (the 21st custom
 // one); the store's.
-func (s *Service) SetPolicy(placeID, doorID string, r PolicyRequest) (PolicyView, error) {
+func (s *Service) SetPolicy(by record.By, doorID string, r PolicyRequest) (PolicyView, error) {
+	placeID := by.PlaceID
 	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
 		return PolicyView{}, err
 	}
@@ -78,7 +80,10 @@ func (s *Service) SetPolicy(placeID, doorID string, r PolicyRequest) (PolicyView
 				out = v
 			}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return record.KeepChange(tx, record.Change{By: by, DoorID: doorID, Note: "policy " + stored.Ref + " " + stored.Mode}, tx.Now())
 	})
 	return out, err
 }
@@ -134,7 +139,8 @@ func equalWeeks(a, b access.Week) bool {
 
 // DeletePolicies removes policies and says how many. Errors: device_not_found,
 // invalid_query (ref); the store's.
-func (s *Service) DeletePolicies(placeID, doorID string, q PolicyQuery) (deleted int, err error) {
+func (s *Service) DeletePolicies(by record.By, doorID string, q PolicyQuery) (deleted int, err error) {
+	placeID := by.PlaceID
 	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
 		return 0, err
 	}
@@ -152,10 +158,12 @@ func (s *Service) DeletePolicies(placeID, doorID string, q PolicyQuery) (deleted
 				drop = append(drop, x)
 			}
 		}
-		if deleted = len(drop); deleted == 0 {
-			return nil
+		if deleted = len(drop); deleted > 0 {
+			if err := tx.SavePolicies("policy", placeID, nil, drop); err != nil {
+				return err
+			}
 		}
-		return tx.SavePolicies("policy", placeID, nil, drop)
+		return record.KeepChange(tx, record.Change{By: by, DoorID: doorID, Note: fmt.Sprintf("%d policies deleted", deleted)}, tx.Now())
 	})
 	return deleted, err
 }

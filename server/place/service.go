@@ -5,6 +5,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // Store is what places need. Rows that are not there: fail.ErrNotFound.
@@ -20,6 +21,7 @@ type Store interface {
 // Tx is a transaction of the store. SavePlace, SavePolicies and SaveDoor raise
 // the place's revision when what boards know has changed.
 type Tx interface {
+	record.Tx // what a change of a policy leaves behind
 	Now() time.Time
 	Place(id string) (Place, error)
 	Door(id string) (Door, error)

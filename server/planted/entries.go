@@ -204,6 +204,10 @@ func (t recordTx) InsertRecord(r record.Record) (bool, error) {
 				return false, err
 			}
 		}
+	case "policies-not-recorded":
+		if r.Result == vocab.Changed {
+			return false, nil
+		}
 	case "record-dedupe-gone":
 		r.Dedupe += strconv.FormatInt(again.Add(1), 10)
 	case "buffered-records-dated-now":
@@ -268,11 +272,4 @@ func (d doorman) Link(token string) (entry.LinkView, error) {
 		v.Doors = nil
 	}
 	return v, err
-}
-
-func (d doorman) Changed(by entry.Reader, label, doorID, note string) error {
-	if d.name == "policies-not-recorded" {
-		return nil
-	}
-	return d.Entry.Changed(by, label, doorID, note)
 }

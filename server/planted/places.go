@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/gateway"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // placeStore decorates what hours and windows are kept in.
@@ -32,6 +33,10 @@ func (s placeStore) ChangePlace(fn func(tx place.Tx) error) error {
 type placeTx struct {
 	place.Tx
 	name string
+}
+
+func (t placeTx) InsertRecord(r record.Record) (bool, error) {
+	return recordTx{t.Tx, t.name}.InsertRecord(r)
 }
 
 func (t placeTx) SavePlace(op string, p, old place.Place) error {

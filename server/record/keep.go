@@ -7,6 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -30,6 +31,8 @@ type Tx interface {
 	SettleRecord(recordID string, settledAs vocab.Result, at time.Time) error
 	InsertEvent(e Event) error
 	CountUse(permitID string, at time.Time) error
+	InsertAudit(a Audit) error
+	SaveBoardState(b board.State) error
 }
 
 // Credited is a grant as a record needs it.

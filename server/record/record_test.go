@@ -23,6 +23,8 @@ type memTx struct {
 	records  []Record
 	events   []Event
 	uses     int
+	states   int
+	audits   []Audit
 	credited Credited
 	fail     error
 }
@@ -32,6 +34,8 @@ func (t *memTx) DoorName(string) (string, error)                { return "Front"
 func (t *memTx) Credited(string, string) (Credited, error)      { return t.credited, nil }
 func (t *memTx) InsertEvent(e Event) error                      { t.events = append(t.events, e); return nil }
 func (t *memTx) CountUse(string, time.Time) error               { t.uses++; return nil }
+func (t *memTx) InsertAudit(a Audit) error                      { t.audits = append(t.audits, a); return t.fail }
+func (t *memTx) SaveBoardState(board.State) error               { t.states++; return nil }
 
 func (t *memTx) InsertRecord(r Record) (bool, error) {
 	for _, have := range t.records {

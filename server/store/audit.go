@@ -7,13 +7,16 @@ import (
 
 // AddAudit writes one line of the audit log.
 func (s *Store) AddAudit(a record.Audit) error {
-	return s.write(func(tx *Tx) error {
-		if a.At.IsZero() {
-			a.At = tx.Now
-		}
-		return wrap(tx.q.InsertAudit(ctx, db.InsertAuditParams{At: a.At.UnixMilli(), PlaceID: a.PlaceID, KeyID: a.KeyID,
-			RequestID: a.RequestID, Action: a.Action, Detail: a.Detail, Count: int64(a.Count)}))
-	})
+	return s.write(func(tx *Tx) error { return tx.InsertAudit(a) })
+}
+
+// InsertAudit implements record.Tx.
+func (t *Tx) InsertAudit(a record.Audit) error {
+	if a.At.IsZero() {
+		a.At = t.Now
+	}
+	return wrap(t.q.InsertAudit(ctx, db.InsertAuditParams{At: a.At.UnixMilli(), PlaceID: a.PlaceID, KeyID: a.KeyID,
+		RequestID: a.RequestID, Action: a.Action, Detail: a.Detail, Count: int64(a.Count)}))
 }
 
 func auditOf(r db.Audit, err error) (record.Audit, error) {

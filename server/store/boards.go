@@ -50,21 +50,25 @@ func boardStateOf(r db.BoardStatesRow, err error) (board.State, error) {
 // SaveBoardStates keeps what is known of boards that have said hello, all in one transaction.
 func (s *Store) SaveBoardStates(list []board.State) error {
 	return s.write(func(tx *Tx) error {
-		q := tx.q
 		for _, b := range list {
-			var netloss sql.NullString
-			if b.Policy != nil {
-				netloss = text(jsonText(b.Policy))
-			}
-			if err := q.PutBoardState(ctx, db.PutBoardStateParams{BoardID: b.BoardID, FirstSeenAt: b.FirstSeenAt.UnixMilli(),
-				Since: b.Since.UnixMilli(), LastSeenAt: b.LastSeenAt.UnixMilli(), Online: b.Online, AppliedRevision: b.AppliedRevision,
-				Digest: b.Digest, AppliedAt: toNull(b.AppliedAt), Netloss: netloss, NetlossAppliedAt: toNull(b.PolicyAppliedAt),
-				Standings: jsonText(b.Standings), Dropped: int64(b.Dropped)}); err != nil {
+			if err := tx.SaveBoardState(b); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// SaveBoardState implements record.Tx.
+func (t *Tx) SaveBoardState(b board.State) error {
+	var netloss sql.NullString
+	if b.Policy != nil {
+		netloss = text(jsonText(b.Policy))
+	}
+	return wrap(t.q.PutBoardState(ctx, db.PutBoardStateParams{BoardID: b.BoardID, FirstSeenAt: b.FirstSeenAt.UnixMilli(),
+		Since: b.Since.UnixMilli(), LastSeenAt: b.LastSeenAt.UnixMilli(), Online: b.Online, AppliedRevision: b.AppliedRevision,
+		Digest: b.Digest, AppliedAt: toNull(b.AppliedAt), Netloss: netloss, NetlossAppliedAt: toNull(b.PolicyAppliedAt),
+		Standings: jsonText(b.Standings), Dropped: int64(b.Dropped)}))
 }
 
 // RotateBoard gives a board its next password: make derives it from the

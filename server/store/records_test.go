@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -10,6 +11,50 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/record"
 )
+
+// noAudit fails with the last write of a change.
+type noAudit struct{ *Store }
+
+func (s noAudit) KeepRecords(fn func(record.Tx, time.Time) error) error {
+	return s.Store.KeepRecords(func(tx record.Tx, now time.Time) error { return fn(noAuditTx{tx}, now) })
+}
+
+type noAuditTx struct{ record.Tx }
+
+var errFull = errors.New("disk full")
+
+func (noAuditTx) InsertAudit(record.Audit) error { return errFull }
+
+// What a board confirmed of its outage policy and the record of who asked for it
+// are one write.
+func TestOutagePolicyAndItsRecord(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	confirmed := board.State{BoardID: "brd_a", PlaceID: "plc_a", FirstSeenAt: epoch, Policy: &board.Policy{GraceSec: 60, Version: 1}}
+	c := record.OutagePolicy(record.By{PlaceID: "plc_a", KeyID: "key_a"}, "brd_a", *confirmed.Policy)
+	for _, tc := range []struct {
+		store record.Store
+		want  error
+		kept  int
+	}{{noAudit{s}, errFull, 0}, {s, nil, 1}} {
+		if err := (record.Keeper{Store: tc.store}).Configured(confirmed, c); !errors.Is(err, tc.want) {
+			t.Errorf("error %v, want %v", err, tc.want)
+		}
+		list, n, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
+		if err != nil || n != tc.kept || n == 1 && list[0].Note != "outage policy of brd_a: graceSec 60, version 1" {
+			t.Errorf("records %+v, %v, want %d", list, err, tc.kept)
+		}
+		states, err := s.BoardStates()
+		if err != nil || len(states) == 0 {
+			t.Fatalf("%d boards, %v, want those of the world", len(states), err)
+		}
+		for _, b := range states {
+			if got, want := b.Policy != nil, tc.kept == 1 && b.BoardID == "brd_a"; got != want {
+				t.Errorf("outage policy of %s is there: %t, want %t", b.BoardID, got, want)
+			}
+		}
+	}
+}
 
 // A board's record is the same when board, sequence and time are, see OFF-4.
 func TestBoardRecordsOnce(t *testing.T) {
