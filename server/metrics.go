@@ -130,7 +130,7 @@ func (m *metrics) watchBroker(g *gateway.Gateway, w *world.World) {
 		reasons[why] = of(func(c gateway.Counts) int64 { return c.Dropped[why] })
 	}
 	m.family("doorlab_board_messages_dropped_total", "What boards said and the server dropped: before hello, without meaning, on a forbidden topic, retained, "+
-		"too large, a report on no command of the board or with a result that doesn't exist, a record that can't be kept or is beyond the board's quota.", "reason", reasons)
+		"too large, a report on no command of the board or with a result that doesn't exist, a record that can't be kept or is beyond the board's quota, and the permit of a record that the board can't have opened by (the record is kept).", "reason", reasons)
 	m.counter("doorlab_board_messages_sent_total", "Messages to boards.", "", "", of(func(c gateway.Counts) int64 { return c.Down }))
 	m.counter("doorlab_board_messages_unsent_total", "Messages that didn't reach a board's connection: it had ended, or the board reads too slowly.", "", "",
 		of(func(c gateway.Counts) int64 { return c.DownDropped }))

@@ -20,11 +20,12 @@ const (
 	dropUnknown   = "unknown_command" // a report on no command of this board
 	dropMisfit    = "misfit"          // a report with a result or code that doesn't exist
 	dropRecord    = "bad_record"      // a record that can never be kept
+	dropCredit    = "bad_credit"      // a permit that the board can't have opened by; its record is kept without it
 	dropQuota     = "record_quota"    // records beyond the quota; not acknowledged, they may come again
 )
 
 // DropReasons are all of them.
-var DropReasons = []string{dropEarly, dropGarbage, dropForbidden, dropRetained, dropOversized, dropUnknown, dropMisfit, dropRecord, dropQuota}
+var DropReasons = []string{dropEarly, dropGarbage, dropForbidden, dropRetained, dropOversized, dropUnknown, dropMisfit, dropRecord, dropCredit, dropQuota}
 
 // drops counts what was dropped, by reason.
 type drops struct {

@@ -31,10 +31,12 @@ func TestDropsHaveReasons(t *testing.T) {
 		b.say(wire.UpAck, `{"type":"sync","revision":9007199254740992}`)
 		bad := onsite(1)
 		bad.At = 1
-		b.say(wire.UpRec, wire.Records{Records: []wire.Record{bad}})
+		foreign := onsite(2)
+		foreign.GrantID = "pmt_of_another"
+		b.say(wire.UpRec, wire.Records{Records: []wire.Record{bad, foreign}})
 		b.Publish(wire.Topic("brd_2", wire.UpState), 0, false, "{}").Wait()
 		synctest.Wait()
-		want := map[string]int64{dropEarly: 1, dropUnknown: 3, dropMisfit: 1, dropGarbage: 2, dropRecord: 1, dropForbidden: 1}
+		want := map[string]int64{dropEarly: 1, dropUnknown: 3, dropMisfit: 1, dropGarbage: 2, dropRecord: 1, dropCredit: 1, dropForbidden: 1}
 		if got := r.Status("brd_1").Drops; !maps.Equal(got, want) {
 			t.Errorf("of the board: %v, want %v", got, want)
 		}

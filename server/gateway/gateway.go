@@ -33,7 +33,7 @@ type Store interface {
 
 // Records keeps what boards recorded on site, and changes of their outage policies. record.Keeper is one.
 type Records interface {
-	Upload(b board.State, list []wire.Record) (fresh, bad int, err error)
+	Upload(b board.State, list []wire.Record) (record.Uploaded, error)
 	// Configured keeps a board's state and the record of the change that it confirmed.
 	Configured(b board.State, c record.Change) error
 }

@@ -239,18 +239,21 @@ func (b *peer) records(l *link, payload []byte) error {
 		b.drop(dropQuota, wire.UpRec, "records", len(batch.Records))
 		return nil // not acknowledged: they may come again later
 	}
-	fresh, bad, err := g.cfg.Records.Upload(st, batch.Records)
+	kept, err := g.cfg.Records.Upload(st, batch.Records)
 	if err != nil {
 		g.cfg.Log.Warn("records", "board", b.id, "error", err)
 		return nil // not acknowledged: they come again
 	}
-	g.count.badRecords.Add(int64(bad))
-	g.count.records.Add(int64(fresh))
-	if bad > 0 {
-		b.drop(dropRecord, wire.UpRec, "records", bad)
+	g.count.badRecords.Add(int64(kept.Bad))
+	g.count.records.Add(int64(kept.Fresh))
+	if kept.Bad > 0 {
+		b.drop(dropRecord, wire.UpRec, "records", kept.Bad)
+	}
+	if kept.Uncredited > 0 {
+		b.drop(dropCredit, wire.UpRec, "grantId", kept.Uncredited)
 	}
 	b.mu.Lock()
-	b.quota.left -= float64(fresh)
+	b.quota.left -= float64(kept.Fresh)
 	b.st.Dropped = max(b.st.Dropped, batch.Dropped)
 	b.buffered = max(0, b.buffered-len(batch.Records))
 	b.mu.Unlock()

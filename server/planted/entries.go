@@ -250,7 +250,7 @@ func (s recordStore) KeepRecords(fn func(tx record.Tx, now time.Time) error) err
 // uploads loses records of boards.
 type uploads struct{ gateway.Records }
 
-func (u uploads) Upload(b board.State, list []wire.Record) (int, int, error) {
+func (u uploads) Upload(b board.State, list []wire.Record) (record.Uploaded, error) {
 	if len(list) > 1 {
 		list = list[1:]
 	}

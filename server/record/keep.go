@@ -36,7 +36,11 @@ type Tx interface {
 }
 
 // Credited is a grant as a record needs it.
-type Credited struct{ Kind, Phone, ExternalRef string }
+type Credited struct {
+	Phone, ExternalRef   string
+	Terms                access.Grant // as boards know them
+	CreatedAt, UpdatedAt time.Time    // equal: its terms never changed
+}
 
 // Keep writes a record and what follows from it: the event, and the use of a
 // credited permit. A record that is there already changes nothing.
@@ -118,7 +122,7 @@ func follow(tx Tx, r Record, late bool, now time.Time) (err error) {
 func events(r Record, c Credited, late bool) []Event {
 	e := Event{PlaceID: r.PlaceID, DoorID: r.DoorID, DoorName: r.DoorName, Result: r.Result, Reason: r.Reason, Method: r.Method,
 		Actor: r.Actor, ActorLabel: r.ActorLabel, RecordID: r.ID, OccurredAt: r.OccurredAt, RecordedAt: r.RecordedAt, Late: late}
-	if c.Kind == access.KindPermit {
+	if c.Terms.Kind == access.KindPermit {
 		e.PermitID, e.ExternalRef = r.GrantID, c.ExternalRef
 	}
 	switch r.Result {

@@ -23,20 +23,31 @@ func (k Keeper) Add(r Record) error {
 	})
 }
 
+// Uploaded says what became of a batch.
+type Uploaded struct {
+	Fresh      int // that weren't there yet
+	Bad        int // that can never be kept
+	Uncredited int // of the fresh ones, kept without the grant that they name
+}
+
 // Upload keeps a batch of a board's on-site records in one transaction, each
-// once. b.LastSeenAt is its last contact before this connection. It returns how many were new, and how many can never be kept.
-// Errors: the store's; nothing is kept then.
-func (k Keeper) Upload(b board.State, list []wire.Record) (fresh, bad int, err error) {
+// once. b.LastSeenAt is its last contact before this connection. Errors: the
+// store's; nothing is kept then.
+func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error) {
 	err = k.Store.KeepRecords(func(tx Tx, now time.Time) error {
+		u = Uploaded{}
 		for _, r := range list {
 			if !acceptable(b, r, now) {
-				bad++
+				u.Bad++
 				continue
 			}
-			var c Credited
+			c, credited := Credited{}, true
 			if r.GrantID != "" {
 				if c, err = tx.Credited(r.GrantID, b.PlaceID); err != nil {
 					return err
+				}
+				if credited = r.Result != vocab.Opened || usable(c, r); !credited {
+					r.GrantID, c = "", Credited{}
 				}
 			}
 			ok, err := Keep(tx, onsite(b, r, c), now)
@@ -44,12 +55,32 @@ func (k Keeper) Upload(b board.State, list []wire.Record) (fresh, bad int, err e
 				return err
 			}
 			if ok {
-				fresh++
+				u.Fresh++
+				if !credited {
+					u.Uncredited++
+				}
 			}
 		}
 		return nil
 	})
-	return fresh, bad, err
+	return u, err
+}
+
+// olderContent is how long a board may decide by terms that have changed: as long
+// as it may decide without the server, on a clock that may be ahead.
+const olderContent = time.Duration(access.OutageLimitMs)*time.Millisecond + recordsAfter
+
+// usable reports whether a board can have opened by a grant. It knows the grant's
+// terms and goes by the clock that dates the record, so door and time must fit;
+// they can't be checked if the terms have changed since.
+func usable(c Credited, r wire.Record) bool {
+	if c.Terms.ID == "" || r.Reason != vocab.Reason(vocab.Onsite) {
+		return false
+	}
+	if !c.UpdatedAt.Equal(c.CreatedAt) && c.UpdatedAt.UnixMilli() > r.At-olderContent.Milliseconds() {
+		return true
+	}
+	return c.Terms.Opens(r.DoorID) && c.Terms.ValidAt(r.At)
 }
 
 // Bounds of a record's time: a board's clock is not believed beyond them.

@@ -103,7 +103,7 @@ func TestKeepFailsWithTheStore(t *testing.T) {
 // Which events follow from a record, and what counts as a use of a permit.
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	permit, member := Credited{Kind: access.KindPermit, ExternalRef: "ref"}, Credited{Kind: access.KindMembership}
+	permit, member := Credited{Terms: access.Grant{Kind: access.KindPermit}, ExternalRef: "ref"}, Credited{Terms: access.Grant{Kind: access.KindMembership}}
 	for _, tc := range []struct {
 		result   vocab.Result
 		grant    string
@@ -130,7 +130,7 @@ func TestFollow(t *testing.T) {
 			t.Errorf("%s by %q: events %q, %d uses, want %q, %d", tc.result, tc.grant, tx.kinds(), tx.uses, tc.want, tc.uses)
 		}
 		for _, e := range tx.events {
-			if wantPermit := tc.credited.Kind == access.KindPermit; (e.PermitID != "") != wantPermit || e.ExternalRef != tc.credited.ExternalRef || e.Late {
+			if wantPermit := tc.credited.Terms.Kind == access.KindPermit; (e.PermitID != "") != wantPermit || e.ExternalRef != tc.credited.ExternalRef || e.Late {
 				t.Errorf("%s by %q: %+v, want the permit named = %t", tc.result, tc.grant, e, wantPermit)
 			}
 		}
@@ -199,9 +199,52 @@ func TestAcceptable(t *testing.T) {
 		r := good()
 		tc.change(&r)
 		tx := &memTx{}
-		fresh, bad, err := Keeper{tx}.Upload(brd, []wire.Record{r, r})
-		if want := map[bool][2]int{true: {1, 0}, false: {0, 2}}[tc.ok]; err != nil || fresh != want[0] || bad != want[1] {
-			t.Errorf("%s: %d new, %d bad, %v, want %v", name, fresh, bad, err, want)
+		got, err := Keeper{tx}.Upload(brd, []wire.Record{r, r})
+		if want := map[bool][2]int{true: {1, 0}, false: {0, 2}}[tc.ok]; err != nil || got.Fresh != want[0] || got.Bad != want[1] {
+			t.Errorf("%s: %+v, %v, want %d new and %d bad", name, got, err, want[0], want[1])
+		}
+	}
+}
+
+// A board is believed the use of a permit that it can have opened by. Every other
+// opening is kept without one.
+func TestCreditOfABoard(t *testing.T) {
+	t.Parallel()
+	made := noon.Add(-20 * 24 * time.Hour)
+	terms := access.Grant{ID: "pmt_1", Kind: access.KindPermit, Doors: []string{"dor_1"}, StartsAt: noon.UnixMilli(), EndsAt: noon.Add(time.Hour).UnixMilli()}
+	since := noon.Add(-37 * time.Hour) // a board may open by what was true then
+	for name, tc := range map[string]struct {
+		change func(c *Credited, r *wire.Record)
+		uses   int
+	}{
+		"its door, in its period":    {func(*Credited, *wire.Record) {}, 1},
+		"the last moment":            {func(_ *Credited, r *wire.Record) { r.At = noon.Add(time.Hour).UnixMilli() - 1 }, 1},
+		"its end":                    {func(_ *Credited, r *wire.Record) { r.At = noon.Add(time.Hour).UnixMilli() }, 0},
+		"before its period":          {func(_ *Credited, r *wire.Record) { r.At-- }, 0},
+		"another door":               {func(c *Credited, _ *wire.Record) { c.Terms.Doors = []string{"dor_2"} }, 0},
+		"another door, long changed": {func(c *Credited, _ *wire.Record) { c.Terms.Doors, c.UpdatedAt = []string{"dor_2"}, since }, 0},
+		"another door, just changed": {func(c *Credited, _ *wire.Record) {
+			c.Terms.Doors, c.UpdatedAt = []string{"dor_2"}, since.Add(time.Millisecond)
+		}, 1},
+		"revoked long ago":       {func(c *Credited, _ *wire.Record) { c.Terms.Revoked, c.UpdatedAt = true, since }, 0},
+		"revoked in the outage":  {func(c *Credited, _ *wire.Record) { c.Terms.Revoked, c.UpdatedAt = true, noon.Add(-35*time.Hour) }, 1},
+		"a free window":          {func(_ *Credited, r *wire.Record) { r.Reason = vocab.FreeWindow }, 0},
+		"no permit of the place": {func(c *Credited, _ *wire.Record) { *c = Credited{} }, 0},
+	} {
+		c, r := Credited{Phone: "01099998888", Terms: terms, CreatedAt: made, UpdatedAt: made}, good()
+		r.GrantID = "pmt_1"
+		tc.change(&c, &r)
+		tx := &memTx{credited: c}
+		got, err := Keeper{tx}.Upload(brd, []wire.Record{r})
+		if want := (Uploaded{Fresh: 1, Uncredited: 1 - tc.uses}); err != nil || got != want || tx.uses != tc.uses {
+			t.Errorf("%s: %+v, %d uses, %v, want %+v and %d uses", name, got, tx.uses, err, want, tc.uses)
+		}
+		if len(tx.records) != 1 {
+			t.Fatalf("%s: %d records, want the opening", name, len(tx.records))
+		}
+		want := map[int][2]string{0: {"", "010-****-1234"}, 1: {"pmt_1", "010-****-8888"}}[tc.uses]
+		if k := tx.records[0]; k.GrantID != want[0] || k.ActorLabel != want[1] {
+			t.Errorf("%s: record of grant %q, shown as %s, want %q and %s", name, k.GrantID, k.ActorLabel, want[0], want[1])
 		}
 	}
 }
@@ -232,7 +275,7 @@ func FuzzUpload(f *testing.F) {
 	f.Add(int64(1), int64(1), "dor_1", string(vocab.Denied), string(vocab.Expired), "pmt_1", "01x", "x1234")
 	f.Fuzz(func(t *testing.T, seq, at int64, door, result, reason, grant, head, tail string) {
 		tx := &memTx{}
-		_, _, err := Keeper{tx}.Upload(brd, []wire.Record{{Seq: seq, At: at, DoorID: door, Result: vocab.Result(result), Reason: vocab.Reason(reason), GrantID: grant, PhoneHead: head, PhoneTail: tail}})
+		_, err := Keeper{tx}.Upload(brd, []wire.Record{{Seq: seq, At: at, DoorID: door, Result: vocab.Result(result), Reason: vocab.Reason(reason), GrantID: grant, PhoneHead: head, PhoneTail: tail}})
 		if err != nil {
 			t.Fatal(err)
 		}

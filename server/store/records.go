@@ -23,8 +23,11 @@ func (t *Tx) DoorName(doorID string) (string, error) {
 
 // Credited implements record.Tx.
 func (t *Tx) Credited(grantID, placeID string) (record.Credited, error) {
-	g, err := none(t.q.Credited(ctx, grantID, placeID))
-	return record.Credited{Kind: g.Kind, Phone: g.Phone, ExternalRef: g.ExternalRef.String}, err
+	g, err := none(grantOf(t.q.Grant(ctx, grantID)))
+	if err != nil || g.PlaceID != placeID {
+		return record.Credited{}, err
+	}
+	return record.Credited{Phone: g.Phone, ExternalRef: g.ExternalRef, Terms: g.Content(""), CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}, nil
 }
 
 // InsertRecord implements record.Tx.

@@ -22,23 +22,6 @@ func (q *Queries) CountUse(ctx context.Context, at sql.NullInt64, iD string) err
 	return err
 }
 
-const credited = `-- name: Credited :one
-SELECT kind, phone, external_ref FROM grants WHERE id = ? AND place_id = ?
-`
-
-type CreditedRow struct {
-	Kind        string
-	Phone       string
-	ExternalRef sql.NullString
-}
-
-func (q *Queries) Credited(ctx context.Context, iD string, placeID string) (CreditedRow, error) {
-	row := q.db.QueryRowContext(ctx, credited, iD, placeID)
-	var i CreditedRow
-	err := row.Scan(&i.Kind, &i.Phone, &i.ExternalRef)
-	return i, err
-}
-
 const forgetGrants = `-- name: ForgetGrants :execrows
 DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < ?1
 	ORDER BY g.leaves_at LIMIT ?2)

@@ -29,9 +29,6 @@ SELECT * FROM grants WHERE place_id = ? AND phone = ? AND kind = ? AND source = 
 -- name: GrantsByID :many
 SELECT * FROM grants WHERE id IN (sqlc.slice('ids')) ORDER BY created_at DESC, id DESC;
 
--- name: Credited :one
-SELECT kind, phone, external_ref FROM grants WHERE id = ? AND place_id = ?;
-
 -- name: CountUse :exec
 UPDATE grants SET use_count = use_count + 1,
 	first_used_at = CASE WHEN first_used_at IS NULL OR first_used_at > sqlc.arg(at) THEN sqlc.arg(at) ELSE first_used_at END
