@@ -136,7 +136,7 @@ func Auth3(v *View) Verdict {
 			t.bad(c.Event, "exchange %d of one address within 60 s was taken", len(recent))
 		}
 	}
-	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s exchanges, at most %s of an address in 60 s, %s refused", count(t.checked), count(most), count(refused)))
+	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", count(t.checked), count(most), count(refused)))
 }
 
 // Auth5 judges AUTH-5: 15 minutes after a key was refused for good none of its
@@ -154,7 +154,7 @@ func Auth5(v *View) Verdict {
 			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[k.key]))
 		}
 	}
-	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with tokens of %s revoked keys", count(t.checked), count(len(revoked))))
+	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with tokens of %s revoked keys, none served too late", count(t.checked), count(len(revoked))))
 }
 
 // Auth4 judges AUTH-4: a command reaches only boards of the place whose key gave
@@ -169,7 +169,7 @@ func Auth4(v *View) Verdict {
 		v.ownPlace(t, c)
 	}
 	foreign := v.foreignIDs(t)
-	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place, %s ids of other places refused", count(t.checked-foreign), count(foreign)))
+	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", count(t.checked-foreign), count(foreign)))
 }
 
 // foreignIDs judges the calls that named something of another place than their

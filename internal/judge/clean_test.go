@@ -44,7 +44,7 @@ func TestNumbers(t *testing.T) {
 	}
 	t.Log("\n" + b.String())
 	for _, want := range []string{
-		"max 1.00 s of ", "at 36 h-1 s 1, 36 h 1, 36 h+1 s 1", "2 unknown (1 acted, 1 not)", "not exercised",
+		"slowest of 17: 1.00 s (limit 300 s) ", "at 36 h-1 s 1, at 36 h 1, at 36 h+1 s 1", "2 with unknown outcome (1 acted, 1 didn't)", "not exercised",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("ledger lacks %q", want)

@@ -56,7 +56,7 @@ func (v *Verdict) join(o Verdict) {
 var figure = regexp.MustCompile(`\d+(?:,\d{3})*(?:\.\d+)?(?:(?:h|ms|m|s)[\d.hms]*| (?:h|ms|s)\b)?`)
 
 // addUp joins numbers of one wording: counts are summed; durations and
-// what stands behind "at most" are maxima. Numbers of another wording stand beside them.
+// what stands behind "at most" or "limit" are maxima. Numbers of another wording stand beside them.
 func addUp(numbers []string) string {
 	type wording struct {
 		text string
@@ -72,7 +72,7 @@ func addUp(numbers []string) string {
 		}
 		before := strings.Split(text, "#")
 		for k := range found {
-			all[i].sum[k] = add(all[i].sum[k], found[k], strings.HasSuffix(before[k], "at most "))
+			all[i].sum[k] = add(all[i].sum[k], found[k], strings.HasSuffix(before[k], "at most ") || strings.HasSuffix(before[k], "limit "))
 		}
 	}
 	var out []string

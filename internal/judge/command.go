@@ -48,7 +48,7 @@ func (c *command) told(o vocab.Outcome) *history.Event {
 // names its command.
 func Cmd1(v *View) Verdict {
 	t, pulses := v.cmd1(), v.driven().of("CMD-1")
-	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s reported, one actuation each, %s pulses of 5 s", count(t.checked), count(pulses.checked)))
+	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; %s pulses of 5 s", count(t.checked), count(pulses.checked)))
 }
 
 func (v *View) cmd1() *tally {
@@ -86,7 +86,7 @@ func (v *View) cmd1() *tally {
 // acted, and its board was really away.
 func Cmd2(v *View) Verdict {
 	t := v.cmd2()
-	return t.verdict(v, "CMD-2", fmt.Sprintf("%s offline, none sent", count(t.checked)))
+	return t.verdict(v, "CMD-2", fmt.Sprintf("%s commands answered offline, none sent", count(t.checked)))
 }
 
 func (v *View) cmd2() *tally {
@@ -112,7 +112,7 @@ func (v *View) cmd2() *tally {
 // Cmd3 judges CMD-3: a refused command moved nothing, and its board had refused it.
 func Cmd3(v *View) Verdict {
 	t := v.cmd3()
-	return t.verdict(v, "CMD-3", fmt.Sprintf("%s refused, none acted", count(t.checked)))
+	return t.verdict(v, "CMD-3", fmt.Sprintf("%s commands refused, none acted", count(t.checked)))
 }
 
 func (v *View) cmd3() *tally {
@@ -137,8 +137,8 @@ func (v *View) cmd3() *tally {
 // answered.
 func Cmd4(v *View) Verdict {
 	t, n := v.cmd4()
-	return t.verdict(v, "CMD-4", fmt.Sprintf("%s unknown (%s acted, %s not), latest start %s of %s",
-		count(n.acted+n.idle), count(n.acted), count(n.idle), secs(n.latestMs), count(n.timed)))
+	return t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
+		count(n.timed), secs(n.latestMs), count(n.acted+n.idle), count(n.acted), count(n.idle)))
 }
 
 type cmd4numbers struct {

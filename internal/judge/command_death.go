@@ -39,7 +39,7 @@ func Cmd6(v *View) Verdict {
 			}
 		}
 	}
-	out := t.verdict(v, "CMD-6", fmt.Sprintf("%s in progress at a crash (server %s, board %s, line %s)",
+	out := t.verdict(v, "CMD-6", fmt.Sprintf("%s commands in progress when something died (server %s, board %s, line %s)",
 		count(t.checked), count(by["server"]), count(by["board"]), count(by["line"])))
 	for _, kind := range []string{"server", "board", "line"} {
 		if by[kind] == 0 { // [CMD-6]

@@ -43,7 +43,7 @@ func Cmd7(v *View) Verdict {
 	}
 	n := h.checked
 	h.tally = *h.plus(v.driven().of("CMD-7"))
-	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to their end, at most %s off", count(n), count(h.ended), secs(h.farMs)))
+	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to the end, ended at most %s off", count(n), count(h.ended), secs(h.farMs)))
 }
 
 func (h *holds) board(b *board) {

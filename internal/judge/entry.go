@@ -14,7 +14,7 @@ func Ent1(v *View) Verdict {
 	n := v.decided()
 	t := n.connected.plus(v.second().of("ENT-1")).plus(v.served().of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
-	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions as the reference%s", count(n.connected.checked), n.rest()))
+	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s", count(n.connected.checked), n.rest()))
 }
 
 // Ent2 judges ENT-2 on site, connected or not, and of links and phones: a free window opens to anybody, a
@@ -23,7 +23,7 @@ func Ent2(v *View) Verdict {
 	n := v.decided()
 	s := v.served().of("ENT-2")
 	t := n.windows.plus(v.second().of("ENT-2")).plus(s) // [ENT-2]
-	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones by a free or closed window", count(n.windows.checked), count(s.checked)))
+	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", count(n.windows.checked), count(s.checked)))
 }
 
 // decisions adds up all presentations and all that the boards' relays did by

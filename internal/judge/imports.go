@@ -45,7 +45,7 @@ func Imp1(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows as the ones before them say", count(t.checked), count(rows)))
+	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", count(t.checked), count(rows)))
 }
 
 // counts compares an import's numbers with its rows; "" or how they differ.

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -39,12 +40,19 @@ func (r Row) String() string {
 
 // Told is the number, what was judged without a journal and, of a PASS, how many
 // planted bugs are caught.
-func (r Row) Told() string {
+func (r Row) Told() string { return dotted(r.Evidence(), r.Planted) }
+
+// Evidence is Told without the planted bugs.
+func (r Row) Evidence() string {
 	real := ""
 	if r.Real > 0 {
 		real = count(r.Real) + " of real boards, judged without a journal"
 	}
-	return strings.Join(slices.DeleteFunc([]string{r.Number, real, r.Planted}, func(s string) bool { return s == "" }), " · ")
+	return dotted(r.Number, real)
+}
+
+func dotted(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
 // String is the same line for a verdict.
@@ -100,6 +108,7 @@ func Ledger(verdicts []Verdict, assertions []Assertion, basis Basis) []Row {
 	for i := range rows {
 		rows[i].settle()
 		rows[i].stand(basis)
+		rows[i].Number = plain(rows[i].Number)
 		if rows[i].Status == Pass {
 			rows[i].Planted = plantedBugs(rows[i].Clause)
 		}
@@ -173,4 +182,14 @@ func WriteLedger(w io.Writer, rows []Row) error {
 		}
 	}
 	return nil
+}
+
+// one finds a single thing that is called by its plural.
+var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes)\b`)
+
+// plain is the number of a verdict as a person reads it. Checkers write one wording
+// whatever the numbers are, so that Combine can add them up.
+func plain(number string) string {
+	number = strings.Replace(number, ", 0 not due yet", "", 1)
+	return one.ReplaceAllStringFunc(number, func(s string) string { return strings.TrimSuffix(s, "s") })
 }

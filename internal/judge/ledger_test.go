@@ -131,3 +131,21 @@ func TestKeyHashIsBoundToThePlace(t *testing.T) {
 		t.Errorf("one key hashes to %q and %q at two places, want two different hashes of 16 characters, and none for no key", a, b)
 	}
 }
+
+// TestPlainNumbers: one thing isn't called by its plural, and nothing is said of
+// what isn't there.
+func TestPlainNumbers(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"1 token exchanges, at most 1 from one address in 60 s (limit 30), 0 refused": "1 token exchange, at most 1 from one address in 60 s (limit 30), 0 refused",
+		"1 on-site decisions equal to the reference":                                  "1 on-site decision equal to the reference",
+		"slowest of 13,781: 0.29 s (limit 300 s), 0 not due yet":                      "slowest of 13,781: 0.29 s (limit 300 s)",
+		"slowest of 1: 0.29 s (limit 300 s), 19 not due yet":                          "slowest of 1: 0.29 s (limit 300 s), 19 not due yet",
+		"1,001 calls with tokens of 1 revoked keys, none served too late":             "1,001 calls with tokens of 1 revoked key, none served too late",
+		"21 commands, each at its own place; 1 ids of other places refused":           "21 commands, each at its own place; 1 id of other places refused",
+	} {
+		if got := plain(in); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

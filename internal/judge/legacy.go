@@ -86,5 +86,5 @@ func Cmd8(v *View) Verdict {
 			t.bad(c.Event, "%s %s in the test place answered %d %s", c.Method, c.Route, c.Status, c.Code)
 		}
 	}
-	return t.verdict(v, "CMD-8", fmt.Sprintf("%s commands, policies and outage policies in the test place", count(t.checked)))
+	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", count(t.checked)))
 }

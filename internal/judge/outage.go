@@ -11,7 +11,7 @@ import (
 func Off1(v *View) Verdict {
 	n := v.decided()
 	t := n.outage // [OFF-1]
-	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages as the reference, %s opened, oldest %s%s",
+	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages equal to the reference, %s opened; oldest outage %s%s",
 		count(t.checked), count(n.opened), history.Age(n.oldestMs), n.rest()))
 }
 
@@ -21,6 +21,6 @@ func Off1(v *View) Verdict {
 func Off2(v *View) Verdict {
 	n := v.decided()
 	t := n.limit // [OFF-2]
-	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied over 36 h, oldest opening %s; at 36 h-1 s %s, 36 h %s, 36 h+1 s %s",
+	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h; oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
 		count(n.stopped), history.Age(n.oldestMs), count(n.minus), count(n.exact), count(n.plus)))
 }

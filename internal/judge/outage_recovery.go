@@ -22,7 +22,7 @@ func Off4(v *View) Verdict {
 		}
 		records += v.uploaded(t, b, true)
 	}
-	return t.verdict(v, "OFF-4", fmt.Sprintf("%s boards equal the server, %s buffered records once each", count(boards), count(records)))
+	return t.verdict(v, "OFF-4", fmt.Sprintf("%s boards equal to the server, %s buffered records arrived once each", count(boards), count(records)))
 }
 
 // recovered: the board was away and came back.

@@ -28,7 +28,7 @@ func Perm2(v *View) Verdict {
 		}
 		ids[[2]string{c.PlaceID, ref}] = id
 	}
-	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates, %s references, one permit each", count(t.checked), count(len(ids))))
+	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", count(t.checked), count(len(ids))))
 }
 
 // Perm5 judges PERM-5: no create of more than 720 h succeeds, nor one whose end
@@ -51,7 +51,7 @@ func Perm5(v *View) Verdict {
 			t.bad(c.Event, "a permit of %s was registered", secs(to-from))
 		}
 	}
-	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest %s", count(t.checked), secs(longest)))
+	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest permit %s (limit 720 h)", count(t.checked), secs(longest)))
 }
 
 // Perm7 judges PERM-7: the state of every permit that was read follows time.
@@ -137,5 +137,5 @@ func Perm4(v *View) Verdict {
 // always its place's.
 func Perm6(v *View) Verdict {
 	t := v.second().of("PERM-6").plus(v.doorRules())
-	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates by their doorIds", count(t.checked)))
+	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", count(t.checked)))
 }

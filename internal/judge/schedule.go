@@ -52,7 +52,7 @@ func Hrs2(v *View) Verdict {
 			t.bad(c.Event, "the schedule of %s: %s", c.Path, why) // [HRS-2]
 		}
 	}
-	return t.verdict(v, "HRS-2", fmt.Sprintf("%s schedules, %s days as the reference", count(t.checked), count(days)))
+	return t.verdict(v, "HRS-2", fmt.Sprintf("%s schedules, %s days equal to the reference", count(t.checked), count(days)))
 }
 
 // shows compares a schedule with the hours; "" or how they differ.

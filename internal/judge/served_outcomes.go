@@ -6,7 +6,7 @@ import "fmt"
 // same routine on boards, and ends in the same outcomes as commands.
 func Ent3(v *View) Verdict {
 	t := v.served().of("ENT-3")
-	return t.verdict(v, "ENT-3", fmt.Sprintf("%s links and calls decided as the reference", count(t.checked)))
+	return t.verdict(v, "ENT-3", fmt.Sprintf("%s links and calls decided like the reference", count(t.checked)))
 }
 
 // Hrs1 judges HRS-1: hours that were changed are in the server's content, by which

@@ -44,11 +44,7 @@ func (v *View) fresh(clause, op string) Verdict {
 		}
 	}
 	f.tally = *f.plus(v.second().of(clause))
-	number := fmt.Sprintf("max %s of %s", secs(f.maxMs), count(f.checked))
-	if f.waiting > 0 {
-		number += fmt.Sprintf(", %s not due yet", count(f.waiting))
-	}
-	return f.verdict(v, clause, number)
+	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", count(f.checked), secs(f.maxMs), count(f.waiting)))
 }
 
 // board holds each commit of an operation against one board.

@@ -20,14 +20,9 @@ func WriteTable(w io.Writer, res Result) error {
 // WriteBrief is WriteTable with the guarantees that nothing exercised in one line,
 // and the faults in another one.
 func WriteBrief(w io.Writer, res Result) error {
-	var rows []judge.Row
 	var rest []string
-	for _, r := range res.Ledger {
-		if r.Status == judge.Skipped && r.Checked == 0 {
-			rest = append(rest, r.Clause)
-		} else {
-			rows = append(rows, r)
-		}
+	for _, r := range idle(res.Ledger) {
+		rest = append(rest, r.Clause)
 	}
 	note := ""
 	if len(rest) > 0 {
@@ -40,7 +35,7 @@ func WriteBrief(w io.Writer, res Result) error {
 		}
 		note += fmt.Sprintf("faults: %d kinds, %d hits (the matrix is in report.txt and report.html)\n", n, hits)
 	}
-	return writeTable(w, res, rows, note)
+	return writeTable(w, res, exercised(res.Ledger), note)
 }
 
 func writeTable(w io.Writer, res Result, rows []judge.Row, note string) error {

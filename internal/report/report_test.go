@@ -183,18 +183,18 @@ func TestJUnitCounts(t *testing.T) {
 func TestPageStandsAlone(t *testing.T) {
 	t.Parallel()
 	page := render(t, "report.html", sample())
-	for _, bad := range []string{`\bsrc\s*=`, `<link\b`, `<script\b`, `url\(`, `@import`, `<iframe\b`, `\bon[a-z]+\s*=\s*"`, `href\s*=\s*"http`} {
+	for _, bad := range []string{`\bsrc\s*=`, `<link\b`, `<script\b[^>]*src`, `fetch\(`, `XMLHttp`, `url\(`, `@import`, `<iframe\b`, `\bon[a-z]+\s*=\s*"`, `href\s*=\s*"http`} {
 		if m := regexp.MustCompile(bad).FindString(page); m != "" {
 			t.Errorf("the page has %s", m)
 		}
 	}
-	for _, want := range []string{"CMD-1", "cmd_1 actuated 2 times", `aria-label="timeline"`, "&lt;outage_limit&gt; &amp; more", "at 36h"} {
+	for _, want := range []string{"CMD-1", "cmd_1 actuated 2 times", `aria-label="timeline"`, "&lt;outage_limit&gt; &amp; more", "at 36h", `default-src 'none'`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
 	for _, c := range judge.Clauses() { // coverage: each clause has its row
-		if !strings.Contains(page, "<td>"+c+"</td>") {
+		if !strings.Contains(page, `<tr id="`+c+`"`) {
 			t.Errorf("no row for %s", c)
 		}
 	}

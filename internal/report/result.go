@@ -77,7 +77,16 @@ type FileResult struct {
 	Seconds     float64      `json:"seconds"`
 	Steps       []*Step      `json:"steps"`
 	Faults      []FaultUse   `json:"faults,omitempty"` // that its steps armed
+	Armed       []Span       `json:"armed,omitempty"`  // each of these faults while it was in force
 	Source      []byte       `json:"-"`
+}
+
+// Span is when a fault was in force, in wall time.
+type Span struct {
+	Fault string    `json:"fault"`
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	Hits  int       `json:"hits"`
 }
 
 // Step is one step's, or one row's of a table.
@@ -95,7 +104,11 @@ type Step struct {
 	Children []*Step      `json:"children,omitempty"`
 	Charges  []Charge     `json:"charges,omitempty"` // expectations with clauses of their own
 	Asserts  bool         `json:"asserts,omitempty"` // it can fail by what the target does
-	Spared   bool         `json:"-"`                 // only such expectations failed: the step's own clauses held
+	Tries    int          `json:"tries,omitempty"`   // how often it was tried
+	// Of a step that didn't pass: its last requests, and the lists that it counted.
+	Exchanges []Exchange `json:"exchanges,omitempty"`
+	Evidence  []Evidence `json:"evidence,omitempty"`
+	Spared    bool       `json:"-"` // only such expectations failed: the step's own clauses held
 }
 
 // Charge is what one expectation of a step found out about its own clauses.

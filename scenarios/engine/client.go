@@ -68,6 +68,9 @@ func (a *answer) value(path ...string) any {
 
 // short says an answer in one line.
 func (a *answer) short() string {
+	if a.Body != nil {
+		return fmt.Sprintf("%d %s", a.Status, brief(a.Body, 240))
+	}
 	return fmt.Sprintf("%d %s", a.Status, brief(string(bytes.TrimSpace(a.Raw)), 240))
 }
 
@@ -171,6 +174,7 @@ func (c *public) exchange(ctx context.Context, key string) (*answer, error) {
 	body, _ := json.Marshal(map[string]string{"key": key})
 	sent := sending{c.domain().UnixMilli(), clock.WallNow().UnixNano()}
 	a, err := send(ctx, hc, http.MethodPost, c.base+exchangePath, jsonHeader(), body)
+	traceCall(ctx, http.MethodPost, exchangePath, body, a, err)
 	if err == nil && c.told != nil {
 		c.told(request{method: http.MethodPost, path: exchangePath, body: body}, from, sent, a)
 	}

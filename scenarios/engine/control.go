@@ -81,6 +81,7 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 	}
 	sent := l.watch.sendNow()
 	a, err := send(ctx, l.http, method, base+control.Prefix+path, h, raw)
+	traceCall(ctx, method, base+control.Prefix+path, raw, a, err)
 	if err == nil {
 		l.watch.madeLab(base, method, path, body, sent, a)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
 )
 
 // playFile plays one file on a clean laboratory.
@@ -65,6 +66,9 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		r.assertions = append(r.assertions, p.Assertion)
 	}
 	res.Faults = fr.inForce(evidence)
+	for _, a := range fr.cleared {
+		res.Armed = append(res.Armed, report.Span{Fault: a.fault, From: a.from, To: a.to, Hits: a.hits})
+	}
 	return res
 }
 

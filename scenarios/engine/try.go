@@ -22,7 +22,8 @@ const defaultWithin = 30 * time.Second
 // tries runs a step until it holds (within, eventually), or makes sure that it
 // never does (never).
 func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult, depth int) {
-	x := &frame{run: f.run, file: f, scope: sc, ctx: ctx, step: s, res: res}
+	t := &trace{}
+	x := &frame{run: f.run, file: f, scope: sc, ctx: t.on(ctx), step: s, res: res}
 	within, never := time.Duration(0), time.Duration(0)
 	var err error
 	if s.Eventually {
@@ -38,8 +39,10 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		settle(res, err)
 		return
 	}
-	began, pause := clock.Mono(), 20*time.Millisecond
+	began, pause, tries := clock.Mono(), 20*time.Millisecond, 0
 	for {
+		t.again()
+		tries++
 		x.quick = clock.Mono()-began < within
 		var out fields
 		out, err = x.attempt(depth)
@@ -60,7 +63,10 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		if x.hollow && len(s.Expect) == 0 { // it looked at nothing
 			res.Asserts = false
 		}
-		settle(res, err)
+		if settle(res, err); bad(res.Status) && len(res.Children) == 0 {
+			res.Tries = tries
+			res.Exchanges, res.Evidence = t.shown(&f.run.mask), f.run.mask.evidence(out)
+		}
 		return
 	}
 }

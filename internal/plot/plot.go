@@ -1,0 +1,267 @@
+// Package plot draws plots as inline SVG: no script, no network, any width. The
+// strokes keep their width and the labels are text beside the drawing, so a plot is
+// as readable on a phone as on a desk. The reports of check and load use it.
+package plot
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Chart is one plot. Its zero value draws nothing.
+type Chart struct {
+	ID    string // anchor
+	Title string
+	Note  string // what a reader should know, one sentence
+	Unit  string // of the numbers upwards
+	Lines []Line
+	Spans []Span // lie behind the lines
+	Marks []Mark // vertical
+	From  float64
+	To    float64 // what lies across, From to To
+	X     []Tick  // on the axis
+	Max   float64 // 0: the highest number, rounded up
+	Low   bool    // half as high
+}
+
+// Line is a row of points from left to right.
+type Line struct {
+	Name   string
+	Color  int // 1 to 6, classes of the page's style
+	Area   bool
+	Points []Point
+}
+
+// Point is one of a line.
+type Point struct{ X, Y float64 }
+
+// Span is a time during which something lasted, in a row of its own.
+type Span struct {
+	From, To float64
+	Row      int // from the top
+	Color    int
+	Title    string
+}
+
+// Mark is a moment.
+type Mark struct {
+	X     float64
+	Text  string
+	Title string
+}
+
+// Tick is a label on the axis.
+type Tick struct {
+	X    float64
+	Text string
+}
+
+// Empty reports whether there is nothing to draw.
+func (c Chart) Empty() bool {
+	if len(c.Spans) > 0 {
+		return false
+	}
+	for _, l := range c.Lines {
+		if len(l.Points) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// The drawing's own units; the page stretches it.
+const width, height = 1000.0, 100.0
+
+func (c Chart) top() float64 {
+	if c.Max > 0 {
+		return c.Max
+	}
+	most := 0.0
+	for _, l := range c.Lines {
+		for _, p := range l.Points {
+			most = max(most, p.Y)
+		}
+	}
+	return Nice(most)
+}
+
+func (c Chart) across(x float64) float64 {
+	if c.To <= c.From {
+		return 0
+	}
+	return min(max((x-c.From)/(c.To-c.From), 0), 1)
+}
+
+// drawn is a chart as the template needs it.
+type drawn struct {
+	Chart
+	Height int // of the drawing, pixels
+	Paths  []path
+	Bars   []bar
+	Ticks  []label
+	Flags  []label
+	Tops   []label // numbers upwards
+}
+
+type path struct {
+	D     string
+	Class string
+}
+
+type bar struct {
+	X, Y, W, H string
+	Class      string
+	Title      string
+}
+
+type label struct {
+	At    string // percent, or the drawing's units
+	Edge  string // class: where the label stands beside its place
+	Text  string
+	Title string
+}
+
+// HTML is the chart as a figure.
+func (c Chart) HTML() (template.HTML, error) {
+	if c.Empty() {
+		return "", nil
+	}
+	d := drawn{Chart: c, Height: 128}
+	if c.Low {
+		d.Height = 64
+	}
+	top, rows := c.top(), 0
+	for _, s := range c.Spans {
+		rows = max(rows, s.Row+1)
+	}
+	for _, s := range c.Spans {
+		from, to := c.across(s.From)*width, c.across(s.To)*width
+		each := height / float64(rows)
+		d.Bars = append(d.Bars, bar{num(from), num(float64(s.Row)*each + each*.1), num(max(to-from, 1.5)), num(each * .8), fmt.Sprintf("c%d", s.Color), s.Title})
+	}
+	for _, l := range c.Lines {
+		if p := c.path(l, top); p.D != "" {
+			d.Paths = append(d.Paths, p)
+		}
+	}
+	for i, t := range c.X {
+		edge := ""
+		if at := c.across(t.X); at > .93 || i > 0 && i == len(c.X)-1 && at > .9 {
+			edge = "e"
+		} else if at < .03 {
+			edge = "b"
+		}
+		d.Ticks = append(d.Ticks, label{At: num(c.across(t.X) * 100), Edge: edge, Text: t.Text})
+	}
+	for _, m := range c.Marks {
+		edge := ""
+		if c.across(m.X) > .85 {
+			edge = "e"
+		}
+		d.Flags = append(d.Flags, label{num(c.across(m.X) * 100), edge, m.Text, m.Title})
+	}
+	if len(c.Lines) > 0 {
+		d.Tops = []label{{At: "0", Text: Number(top)}, {At: "50", Text: Number(top / 2)}, {At: "100", Text: "0"}}
+	}
+	var b strings.Builder
+	err := figure.Execute(&b, d)
+	return template.HTML(b.String()), err //nolint:gosec // made by the template
+}
+
+func (c Chart) path(l Line, top float64) path {
+	var b strings.Builder
+	last := 0.0
+	for i, p := range l.Points {
+		x := c.across(p.X) * width
+		if i == 0 && l.Area {
+			fmt.Fprintf(&b, "M%s %s", num(x), num(height))
+		}
+		op := "L"
+		if i == 0 && !l.Area {
+			op = "M"
+		}
+		fmt.Fprintf(&b, "%s%s %s", op, num(x), num(height-min(p.Y/top, 1)*height))
+		last = x
+	}
+	class := fmt.Sprintf("l c%d", l.Color)
+	if l.Area && len(l.Points) > 0 {
+		fmt.Fprintf(&b, "L%s %sZ", num(last), num(height))
+		class = fmt.Sprintf("a c%d", l.Color)
+	}
+	return path{b.String(), class}
+}
+
+// num writes a coordinate.
+func num(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+
+// Nice rounds up to 1, 2 or 5 times a power of ten.
+func Nice(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, n := range []float64{1, 2, 5} {
+		if v <= n*unit*1.0000001 {
+			return n * unit
+		}
+	}
+	return 10 * unit
+}
+
+// Number writes a number with thousands separators and at most two decimals.
+func Number(v float64) string {
+	text := strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64)
+	whole, rest, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if rest != "" {
+		return whole + "." + rest
+	}
+	return whole
+}
+
+// Seconds makes ticks for a time axis of up to that many seconds: round ones.
+func Seconds(to float64) (out []Tick) {
+	step := 1e-3
+	for _, s := range []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200} {
+		if step = s; to/s <= 6 {
+			break
+		}
+	}
+	for x := 0.0; x <= to*1.0001; x += step {
+		out = append(out, Tick{x, Duration(x)})
+	}
+	return out
+}
+
+// Duration writes seconds as people say them.
+func Duration(s float64) string {
+	switch {
+	case s == 0:
+		return "0"
+	case s < 1:
+		return Number(s*1000) + " ms"
+	case s < 60:
+		return Number(s) + " s"
+	case s < 3600:
+		return strings.TrimSuffix(fmt.Sprintf("%d m %d s", int(s)/60, int(s)%60), " 0 s")
+	}
+	d := time.Duration(s * float64(time.Second))
+	return strings.TrimSuffix(fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60), " 0 m")
+}
+
+var figure = template.Must(template.New("figure").Parse(`<figure class="plot"{{with .ID}} id="{{.}}"{{end}}><figcaption><b>{{.Title}}</b>{{with .Unit}} <span class="soft">{{.}}</span>{{end}}
+{{range .Lines}}{{if .Name}}<span class="key"><i class="k{{.Color}}"></i>{{.Name}}</span>{{end}}{{end}}</figcaption>
+<div class="draw"><svg viewBox="0 0 1000 100" height="{{.Height}}" preserveAspectRatio="none" role="img" aria-label="{{.Title}}">
+{{if .Tops}}<path class="grid" d="M0 0H1000M0 50H1000M0 100H1000"/>{{end}}
+{{range .Bars}}<rect class="{{.Class}}" x="{{.X}}" y="{{.Y}}" width="{{.W}}" height="{{.H}}"><title>{{.Title}}</title></rect>{{end}}
+{{range .Paths}}<path class="{{.Class}}" d="{{.D}}"/>{{end}}</svg>
+{{range .Tops}}<span class="up" style="top:{{.At}}%">{{.Text}}</span>{{end}}
+{{range .Flags}}<span class="flag" style="left:{{.At}}%" title="{{.Title}}"><span class="{{.Edge}}">{{.Text}}</span></span>{{end}}
+<div class="x">{{range .Ticks}}<span class="{{.Edge}}" style="left:{{.At}}%">{{.Text}}</span>{{end}}</div></div>{{with .Note}}<p class="soft note">{{.}}</p>{{end}}</figure>
+`))

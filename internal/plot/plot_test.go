@@ -1,0 +1,85 @@
+package plot
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567.891: "1,234,567.89", -1234: "-1,234", .5: "0.5"} {
+		if got := Number(v); got != want {
+			t.Errorf("Number(%v): got %q, want %q", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{0: "0", .0005: "0.5 ms", .2: "200 ms", 12.3: "12.3 s", 60: "1 m", 61: "1 m 1 s", 3600: "1 h", 133200: "37 h", 5400: "1 h 30 m"} {
+		if got := Duration(v); got != want {
+			t.Errorf("Duration(%v): got %q, want %q", v, got, want)
+		}
+	}
+	for v, want := range map[float64]float64{0: 1, .3: .5, 1: 1, 7: 10, 1900: 2000} {
+		if got := Nice(v); math.Abs(got-want) > 1e-9 {
+			t.Errorf("Nice(%v): got %v, want %v", v, got, want)
+		}
+	}
+}
+
+// TestTicks: an axis has at most seven labels, none twice, as far as it reaches.
+func TestTicks(t *testing.T) {
+	t.Parallel()
+	for _, to := range []float64{.004, .3, 1, 2.5, 14, 88, 662, 7300, 40000} {
+		seen := map[string]bool{}
+		for _, x := range Seconds(to) {
+			if seen[x.Text] || x.X > to*1.001 {
+				t.Errorf("axis to %v: label %q twice, or at %v beyond its end", to, x.Text, x.X)
+			}
+			seen[x.Text] = true
+		}
+		if len(seen) < 2 || len(seen) > 7 {
+			t.Errorf("axis to %v: got %d labels, want 2 to 7", to, len(seen))
+		}
+	}
+}
+
+// TestSpread: each value is in one bar, and the note says the numbers that count.
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	var values []float64
+	for i := range 1000 {
+		values = append(values, float64(i+1))
+	}
+	c := Spread("lag", "Lag", values, 300_000)
+	sum := 0.0
+	for _, p := range c.Lines[0].Points {
+		sum += p.Y / 2 // each bar is two points
+	}
+	if sum != 1000 {
+		t.Errorf("got %v values in the bars, want 1000", sum)
+	}
+	if want := "slowest of 1,000: 1 s (limit 5 m); half within 500 ms, 90 % within 900 ms, 99 % within 990 ms"; c.Note != want {
+		t.Errorf("got note %q, want %q", c.Note, want)
+	}
+	if !(Spread("lag", "Lag", nil, 0)).Empty() {
+		t.Error("a distribution of nothing isn't empty")
+	}
+}
+
+// TestHTML: what is drawn stays inside, and what comes from outside is text.
+func TestHTML(t *testing.T) {
+	t.Parallel()
+	c := Chart{Title: "<b>", To: 10, Lines: []Line{{Name: "a&b", Color: 1, Points: []Point{{0, 5}, {20, 10}}}},
+		Spans: []Span{{From: -5, To: 3, Color: 2, Title: "<script>"}}, Marks: []Mark{{X: 9, Text: "+36 h"}}, X: Seconds(10)}
+	got, err := c.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"&lt;b&gt;", "a&amp;b", "&lt;script&gt;", `d="M0 50L1000 0"`, `x="0" y="10" width="300"`, `left:90%`} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("the figure lacks %q:\n%s", want, got)
+		}
+	}
+	if empty, err := (Chart{Title: "x"}).HTML(); empty != "" || err != nil {
+		t.Errorf("a plot of nothing: got %q, %v, want nothing", empty, err)
+	}
+}

@@ -1,0 +1,57 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Spread is a distribution of durations in milliseconds as a plot: how many there
+// were of each size, on a logarithmic axis, with the median, p99 and the slowest.
+// limit is the promise, in milliseconds too; 0 = none.
+func Spread(id, title string, values []float64, limit float64) Chart {
+	if len(values) == 0 {
+		return Chart{}
+	}
+	values = slices.Sorted(slices.Values(values))
+	at := func(q float64) float64 { return values[max(int(math.Ceil(q*float64(len(values))))-1, 0)] }
+	p50, p90, p99, most := at(.5), at(.9), at(.99), values[len(values)-1]
+	from := math.Floor(math.Log10(max(at(0), .1)))
+	to := max(math.Ceil(math.Log10(max(most, limit, .1))), from+1)
+	c := Chart{ID: id, Title: title, From: from, To: to}
+	const perDecade = 12
+	n := int(math.Round((to - from) * perDecade))
+	bins := make([]int, n)
+	for _, v := range values {
+		i := int((math.Log10(max(v, .1)) - from) * perDecade)
+		bins[min(max(i, 0), n-1)]++
+	}
+	line := Line{Color: 1, Area: true}
+	for i, b := range bins { // as steps
+		x := from + float64(i)/perDecade
+		line.Points = append(line.Points, Point{x, float64(b)}, Point{x + 1.0/perDecade, float64(b)})
+	}
+	c.Lines = []Line{line}
+	for d := from; d <= to; d++ {
+		c.X = append(c.X, Tick{d, Duration(math.Pow(10, d) / 1000)})
+	}
+	c.Unit = "how many took how long"
+	c.Note = fmt.Sprintf("slowest of %s: %s", Number(float64(len(values))), brief(most))
+	if limit > 0 {
+		c.Note += fmt.Sprintf(" (limit %s)", Duration(limit/1000))
+		c.Marks = append(c.Marks, Mark{math.Log10(limit), "limit", "limit " + Duration(limit/1000)})
+	}
+	c.Note += fmt.Sprintf("; half within %s, 90 %% within %s, 99 %% within %s", brief(p50), brief(p90), brief(p99))
+	return c
+}
+
+// brief writes milliseconds with a sensible number of digits.
+func brief(ms float64) string {
+	switch {
+	case ms < 10:
+		return Duration(math.Round(ms*100) / 100 / 1000)
+	case ms < 1000:
+		return Duration(math.Round(ms) / 1000)
+	}
+	return Duration(math.Round(ms/10) / 100)
+}

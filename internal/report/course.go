@@ -1,0 +1,229 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/plot"
+)
+
+// bins is how finely the course of a run is drawn.
+const bins = 200
+
+// course draws a history on one axis of wall time: load, openings, faults, and
+// what state the boards were in. With several worlds it adds up all of them.
+type course struct {
+	from, to time.Time
+	events   []history.Event
+}
+
+func newCourse(res Result) *course {
+	c := &course{from: res.Started, to: res.Started.Add(time.Duration(res.Seconds * float64(time.Second))), events: res.Events}
+	for i := range c.events { // what the run directory keeps of a target may begin earlier
+		if at := wall(&c.events[i]); !at.IsZero() && at.After(c.to) {
+			c.to = at
+		}
+	}
+	return c
+}
+
+func wall(e *history.Event) time.Time {
+	if e.WallNs == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, e.WallNs)
+}
+
+func (c *course) seconds() float64 { return max(c.to.Sub(c.from).Seconds(), .001) }
+
+// x is where an event lies on the axis, in seconds; false before the run.
+func (c *course) x(e *history.Event) (float64, bool) {
+	at := wall(e)
+	if at.IsZero() || at.Before(c.from) {
+		return 0, false
+	}
+	return at.Sub(c.from).Seconds(), true
+}
+
+// bin counts what happened per second.
+type bin [bins]int
+
+func (b *bin) add(c *course, x float64) { b[min(int(x/c.seconds()*bins), bins-1)]++ }
+
+func (b *bin) line(c *course, name string, color int, area bool) plot.Line {
+	l := plot.Line{Name: name, Color: color, Area: area}
+	each := c.seconds() / bins
+	for i, n := range b {
+		l.Points = append(l.Points, plot.Point{X: (float64(i) + .5) * each, Y: float64(n) / each})
+	}
+	return l
+}
+
+func (b *bin) any() bool { return slices.ContainsFunc(b[:], func(n int) bool { return n > 0 }) }
+
+func (c *course) chart(id, title, unit string) plot.Chart {
+	return plot.Chart{ID: id, Title: title, Unit: unit, To: c.seconds(), Low: true}
+}
+
+// charts are the tracks, top to bottom; those with nothing in them are left out.
+func (c *course) charts(res Result) (out []plot.Chart) {
+	var calls, failed, opened, hits bin
+	for i := range c.events {
+		e := &c.events[i]
+		x, ok := c.x(e)
+		if !ok {
+			continue
+		}
+		switch {
+		case e.Kind == history.Call && e.Status >= 500:
+			failed.add(c, x)
+			calls.add(c, x)
+		case e.Kind == history.Call:
+			calls.add(c, x)
+		case e.Kind == history.Actuation && (e.Action == "pulse" || e.Action == "hold"):
+			opened.add(c, x)
+		case e.Kind == history.Fault:
+			hits.add(c, x)
+		}
+	}
+	load := c.chart("load", "Requests", "per second")
+	load.Lines = []plot.Line{calls.line(c, "all", 1, true)}
+	if failed.any() {
+		load.Lines = append(load.Lines, failed.line(c, "answered 5xx", 3, false))
+	}
+	open := c.chart("openings", "Doors opened", "per second, by the relays' journals")
+	open.Lines = []plot.Line{opened.line(c, "", 2, true)}
+	hit := c.chart("hits", "Commands that a fault hit", "per second")
+	hit.Lines = []plot.Line{hits.line(c, "", 3, true)}
+	for _, t := range []struct {
+		plot.Chart
+		any bool
+	}{{load, calls.any()}, {open, opened.any()}, {c.armed(res), true}, {hit, hits.any()}, {c.boards(), true}, {c.files(res), true}} {
+		if t.any && !t.Empty() {
+			out = append(out, t.Chart)
+		}
+	}
+	for i := range out {
+		out[i].X = plot.Seconds(c.seconds())
+		out[i].Marks = c.jumps()
+	}
+	return out
+}
+
+// armed are the faults, a row per kind, while they were in force.
+func (c *course) armed(res Result) plot.Chart {
+	out := c.chart("faults-armed", "Faults in force", "")
+	rows := map[string]int{}
+	for _, f := range res.Files {
+		for _, a := range f.Armed {
+			row, ok := rows[a.Fault]
+			if !ok {
+				row = len(rows)
+				rows[a.Fault] = row
+			}
+			out.Spans = append(out.Spans, plot.Span{From: a.From.Sub(c.from).Seconds(), To: a.To.Sub(c.from).Seconds(), Row: row, Color: 3 + row%4,
+				Title: fmt.Sprintf("%s in %s: %s", a.Fault, stem(f.Path), many(a.Hits, "hit"))})
+		}
+	}
+	var names []string
+	for name := range rows {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return rows[a] - rows[b] })
+	out.Unit = strings.Join(names, ", ")
+	return out
+}
+
+// files are the scenarios, packed into as few rows as they need.
+func (c *course) files(res Result) plot.Chart {
+	out := c.chart("scenarios-played", "Scenarios", "")
+	var busy []float64
+	for _, f := range res.Files {
+		if f.Seconds == 0 {
+			continue
+		}
+		from := max(f.Started.Sub(c.from).Seconds(), 0)
+		row := slices.IndexFunc(busy, func(until float64) bool { return until <= from })
+		if row < 0 {
+			row = len(busy)
+			busy = append(busy, 0)
+		}
+		busy[row] = from + f.Seconds
+		color := map[judge.Status]int{judge.Pass: 2, judge.Fail: 3, judge.Blocked: 4, judge.Invalid: 5}[f.Status]
+		out.Spans = append(out.Spans, plot.Span{From: from, To: from + f.Seconds, Row: row, Color: max(color, 6*boolInt(color == 0)), Title: fmt.Sprintf("%s %s %.1f s", f.Status, stem(f.Path), f.Seconds)})
+	}
+	return out
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// jumps are the moments at which virtual time jumped by a minute or more, of a run
+// in one world with few of them.
+func (c *course) jumps() (out []plot.Mark) {
+	var last *history.Event
+	for i := range c.events {
+		e := &c.events[i]
+		if e.Kind == history.World && last != nil {
+			return nil
+		}
+		if _, ok := c.x(e); !ok || e.At == 0 {
+			continue
+		}
+		if last != nil {
+			by := time.Duration(e.At-last.At)*time.Millisecond - time.Duration(e.WallNs-last.WallNs)
+			if by >= time.Minute {
+				x, _ := c.x(e)
+				n := len(out)
+				if n > 0 && x-out[n-1].X < c.seconds()/100 { // a walk through deadlines is one jump
+					out[n-1].Title = ""
+					continue
+				}
+				out = append(out, plot.Mark{X: x, Text: "+" + plot.Duration(by.Seconds()), Title: "virtual time jumped by " + plot.Duration(by.Seconds())})
+			}
+		}
+		last = e
+	}
+	if len(out) > 12 {
+		return nil
+	}
+	return out
+}
+
+// latencies are how long each request took, in milliseconds of wall time.
+func (c *course) latencies() (out []float64) {
+	for i := range c.events {
+		e := &c.events[i]
+		if e.Kind != history.Call || e.WallNs == 0 {
+			continue
+		}
+		if sent := number(e.Text, `"sentNs":`); sent > 0 && e.WallNs > sent {
+			out = append(out, float64(e.WallNs-sent)/1e6)
+		}
+	}
+	return out
+}
+
+// number reads a number after a name in a JSON text: whole histories are too long
+// to be decoded for one field.
+func number(text, name string) int64 {
+	_, rest, ok := strings.Cut(text, name)
+	if !ok {
+		return 0
+	}
+	end := 0
+	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		end++
+	}
+	n, _ := strconv.ParseInt(rest[:end], 10, 64) // digits only
+	return n
+}

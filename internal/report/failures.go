@@ -1,0 +1,174 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// Failure is one thing that keeps a run from PASS, with all that a reader needs to
+// understand it. Every report starts with these.
+type Failure struct {
+	ID      string // anchor of the page
+	Status  judge.Status
+	Title   string
+	File    string // of the scenario; "" = of none
+	Line    int    // 0 = of no step
+	Why     string
+	Clauses []string
+	YAML    []Source   // of the step
+	Step    *Step      // nil: no step
+	Bad     *judge.Bad // the first breach of a guarantee; nil: a step's
+}
+
+// Where is the place in a scenario file, as editors follow it.
+func (f Failure) Where() string {
+	if f.Line == 0 {
+		return f.File
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
+// Source is one line of a scenario file.
+type Source struct {
+	Line int
+	Text string
+	Here bool // the failure's own
+}
+
+// Failures lists what keeps a run from PASS: broken guarantees, then steps in the
+// order of their files, then what belongs to no step.
+func Failures(res Result) (out []Failure) {
+	ids := map[string]int{}
+	add := func(f Failure, id string) {
+		id = slug(id)
+		if ids[id]++; ids[id] > 1 {
+			id = fmt.Sprintf("%s-%d", id, ids[id])
+		}
+		f.ID = id
+		out = append(out, f)
+	}
+	for _, r := range res.Ledger {
+		if r.FirstBad != nil {
+			add(breach(res, r), "breach-"+r.Clause)
+		}
+	}
+	for i := range res.Files {
+		f := &res.Files[i]
+		found := false
+		for _, s := range leaves(f.Steps) {
+			if s.Status == judge.Pass || s.Status == judge.Skipped {
+				continue
+			}
+			found = true
+			add(Failure{Status: s.Status, Title: s.Name, File: f.Path, Line: s.Line, Why: s.Detail, Clauses: s.Clauses, YAML: excerpt(f.Source, s.Line), Step: s},
+				fmt.Sprintf("%s-%d", stem(f.Path), s.Line))
+		}
+		if !found && f.Status != judge.Pass && f.Status != judge.Skipped {
+			add(Failure{Status: f.Status, Title: f.Name, File: f.Path, Why: f.Reason, Clauses: f.Clauses}, stem(f.Path))
+		}
+	}
+	for _, r := range res.Ledger {
+		if r.Status == judge.Invalid {
+			add(Failure{Status: r.Status, Title: r.Clause + " " + r.Promise, Why: r.Number, Clauses: []string{r.Clause}}, "unproven-"+r.Clause)
+		}
+	}
+	if res.Trouble != "" || len(out) == 0 && res.Status != judge.Pass {
+		add(Failure{Status: res.Status, Title: "The run as a whole", Why: firstOf(res.Trouble, res.Reason)}, "run")
+	}
+	return out
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+var unsafe = regexp.MustCompile(`[^0-9A-Za-z_.-]+`)
+
+func slug(s string) string { return unsafe.ReplaceAllString(s, "-") }
+
+// breach is a broken guarantee, and the step that was played when it happened.
+func breach(res Result, r judge.Row) Failure {
+	out := Failure{Status: r.Status, Title: r.Clause + " " + r.Promise, Why: r.Number, Clauses: []string{r.Clause}, Bad: r.FirstBad}
+	world := ""
+	for i := range res.Events {
+		if e := &res.Events[i]; e.Kind == history.World {
+			world = e.Text
+		} else if *e == r.FirstBad.Event {
+			break
+		}
+	}
+	at := wall(&r.FirstBad.Event)
+	if at.IsZero() {
+		return out
+	}
+	for i := range res.Files {
+		f := &res.Files[i]
+		if world != "" && f.Path != world || !during(at, f.Started, f.Seconds) {
+			continue
+		}
+		out.File = f.Path
+		if s := playing(f.Steps, at); s != nil {
+			out.Line, out.YAML = s.Line, excerpt(f.Source, s.Line)
+		}
+		break
+	}
+	return out
+}
+
+func during(at, from time.Time, seconds float64) bool {
+	return !at.Before(from) && !at.After(from.Add(time.Duration(seconds*float64(time.Second))))
+}
+
+// playing is the innermost step that was played at a moment, the latest of several.
+func playing(steps []*Step, at time.Time) (found *Step) {
+	for _, s := range steps {
+		if !during(at, s.Started, s.Seconds) {
+			continue
+		}
+		found = s
+		if inner := playing(s.Children, at); inner != nil {
+			found = inner
+		}
+	}
+	return found
+}
+
+// excerptLines bounds what is shown of a step.
+const excerptLines = 40
+
+// excerpt is a step as its file has it: from its line as far as it is indented.
+func excerpt(source []byte, line int) (out []Source) {
+	lines := strings.Split(inbox.Mask(string(source)), "\n")
+	if line < 1 || line > len(lines) || len(source) == 0 {
+		return nil
+	}
+	first := lines[line-1]
+	depth := indent(first)
+	for i, text := range lines[line-1:] {
+		if i > 0 && strings.TrimSpace(text) != "" && indent(text) <= depth {
+			break
+		}
+		if i == excerptLines {
+			out = append(out, Source{Line: line + i, Text: "…"})
+			break
+		}
+		out = append(out, Source{Line: line + i, Text: strings.TrimRight(text, " \r"), Here: i == 0})
+	}
+	for len(out) > 1 && strings.TrimSpace(out[len(out)-1].Text) == "" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
