@@ -116,18 +116,19 @@ func onsite(b board.State, r wire.Record, c Credited) Record {
 		BoardID: b.BoardID, BoardSeq: r.Seq, RequestedAt: at, OccurredAt: at}
 }
 
-// shown masks the person of a board's record: the holder of the grant, else
-// what the board kept of the phone. No board gets a whole phone into a record.
+// shown masks the person of a board's record: what the board kept of the phone that
+// was shown, else the holder of the grant. In that order: the permit may have been
+// registered for another phone since. No board gets a whole phone into a record.
 func shown(r wire.Record, c Credited) (actor, label string) {
-	if c.Phone != "" {
-		return access.MaskPhone(c.Phone)
-	}
 	head, tail := r.PhoneHead, r.PhoneTail[max(0, len(r.PhoneTail)-4):]
 	if len(head) != 3 || !digits(head) {
 		head = ""
 	}
 	if len(tail) != 4 || !digits(tail) {
 		tail = ""
+	}
+	if c.Phone != "" && (tail == "" || strings.HasSuffix(c.Phone, tail)) {
+		return access.MaskPhone(c.Phone)
 	}
 	return access.MaskEnds(head, tail)
 }

@@ -249,15 +249,17 @@ func TestCreditOfABoard(t *testing.T) {
 	}
 }
 
-// Whom an on-site record shows: the grant's holder, else what the board knew;
-// never a whole phone.
+// Whom an on-site record shows: what the board knew of the phone that was shown,
+// else the grant's holder, who may be another by now; never a whole phone.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ head, tail, holder, want string }{
 		{"010", "1234", "", "010-****-1234"},
 		{"", "1234", "", "1234"},
 		{"", "", "", "----"},
-		{"010", "1234", "01099998888", "010-****-8888"},
+		{"010", "1234", "01099998888", "010-****-1234"},
+		{"", "8888", "01099998888", "010-****-8888"},
+		{"", "", "01099998888", "010-****-8888"},
 		{"010", "01012341234", "", "010-****-1234"},
 		{"01012345678", "1234", "", "1234"},
 		{"01x", "12-4", "", "----"},
