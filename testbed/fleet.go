@@ -20,6 +20,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/control/openapi"
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/listen"
@@ -54,6 +55,7 @@ type Fleet struct {
 	Ready   FleetReady
 	fleet   *boardsim.Fleet
 	control *http.Server
+	routes  http.Handler // of the control API
 	clk     clock.Clock
 	memory  *lab
 	started atomic.Bool // every board has been connected
@@ -144,7 +146,8 @@ func (f *Fleet) startControl(l net.Listener, token string, spool *history.Spool,
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", metricsPage(ofProcess(), f.fleet.Metrics()))
 	mux.HandleFunc("/readyz", f.readyz)
-	mux.Handle("/", control.Handler(token, func(r chi.Router) {
+	f.routes = control.Handler(token, func(r chi.Router) {
+		openapi.Route(r, openapi.Fleet)
 		control.ClockRoutes(r, f.clk, f.memory.remember)
 		control.HistoryRoute(r, func(w io.Writer, since int64) error {
 			if !spool.Recording() {
@@ -163,7 +166,8 @@ func (f *Fleet) startControl(l net.Listener, token string, spool *history.Spool,
 		})
 		server.route(r)
 		f.fleet.Routes(r.With(server.fresh))
-	}))
+	})
+	mux.Handle("/", f.routes)
 	f.control = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
 	share := listen.Share(listen.Descriptors()).Control
 	go func() { _ = listen.Serve(f.control, listen.NewCap(share, share/2).On(l)) }()

@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/control/openapi"
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/server"
@@ -77,6 +78,7 @@ func (l *life) behind() map[string]time.Duration {
 
 func (l *life) mountControl(t *Testbed, token string) {
 	l.control = control.Handler(token, func(r chi.Router) {
+		openapi.Route(r, openapi.Server)
 		l.server.Control(r, t.controlHooks())
 		t.fleet.Routes(r)
 		r.Get("/revisions", t.revisions)

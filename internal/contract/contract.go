@@ -41,20 +41,32 @@ func Read(fetch func(path string) ([]byte, error)) (*Contract, error) {
 			unread = append(unread, fmt.Errorf("%s: %w", at, err))
 			continue
 		}
-		doc, err := openapi3.NewLoader().LoadFromData(raw)
-		if err == nil && doc.Paths == nil {
-			err = errors.New("no paths")
-		}
-		if err != nil {
-			why, _, _ := strings.Cut(err.Error(), "\n")
-			unread = append(unread, fmt.Errorf("%s is not an OpenAPI document: %s", at, why))
-			continue
-		}
-		for path, item := range doc.Paths.Map() {
-			c.routes = append(c.routes, route{strings.Split(path, "/"), item.Operations()})
+		if err := c.add("", raw); err != nil {
+			unread = append(unread, fmt.Errorf("%s is not an OpenAPI document: %w", at, err))
 		}
 	}
 	return c, errors.Join(unread...)
+}
+
+// Of is the contract of one document, whose paths are under prefix.
+func Of(prefix string, document []byte) (*Contract, error) {
+	c := &Contract{}
+	return c, c.add(prefix, document)
+}
+
+func (c *Contract) add(prefix string, raw []byte) error {
+	doc, err := openapi3.NewLoader().LoadFromData(raw)
+	if err == nil && doc.Paths == nil {
+		err = errors.New("no paths")
+	}
+	if err != nil {
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		return errors.New(why)
+	}
+	for path, item := range doc.Paths.Map() {
+		c.routes = append(c.routes, route{strings.Split(prefix+path, "/"), item.Operations()})
+	}
+	return nil
 }
 
 // find returns the operation of a path or route; a literal segment beats a parameter.
