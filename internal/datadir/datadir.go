@@ -29,37 +29,11 @@ var (
 	ErrPublic = errors.New("the data directory can be read by others")
 )
 
-// Write replaces a file atomically. Content and name are on disk when it returns.
-func Write(path string, b []byte) error {
-	tmp := path + ".new"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(path))
-}
-
-// SyncDir makes the names in a directory durable.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // Private creates the directory with mode 0700, or takes the rights of others
 // away from an existing one and the files in it. Errors: ErrPublic for a
 // directory that others can read and that isn't ours alone, the file system's.
 func Private(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(osDisk{}, dir); err != nil {
 		return err
 	}
 	info, err := os.Stat(dir)

@@ -22,8 +22,10 @@ const secretSize = 32
 // OpenSecret reads the secret of a data directory, or makes one that is on disk
 // when it returns. Errors: a damaged file, ErrIncomplete when the database is
 // there without its secret, the file system's.
-func OpenSecret(dir string) (Secret, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil { // the first to look into it
+func OpenSecret(dir string) (Secret, error) { return openSecret(osDisk{}, dir) }
+
+func openSecret(d disk, dir string) (Secret, error) {
+	if err := makeDir(d, dir); err != nil { // the first to look into it
 		return nil, err
 	}
 	path := filepath.Join(dir, SecretFile)
@@ -42,7 +44,10 @@ func OpenSecret(dir string) (Secret, error) {
 	}
 	b = make([]byte, secretSize)
 	_, _ = rand.Read(b) // never fails
-	return b, Write(path, b)
+	if err := write(d, path, b); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // OpenShared reads the secret that several processes share, from a file with at
