@@ -25,28 +25,43 @@ import (
 // running server notices within 5 s. Errors: no data there, datadir.ErrIncomplete,
 // ErrForeign, the store's.
 func Beside(dir, token string) (h http.Handler, stop func() error, err error) {
+	b, err := openBeside(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := console.Config{Keys: b.keys, Rotate: func(id string) (string, error) { return rotate(b.store, b.secret, id) }}
+	return control.Handler(token, func(r chi.Router) {
+		c.KeyRoutes(r)
+		r.Get("/places", func(w http.ResponseWriter, _ *http.Request) { names(w, b.store) })
+	}), b.store.Close, nil
+}
+
+// beside is a data directory that a server may be running on.
+type beside struct {
+	secret datadir.Secret
+	store  *store.Store
+	keys   *auth.Service
+}
+
+func openBeside(dir string) (*beside, error) {
 	for _, name := range []string{datadir.SecretFile, datadir.DatabaseFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("%w: %s has no %s", datadir.ErrIncomplete, dir, name)
+			return nil, fmt.Errorf("%w: %s has no %s", datadir.ErrIncomplete, dir, name)
 		}
 	}
 	secret, err := datadir.OpenSecret(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	st, err := store.Open(dir, store.Options{Log: slog.New(slog.DiscardHandler), Phones: secret.Of("phones")})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	keys, err := auth.New(auth.Config{Clock: clock.Real{}, Store: st, Pepper: pepper(secret), SigningKey: secret.Of("tokens")})
 	if err = errors.Join(err, st.Claim(secret.ID())); err != nil {
-		return nil, nil, errors.Join(err, st.Close())
+		return nil, errors.Join(err, st.Close())
 	}
-	c := console.Config{Keys: keys, Rotate: func(id string) (string, error) { return rotate(st, secret, id) }}
-	return control.Handler(token, func(r chi.Router) {
-		c.KeyRoutes(r)
-		r.Get("/places", func(w http.ResponseWriter, _ *http.Request) { names(w, st) })
-	}), st.Close, nil
+	return &beside{secret, st, keys}, nil
 }
 
 // names lists the places as the control API does, without their keys.

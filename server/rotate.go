@@ -12,12 +12,15 @@ import (
 	"github.com/doorlab/doorlab/server/store"
 )
 
-// rotateEvery is how often the server looks for boards that another process
-// rotated ('doorlab board rotate'), on the wall clock: 5 s at most are promised.
+// rotateEvery is how often the server looks for what another process changed
+// ('doorlab board rotate', 'doorlab renew'), on the wall clock: 5 s at most are promised.
 const rotateEvery = 2 * time.Second
 
 // pepper is what keys and board passwords are hashed with.
 func pepper(s datadir.Secret) []byte { return s.Of("api keys") }
+
+// links is what entry tokens derive from.
+func links(s datadir.Secret) []byte { return s.Of("entry links") }
 
 func (s *Server) pepper() []byte { return pepper(s.secret) }
 
@@ -52,7 +55,8 @@ func (s *Server) RotateBoard(boardID string) (string, error) {
 	return pw, err
 }
 
-// watch looks for rotated boards, now and then on and on.
+// watch looks for what another process changed, now and then on and on: rotated
+// boards, and revisions of places.
 func (s *Server) watch() error {
 	s.rotated = map[string]int64{}
 	if err := s.look(); err != nil {
@@ -60,7 +64,7 @@ func (s *Server) watch() error {
 	}
 	s.watching = clock.Real{}.Every(rotateEvery, func() {
 		if err := s.look(); err != nil && !s.unwatched.Load() {
-			s.cfg.Log.Warn("rotated boards", "error", err)
+			s.cfg.Log.Warn("changes by others", "error", err)
 		}
 	})
 	return nil
@@ -80,7 +84,11 @@ func (s *Server) look() error {
 			s.cfg.Log.Warn("the board's password was rotated: its old connection ends", "board", r.BoardID)
 		}
 	}
-	return err
+	revisions, err2 := s.store.Revisions()
+	for placeID, rev := range revisions {
+		s.sync.Found(placeID, rev)
+	}
+	return errors.Join(err, err2)
 }
 
 func (s *Server) unwatch() {

@@ -169,7 +169,7 @@ func (s *Server) rules() (err error) {
 		return err
 	}
 	s.places = place.New(plant(place.Config{Clock: s.cfg.Clock, Store: s.store, Openings: &s.openings}))
-	s.grants = grant.New(plant(grant.Config{Clock: s.cfg.Clock, Store: s.store, Secret: s.secret.Of("entry links"), Openings: &s.openings,
+	s.grants = grant.New(plant(grant.Config{Clock: s.cfg.Clock, Store: s.store, Secret: links(s.secret), Openings: &s.openings,
 		LinkURL: strings.TrimRight(s.cfg.LinkURL, "/"),
 		Applied: func(boardID string) (int64, time.Time) {
 			b := s.gateway.Status(boardID)

@@ -9,8 +9,19 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
+// soon waits for what a server notices by itself. How soon it does, server/auth's
+// tests measure in their own time; here it only has to come.
+func soon(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := clock.Mono() + time.Minute; !is(); {
+		if clock.Mono() > end {
+			t.Fatalf("not within a minute: want that %s", what)
+		}
+	}
+}
+
 // TestBesideARunningServer: keys are made and revoked on the data alone; the
-// server knows within 5 s.
+// server notices.
 func TestBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -32,14 +43,9 @@ func TestBesideARunningServer(t *testing.T) {
 	if err := beside.Do(t.Context(), http.MethodDelete, "/lab/v1/keys/"+made.KeyID, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	for end := clock.Mono() + 5*time.Second; ; {
-		if err := c.Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-logs", nil, nil); err != nil {
-			break
-		}
-		if clock.Mono() > end {
-			t.Fatal("the revoked key's token works after 5 s")
-		}
-	}
+	soon(t, "the revoked key's token is refused", func() bool {
+		return c.Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-logs", nil, nil) != nil
+	})
 	var places []struct{ PlaceID, Name string }
 	if err := beside.Do(t.Context(), http.MethodGet, "/lab/v1/places", nil, &places); err != nil || len(places) != 2 || places[1].PlaceID != tb.Ready.Places[1].PlaceID || places[1].Name != tb.Ready.Places[1].Name {
 		t.Errorf("places %+v, %v; want those of the ready line", places, err)

@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 			"remember":  remember,
 			"unchanged": unchanged,
 			"newer":     newer,
+			"private":   private,
 		},
 	})
 }
@@ -65,6 +66,15 @@ func oneLine(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 	if got := ts.ReadFile("stdout"); got != "" {
 		ts.Fatalf("stdout: %q", got)
+	}
+}
+
+// private FILE checks that only its owner can read a file.
+func private(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := info.Mode().Perm(); got != 0o600 {
+		ts.Fatalf("%s has mode %04o, want 0600", args[0], got)
 	}
 }
 

@@ -233,6 +233,14 @@ func (s *Service) Moved(placeID string, rev int64) {
 	})
 }
 
+// Found says what revision a place is at, unless that is known: another process
+// may have raised it.
+func (s *Service) Found(placeID string, rev int64) {
+	if s.place(placeID).revision() < rev {
+		s.Moved(placeID, rev)
+	}
+}
+
 func (s *Service) place(id string) *target {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -78,8 +78,7 @@ func (s *Service) put(tx Tx, by By, r RegisterRequest) (Grant, error) {
 	if err := notTooLong(p, doors, g.Doors, g.StartsAt, g.EndsAt); err != nil {
 		return Grant{}, err
 	}
-	token := s.token(g.ID, g.Generation)
-	g.LinkHash, g.TokenHash = HashLink(token), access.HashToken(g.PlaceID, token)
+	s.link(&g)
 	if old != nil && same(g, *old) {
 		return *old, nil // a repeat is one call: not even a revision
 	}

@@ -22,6 +22,8 @@ type Store interface {
 	ListGrants(placeID, kind string, q ListQuery) (list []Grant, total int, err error)
 	ListCustomers(placeID string, q ListQuery) (list []Customer, total int, err error)
 	Boards(placeID string) ([]place.Board, error)
+	// Links lists the ids of permits that aren't revoked, in order, after one.
+	Links(after string, most int) ([]string, error)
 }
 
 // Tx is a transaction of the store. Op names the change for the history.

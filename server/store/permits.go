@@ -43,6 +43,12 @@ func (t grantTx) PutGrant(op string, g, old *grant.Grant) error {
 	return t.putGrant(g, old)
 }
 
+// Links lists the ids of permits that aren't revoked, in order, after one.
+func (s *Store) Links(after string, most int) ([]string, error) {
+	ids, err := s.q.Links(ctx, after, int64(most))
+	return ids, wrap(err)
+}
+
 // ListGrants lists grants of a kind, newest first, and how many match.
 func (s *Store) ListGrants(placeID, kind string, q grant.ListQuery) (list []grant.Grant, total int, err error) {
 	where := " FROM grants WHERE place_id = ? AND kind = ?"

@@ -27,6 +27,16 @@ func (s *Store) PlaceByPhone(number string) (place.Place, error) {
 	return placeOf(s.q.PlaceByPhone(ctx, text(number)))
 }
 
+// Revisions is what every place is at.
+func (s *Store) Revisions() (map[string]int64, error) {
+	rows, err := s.q.Revisions(ctx)
+	out := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Revision
+	}
+	return out, wrap(err)
+}
+
 // Places lists every place by id.
 func (s *Store) Places() ([]place.Place, error) {
 	rows, err := s.q.Places(ctx)

@@ -475,6 +475,33 @@ func (q *Queries) LeaveContent(ctx context.Context, leftRev sql.NullInt64, iD st
 	return err
 }
 
+const links = `-- name: Links :many
+SELECT id FROM grants WHERE kind = 'permit' AND revoked_at IS NULL AND id > ?1 ORDER BY id LIMIT ?2
+`
+
+func (q *Queries) Links(ctx context.Context, after string, most int64) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, links, after, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const putGrant = `-- name: PutGrant :exec
 INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
 	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev)

@@ -292,6 +292,38 @@ func (q *Queries) RenamePlace(ctx context.Context, name string, iD string) error
 	return err
 }
 
+const revisions = `-- name: Revisions :many
+SELECT id, revision FROM places ORDER BY id
+`
+
+type RevisionsRow struct {
+	ID       string
+	Revision int64
+}
+
+func (q *Queries) Revisions(ctx context.Context) ([]RevisionsRow, error) {
+	rows, err := q.db.QueryContext(ctx, revisions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RevisionsRow
+	for rows.Next() {
+		var i RevisionsRow
+		if err := rows.Scan(&i.ID, &i.Revision); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const updateDoor = `-- name: UpdateDoor :exec
 UPDATE doors SET entry = ?, permit_max_hours = ? WHERE id = ?
 `

@@ -20,6 +20,9 @@ SELECT * FROM grants WHERE left_rev IS NULL AND leaves_at <= sqlc.arg(now) ORDER
 -- name: LeaveContent :exec
 UPDATE grants SET left_rev = ? WHERE id = ?;
 
+-- name: Links :many
+SELECT id FROM grants WHERE kind = 'permit' AND revoked_at IS NULL AND id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(most);
+
 -- name: GrantByRef :one
 SELECT * FROM grants WHERE place_id = ? AND kind = ? AND source = ? AND external_ref = ?;
 

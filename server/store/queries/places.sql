@@ -7,6 +7,9 @@ SELECT * FROM places WHERE entry_phone = ?;
 -- name: Places :many
 SELECT * FROM places ORDER BY id;
 
+-- name: Revisions :many
+SELECT id, revision FROM places ORDER BY id;
+
 -- name: InsertPlace :exec
 INSERT INTO places (id, name, kind, timezone, entry_phone, phone_enabled, permit_max_hours, week, closures, holidays)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);

@@ -1,0 +1,51 @@
+package grant
+
+import "github.com/doorlab/doorlab/internal/access"
+
+// linksAtOnce bounds a transaction of RenewLinks: other writes wait behind it.
+const linksAtOnce = 100
+
+// RenewLinks gives every permit that isn't revoked another entry link, and says how
+// many. The links that were are dead for good, as after a revocation. Errors: the
+// store's; the permits before it have their new links then.
+func (s *Service) RenewLinks() (renewed int, err error) {
+	for after := ""; ; {
+		ids, err := s.cfg.Store.Links(after, linksAtOnce)
+		if err != nil || len(ids) == 0 {
+			return renewed, err
+		}
+		n := 0
+		err = s.cfg.Store.ChangeBehind(func(tx Tx) error {
+			n = 0
+			for _, id := range ids {
+				old, err := tx.Grant(id)
+				if err != nil {
+					return err
+				}
+				if !old.RevokedAt.IsZero() {
+					continue // meanwhile
+				}
+				g := old
+				g.Generation++ // see PERM-4
+				g.UpdatedAt = tx.Now()
+				s.link(&g)
+				if err := tx.PutGrant("renew", &g, &old); err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+		if err != nil {
+			return renewed, err
+		}
+		renewed += n
+		after = ids[len(ids)-1]
+	}
+}
+
+// link makes what finds a permit by its entry token follow from its generation.
+func (s *Service) link(g *Grant) {
+	token := s.token(g.ID, g.Generation)
+	g.LinkHash, g.TokenHash = HashLink(token), access.HashToken(g.PlaceID, token)
+}
