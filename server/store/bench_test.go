@@ -2,36 +2,79 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// BenchmarkLedger is a command's claim and settlement, durable, with 64 callers.
+// BenchmarkLedger is a command's claim and settlement, durable, as 64 and 256
+// callers of a fleet of 25 places make them. The processor's time and the bytes
+// of log are per command, the commits too.
 func BenchmarkLedger(b *testing.B) {
-	s, err := Open(b.TempDir(), Options{})
+	for _, callers := range []int{1, 64, 256} {
+		b.Run(fmt.Sprint(callers), func(b *testing.B) { ledger(b, callers) })
+	}
+}
+
+func ledger(b *testing.B, callers int) {
+	var commits atomic.Int64
+	s, err := Open(b.TempDir(), Options{Committed: func(int, time.Duration) { commits.Add(1) }})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
+	w := &world.World{Seed: 1}
+	for i := range 25 {
+		w.Places = append(w.Places, world.Place{Name: fmt.Sprint("Place ", i), Kind: world.Live, Fleet: &world.Fleet{Boards: 40, DoorsPerBoard: 1}})
+	}
+	if err := w.Resolve(); err != nil {
 		b.Fatal(err)
 	}
-	c := s.Commands()
+	for _, p := range w.Places {
+		for i := range p.Boards {
+			p.Boards[i].Password = "pw"
+		}
+	}
+	if _, err := s.Seed(w, pepper); err != nil {
+		b.Fatal(err)
+	}
+	c, body := s.Commands(), []byte(strings.Repeat("b", 430)) // a 200 with its standing
 	var n atomic.Int64
-	b.SetParallelism(32)
+	used := func() time.Duration {
+		var ru syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &ru)
+		return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+	}
+	before := used()
+	b.ReportAllocs()
+	b.SetParallelism(max(1, callers/2))
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			in := intent(fmt.Sprintf("cmd_%09d", n.Add(1)), "")
-			in.Key = in.CommandID
+			i := n.Add(1)
+			p := &w.Places[i%25]
+			at := clock.WallNow()
+			in := command.Intent{CommandID: id.New(id.Command, at), PlaceID: p.ID, Key: fmt.Sprint("4711-", i), DoorID: p.Boards[i%40].Doors[0].ID,
+				BoardID: p.Boards[i%40].ID, Command: "open", Method: "api", ActorID: "api:key_01jc0000000000000000000000", ActorLabel: "default",
+				EntryReason: "api", RequestedAt: at, AgedAt: at, Status: 504, Body: body[:300]}
+			in.Meaning = in.DoorID + "\nopen\n0\n"
 			if _, err := c.Claim(in, epoch); err != nil {
 				b.Error(err)
 			}
-			if err := c.Settle(command.Settlement{Intent: in, Outcome: vocab.Reported, ReportedAt: epoch, Status: 200, Body: []byte("ok")}); err != nil {
+			if err := c.Settle(command.Settlement{Intent: in, Outcome: vocab.Reported, ReportedAt: at, Status: 200, Body: body}); err != nil {
 				b.Error(err)
 			}
 		}
 	})
+	b.StopTimer()
+	b.ReportMetric(float64((used()-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(commits.Load())/float64(b.N), "commits/op")
 }

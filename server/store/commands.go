@@ -43,8 +43,12 @@ func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.
 		Status: int64(in.Status), Body: in.Body}
 	err = c.s.writeWhole(func(tx *Tx) error {
 		n, err := tx.q.InsertCommand(ctx, claim) // [CMD-5]
-		if err != nil || n == 1 {
+		if err != nil {
 			return err
+		}
+		if n == 1 {
+			tx.running++
+			return nil
 		}
 		old, err := priorOf(tx.q.CommandByKey(ctx, in.PlaceID, text(in.Key)))
 		if err != nil {
@@ -54,6 +58,7 @@ func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.
 			if err := tx.q.ForgetKey(ctx, old.Intent.CommandID); err != nil {
 				return err
 			}
+			tx.running++
 			_, err = tx.q.InsertCommand(ctx, claim)
 			return err
 		}
@@ -87,7 +92,10 @@ func priorOf(r db.Command, err error) (command.Prior, error) {
 
 // Withdraw implements command.Ledger.
 func (c Commands) Withdraw(commandID string) error {
-	return c.s.writeWhole(func(tx *Tx) error { return tx.q.WithdrawCommand(ctx, commandID) })
+	return c.s.writeWhole(func(tx *Tx) error {
+		tx.running--
+		return tx.q.WithdrawCommand(ctx, commandID)
+	})
 }
 
 // Settle implements command.Ledger: outcomes, answers and entry records are one
@@ -110,7 +118,8 @@ func (t *Tx) settle(st command.Settlement) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	_, err = record.Keep(t, record.Record{PlaceID: in.PlaceID, DoorID: in.DoorID, Result: command.RecordResult(in.Command, st.Outcome),
+	t.running--
+	_, err = record.Keep(settling{t}, record.Record{PlaceID: in.PlaceID, DoorID: in.DoorID, Result: command.RecordResult(in.Command, st.Outcome),
 		Reason: in.EntryReason, Method: in.Method, Actor: in.ActorID, ActorLabel: in.ActorLabel, CommandID: in.CommandID,
 		GrantID: in.GrantID, RequestedAt: in.RequestedAt, OccurredAt: st.ReportedAt, Note: in.Reason}, t.Now)
 	return err
@@ -138,6 +147,9 @@ func (c Commands) Late(r command.LateReport) (command.Late, error) {
 }
 
 func (t *Tx) countReplay(commandID string) error {
+	if err := t.settled.flush(t); err != nil {
+		return err
+	}
 	return wrap(t.q.CountReplay(ctx, text(commandID)))
 }
 

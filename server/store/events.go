@@ -1,8 +1,11 @@
 package store
 
 import (
+	"context"
+	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
@@ -14,21 +17,72 @@ func eventOf(r db.Event, err error) (record.Event, error) {
 		RecordID: r.RecordID, OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt), Late: r.Late}, wrap(err)
 }
 
-// Events lists a place's events in [q.From, q.To), newest first, and how many match.
+// eventIn is the event that a record is as well; its id is the record's with another prefix.
+func eventIn(r db.EntryRecord, err error) (record.Event, error) {
+	return record.Event{ID: id.Event + strings.TrimPrefix(r.ID, id.Record), Kind: record.EntryOpened, PlaceID: r.PlaceID,
+		DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: vocab.Result(r.Result), Reason: vocab.Reason(r.Reason), Method: vocab.Method(r.Method),
+		Actor: r.Actor, ActorLabel: r.ActorLabel, RecordID: r.ID, OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt)}, wrap(err)
+}
+
+// Events lists a place's events in [q.From, q.To), newest first, and how many
+// match: those of their own and the records that are events as well.
 func (s *Store) Events(placeID string, q record.EventQuery) (list []record.Event, total int, err error) {
-	where := " FROM events WHERE place_id = ? AND recorded_at >= ? AND recorded_at < ?"
-	args := []any{placeID, q.From.UnixMilli(), q.To.UnixMilli()}
-	for _, f := range []struct {
-		column string
-		values []string
-	}{{"result", q.Results}, {"kind", q.Kinds}, {"door_id", q.DoorIDs}, {"permit_id", q.PermitIDs}} {
-		if len(f.values) == 0 {
-			continue
-		}
-		where += " AND " + f.column + " IN (?" + strings.Repeat(", ?", len(f.values)-1) + ")"
-		for _, v := range f.values {
-			args = append(args, v)
-		}
+	own := among{sql: " FROM events WHERE place_id = ? AND recorded_at >= ? AND recorded_at < ?",
+		args: []any{placeID, q.From.UnixMilli(), q.To.UnixMilli()}}
+	own.in("door_id", q.DoorIDs)
+	also := among{strings.Replace(own.sql, "events", "entry_records", 1) + " AND is_event = 1", own.args}
+	own.in("result", q.Results)
+	own.in("kind", q.Kinds)
+	own.in("permit_id", q.PermitIDs)
+	asked := func(values []string, v string) bool { return len(values) == 0 || slices.Contains(values, v) }
+	if len(q.PermitIDs) > 0 || !asked(q.Results, string(vocab.Opened)) || !asked(q.Kinds, record.EntryOpened) {
+		return page(s, own.sql, "recorded_at DESC, id DESC", own.args, q.Limit, q.Offset, (*db.Queries).EventsByID, eventOf)
 	}
-	return page(s, where, "recorded_at DESC, id DESC", args, q.Limit, q.Offset, (*db.Queries).EventsByID, eventOf)
+	// Ordered as a whole it is merged from the two indexes: nothing is sorted.
+	both := "SELECT id, recorded_at" + own.sql + " UNION ALL SELECT id, recorded_at" + also.sql
+	return pageOf(s, both+" ORDER BY recorded_at DESC, id DESC", " FROM ("+both+")", slices.Concat(own.args, also.args), q.Limit, q.Offset,
+		loadEvents, func(e record.Event, err error) (record.Event, error) { return e, err })
+}
+
+// loadEvents reads events by their own ids and by those of the records that they are, in that order.
+func loadEvents(q *db.Queries, ctx context.Context, ids []string) ([]record.Event, error) {
+	at := make(map[string]int, len(ids))
+	for i, key := range ids {
+		at[key] = i
+	}
+	ofRecords := slices.DeleteFunc(slices.Clone(ids), func(key string) bool { return !strings.HasPrefix(key, id.Record) })
+	out := make([]record.Event, len(ids))
+	rows, err := q.EventsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		out[at[r.ID]], _ = eventOf(r, nil)
+	}
+	records, err := q.RecordsByID(ctx, ofRecords)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		out[at[r.ID]], _ = eventIn(r, nil)
+	}
+	return out, nil
+}
+
+// among is the part of a query after what it selects, with its arguments.
+type among struct {
+	sql  string
+	args []any
+}
+
+// in keeps the rows with one of the values; without values it keeps all.
+func (a *among) in(column string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	a.sql += " AND " + column + " IN (?" + strings.Repeat(", ?", len(values)-1) + ")"
+	a.args = slices.Clone(a.args)
+	for _, v := range values {
+		a.args = append(a.args, v)
+	}
 }

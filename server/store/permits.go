@@ -74,13 +74,24 @@ func filter(where string, args []any, q grant.ListQuery) (string, []any) {
 // ids, load reads them, in the same order.
 func page[R, T any](s *Store, from, order string, args []any, limit, offset int,
 	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
+	return pageOf(s, "SELECT id"+from+" ORDER BY "+order, from, args, limit, offset, load, of)
+}
+
+// pageOf is page with a query of its own for the ids, without its limit.
+func pageOf[R, T any](s *Store, find, from string, args []any, limit, offset int,
+	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
 	err = s.moment(func(tx *Tx) error {
-		if err := tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&total); err != nil {
+		ids, err := pageIDs(tx, find+" LIMIT ? OFFSET ?", append(args[:len(args):len(args)], limit, offset)...)
+		if err != nil {
 			return err
 		}
-		ids, err := pageIDs(tx, "SELECT id"+from+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(args[:len(args):len(args)], limit, offset)...)
-		if err != nil || len(ids) == 0 {
-			return err
+		if total = offset + len(ids); len(ids) == limit || len(ids) == 0 && offset > 0 { // the page doesn't tell
+			if err := tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&total); err != nil {
+				return err
+			}
+		}
+		if len(ids) == 0 {
+			return nil
 		}
 		rows, err := load(tx.q, ctx, ids)
 		list, err = each(of, rows, err)
@@ -89,15 +100,21 @@ func page[R, T any](s *Store, from, order string, args []any, limit, offset int,
 	return list, total, err
 }
 
+// pageIDs reads the first column; what a query orders by may follow it.
 func pageIDs(tx *Tx, query string, args ...any) (ids []string, err error) {
 	rows, err := tx.Query(query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var id string
+	into := []any{&id, new(any)}[:len(columns)]
 	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
 		ids = append(ids, id)

@@ -77,15 +77,16 @@ func recordOf(r db.EntryRecord, err error) (record.Record, error) {
 // Records lists a place's records since a moment, newest first, and how many there are.
 func (s *Store) Records(placeID string, since time.Time, limit, offset int) (list []record.Record, total int, err error) {
 	err = s.moment(func(tx *Tx) error {
-		q := tx.q
-		n, err := q.CountRecords(ctx, placeID, since.UnixMilli())
-		if err != nil {
+		rows, err := tx.q.Records(ctx, db.RecordsParams{PlaceID: placeID, RecordedAt: since.UnixMilli(), Limit: int64(limit), Offset: int64(offset)})
+		if list, err = each(recordOf, rows, err); err != nil {
 			return err
 		}
-		rows, err := q.Records(ctx, db.RecordsParams{PlaceID: placeID, RecordedAt: since.UnixMilli(), Limit: int64(limit), Offset: int64(offset)})
-		total = int(n)
-		list, err = each(recordOf, rows, err)
-		return err
+		if total = offset + len(list); len(list) == limit || len(list) == 0 && offset > 0 { // the page doesn't tell
+			n, err := tx.q.CountRecords(ctx, placeID, since.UnixMilli())
+			total = int(n)
+			return err
+		}
+		return nil
 	})
 	return list, total, err
 }

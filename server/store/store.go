@@ -69,6 +69,7 @@ type Store struct {
 	health  health
 	wal     wal
 	changes int64 // rows changed so far; the writer's
+	running int   // commands claimed and not settled, about; the writer's
 	doors   doors
 
 	jobs   chan *job

@@ -23,6 +23,8 @@ type Tx struct {
 	places  map[string]*placeState // whose revision or digest this write has touched
 	pending []revision             // that it raised
 	noted   []history.Event        // that it made
+	settled *settled               // records of the batch's commands; nil = no batch
+	running int                    // commands it has claimed, less those it has settled
 }
 
 func (s *Store) tx(tx *sql.Tx, q *db.Queries, now time.Time) *Tx {

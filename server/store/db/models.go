@@ -110,6 +110,7 @@ type EntryRecord struct {
 	SettledAt   sql.NullInt64
 	Replays     int64
 	Note        sql.NullString
+	IsEvent     int64
 }
 
 type Event struct {

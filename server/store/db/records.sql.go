@@ -8,6 +8,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"strings"
 )
 
 const countRecords = `-- name: CountRecords :one
@@ -97,7 +98,7 @@ func (q *Queries) InsertRecord(ctx context.Context, arg InsertRecordParams) (int
 }
 
 const recordOfCommand = `-- name: RecordOfCommand :one
-SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note FROM entry_records WHERE command_id = ?
+SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event FROM entry_records WHERE command_id = ?
 `
 
 func (q *Queries) RecordOfCommand(ctx context.Context, commandID sql.NullString) (EntryRecord, error) {
@@ -124,12 +125,13 @@ func (q *Queries) RecordOfCommand(ctx context.Context, commandID sql.NullString)
 		&i.SettledAt,
 		&i.Replays,
 		&i.Note,
+		&i.IsEvent,
 	)
 	return i, err
 }
 
 const records = `-- name: Records :many
-SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?
+SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?
 `
 
 type RecordsParams struct {
@@ -174,6 +176,66 @@ func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]EntryRecord
 			&i.SettledAt,
 			&i.Replays,
 			&i.Note,
+			&i.IsEvent,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const recordsByID = `-- name: RecordsByID :many
+SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event FROM entry_records WHERE id IN (/*SLICE:ids*/?)
+`
+
+func (q *Queries) RecordsByID(ctx context.Context, ids []string) ([]EntryRecord, error) {
+	query := recordsByID
+	var queryParams []interface{}
+	if len(ids) > 0 {
+		for _, v := range ids {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:ids*/?", strings.Repeat(",?", len(ids))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EntryRecord
+	for rows.Next() {
+		var i EntryRecord
+		if err := rows.Scan(
+			&i.ID,
+			&i.PlaceID,
+			&i.DoorID,
+			&i.DoorName,
+			&i.Result,
+			&i.Reason,
+			&i.Method,
+			&i.Actor,
+			&i.ActorLabel,
+			&i.CommandID,
+			&i.GrantID,
+			&i.Source,
+			&i.Dedupe,
+			&i.RequestedAt,
+			&i.OccurredAt,
+			&i.RecordedAt,
+			&i.SettledAs,
+			&i.SettledAt,
+			&i.Replays,
+			&i.Note,
+			&i.IsEvent,
 		); err != nil {
 			return nil, err
 		}

@@ -3,7 +3,7 @@
 INSERT INTO commands (id, place_id, key, meaning, door_id, board_id, command, minutes, reason, method,
 	actor, actor_label, grant_id, entry_reason, requested_at, aged_at, status, body)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (place_id, key) WHERE key IS NOT NULL DO NOTHING;
+ON CONFLICT (key, place_id) WHERE key IS NOT NULL DO NOTHING;
 
 -- name: CommandByKey :one
 SELECT * FROM commands WHERE place_id = ? AND key = ?;

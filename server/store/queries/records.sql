@@ -18,6 +18,9 @@ SELECT COUNT(*) FROM entry_records WHERE place_id = ? AND recorded_at >= ?;
 -- name: Records :many
 SELECT * FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?;
 
+-- name: RecordsByID :many
+SELECT * FROM entry_records WHERE id IN (sqlc.slice('ids'));
+
 -- Ids sort by time, so it looks at the oldest only.
 -- name: ForgetRecords :execrows
 DELETE FROM entry_records WHERE entry_records.id IN (SELECT r.id FROM entry_records r ORDER BY r.id LIMIT sqlc.arg(oldest))
