@@ -58,6 +58,7 @@ type Service struct {
 	cfg    Config
 	kid    string
 	window *limit.Window
+	known  known
 
 	mu      sync.RWMutex
 	revoked map[string]bool // key ids

@@ -228,6 +228,9 @@ func TestRevoke(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.token()
+	if _, err := h.Verify(token); err != nil { // from here on it is known
+		t.Fatal(err)
+	}
 	if err := h.Revoke("key_t"); err != nil {
 		t.Fatal(err)
 	}
