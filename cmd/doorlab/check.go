@@ -214,7 +214,7 @@ func printResult(w io.Writer, res engine.Result, asJSON bool) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(res)
 	}
-	return report.WriteBrief(w, res)
+	return report.WriteBrief(w, res, report.Plain)
 }
 
 func appendSummary(path string, res engine.Result) error {
@@ -224,22 +224,4 @@ func appendSummary(path string, res engine.Result) error {
 	}
 	defer func() { _ = f.Close() }()
 	return report.WriteSummary(f, res)
-}
-
-func schemaCommand(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of scenario files",
-		Example: `  doorlab schema > doorlab.schema.json
-  # then, as the first line of a scenario: # yaml-language-server: $schema=doorlab.schema.json`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			b, err := engine.Schema()
-			if err != nil {
-				return failf("%s", err)
-			}
-			_, err = e.out.Write(append(b, '\n'))
-			return err
-		},
-	}
 }

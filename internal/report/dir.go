@@ -6,16 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// WriteDir writes a run directory: the scenario files, config.json,
-// history.ndjson, verdicts.json, report.txt, junit.xml, summary.md, report.html.
-// Judge reads the history again.
+// Formats are the files that say what became of a run: the same content, for
+// programs and for people.
+var Formats = map[string]func(io.Writer, Result) error{
+	"verdicts.json": WriteJSON, "junit.xml": WriteJUnit, "report.tap": WriteTAP, "summary.md": WriteSummary, "report.html": WriteHTML, "report.txt": WriteTable,
+}
+
+// WriteDir writes a run directory: the scenario files, config.json, history.ndjson
+// and all Formats. Judge reads the history again.
 func WriteDir(dir string, res Result) error {
 	if err := os.MkdirAll(filepath.Join(dir, "scenarios"), 0o755); err != nil {
 		return err
@@ -39,9 +46,7 @@ func WriteDir(dir string, res Result) error {
 	if res.History, err = writeHistory(filepath.Join(dir, historyFile), res.Events); err != nil {
 		return err
 	}
-	for name, write := range map[string]func(io.Writer, Result) error{
-		"verdicts.json": WriteJSON, "junit.xml": WriteJUnit, "summary.md": WriteSummary, "report.html": WriteHTML, "report.txt": WriteTable,
-	} {
+	for name, write := range Formats {
 		if err := writeFile(filepath.Join(dir, name), res, write); err != nil {
 			return err
 		}
@@ -56,7 +61,7 @@ func ClearDir(dir string) error {
 		return err
 	}
 	errs := []error{os.RemoveAll(filepath.Join(dir, "scenarios"))}
-	for _, name := range []string{"config.json", historyFile, "verdicts.json", "junit.xml", "summary.md", "report.html", "report.txt"} {
+	for _, name := range append([]string{"config.json", historyFile}, slices.Collect(maps.Keys(Formats))...) {
 		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -61,12 +61,13 @@ func Failures(res Result) (out []Failure) {
 	for i := range res.Files {
 		f := &res.Files[i]
 		found := false
-		for _, s := range leaves(f.Steps) {
+		for _, l := range named(f.Steps, "") {
+			s := l.step
 			if s.Status == judge.Pass || s.Status == judge.Skipped {
 				continue
 			}
 			found = true
-			add(Failure{Status: s.Status, Title: s.Name, File: f.Path, Line: s.Line, Why: s.Detail, Clauses: s.Clauses, YAML: excerpt(f.Source, s.Line), Step: s},
+			add(Failure{Status: s.Status, Title: l.name, File: f.Path, Line: s.Line, Why: s.Detail, Clauses: s.Clauses, YAML: excerpt(f.Source, s.Line), Step: s},
 				fmt.Sprintf("%s-%d", stem(f.Path), s.Line))
 		}
 		if !found && f.Status != judge.Pass && f.Status != judge.Skipped {

@@ -44,7 +44,7 @@ var shared = template.FuncMap{
 	"lower": func(s judge.Status) string { return strings.ToLower(string(s)) },
 	"first": firstLine, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
 	"time": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") },
-	"num":  func(n int) string { return plot.Number(float64(n)) },
+	"num":  grouped,
 	"many": many, "took": func(s float64) string { return plot.Duration(rounded(s)) },
 	"pretty": pretty, "lanes": lanes, "exercised": exercised, "idle": idle,
 	"last": func(i, n int) bool { return i == n-1 },

@@ -12,55 +12,61 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
+// testcase is a case with the place that it stands at.
+type testcase struct {
+	junit.Testcase
+	File string `xml:"file,attr,omitempty"`
+	Line int    `xml:"line,attr,omitempty"`
+}
+
+// testsuite counts and writes cases with places.
+type testsuite struct {
+	junit.Testsuite
+	Cases []testcase `xml:"testcase"`
+}
+
+type testsuites struct {
+	junit.Testsuites
+	XMLName xml.Name    `xml:"testsuites"`
+	Suites  []testsuite `xml:"testsuite"`
+}
+
 // WriteJUnit writes one suite a scenario file and one of the guarantees.
 func WriteJUnit(w io.Writer, res Result) error {
-	all := junit.Testsuites{Name: "doorlab", Time: seconds(res.Seconds)}
-	for i, f := range res.Files {
-		all.AddSuite(fileSuite(i, f))
+	return WriteSuites(w, res.Seconds, Suites(res))
+}
+
+// WriteSuites writes JUnit XML.
+func WriteSuites(w io.Writer, took float64, suites []Suite) error {
+	all := testsuites{Testsuites: junit.Testsuites{Name: "doorlab", Time: seconds(took)}}
+	for i, s := range suites {
+		t := testsuite{Testsuite: junit.Testsuite{ID: i, Name: s.Name, File: s.File, Time: seconds(s.Seconds)}}
+		t.SetTimestamp(s.Started.UTC())
+		for _, p := range s.Properties {
+			t.AddProperty(p[0], p[1])
+		}
+		for _, c := range s.Cases {
+			one := testcase{verdictCase(s.Name, c), c.File, c.Line}
+			t.AddTestcase(one.Testcase)
+			t.Cases = append(t.Cases, one)
+		}
+		t.Testcases = nil
+		all.AddSuite(t.Testsuite)
+		all.Suites = append(all.Suites, t)
 	}
-	all.AddSuite(ledgerSuite(len(res.Files), res))
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
-	return all.WriteXML(w)
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "\t")
+	if err := enc.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }
-
-func fileSuite(id int, f FileResult) junit.Testsuite {
-	s := junit.Testsuite{ID: id, Name: stem(f.Path), File: f.Path, Time: seconds(f.Seconds)}
-	s.SetTimestamp(f.Started.UTC())
-	if f.Description != "" {
-		s.AddProperty("description", f.Description)
-	}
-	for _, c := range f.Clauses {
-		s.AddProperty("clause", c)
-	}
-	steps := leaves(f.Steps)
-	if len(steps) == 0 { // skipped or blocked before the first step
-		s.AddTestcase(verdictCase(f.Name, stem(f.Path), f.Seconds, f.Status, f.Reason, ""))
-	}
-	for i, st := range steps {
-		s.AddTestcase(verdictCase(fmt.Sprintf("%02d %s", i+1, st.Name), stem(f.Path), st.Seconds, st.Status, st.Detail, ""))
-	}
-	if f.Status != judge.Pass && f.Status != judge.Skipped && s.Failures+s.Errors == 0 { // a file's verdict never gets lost
-		s.AddTestcase(verdictCase(f.Name, stem(f.Path), f.Seconds, f.Status, f.Reason, ""))
-	}
-	return s
-}
-
-func ledgerSuite(id int, res Result) junit.Testsuite {
-	s := junit.Testsuite{ID: id, Name: "guarantees", Time: "0.000"}
-	s.SetTimestamp(res.Started.UTC())
-	for _, r := range res.Ledger {
-		data := ""
-		if r.FirstBad != nil {
-			data = r.FirstBad.String()
-		}
-		s.AddTestcase(verdictCase(r.Clause+" "+r.Promise, "guarantees", 0, r.Status, r.Told(), data))
-	}
-	return s
-}
 
 // printable drops the control characters that XML cannot hold, not even escaped.
 func printable(s string) string {
@@ -73,24 +79,24 @@ func printable(s string) string {
 }
 
 // verdictCase maps a verdict: FAIL is a failure, BLOCKED and INVALID are errors.
-func verdictCase(name, class string, took float64, st judge.Status, why, data string) junit.Testcase {
-	why, data = printable(why), printable(data)
-	c := junit.Testcase{Name: printable(name), Classname: class, Time: seconds(took)}
-	r := &junit.Result{Message: firstLine(why), Type: string(st), Data: data}
-	if data == "" && firstLine(why) != why {
+func verdictCase(class string, c Case) junit.Testcase {
+	why := printable(c.Why)
+	out := junit.Testcase{Name: printable(c.Name), Classname: class, Time: seconds(c.Seconds)}
+	r := &junit.Result{Message: firstLine(why), Type: string(c.Status), Data: printable(c.Text)}
+	if r.Data == "" && firstLine(why) != why {
 		r.Data = why
 	}
-	switch st {
+	switch c.Status {
 	case judge.Fail:
-		c.Failure = r
+		out.Failure = r
 	case judge.Blocked, judge.Invalid:
-		c.Error = r
+		out.Error = r
 	case judge.Skipped:
-		c.Skipped = r
+		out.Skipped = r
 	default:
 		if why != "" {
-			c.SystemOut = &junit.Output{Data: why}
+			out.SystemOut = &junit.Output{Data: why}
 		}
 	}
-	return c
+	return out
 }

@@ -1,7 +1,7 @@
 // Package report holds the Result of a run and turns it into what people and
-// programs read: a text table, JUnit XML, JSON, a job summary, a self-contained HTML
-// page, and the run directory that keeps them with the history. The scenario engine
-// fills Results, cmd/doorlab writes them.
+// programs read: a text table, JUnit XML, TAP, JSON, a job summary, a self-contained
+// HTML page, and the run directory that keeps them with the history. Each starts with
+// what failed. The scenario engine fills Results, cmd/doorlab writes them.
 package report
 
 import (
@@ -10,52 +10,92 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// WriteTable writes the scenarios, a line per guarantee, and the first breach of each.
+// WriteTable writes the failures with all that belongs to them, the scenarios, a line
+// per guarantee, and the matrix of faults.
 func WriteTable(w io.Writer, res Result) error {
-	return writeTable(w, res, res.Ledger, faultTable(res.Faults))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s · %s\n\n", res.Status, Sentence(res))
+	for i, f := range Failures(res) {
+		fmt.Fprintf(&b, "%d. %s  %s\n%s\n", i+1, f.Status, f.Title, shifted(f.Text(), "   "))
+	}
+	files(&b, res, Plain)
+	if err := writeLedger(&b, res.Ledger, Plain); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "%s\n%s\n", faultTable(res.Faults), Line(res))
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
-// WriteBrief is WriteTable with the guarantees that nothing exercised in one line,
-// and the faults in another one.
-func WriteBrief(w io.Writer, res Result) error {
+// WriteBrief is the result for a terminal, in its colours: each scenario once, the
+// guarantees that something exercised, and the failures last, where the eye is.
+func WriteBrief(w io.Writer, res Result, c Colors) error {
+	var b strings.Builder
+	files(&b, res, c)
+	if err := writeLedger(&b, exercised(res.Ledger), c); err != nil {
+		return err
+	}
 	var rest []string
 	for _, r := range idle(res.Ledger) {
 		rest = append(rest, r.Clause)
 	}
-	note := ""
 	if len(rest) > 0 {
-		note = fmt.Sprintf("not exercised: %s\n", strings.Join(rest, " "))
+		b.WriteString(c.dim(fmt.Sprintf("not exercised: %s", strings.Join(rest, " "))) + "\n")
 	}
 	if n := len(res.Faults); n > 0 {
 		hits := 0
 		for _, u := range res.Faults {
 			hits += u.Hits
 		}
-		note += fmt.Sprintf("faults: %d kinds, %d hits (the matrix is in report.txt and report.html)\n", n, hits)
+		fmt.Fprintf(&b, "faults: %s, %s (the matrix is in report.txt and report.html)\n", many(n, "kind"), many(hits, "hit"))
 	}
-	return writeTable(w, res, exercised(res.Ledger), note)
+	failures := Failures(res)
+	for i, f := range failures {
+		if i == mostInTerminal {
+			fmt.Fprintf(&b, "\nand %s, see report.html\n", many(len(failures)-i, "more failure"))
+			break
+		}
+		fmt.Fprintf(&b, "\n%s  %s\n%s", c.Status(f.Status), c.bold(f.Title), shifted(f.brief(), "   "))
+	}
+	fmt.Fprintf(&b, "\n%s\n", c.first(res.Status, Line(res)))
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
-func writeTable(w io.Writer, res Result, rows []judge.Row, note string) error {
-	var b strings.Builder
+// WriteQuiet is the last line of WriteBrief.
+func WriteQuiet(w io.Writer, res Result, c Colors) error {
+	_, err := fmt.Fprintln(w, c.first(res.Status, Line(res)))
+	return err
+}
+
+// mostInTerminal bounds the failures that a terminal shows.
+const mostInTerminal = 10
+
+// files are the scenarios, a line each.
+func files(b *strings.Builder, res Result, c Colors) {
+	width := 24
 	for _, f := range res.Files {
-		fmt.Fprintf(&b, "%-7s  %-28s %6.1fs  %s\n", f.Status, stem(f.Path), f.Seconds, firstLine(f.Reason))
+		width = max(width, len(stem(f.Path)))
+	}
+	for _, f := range res.Files {
+		line := fmt.Sprintf("%s  %-*s %8s  %s", c.Status(f.Status), width, stem(f.Path), plot.Duration(rounded(f.Seconds)), firstLine(f.Reason))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(res.Files) > 0 {
 		b.WriteString("\n")
 	}
-	if err := judge.WriteLedger(&b, rows); err != nil {
+}
+
+func writeLedger(b *strings.Builder, rows []judge.Row, c Colors) error {
+	var text strings.Builder
+	if err := judge.WriteLedger(&text, rows); err != nil {
 		return err
 	}
-	b.WriteString(note)
-	for _, r := range breaches(res) {
-		fmt.Fprintf(&b, "\n%s %s\n%s", r.Clause, r.Promise, r.FirstBad)
-	}
-	fmt.Fprintf(&b, "\n%s\n", Line(res))
-	_, err := io.WriteString(w, b.String())
-	return err
+	b.WriteString(c.words(text.String()))
+	return nil
 }
 
 // Line is a run in one line.
@@ -76,23 +116,13 @@ func Line(res Result) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], strings.ToLower(string(s))))
 		}
 	}
-	out := fmt.Sprintf("%s · %d scenarios (%s) · %d of %d guarantees exercised · %d events · seed %d · %.1f s",
-		res.Status, len(res.Files), strings.Join(parts, ", "), covered, len(res.Ledger), len(res.Events), res.Seed, res.Seconds)
+	out := fmt.Sprintf("%s · %s (%s) · %d of %d guarantees exercised · %s · seed %d · %.1f s",
+		res.Status, many(len(res.Files), "scenario"), strings.Join(parts, ", "), covered, len(res.Ledger), many(len(res.Events), "event"), res.Seed, res.Seconds)
 	if res.Reason != "" {
 		out += "\n" + res.Reason
 	}
 	for _, note := range res.Notes {
 		out += "\nnote: " + note
-	}
-	return out
-}
-
-// breaches are the rows with a timeline to show.
-func breaches(res Result) (out []judge.Row) {
-	for _, r := range res.Ledger {
-		if r.FirstBad != nil {
-			out = append(out, r)
-		}
 	}
 	return out
 }
@@ -108,19 +138,14 @@ func firstLine(s string) string {
 	return s
 }
 
-// leaves lists the steps that did something: a table's rows one by one.
-func leaves(steps []*Step) (out []*Step) {
-	for _, s := range steps {
-		if len(s.Children) > 0 {
-			out = append(out, leaves(s.Children)...)
-			if s.Own() {
-				out = append(out, s)
-			}
-			continue
+// shifted puts a margin before each line.
+func shifted(text, margin string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString(margin)
 		}
-		if s.Detail != "in the background" {
-			out = append(out, s)
-		}
+		b.WriteString(line)
 	}
-	return out
+	return b.String()
 }

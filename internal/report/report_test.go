@@ -53,7 +53,7 @@ func events() []history.Event {
 // sample is a run with one verdict of each kind.
 func sample() report.Result {
 	step := func(name string, st judge.Status, detail string, at float64, clauses ...string) *report.Step {
-		return &report.Step{Name: name, Verb: "command", Status: st, Detail: detail, Clauses: clauses, Seconds: 0.25,
+		return &report.Step{Name: name, Verb: "command", Line: 3, Asserts: true, Status: st, Detail: detail, Clauses: clauses, Seconds: 0.25,
 			At: began, Started: began.Add(time.Duration(at * float64(time.Second)))}
 	}
 	table := step("up to 36 h", judge.Fail, "36h: expected opened", 3, "OFF-2")
@@ -64,7 +64,7 @@ func sample() report.Result {
 	table.Children[1].Boundary = "36h"
 	file := func(path, name string, st judge.Status, reason string, at float64, steps ...*report.Step) report.FileResult {
 		return report.FileResult{Path: path, Name: name, Description: "What it shows.", Clauses: []string{"CMD-1"}, Status: st, Reason: reason,
-			Started: began.Add(time.Duration(at * float64(time.Second))), Seconds: 2, Steps: steps, Source: []byte("name: " + name + "\n")}
+			Started: began.Add(time.Duration(at * float64(time.Second))), Seconds: 2, Steps: steps, Source: []byte("name: " + name + "\nsteps:\n  - name: a step\n    command: {door: shop}\n")}
 	}
 	res := report.Result{Seed: 7, Started: began, Seconds: 12.5, Config: map[string]any{"boards": 20},
 		Target: report.Target{HTTP: "http://127.0.0.1:8080", ControlToken: "control-secret-token",
@@ -85,7 +85,7 @@ func sample() report.Result {
 }
 
 var writers = map[string]func(io.Writer, report.Result) error{
-	"report.txt": report.WriteTable, "junit.xml": report.WriteJUnit, "verdicts.json": report.WriteJSON,
+	"report.txt": report.WriteTable, "report.tap": report.WriteTAP, "junit.xml": report.WriteJUnit, "verdicts.json": report.WriteJSON,
 	"summary.md": report.WriteSummary, "report.html": report.WriteHTML,
 }
 
@@ -207,7 +207,7 @@ func TestDirectoryIsJudgedAgain(t *testing.T) {
 	if err := report.WriteDir(dir, res); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"config.json", "history.ndjson", "verdicts.json", "junit.xml", "report.txt", "report.html", "summary.md", "scenarios/outage_36h.yaml"} {
+	for _, name := range []string{"config.json", "history.ndjson", "verdicts.json", "junit.xml", "report.txt", "report.tap", "report.html", "summary.md", "scenarios/outage_36h.yaml"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Errorf("the run directory lacks a file: %v", err)
 		}

@@ -11,29 +11,75 @@ import (
 
 var marks = map[judge.Status]string{judge.Pass: "✅", judge.Fail: "❌", judge.Blocked: "🚧", judge.Invalid: "⚠️", judge.Skipped: "➖"}
 
-// WriteSummary writes the job summary: GitHub-flavoured Markdown.
+// mostInSummary bounds the failures that a job summary shows whole: GitHub takes 1 MiB.
+const mostInSummary = 20
+
+// WriteSummary writes the job summary, GitHub-flavoured Markdown: the failures first.
 func WriteSummary(w io.Writer, res Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n\n", marks[res.Status], res.Status, cell(Line(res)))
-	b.WriteString("| | scenario | time | |\n|---|---|--:|---|\n")
+	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n\n%s\n", marks[res.Status], res.Status, cell(Sentence(res)), cell(Line(res)))
+	SummarizeFailures(&b, Failures(res))
+	b.WriteString("\n### Scenarios\n\n| | scenario | time | |\n|---|---|--:|---|\n")
 	for _, f := range res.Files {
 		fmt.Fprintf(&b, "| %s | `%s` %s | %.1f s | %s |\n", marks[f.Status], stem(f.Path), cell(f.Name), f.Seconds, cell(firstLine(f.Reason)))
 	}
-	b.WriteString("\n| | guarantee | | checked | |\n|---|---|---|--:|---|\n")
-	for _, r := range res.Ledger {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", marks[r.Status], r.Clause, cell(r.Promise), r.Checked, cell(r.Told()))
-	}
+	SummarizeLedger(&b, res.Ledger)
 	if len(res.Faults) > 0 {
-		b.WriteString("\n| fault | hits | in force for the evidence of |\n|---|--:|---|\n")
+		b.WriteString("\n### Faults\n\n| fault | hits | in force for the evidence of |\n|---|--:|---|\n")
 	}
 	for _, u := range res.Faults {
-		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", u.Fault, u.Hits, u.Shown())
-	}
-	for _, r := range breaches(res) {
-		fmt.Fprintf(&b, "\n<details><summary>%s: first breach</summary>\n\n```\n%s```\n</details>\n", r.Clause, r.FirstBad)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", u.Fault, grouped(u.Hits), u.Shown())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// SummarizeFailures writes each failure folded, the first of them open.
+func SummarizeFailures(b *strings.Builder, failures []Failure) {
+	if len(failures) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n### %s\n", many(len(failures), "failure"))
+	for i, f := range failures {
+		if i == mostInSummary {
+			fmt.Fprintf(b, "\nand %s, see report.html\n", many(len(failures)-i, "more failure"))
+			return
+		}
+		open := ""
+		if i == 0 {
+			open = " open"
+		}
+		where := ""
+		if f.Where() != "" {
+			where = " <code>" + cell(f.Where()) + "</code>"
+		}
+		fmt.Fprintf(b, "\n<details%s><summary>%s <b>%s</b>%s %s</summary>\n\n%s\n</details>\n", open, marks[f.Status], cell(f.Title), where,
+			strings.Join(f.Clauses, " "), fenced(f.Text()))
+	}
+}
+
+// SummarizeLedger writes the guarantees that were exercised, and names the others.
+func SummarizeLedger(b *strings.Builder, rows []judge.Row) {
+	b.WriteString("\n### Guarantees\n\n| | guarantee | | checked | |\n|---|---|---|--:|---|\n")
+	for _, r := range exercised(rows) {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", marks[r.Status], r.Clause, cell(r.Promise), grouped(r.Checked), cell(r.Told()))
+	}
+	var rest []string
+	for _, r := range idle(rows) {
+		rest = append(rest, r.Clause)
+	}
+	if len(rest) > 0 {
+		fmt.Fprintf(b, "\nNot exercised: %s\n", strings.Join(rest, " "))
+	}
+}
+
+// fenced is a text as a code block that nothing in it ends.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
 // cell keeps a text inside its table cell.
@@ -43,8 +89,16 @@ func cell(s string) string {
 
 // WriteJSON writes everything but the history.
 func WriteJSON(w io.Writer, res Result) error {
+	res.Schema = SchemaVersion
+	res.Files, res.Target.Control, res.Target.Places = listed(res.Files), listed(res.Target.Control), listed(res.Target.Places)
+	for i := range res.Files {
+		res.Files[i].Steps = listed(res.Files[i].Steps)
+	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(res)
 }
+
+// listed is a copy that JSON writes as a list, were it empty.
+func listed[T any](list []T) []T { return append([]T{}, list...) }

@@ -16,6 +16,9 @@ func many(n int, thing string) string {
 	return plot.Number(float64(n)) + " " + thing + "s"
 }
 
+// grouped writes a count with thousands separators.
+func grouped(n int) string { return plot.Number(float64(n)) }
+
 // Sentence is what became of a run, for people.
 func Sentence(res Result) string {
 	n := map[judge.Status]int{}

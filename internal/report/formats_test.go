@@ -1,0 +1,132 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// TestSchema: what is written fits its schema, and what doesn't is found.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	raw, err := report.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("report.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, res := range map[string]report.Result{"pass": passing(), "fail": failing(), "invalid": invalid()} {
+		text := render(t, "verdicts.json", res)
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, wrong := range []string{`"schema": 1`, `"status": "` + string(res.Status) + `"`} {
+			var bad any
+			if err := json.Unmarshal([]byte(strings.Replace(text, wrong, wrong[:strings.Index(wrong, ":")]+`: "other"`, 1)), &bad); err != nil {
+				t.Fatal(err)
+			}
+			if schema.Validate(bad) == nil {
+				t.Errorf("%s: %s may be anything, want that the schema refuses another value", name, wrong)
+			}
+		}
+	}
+}
+
+// TestSameFailures: every format has each failure with its file and line, and what
+// was sent, answered and counted.
+func TestSameFailures(t *testing.T) {
+	t.Parallel()
+	res := failing()
+	for _, name := range []string{"junit.xml", "report.tap", "summary.md", "report.txt", "report.html", "verdicts.json"} {
+		text := render(t, name, res)
+		text = strings.NewReplacer("&#34;", `"`, "&lt;", "<", "&gt;", ">", "&#39;", "'", `\"`, `"`, `\n`, "\n").Replace(text)
+		for _, want := range []string{"expected result opened, found result denied", "/core/v1/auth/apikey/token", "device_refused", "connection refused", "records", "recordId",
+			"cmd_1 actuated 2 times"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q", name, want)
+			}
+		}
+		if strings.Contains(text, "01012345678") {
+			t.Errorf("%s shows a phone", name)
+		}
+		place := map[string]string{"junit.xml": `file="scenarios/outage_36h.yaml" line="3"`, "report.tap": "line: 3", "verdicts.json": `"line": 3`}[name]
+		if place == "" {
+			place = "scenarios/outage_36h.yaml:3"
+		}
+		if !strings.Contains(text, place) {
+			t.Errorf("%s lacks the place %q", name, place)
+		}
+	}
+}
+
+// TestTAP: the plan counts the tests that follow, which are those of junit.xml, and
+// no other line could be taken for one.
+func TestTAP(t *testing.T) {
+	t.Parallel()
+	res := failing()
+	text := render(t, "report.tap", res)
+	cases := strings.Count(render(t, "junit.xml", res), "<testcase ")
+	if want := fmt.Sprintf("TAP version 13\n1..%d\n", cases); !strings.HasPrefix(text, want) {
+		t.Errorf("got %.40q..., want %q: a test for each case of junit.xml", text, want)
+	}
+	known, n := regexp.MustCompile(`^(TAP version 13|1\.\.\d+|(not )?ok \d+ - .*|  .*|#.*)$`), 0
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		if !known.MatchString(line) {
+			t.Errorf("no line of TAP: %q", line)
+		}
+		if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "not ok ") {
+			if n++; !strings.Contains(line, fmt.Sprintf("ok %d - ", n)) {
+				t.Errorf("got %q as test %d", line, n)
+			}
+		}
+	}
+	if n != cases {
+		t.Errorf("got %d tests, want %d", n, cases)
+	}
+}
+
+// TestPreparationIsNoTest: a step that can't fail by what the target does is no case
+// until it goes wrong, and a case says on which way it is reached.
+func TestPreparationIsNoTest(t *testing.T) {
+	t.Parallel()
+	inner := &report.Step{Name: "open", Line: 4, Status: "PASS", Asserts: true}
+	res := report.Result{Files: []report.FileResult{{Path: "a.yaml", Status: "PASS", Steps: []*report.Step{
+		{Name: "cohort", Line: 2, Status: "PASS"}, {Name: "at night", Line: 3, Status: "PASS", Children: []*report.Step{inner}}}}}}
+	res.Settle(nil)
+	var got struct {
+		Suites []struct {
+			Cases []struct {
+				Name string `xml:"name,attr"`
+				Line int    `xml:"line,attr"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal([]byte(render(t, "junit.xml", res)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.Suites[0].Cases; len(c) != 1 || c[0].Name != "02 at night › open" || c[0].Line != 4 {
+		t.Errorf("got the cases %+v, want the one that asserts, with its way and line 4", c)
+	}
+}

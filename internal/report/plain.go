@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// shownLines bounds what reports without a page show of a body or a list.
+const shownLines = 30
+
+// Text is a failure as plain text: what the page shows of it, without the picture.
+// JUnit, TAP, the job summary and report.txt carry it.
+func (f Failure) Text() string {
+	var b strings.Builder
+	b.WriteString(f.Why + "\n")
+	if where := f.Where(); where != "" {
+		fmt.Fprintf(&b, "\nat %s\n", where)
+	}
+	for _, l := range f.YAML {
+		fmt.Fprintf(&b, "%5d | %s\n", l.Line, l.Text)
+	}
+	if f.Step != nil {
+		for _, x := range f.Step.Exchanges {
+			b.WriteString("\n" + x.Text())
+		}
+		for _, e := range f.Step.Evidence {
+			fmt.Fprintf(&b, "\n%s: %s counted\n", e.Name, grouped(e.Count))
+			for _, item := range e.Items {
+				b.WriteString("  " + item + "\n")
+			}
+		}
+	}
+	if f.Bad != nil {
+		b.WriteString("\n")
+		_ = judge.WriteTimeline(&b, f.Bad.Timeline, f.Bad.Event.Seq) // into memory
+	}
+	return b.String()
+}
+
+// brief is what a terminal shows of a failure: why, where, and the timeline of a breach.
+func (f Failure) brief() string {
+	var b strings.Builder
+	b.WriteString(f.Why + "\n")
+	if where := f.Where(); where != "" {
+		fmt.Fprintf(&b, "at %s\n", where)
+	}
+	if f.Step != nil && len(f.Step.Exchanges) > 0 {
+		x := f.Step.Exchanges[len(f.Step.Exchanges)-1]
+		fmt.Fprintf(&b, "last request: %s %s, %s\n", x.Method, x.URL, firstOf(x.Error, fmt.Sprintf("answer %d", x.Status)))
+	}
+	if f.Bad != nil {
+		_ = judge.WriteTimeline(&b, f.Bad.Timeline, f.Bad.Event.Seq) // into memory
+	}
+	return b.String()
+}
+
+// Text is a request and its answer as plain text.
+func (x Exchange) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n%s", x.Method, x.URL, indented(x.Request))
+	if x.Status == 0 {
+		fmt.Fprintf(&b, "no answer: %s\n", x.Error)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "answer %d after %.0f ms\n%s", x.Status, x.Ms, indented(x.Answer))
+	return b.String()
+}
+
+// indented is a body, two columns in, cut after some lines.
+func indented(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	lines := strings.Split(pretty(text), "\n")
+	if len(lines) > shownLines {
+		lines = append(lines[:shownLines], fmt.Sprintf("… (%d lines more)", len(lines)-shownLines))
+	}
+	return "  " + strings.Join(lines, "\n  ") + "\n"
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// Suite is a scenario, or the guarantees, as programs that collect test results know
+// it. JUnit and TAP are two ways to write it.
+type Suite struct {
+	Name       string
+	File       string // "" = none
+	Status     judge.Status
+	Why        string
+	Started    time.Time
+	Seconds    float64
+	Properties [][2]string
+	Cases      []Case
+}
+
+// Case is one test of a suite.
+type Case struct {
+	Name    string
+	File    string
+	Line    int // 0 = none
+	Seconds float64
+	Status  judge.Status
+	Why     string // in one line or more
+	Text    string // of a failure: everything about it
+}
+
+// Suites are a run's: one per scenario file, and one of the guarantees. The cases of a
+// scenario are the steps that can fail by what the target does, and every step that
+// didn't pass; one that only prepares is no test.
+func Suites(res Result) (out []Suite) {
+	texts := map[*Step]string{}
+	for _, f := range Failures(res) {
+		if f.Step != nil {
+			texts[f.Step] = f.Text()
+		}
+	}
+	for _, f := range res.Files {
+		out = append(out, fileSuite(f, texts))
+	}
+	return append(out, Ledger(res.Ledger, res.Started))
+}
+
+func fileSuite(f FileResult, texts map[*Step]string) Suite {
+	s := Suite{Name: stem(f.Path), File: f.Path, Status: f.Status, Why: f.Reason, Started: f.Started, Seconds: f.Seconds}
+	if f.Description != "" {
+		s.Properties = append(s.Properties, [2]string{"description", f.Description})
+	}
+	for _, c := range f.Clauses {
+		s.Properties = append(s.Properties, [2]string{"clause", c})
+	}
+	bad := false
+	for i, l := range named(f.Steps, "") {
+		st := l.step
+		if st.Status == judge.Pass && !st.Asserts {
+			continue
+		}
+		bad = bad || st.Status != judge.Pass && st.Status != judge.Skipped
+		s.Cases = append(s.Cases, Case{Name: fmt.Sprintf("%02d %s", i+1, l.name), File: f.Path, Line: st.Line, Seconds: st.Seconds,
+			Status: st.Status, Why: st.Detail, Text: texts[st]})
+	}
+	// A file that was skipped or blocked has a case, and its verdict never gets lost.
+	if len(s.Cases) == 0 || f.Status != judge.Pass && f.Status != judge.Skipped && !bad {
+		s.Cases = append(s.Cases, Case{Name: firstOf(f.Name, stem(f.Path)), File: f.Path, Seconds: f.Seconds, Status: f.Status, Why: f.Reason})
+	}
+	return s
+}
+
+// Ledger is the suite of the guarantees.
+func Ledger(rows []judge.Row, at time.Time) Suite {
+	s := Suite{Name: "guarantees", Status: judge.Pass, Started: at}
+	for _, r := range rows {
+		c := Case{Name: r.Clause + " " + r.Promise, Status: r.Status, Why: r.Told()}
+		if r.FirstBad != nil {
+			c.Text = r.FirstBad.String()
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	return s
+}
+
+// leaf is a step that did something, called by its way through the file.
+type leaf struct {
+	name string
+	step *Step
+}
+
+// named are the leaves with the names of the steps around them.
+func named(steps []*Step, around string) (out []leaf) {
+	for _, s := range steps {
+		name := s.Name
+		if around != "" && !strings.HasPrefix(name, around) { // a table's row says it already
+			name = around + " › " + name
+		}
+		if len(s.Children) > 0 {
+			out = append(out, named(s.Children, name)...)
+		}
+		if len(s.Children) == 0 && s.Detail != "in the background" || s.Own() {
+			out = append(out, leaf{name, s})
+		}
+	}
+	return out
+}
