@@ -47,6 +47,9 @@ const (
 	World = "world" // what follows happened in a world of its own: Text is its scenario file
 )
 
+// Ended is the op of a commit by which grants that ended long ago left the content.
+const Ended = "ended"
+
 // Ops of Content.
 const (
 	ContentGrant   = "grant"   // Text: one grant as synchronized

@@ -107,6 +107,9 @@ func (v *View) Foreign() (f Foreign) {
 	}
 	for _, p := range v.sortedPlaces() {
 		for _, e := range p.commits {
+			if e.Op == history.Ended { // time's doing, not a request's
+				continue
+			}
 			if !before(e, v.begun) && !given[e.GrantID] && !own.account(e) {
 				add(&f.Changes, strings.TrimSpace(fmt.Sprintf("%s of %s %s", e.Op, e.PlaceID, e.GrantID)))
 			}

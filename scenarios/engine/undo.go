@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,6 +70,7 @@ func (r *run) watches(method string) bool {
 var (
 	labPlace    = regexp.MustCompile(`^/places/([^/?]+)$`)
 	labDoor     = regexp.MustCompile(`^/doors/([^/?]+)$`)
+	labGrant    = regexp.MustCompile(`^/(?:memberships|reservations)/[^?]+\?placeId=(.+)$`)
 	labDetach   = regexp.MustCompile(`^/boards/([^/?]+)/detach$`)
 	placeHours  = regexp.MustCompile(`^/core/v1/places/([^/?]+)$`)
 	doorWindows = regexp.MustCompile(`^/device/v1/doors/([^/?]+)/policies`)
@@ -242,6 +244,9 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 		if b := r.dir.door(labDoor.FindStringSubmatch(path)[1]); b != nil {
 			q.placeID = b.placeID
 		}
+		r.called(q, http.Header{}, "", sent, a)
+	case labGrant.MatchString(path):
+		q.placeID, _ = url.QueryUnescape(labGrant.FindStringSubmatch(path)[1])
 		r.called(q, http.Header{}, "", sent, a)
 	case path == "/people/present":
 		r.called(q, http.Header{}, "", sent, a)

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -9,6 +10,7 @@ import (
 type grant struct {
 	kind    string // permit reservation membership
 	name    string // of a permit: its externalRef is uid(name)
+	ref     string // of an imported membership: the other system's name for it
 	who     int
 	phone   int // of whom; another's after a re-registration with another phone
 	doors   []int
@@ -56,11 +58,12 @@ type content struct {
 	of      []*grant
 	windows []window
 	hours   [7][][2]int
-	whole   bool // a board that has been synchronized
+	special map[int]special // by the day of the sequence
+	whole   bool            // a board that has been synchronized
 }
 
 func (m *model) content() content {
-	c := content{windows: slices.Clone(m.windows), hours: m.hours, of: slices.Clone(m.grants), whole: true}
+	c := content{windows: slices.Clone(m.windows), hours: m.hours, special: maps.Clone(m.special), of: slices.Clone(m.grants), whole: true}
 	for _, g := range m.grants {
 		c.grants = append(c.grants, *g)
 	}
@@ -70,16 +73,36 @@ func (m *model) content() content {
 // Seoul is where the places are: a fixed offset, and the sequence starts on a Monday there.
 const weekdays = "montuewedthufrisatsun"
 
-// open reports whether the place is open: sequences start on a Monday at midnight.
+// special is a day with other hours than its week says.
+type special struct {
+	closed  bool // a closure, which beats a holiday
+	holiday bool
+	hours   [][2]int // of a holiday
+}
+
+// pairs is the opening hours of a day; 0 is the day on which the sequence starts.
+func (c content) pairs(day int) [][2]int {
+	switch s := c.special[day]; {
+	case s.closed:
+		return nil
+	case s.holiday:
+		return s.hours
+	}
+	return c.hours[(day%7+7)%7]
+}
+
+// open reports whether the place is open: sequences start on a Monday at midnight,
+// and hours past midnight belong to the day on which they begin.
 func (c content) open(now int64) bool {
-	t := ((now % week) + week) % week / minute
-	for d, pairs := range c.hours {
-		for _, p := range pairs {
+	t := now / minute
+	today := int(now / day)
+	for d := today - 1; d <= today; d++ {
+		for _, p := range c.pairs(d) {
 			from, to := int64(d*1440+p[0]), int64(d*1440+p[1])
 			if p[1] <= p[0] {
 				to += 1440
 			}
-			if t >= from && t < to || t+7*1440 >= from && t+7*1440 < to {
+			if t >= from && t < to {
 				return true
 			}
 		}

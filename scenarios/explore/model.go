@@ -14,6 +14,10 @@ type model struct {
 	grants  []*grant
 	windows []window
 	hours   [7][][2]int
+	special map[int]special // by the day of the sequence
+	tokens  []pass
+	dated   bool // the dates of the days from dateOf on are known
+	dateOf  int
 	entry   [4]bool
 	longest [4]int // hours
 	boards  [2]*board
@@ -90,6 +94,7 @@ var play = map[string]func(m *model, o Op) bool{
 	"leaf": (*model).leaf, "advance": (*model).advance, "boundary": (*model).boundary, "cut": (*model).cut, "mend": (*model).mend,
 	"fault": (*model).fault, "boot": (*model).reboot, "restart": (*model).restart, "window": (*model).window, "unwindow": (*model).unwindow,
 	"hours": (*model).open, "netloss": (*model).netloss, "operator": (*model).operator, "look": (*model).look, "read": (*model).read,
+	"closed": (*model).closed, "import": (*model).imported, "exchange": (*model).exchange, "token": (*model).useToken,
 	"lists": (*model).lists, "elsewhere": (*model).elsewhere,
 	"records": (*model).allRecords, "events": (*model).allEvents, "permits": (*model).allPermits, "journal": (*model).journal,
 }
@@ -135,7 +140,7 @@ var setup = []*step{
 	{verb: "set", args: fields{"door", "${map(rows, .id)}", "board", "${[rows[0].boardId, rows[2].boardId]}"}},
 	{name: "two boards with two doors each", expect: []string{"len(door) == 4", "rows[0].boardId == rows[1].boardId", "rows[2].boardId == rows[3].boardId"}},
 	{verb: "door", args: fields{"doors", "lab", "set", fields{"entry", true, "entryPermitMaxHours", 720}}},
-	{verb: "place", args: fields{"place", "lab", "set", fields{"phoneEnabled", true}}},
+	{verb: "place", args: fields{"place", "lab", "set", fields{"phoneEnabled", true, "closures", list{}, "holidays", list{}}}},
 	{verb: "policy", args: fields{"doors", "lab", "remove", true}},
 	{verb: "hours", args: fields{"place", "lab", "week", weekOf(week7(weeks[0]))}},
 	{verb: "netloss", args: fields{"boards", "lab", "graceSec", 129600, "channels", fields{"all", "close"}}},

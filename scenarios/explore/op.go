@@ -87,11 +87,18 @@ var draws = []draw{
 	}},
 	{"unwindow", 2, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(5) }},
 	{"hours", 2, func(r *rand.Rand, o *Op) { o.Nth, o.N = r.IntN(len(weeks)), r.IntN(7) }},
+	{"closed", 2, func(r *rand.Rand, o *Op) { o.Nth, o.N = r.IntN(4), r.IntN(3) }},
+	{"import", 3, func(r *rand.Rand, o *Op) {
+		o.Nth, o.Flag = r.IntN(2), r.IntN(3) == 0
+		period(r, o)
+	}},
+	{"exchange", 1, func(*rand.Rand, *Op) {}},
+	{"token", 2, func(r *rand.Rand, o *Op) { o.Nth, o.Flag = r.IntN(3), r.IntN(2) == 0 }},
 	{"netloss", 3, func(r *rand.Rand, o *Op) { o.N, o.Nth, o.Who = pick(r, graces...), r.IntN(4), r.IntN(4) }},
 	{"operator", 3, func(r *rand.Rand, o *Op) { o.Nth, o.N, o.Flag = r.IntN(3), pick(r, 1, 24, 720), r.IntN(2) == 0 }},
 	{"look", 5, func(*rand.Rand, *Op) {}},
 	{"read", 4, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(2) }},
-	{"lists", 2, func(r *rand.Rand, o *Op) { o.Nth, o.N = r.IntN(3), r.IntN(4) }},
+	{"lists", 2, func(r *rand.Rand, o *Op) { o.Nth, o.N, o.Door = r.IntN(9), r.IntN(4), r.IntN(4) }},
 	{"elsewhere", 3, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(5) }},
 }
 
@@ -121,7 +128,7 @@ func Sequence(seed int64, index, n int) []Op {
 }
 
 // rights are the operations that somebody's entry depends on: often somebody tries.
-var rights = map[string]bool{"permit": true, "revoke": true, "membership": true, "reservation": true, "window": true, "unwindow": true, "hours": true, "cut": true, "mend": true}
+var rights = map[string]bool{"permit": true, "revoke": true, "membership": true, "reservation": true, "import": true, "closed": true, "window": true, "unwindow": true, "hours": true, "cut": true, "mend": true}
 
 // tried is the person of an operation at its door.
 func tried(r *rand.Rand, o Op) Op {

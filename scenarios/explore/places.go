@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -74,12 +75,24 @@ func (m *model) open(o Op) bool {
 	m.changed()
 	name := weekdays[3*o.N : 3*o.N+3]
 	m.add("hours", fields{"place", "lab", "week", fields{name, pairsOf(weeks[o.Nth])}}).clauses = []string{"HRS-1"}
-	first := int(m.now / day % 7)
+	m.schedule()
+	return true
+}
+
+// schedule compares the public schedule of a week.
+func (m *model) schedule() {
+	c, first := m.content(), int(m.now/day)
 	var want []string
 	for i := range 7 {
 		d := (first + i) % 7
 		s := weekdays[3*d : 3*d+3]
-		for _, p := range m.hours[d] {
+		switch x := c.special[first+i]; {
+		case x.closed:
+			s += " closure"
+		case x.holiday:
+			s += " holiday"
+		}
+		for _, p := range c.pairs(first + i) {
 			end := hhmm(p[1])
 			if p[1] == 1440 {
 				end = "24:00"
@@ -89,9 +102,56 @@ func (m *model) open(o Op) bool {
 		want = append(want, strconv.Quote(s))
 	}
 	m.add("call", fields{"path", "/core/v1/public/places/${lab.place}/schedule?days=7"},
-		`map(data.days, .weekday + join(map(.intervals, " " + .start + "-" + .end), "")) == `+texts(want), "all(data.days, .open == (len(.intervals) > 0))").clauses = []string{"HRS-1", "HRS-2"}
+		`map(data.days, .weekday + (.note == nil ? "" : " " + .note.type) + join(map(.intervals, " " + .start + "-" + .end), "")) == `+texts(want),
+		"all(data.days, .open == (len(.intervals) > 0))").clauses = []string{"HRS-1", "HRS-2"}
+}
+
+// closed sets which days have other hours than their week says, as the operator
+// does: all of them at once.
+func (m *model) closed(o Op) bool {
+	if !m.dated { // closures are of dates, the model's days are numbers
+		m.dated, m.dateOf = true, int(m.now/day)
+		m.add("call", fields{"path", fmt.Sprintf("/core/v1/public/places/${lab.place}/schedule?days=%d", dates)}).capture = fields{"dates", "map(data.days, .date)"}
+	}
+	d := int(m.now/day) + o.N
+	next := maps.Clone(m.special)
+	if next == nil || o.Nth == 0 {
+		next = map[int]special{}
+	}
+	x := next[d]
+	switch o.Nth {
+	case 1:
+		x.closed = true
+	case 2:
+		x.holiday, x.hours = true, nil
+	case 3:
+		x.holiday, x.hours = true, weeks[4]
+	}
+	if o.Nth > 0 {
+		next[d] = x
+	}
+	closures, holidays := list{}, list{}
+	for _, d := range slices.Sorted(maps.Keys(next)) {
+		date := fmt.Sprintf("${dates[%d]}", d-m.dateOf)
+		x := next[d]
+		if x.closed {
+			closures = append(closures, fields{"from", date, "to", date, "name", "Refit"})
+		}
+		if x.holiday && x.hours == nil {
+			holidays = append(holidays, fields{"date", date, "name", "Feast"})
+		} else if x.holiday {
+			holidays = append(holidays, fields{"date", date, "name", "Feast", "intervals", pairsOf(x.hours)})
+		}
+	}
+	m.special = next
+	m.changed()
+	m.add("place", fields{"place", "lab", "set", fields{"closures", closures, "holidays", holidays}}).clauses = []string{"HRS-1"}
+	m.schedule()
 	return true
 }
+
+// dates is how many dates are read: a sequence takes 24 days at most.
+const dates = 31
 
 // netloss sets a board's outage policy; the board itself stores it.
 func (m *model) netloss(o Op) bool {

@@ -163,14 +163,28 @@ func (m *model) whole(verb string, args any, got string, want []string, clauses 
 	return s
 }
 
-// lists reads a page of a list and compares it with the whole.
+// lists reads a page of a list, or what a filter leaves of it, and compares it with
+// the whole.
 func (m *model) lists(o Op) bool {
-	path := []string{"/space/v1/partner/entry-permits?", "/space/v1/partner/entry-logs?sinceDays=30&", "/core/v1/places/${lab.place}/events?from=" + stamp(0) + "&to=" + stamp(m.now+1) + "&"}[o.Nth]
+	events := "/core/v1/places/${lab.place}/events?from=" + stamp(0) + "&to=" + stamp(m.now+1) + "&"
+	path := []string{"/space/v1/partner/entry-permits?", "/space/v1/partner/entry-logs?sinceDays=30&", events}[min(o.Nth, 2)]
 	for _, b := range m.boards {
 		m.quiet(b)
 	}
 	m.add("call", fields{"place", "lab", "path", path + "limit=500"}, "len(data) == total").capture = fields{"whole", "data"}
-	m.add("call", fields{"place", "lab", "path", fmt.Sprintf("%slimit=2&offset=%d", path, o.N)},
-		fmt.Sprintf("total == len(whole) and data == whole[min(%d, len(whole)):min(%d, len(whole))]", o.N, o.N+2)).clauses = []string{"PERM-1", "ENT-4"}
+	if o.Nth < 3 {
+		m.add("call", fields{"place", "lab", "path", fmt.Sprintf("%slimit=2&offset=%d", path, o.N)},
+			fmt.Sprintf("total == len(whole) and data == whole[min(%d, len(whole)):min(%d, len(whole))]", o.N, o.N+2)).clauses = []string{"PERM-1", "ENT-4"}
+		return true
+	}
+	f := []struct{ query, keeps string }{
+		{"result=opened", `.result == "opened"`},
+		{"result=denied&doorId=${" + doorName(o.Door) + "}", `.result == "denied" and .doorId == ` + doorName(o.Door)},
+		{"kind=entry.permit.used,entry.denied", `.kind in ["entry.permit.used", "entry.denied"]`},
+		{"doorId=${" + doorName(o.Door) + "}", ".doorId == " + doorName(o.Door)},
+		{"kind=entry.opened&doorId=${door[0]},${door[3]}", `.kind == "entry.opened" and .doorId in [door[0], door[3]]`},
+		{"result=opened,denied&kind=entry.permit.used", `.kind == "entry.permit.used"`},
+	}[o.Nth-3]
+	m.add("call", fields{"place", "lab", "path", events + f.query + "&limit=500"}, fmt.Sprintf("data == filter(whole, %s)", f.keeps), "total == len(data)").clauses = []string{"ENT-4"}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/store/db"
 )
@@ -71,10 +72,15 @@ func (s *Store) Leave(limit int) (n int, err error) {
 			return err
 		}
 		n = len(list)
+		left := map[string]bool{}
 		for _, g := range list {
 			rev, err := tx.raise(g.PlaceID)
 			if err != nil {
 				return err
+			}
+			if !left[g.PlaceID] {
+				left[g.PlaceID] = true
+				tx.note(g.PlaceID, history.Ended, "")
 			}
 			if err := tx.toggle(g.PlaceID, "grant", g.Content(tx.PhoneKey(g.PlaceID))); err != nil {
 				return err
