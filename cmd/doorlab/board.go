@@ -52,7 +52,7 @@ func boardCommand(e *env) *cobra.Command {
 	return group("board", "Look at boards, take them away and bring them back", `  doorlab board list
   doorlab board journal brd_...                # what its relays did: the ground truth
   doorlab board detach brd_...                 # prints the credentials for a real board`,
-		boardList(e), boardShow(e), boardJournal(e),
+		boardList(e), boardShow(e), boardJournal(e), boardTail(e),
 		labCommand(e, "detach BOARD", "Take the simulated board away; prints the credentials for a real one", "  doorlab board detach brd_...", "one board id",
 			func(l labCall, args []string) error {
 				var out struct{ MQTT, ClientID, Username, Password string }
@@ -101,9 +101,13 @@ func boardList(e *env) *cobra.Command {
 	var limit int
 	c := labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
+			id, err := l.place(place)
+			if err != nil {
+				return err
+			}
 			q := url.Values{"limit": {strconv.Itoa(limit)}}
-			if place != "" {
-				q.Set("placeId", place)
+			if id != "" {
+				q.Set("placeId", id)
 			}
 			var list []boardRow
 			return l.do(http.MethodGet, "/boards?"+q.Encode(), nil, &list, func() {
@@ -114,7 +118,7 @@ func boardList(e *env) *cobra.Command {
 				l.table(boardHeading, rows)
 			})
 		})
-	c.Flags().StringVar(&place, "place", "", "only the boards of this place")
+	c.Flags().StringVar(&place, "place", "", "only the boards of this place, by id or name")
 	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
 	return c
 }

@@ -104,19 +104,21 @@ things, applies load, and checks from the relays' own journals that every promis
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.Version = Version()
+	root.Version = build()
 	root.SetVersionTemplate("doorlab {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SuggestionsMinimumDistance = 2
 	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range []*cobra.Command{
 		upCommand(e), serveCommand(e), boardsCommand(e), checkCommand(e), loadCommand(e),
 		judgeCommand(e), exploreCommand(e), keysCommand(e), renewCommand(e), faultCommand(e), boardCommand(e), clockCommand(e), personCommand(e),
+		placeCommand(e), auditCommand(e),
 		whyCommand(e), inboxCommand(e), goLiveCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e), noticeCommand(e),
+		manCommand(e),
 	} {
 		root.AddCommand(c)
 	}
+	completions(root, e)
 	return root
 }
 

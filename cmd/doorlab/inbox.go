@@ -69,7 +69,7 @@ func inboxList(e *env) *cobra.Command {
 	c := labCommand(e, "list", "List a place's latest requests, newest first", `  doorlab inbox list --place plc_...
   doorlab inbox list --place plc_... --status 4xx,504 --path commands`, "no arguments",
 		func(l labCall, _ []string) error {
-			id, err := placeID(l, place)
+			id, err := l.place(place)
 			if err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func inboxClear(e *env) *cobra.Command {
 	var place string
 	c := labCommand(e, "clear", "Forget a place's requests; its checklist starts over", "  doorlab inbox clear --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
-			id, err := placeID(l, place)
+			id, err := l.place(place)
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func goLiveCommand(e *env) *cobra.Command {
 	c := labCommand(e, "go-live", "Check a partner's client by what it sent to the test place",
 		`  doorlab go-live --place plc_...              # exit code 4 until every point is proven`, "no arguments",
 		func(l labCall, _ []string) error {
-			id, err := placeID(l, place)
+			id, err := l.place(place)
 			if err != nil {
 				return err
 			}

@@ -72,24 +72,11 @@ func (f *keysFlags) place(ctx context.Context, named string) (string, error) {
 	if named == "" || strings.HasPrefix(named, "plc_") {
 		return named, nil
 	}
-	var places []struct{ PlaceID, Name string }
-	if err := f.do(ctx, http.MethodGet, control.Prefix+"/places", nil, &places); err != nil {
+	var list []client.Place
+	if err := f.do(ctx, http.MethodGet, control.Prefix+"/places", nil, &list); err != nil {
 		return "", err
 	}
-	var ids, names []string
-	for _, p := range places {
-		names = append(names, p.Name)
-		if p.Name == named {
-			ids = append(ids, p.PlaceID)
-		}
-	}
-	switch len(ids) {
-	case 1:
-		return ids[0], nil
-	case 0:
-		return "", usagef("--place %q: no place has this name%s", named, near.Hint(named, names))
-	}
-	return "", usagef("--place %q: several places have this name; give an id: %s", named, strings.Join(ids, ", "))
+	return pickPlace(list, named)
 }
 
 // keyRow is a key as the control API lists it.
@@ -109,7 +96,7 @@ func keysCommand(e *env) *cobra.Command {
 		Short: "Create, list and revoke API keys",
 		Example: `  export DOORLAB_CONTROL_TOKEN=...              # printed when the server is ready
   doorlab keys list
-  doorlab keys create --place plc_... --name reader --scope space:partner
+  doorlab keys create --place Gangnam --name reader --scope space:partner
   doorlab keys revoke key_...`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -137,7 +124,7 @@ func keysCreate(e *env) *cobra.Command {
 				return err
 			}
 			if place == "" {
-				return usagef("keys create: --place is missing; 'doorlab keys list' shows the places")
+				return usagef("keys create: --place is missing; 'doorlab place list' shows the places")
 			}
 			place, err := f.place(c.Context(), place)
 			if err != nil {

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -14,7 +11,6 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
-	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
 )
 
@@ -138,124 +134,6 @@ func clockCommand(e *env) *cobra.Command {
 		labCommand(e, "freeze", "Stop the clock", "  doorlab clock freeze", shows, move("/clock/freeze")),
 		labCommand(e, "run", "Let the clock run again", "  doorlab clock run", shows, move("/clock/run")),
 	)
-}
-
-// faultRow is a fault in force as the control API lists it.
-type faultRow struct {
-	FaultID string   `json:"faultId"`
-	Fault   string   `json:"fault"`
-	Boards  []string `json:"boards"`
-	Hits    int      `json:"hits"`
-}
-
-func faultCommand(e *env) *cobra.Command {
-	return group("fault", "Arm, list and remove faults", `  doorlab fault names                          # what can go wrong, with its parameters
-  doorlab fault add offline --board brd_...
-  doorlab fault add refuse --share 0.1 --param code=jammed
-  doorlab fault reset`,
-		faultNames(e), faultAdd(e), faultList(e),
-		labCommand(e, "remove FAULT_ID", "Remove a fault", "  doorlab fault remove flt_...", "one fault id; 'doorlab fault list' shows them",
-			func(l labCall, args []string) error {
-				return l.do(http.MethodDelete, "/faults/"+url.PathEscape(args[0]), nil, nil, func() { fmt.Fprintln(l.out, args[0], "removed") })
-			}),
-		labCommand(e, "reset", "Remove every fault", "  doorlab fault reset", "no arguments",
-			func(l labCall, _ []string) error {
-				var out struct{ Removed int }
-				return l.do(http.MethodPost, "/faults/reset", nil, &out, func() { fmt.Fprintf(l.out, "%d removed\n", out.Removed) })
-			}),
-	)
-}
-
-// faultNames needs no server: the list is part of the binary.
-func faultNames(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use: "names", Short: "List what can go wrong, with parameters", Args: noArgs, Example: "  doorlab fault names",
-		RunE: func(*cobra.Command, []string) error {
-			w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "FAULT\tPARAMETERS\tWHAT HAPPENS")
-			for _, name := range faults.Names() {
-				f, _ := faults.Lookup(name)
-				var params []string
-				for _, p := range f.Params {
-					params = append(params, p.Name)
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, orDash(strings.Join(params, " ")), f.Does)
-			}
-			return w.Flush()
-		},
-	}
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-func faultAdd(e *env) *cobra.Command {
-	var boards, doors, commands, params []string
-	var place, lasts string
-	var share float64
-	var nth int
-	c := labCommand(e, "add FAULT", "Arm a fault on boards", `  doorlab fault add offline --board brd_... --for 10m
-  doorlab fault add slow --place plc_... --param p50Ms=2000 --param p99Ms=4000
-  doorlab fault add silent-after --share 0.05 --command open --nth 3`, "one fault; 'doorlab fault names' lists them",
-		func(l labCall, args []string) error {
-			if !slices.Contains(faults.Names(), args[0]) {
-				return usagef("fault add: unknown fault %q%s ('doorlab fault names' lists them)", args[0], near.Hint(args[0], faults.Names()))
-			}
-			body := map[string]any{"fault": args[0]}
-			set := func(name string, given bool, v any) {
-				if given {
-					body[name] = v
-				}
-			}
-			set("boards", len(boards) > 0, boards)
-			set("placeId", place != "", place)
-			set("share", l.c.Flags().Changed("share"), share)
-			set("doorIds", len(doors) > 0, doors)
-			set("commands", len(commands) > 0, commands)
-			set("nth", l.c.Flags().Changed("nth"), nth)
-			set("for", lasts != "", lasts)
-			values := map[string]any{}
-			for _, p := range params {
-				name, v, ok := strings.Cut(p, "=")
-				if !ok {
-					return usagef("--param %q must be name=value", p)
-				}
-				values[name] = v
-				if n, err := strconv.ParseFloat(v, 64); err == nil {
-					values[name] = n
-				}
-			}
-			set("params", len(values) > 0, values)
-			var out struct{ FaultID string }
-			return l.do(http.MethodPost, "/faults", body, &out, func() { fmt.Fprintln(l.out, out.FaultID) })
-		})
-	c.Flags().StringSliceVar(&boards, "board", nil, "board ids")
-	c.Flags().StringVar(&place, "place", "", "every board of this place")
-	c.Flags().Float64Var(&share, "share", 0, "this share of all boards, chosen by the seed (0.1 = a tenth)")
-	c.Flags().StringSliceVar(&doors, "door", nil, "only these doors")
-	c.Flags().StringSliceVar(&commands, "command", nil, "only these commands: open, hold, close")
-	c.Flags().IntVar(&nth, "nth", 0, "only the n-th matching command")
-	c.Flags().StringVar(&lasts, "for", "", "how long it lasts, in domain time (default: until removed)")
-	c.Flags().StringArrayVar(&params, "param", nil, "a parameter, name=value (repeatable)")
-	return c
-}
-
-func faultList(e *env) *cobra.Command {
-	return labCommand(e, "list", "List the faults in force", "  doorlab fault list", "no arguments",
-		func(l labCall, _ []string) error {
-			var list []faultRow
-			return l.do(http.MethodGet, "/faults", nil, &list, func() {
-				rows := make([][]string, 0, len(list))
-				for _, f := range list {
-					rows = append(rows, []string{f.FaultID, f.Fault, strconv.Itoa(len(f.Boards)), strconv.Itoa(f.Hits)})
-				}
-				l.table("ID FAULT BOARDS HITS", rows)
-			})
-		})
 }
 
 func personCommand(e *env) *cobra.Command {

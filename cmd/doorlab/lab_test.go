@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -10,26 +11,36 @@ import (
 	"github.com/doorlab/doorlab/testbed"
 )
 
-// TestByHand: what a person does with the control API from the command line.
-func TestByHand(t *testing.T) {
-	t.Parallel()
+// byHand starts a laboratory and returns what runs a command line against its control API.
+func byHand(t *testing.T) (*testbed.Testbed, *world.World, func(want int, args ...string) (out, errs string)) {
+	t.Helper()
 	w := world.Default(1, 4)
 	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, DataDir: t.TempDir(), Virtual: true, Fleet: true, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0", Control: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tb.Stop() })
-	run := func(want int, args ...string) (out, errs string) {
+	return tb, w, func(want int, args ...string) (out, errs string) {
 		t.Helper()
 		var o, e bytes.Buffer
-		env := &env{in: strings.NewReader(""), out: &o, err: &e, getenv: func(k string) string {
-			return map[string]string{"DOORLAB_CONTROL": tb.Ready.Control, "DOORLAB_CONTROL_TOKEN": tb.Ready.ControlToken}[k]
-		}}
-		if code := Run(t.Context(), args, env); code != want {
+		if code := Run(t.Context(), args, onLab(tb, &o, &e)); code != want {
 			t.Errorf("%v: exit %d, want %d\n%s%s", args, code, want, o.String(), e.String())
 		}
 		return o.String(), e.String()
 	}
+}
+
+// onLab is an environment in which commands find a laboratory.
+func onLab(tb *testbed.Testbed, out, errs io.Writer) *env {
+	return &env{in: strings.NewReader(""), out: out, err: errs, getenv: func(k string) string {
+		return map[string]string{"DOORLAB_CONTROL": tb.Ready.Control, "DOORLAB_CONTROL_TOKEN": tb.Ready.ControlToken}[k]
+	}}
+}
+
+// TestByHand: what a person does with the control API from the command line.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	tb, _, run := byHand(t)
 	holds := func(text, part string) { t.Helper(); contains(t, text, part) }
 
 	out, _ := run(OK, "board", "list", "--place", tb.Ready.Places[1].PlaceID, "--json")

@@ -5,20 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/mattn/go-isatty"
 
 	"github.com/doorlab/doorlab/testbed"
 )
-
-// Version is the module's version as the build recorded it.
-func Version() string {
-	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
-		return b.Main.Version
-	}
-	return "devel"
-}
 
 // printReady is the ready line for people: addresses, keys, an entry link and
 // three commands to paste.

@@ -245,13 +245,3 @@ func logger(e *env, verbose bool) *slog.Logger {
 	}
 	return slog.New(slog.NewJSONHandler(e.err, &slog.HandlerOptions{Level: level}))
 }
-
-func versionCommand(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(e.out, "doorlab", Version())
-			return err
-		},
-	}
-}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/doorlab/doorlab/internal/clock"
 )
 
 func waitCommand(e *env) *cobra.Command {
@@ -68,12 +66,7 @@ func waitReady(parent context.Context, e *env, hc *http.Client, url string, time
 		case ctx.Err() == nil:
 			why = errors.Unwrap(err).Error()
 		}
-		again := make(chan struct{})
-		t := clock.WallAfter(100*time.Millisecond, func() { close(again) })
-		select {
-		case <-again:
-		case <-ctx.Done():
-			t.Stop()
+		if !waited(ctx, 100*time.Millisecond) {
 			if parent.Err() != nil {
 				return exit{Interrupted, "interrupted"}
 			}

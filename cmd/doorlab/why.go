@@ -5,11 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/why"
 )
 
@@ -39,7 +37,7 @@ func whyCommand(e *env) *cobra.Command {
 			if !exposure && (door == "" || (phone == "") == (link == "")) {
 				return usagef("why: give --door and one of --phone and --link, or --exposure")
 			}
-			id, err := placeID(l, place)
+			id, err := l.place(place)
 			if err != nil {
 				return err
 			}
@@ -63,22 +61,6 @@ func whyCommand(e *env) *cobra.Command {
 	c.Flags().StringVar(&at, "at", "", "the time in question, RFC 3339 (default: now; later is answered as things stand)")
 	c.Flags().BoolVar(&exposure, "exposure", false, "list who entered on site although the server would have denied it")
 	return c
-}
-
-// placeID finds a place by id or name.
-func placeID(l labCall, name string) (string, error) {
-	list, err := l.Places(l.c.Context())
-	if err != nil {
-		return "", callError(err)
-	}
-	var names []string
-	for _, p := range list {
-		if p.PlaceID == name || strings.EqualFold(p.Name, name) {
-			return p.PlaceID, nil
-		}
-		names = append(names, p.PlaceID, p.Name)
-	}
-	return "", usagef("no place %q%s", name, near.Hint(name, names))
 }
 
 func printWhy(l labCall, x explained) {

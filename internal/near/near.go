@@ -3,18 +3,20 @@ package near
 
 import "fmt"
 
-// Name is the known name closest to a wrong one, "" when none is close.
+// Name is the known name closest to a wrong one, "" when none is near enough to be
+// meant: a third of the letters may differ.
 func Name(name string, known []string) string {
-	best, dist := "", len(name)/2+2
+	best, least := "", 0
 	for _, k := range known {
-		if d := distance(name, k); d < dist {
-			best, dist = k, d
+		d := distance(name, k)
+		if d <= (max(len(name), len(k))+1)/3 && (best == "" || d < least) {
+			best, least = k, d
 		}
 	}
 	return best
 }
 
-// Hint is `, did you mean "x"?`, or "" when no known name is close.
+// Hint is `, did you mean "x"?`, or "" when no known name is near.
 func Hint(name string, known []string) string {
 	if best := Name(name, known); best != "" {
 		return fmt.Sprintf(", did you mean %q?", best)
@@ -22,22 +24,27 @@ func Hint(name string, known []string) string {
 	return ""
 }
 
-// distance is the edit distance of two names.
+// distance is the edit distance of two names; two letters that changed places count once.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	var before []int // the row before last
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		prev := row[0]
+		row := make([]int, len(b)+1)
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := prev
+			same := last[j-1]
 			if a[i-1] != b[j-1] {
-				cost = 1 + min(prev, row[j], row[j-1])
+				same++
 			}
-			prev, row[j] = row[j], cost
+			row[j] = min(same, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
 		}
+		before, last = last, row
 	}
-	return row[len(b)]
+	return last[len(b)]
 }

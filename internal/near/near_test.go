@@ -2,12 +2,40 @@ package near
 
 import "testing"
 
-func TestName(t *testing.T) {
+// TestOnlyWhatIsNear: what people mistyped in a review, with the names that were suggested then.
+func TestOnlyWhatIsNear(t *testing.T) {
 	t.Parallel()
-	known := []string{"offline", "halfopen", "refuse", "silent", "silent-after"}
-	for in, want := range map[string]string{"ofline": "offline", "silentafter": "silent-after", "refused": "refuse", "xylophone": "", "": ""} {
-		if got := Name(in, known); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
+	for wrong, c := range map[string]struct {
+		known []string
+		want  string
+	}{
+		"watch":     {[]string{"data", "seed"}, ""},
+		"failed":    {[]string{"seed", "data"}, ""},
+		"list":      {[]string{"link", "seed"}, ""},
+		"shop":      {[]string{"boot"}, ""},
+		"faults":    {[]string{"rate"}, ""},
+		"expct":     {[]string{"expect", "except"}, "expect"},
+		"form":      {[]string{"for", "from"}, "for"},
+		"fone":      {[]string{"name", "phone"}, "phone"},
+		"ofline":    {[]string{"oneway-up", "offline"}, "offline"},
+		"too":       {[]string{"by", "to"}, "to"},
+		"phneEnbld": {[]string{"phoneEnabled"}, "phoneEnabled"},
+		"":          {[]string{"a"}, ""},
+	} {
+		if got := Name(wrong, c.known); got != c.want {
+			t.Errorf("Name(%q, %q) = %q, want %q", wrong, c.known, got, c.want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"form", "from", 1}, {"abcd", "badc", 2}, {"same", "same", 0}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
 }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// manCommand writes what `make dist` ships.
+func manCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "man DIR", Short: "Write the man pages into a directory", Hidden: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("man takes one directory")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return failf("%s", reason(err))
+			}
+			root := newRoot(e)
+			root.DisableAutoGenTag = true
+			root.CompletionOptions.DisableDefaultCmd = true
+			manual := &doc.GenManHeader{Title: "DOORLAB", Section: "1", Source: "doorlab " + Version(), Manual: "doorlab"} // dated SOURCE_DATE_EPOCH
+			err := doc.GenManTree(root, manual, args[0])
+			if err != nil {
+				return failf("%s", reason(err))
+			}
+			pages, err := filepath.Glob(filepath.Join(args[0], "doorlab*.1"))
+			if err != nil {
+				return failf("%s", err)
+			}
+			fmt.Fprintf(e.out, "%d pages in %s\n", len(pages), args[0])
+			return nil
+		},
+	}
+}

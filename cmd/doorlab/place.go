@@ -1,0 +1,261 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/near"
+)
+
+// pickPlace is the id of a place that goes by its id or its name.
+func pickPlace(list []client.Place, named string) (string, error) {
+	var ids, known []string
+	for _, p := range list {
+		if p.PlaceID == named {
+			return named, nil
+		}
+		if strings.EqualFold(p.Name, named) {
+			ids = append(ids, p.PlaceID)
+		}
+		known = append(known, p.PlaceID, p.Name)
+	}
+	switch len(ids) {
+	case 1:
+		return ids[0], nil
+	case 0:
+		return "", usagef("no place %q%s ('doorlab place list' shows them)", named, near.Hint(named, known))
+	}
+	return "", usagef("several places are called %q; give an id: %s", named, strings.Join(ids, ", "))
+}
+
+// place is the id of a place that goes by its id or its name; "" stays "". An id isn't
+// looked up: a fleet in a process of its own doesn't know the places.
+func (l labCall) place(named string) (string, error) {
+	if named == "" || strings.HasPrefix(named, "plc_") {
+		return named, nil
+	}
+	list, err := l.Places(l.c.Context())
+	if err != nil {
+		return "", callError(err)
+	}
+	return pickPlace(list, named)
+}
+
+// placeRow is a place as GET /places/{placeId} shows it.
+type placeRow struct {
+	PlaceID, Name, Timezone string
+	EntryPhone              *string
+	PhoneEnabled            bool
+	Closures                []struct{ From, To, Name string }
+	Holidays                []struct {
+		Date, Name string
+		Intervals  [][]string
+	}
+	Doors []struct {
+		DoorID, Name        string
+		Entry               bool
+		EntryPermitMaxHours int
+	}
+}
+
+func placeCommand(e *env) *cobra.Command {
+	return group("place", "Show places and change what an operator sets", `  doorlab place list
+  doorlab place set Gangnam --phone-entry=false
+  doorlab place set Gangnam --closure 2026-12-24..2026-12-25=Refit
+  doorlab place door dor_... --max-hours 48`,
+		labCommand(e, "list", "List places with kind, entry phone and key", "  doorlab place list", "no arguments",
+			func(l labCall, _ []string) error {
+				var list []client.Place
+				return l.do(http.MethodGet, "/places", nil, &list, func() {
+					rows := make([][]string, 0, len(list))
+					for _, p := range list {
+						key := "revoked"
+						if p.APIKey != nil {
+							key = *p.APIKey
+						}
+						rows = append(rows, []string{p.PlaceID, p.Name, p.Kind, orDash(p.EntryPhone), key})
+					}
+					l.table("PLACE NAME KIND PHONE KEY", rows)
+				})
+			}),
+		labCommand(e, "show PLACE", "Show a place's settings and doors", "  doorlab place show Gangnam", "one place, by id or name",
+			func(l labCall, args []string) error {
+				id, err := l.place(args[0])
+				if err != nil {
+					return err
+				}
+				var p placeRow
+				return l.do(http.MethodGet, "/places/"+url.PathEscape(id), nil, &p, func() { p.print(l) })
+			}),
+		placeSet(e), placeDoor(e),
+	)
+}
+
+func (p placeRow) print(l labCall) {
+	phone := "none"
+	if p.EntryPhone != nil {
+		phone = *p.EntryPhone
+	}
+	fmt.Fprintf(l.out, "%s  %s\nentry phone  %s, phone entry %s\ntimezone     %s\n", p.PlaceID, p.Name, phone, onOff(p.PhoneEnabled), p.Timezone)
+	for _, c := range p.Closures {
+		fmt.Fprintf(l.out, "closed       %s to %s  %s\n", c.From, c.To, c.Name)
+	}
+	for _, h := range p.Holidays {
+		hours := "closed"
+		if len(h.Intervals) > 0 {
+			hours = fmt.Sprint(h.Intervals)
+		}
+		fmt.Fprintf(l.out, "holiday      %s  %s  %s\n", h.Date, hours, h.Name)
+	}
+	if len(p.Doors) == 0 {
+		return
+	}
+	fmt.Fprintln(l.out)
+	var rows [][]string
+	for _, d := range p.Doors {
+		rows = append(rows, []string{d.DoorID, d.Name, map[bool]string{true: "yes", false: "no"}[d.Entry], strconv.Itoa(d.EntryPermitMaxHours) + " h"})
+	}
+	l.table("DOOR NAME ENTRY LONGEST-PERMIT", rows)
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func placeSet(e *env) *cobra.Command {
+	var phone, zone string
+	var entry bool
+	var closures, holidays []string
+	c := labCommand(e, "set PLACE", "Change a place's phone, timezone, closures or holidays", `  doorlab place set Gangnam --entry-phone 05012345678 --timezone Asia/Seoul
+  doorlab place set Gangnam --closure 2026-12-24..2026-12-25=Refit --holiday '2026-10-09=Hangul Day'
+  doorlab place set Gangnam --closure '' --entry-phone ''`, "one place, by id or name",
+		func(l labCall, args []string) error {
+			body := map[string]any{}
+			given := l.c.Flags().Changed
+			if given("entry-phone") {
+				body["entryPhone"] = any(phone)
+				if phone == "" {
+					body["entryPhone"] = nil
+				}
+			}
+			if given("phone-entry") {
+				body["phoneEnabled"] = entry
+			}
+			if given("timezone") {
+				body["timezone"] = zone
+			}
+			var err error
+			if given("closure") {
+				if body["closures"], err = named("closure", closures, func(when string) (map[string]string, bool) {
+					from, to, ok := strings.Cut(when, "..")
+					return map[string]string{"from": from, "to": to}, ok
+				}); err != nil {
+					return err
+				}
+			}
+			if given("holiday") {
+				if body["holidays"], err = named("holiday", holidays, func(when string) (map[string]string, bool) {
+					return map[string]string{"date": when}, true
+				}); err != nil {
+					return err
+				}
+			}
+			if len(body) == 0 {
+				return usagef("place set: nothing to change; give at least one of --entry-phone, --phone-entry, --timezone, --closure, --holiday")
+			}
+			id, err := l.place(args[0])
+			if err != nil {
+				return err
+			}
+			var p placeRow
+			return l.do(http.MethodPatch, "/places/"+url.PathEscape(id), body, &p, func() { p.print(l) })
+		})
+	c.Flags().StringVar(&phone, "entry-phone", "", "the number that people call, empty for none (default: as it is)")
+	c.Flags().BoolVar(&entry, "phone-entry", false, "whether calls are answered (default: as it is)")
+	c.Flags().StringVar(&zone, "timezone", "", "an IANA name (default: as it is)")
+	c.Flags().StringArrayVar(&closures, "closure", nil, "days when it is closed, FROM..TO=NAME, in place of the present ones (repeatable; empty for none)")
+	c.Flags().StringArrayVar(&holidays, "holiday", nil, "a day when it is closed, DATE=NAME, in place of the present ones (repeatable; empty for none)")
+	return c
+}
+
+// named reads WHEN=NAME values; an empty one alone means an empty list.
+func named(flag string, values []string, read func(when string) (map[string]string, bool)) ([]map[string]string, error) {
+	out := []map[string]string{}
+	for _, v := range values {
+		if v == "" {
+			continue
+		}
+		when, name, _ := strings.Cut(v, "=")
+		m, ok := read(when)
+		if !ok {
+			return nil, usagef("--%s %q must be FROM..TO=NAME", flag, v)
+		}
+		if name != "" {
+			m["name"] = name
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func placeDoor(e *env) *cobra.Command {
+	var entry bool
+	var hours int
+	c := labCommand(e, "door DOOR", "Change a door: whether people enter by it, the longest permit", "  doorlab place door dor_... --entry=false --max-hours 48", "one door id",
+		func(l labCall, args []string) error {
+			body := map[string]any{}
+			if l.c.Flags().Changed("entry") {
+				body["entry"] = entry
+			}
+			if l.c.Flags().Changed("max-hours") {
+				body["entryPermitMaxHours"] = hours
+			}
+			if len(body) == 0 {
+				return usagef("place door: nothing to change; give --entry or --max-hours")
+			}
+			return l.do(http.MethodPatch, "/doors/"+url.PathEscape(args[0]), body, nil, func() { fmt.Fprintln(l.out, args[0], "changed") })
+		})
+	c.Flags().BoolVar(&entry, "entry", false, "whether people enter by it (default: as it is)")
+	c.Flags().IntVar(&hours, "max-hours", 0, "the longest permit, 1 to 720 hours (default: as it is)")
+	return c
+}
+
+func auditCommand(e *env) *cobra.Command {
+	var place string
+	var limit, offset int
+	c := labCommand(e, "audit", "List who read or changed what, newest first", "  doorlab audit --place Gangnam --limit 20", "no arguments",
+		func(l labCall, _ []string) error {
+			id, err := l.place(place)
+			if err != nil {
+				return err
+			}
+			q := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}}
+			if id != "" {
+				q.Set("placeId", id)
+			}
+			var list []struct {
+				At, PlaceID, KeyID, Action, Detail string
+				Count                              int
+			}
+			return l.do(http.MethodGet, "/audit?"+q.Encode(), nil, &list, func() {
+				rows := make([][]string, 0, len(list))
+				for _, a := range list {
+					rows = append(rows, []string{a.At, a.PlaceID, orDash(a.KeyID), a.Action, strconv.Itoa(a.Count), a.Detail})
+				}
+				l.table("AT PLACE KEY ACTION ROWS DETAIL", rows)
+			})
+		})
+	c.Flags().StringVar(&place, "place", "", "only this place, by id or name")
+	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
+	c.Flags().IntVar(&offset, "offset", 0, "leave out the newest so many")
+	return c
+}
