@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // Errors of a Spool: its recording lacks events, so it never gets a closing line.
@@ -32,6 +33,7 @@ type Spool struct {
 	wall  func() int64
 	limit int64
 
+	on       atomic.Bool // file != nil
 	mu       sync.Mutex
 	moved    sync.Cond // written, err or file changed
 	standing Standing
@@ -54,6 +56,13 @@ func NewSpool(dir string, wall func() int64) *Spool {
 
 // Append adds an event; it waits for no disk.
 func (s *Spool) Append(e Event) {
+	if !s.on.Load() && !stands(e.Kind) { // most events, nearly always
+		return
+	}
+	s.append(e)
+}
+
+func (s *Spool) append(e Event) {
 	if e.WallNs == 0 && s.wall != nil {
 		e.WallNs = s.wall()
 	}
@@ -105,6 +114,7 @@ func (s *Spool) Start() (fresh bool, err error) {
 		return false, errors.Join(err, f.Close())
 	}
 	s.file, s.users, s.pending, s.n, s.written, s.size, s.err = f, 1, nil, 0, 0, 0, nil
+	s.on.Store(true)
 	list := s.standing.Events()
 	s.pending = list // however many boards there are
 	s.n = int64(len(list))
@@ -124,6 +134,7 @@ func (s *Spool) Stop() (over bool) {
 		return false
 	}
 	s.file, s.pending = nil, nil // write closes it
+	s.on.Store(false)
 	s.moved.Broadcast()
 	return true
 }

@@ -20,8 +20,20 @@ type standing struct {
 	channel          int
 }
 
+// stands reports whether an event of a kind can change what stands: See looks at no other.
+func stands(kind string) bool {
+	switch kind {
+	case Started, Door, Applied, Netloss, Online, Offline, Line, Detached, Attached, Actuation, Content:
+		return true
+	}
+	return false
+}
+
 // See takes in the next event.
 func (s *Standing) See(e Event) {
+	if !stands(e.Kind) {
+		return
+	}
 	k, over := standing{what: e.Kind, id: e.BoardID}, false
 	switch e.Kind {
 	case Started:
@@ -56,8 +68,6 @@ func (s *Standing) See(e Event) {
 				s.last[base] = b
 			}
 		}
-	default:
-		return
 	}
 	if over {
 		delete(s.last, k)

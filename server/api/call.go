@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -177,14 +178,27 @@ func (c *call) send(status int, kind string, body []byte) {
 
 // encode writes JSON without HTML escapes and without a newline at its end.
 func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	e := encoders.Get().(*encoder)
+	defer encoders.Put(e)
+	e.text.Reset()
+	if err := e.json.Encode(v); err != nil {
 		panic("api: " + err.Error()) // our own types always encode
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return bytes.Clone(bytes.TrimSuffix(e.text.Bytes(), []byte("\n")))
 }
+
+// encoder is used again: the buffer that an answer needs has grown already.
+type encoder struct {
+	text bytes.Buffer
+	json *json.Encoder
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.json = json.NewEncoder(&e.text)
+	e.json.SetEscapeHTML(false)
+	return e
+}}
 
 // path is a parameter of the path.
 func (c *call) path(name string) string {

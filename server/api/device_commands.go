@@ -12,11 +12,6 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-type commanded struct {
-	Success bool              `json:"success"`
-	Data    gen.CommandResult `json:"data"`
-}
-
 // commandDevice opens, holds or closes a door.
 func commandDevice(c *call, b gen.CommandDeviceBody) (any, error) {
 	return c.command(strings.TrimPrefix(b.Command, "door."), b.Args.Minutes, b.Args.Reason)
@@ -60,9 +55,9 @@ func renderLegacy(r command.Result) (int, []byte) { return render(r, true) }
 func render(r command.Result, legacy bool) (int, []byte) {
 	e := r.Failure(fail.DeviceOffline)
 	if e == nil {
-		return 200, encode(commanded{true, gen.CommandResult{CommandID: r.CommandID, DeviceID: r.DoorID, Capability: "door", Command: r.Command,
-			Outcome: string(r.Outcome), RequestedAt: stamp.Time(r.RequestedAt), ReportedAt: stamp.Time(r.ReportedAt),
-			Standing: standingView(r.Standing, r.ReportedAt, true)}})
+		return 200, appendCommanded(make([]byte, 0, 512), &gen.CommandResult{CommandID: r.CommandID, DeviceID: r.DoorID, Capability: "door",
+			Command: r.Command, Outcome: string(r.Outcome), RequestedAt: stamp.Time(r.RequestedAt), ReportedAt: stamp.Time(r.ReportedAt),
+			Standing: standingView(r.Standing, r.ReportedAt, true)})
 	}
 	return e.Status(), encode(failureOf(e, legacy))
 }

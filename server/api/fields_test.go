@@ -115,3 +115,30 @@ func TestQRLeadsToTheLink(t *testing.T) {
 		}
 	}
 }
+
+// A body that has passed once is refused all the same where it says to be something
+// else, and so are those that differ from it by little.
+func TestPassedBodiesAreNoPass(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	at := request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a"}
+	for n := range 2 * mostFew { // more different ones than are remembered
+		at.key, at.body = fmt.Sprint("key-", n), fmt.Sprintf(`{"capability":"door","command":"open","args":{"reason":"%d"}}`, n%(mostFew+1))
+		h.want(200, "", at)
+	}
+	at.key, at.body = "key-a", openBody
+	h.want(200, "", at)
+	for name, c := range map[string]struct{ body, kind, code string }{
+		"said to be text":     {openBody, "text/plain", "invalid_body"},
+		"in another charset":  {openBody, "application/json; charset=utf-16", "invalid_body"},
+		"another command":     {strings.Replace(openBody, "open", "oper", 1), "application/json", "unsupported_command"},
+		"cut":                 {openBody[:len(openBody)-1], "application/json", "invalid_body"},
+		"with a text behind":  {openBody + "x", "application/json", "invalid_body"},
+		"with a minute below": {strings.Replace(openBody, "}", `,"args":{"minutes":-1}}`, 1), "application/json", "invalid_field"},
+	} {
+		at.key, at.body, at.header = "key-b", c.body, map[string]string{"Content-Type": c.kind}
+		if r := h.do(at); r.Code != 400 || r.code() != c.code {
+			t.Errorf("%s: %d %s, want 400 %s", name, r.Code, r.code(), c.code)
+		}
+	}
+}

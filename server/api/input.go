@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/doorlab/doorlab/server/fail"
 )
@@ -26,24 +27,97 @@ func taking[T any](h func(c *call, body T) (any, error)) handler {
 	}
 }
 
+// takingFew is taking for bodies of which there are few different ones: one that
+// has passed is not checked and decoded again. T must hold no pointers.
+func takingFew[T any](h func(c *call, body T) (any, error)) handler {
+	var passed few[T]
+	return func(c *call) (any, error) {
+		raw, err := c.readAll(c.op.Body.Max)
+		c.seen.body = raw
+		if err != nil {
+			return nil, err
+		}
+		plain := c.r.Header.Get("Content-Type") == typeJSON
+		if body, ok := passed.get(raw); ok && plain {
+			return h(c, body)
+		}
+		var body T
+		if err := c.decodeBody(raw, &body); err != nil {
+			return nil, err
+		}
+		if plain {
+			passed.put(raw, body)
+		}
+		return h(c, body)
+	}
+}
+
+// few are short bodies that have passed the checks, which depend on nothing else.
+type few[T any] struct {
+	mu sync.RWMutex
+	of map[string]T
+}
+
+// Bounds of few; when it is full it begins again.
+const (
+	mostFew = 256
+	longFew = 256 // bytes
+)
+
+func (f *few[T]) get(raw []byte) (v T, ok bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	v, ok = f.of[string(raw)]
+	return v, ok
+}
+
+func (f *few[T]) put(raw []byte, v T) {
+	if len(raw) > longFew {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of == nil || len(f.of) >= mostFew {
+		f.of = map[string]T{}
+	}
+	f.of[string(raw)] = v
+}
+
 // readBody reads, checks and decodes the body into v. v is the zero value for
 // an absent body that isn't required.
 func (c *call) readBody(v any) error {
-	b := c.op.Body
-	raw, err := c.readAll(b.Max)
+	raw, err := c.readAll(c.op.Body.Max)
 	c.seen.body = raw
-	if err != nil || len(raw) == 0 && !b.Required {
+	if err != nil {
 		return err
 	}
-	return b.Decode(raw, c.r.Header.Get("Content-Type"), v)
+	return c.decodeBody(raw, v)
 }
+
+func (c *call) decodeBody(raw []byte, v any) error {
+	if len(raw) == 0 && !c.op.Body.Required {
+		return nil
+	}
+	return c.op.Body.Decode(raw, c.r.Header.Get("Content-Type"), v)
+}
+
+// maxAtOnce is how much is allocated for a body that is only announced.
+const maxAtOnce = 4 << 10
 
 func (c *call) readAll(limit int64) ([]byte, error) {
 	tooLarge := fail.New(fail.BodyTooLarge, "the body is larger than "+strconv.FormatInt(limit>>10, 10)+" KiB", "maxBytes", limit)
 	if c.r.ContentLength > limit {
 		return nil, tooLarge
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	from := http.MaxBytesReader(c.w, c.r.Body, limit)
+	var raw []byte
+	var err error
+	if n := c.r.ContentLength; n > 0 && n <= maxAtOnce {
+		raw = make([]byte, n)
+		_, err = io.ReadFull(from, raw)
+	} else {
+		raw, err = io.ReadAll(from)
+	}
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):

@@ -31,7 +31,7 @@ func (a *API) table() map[string]handler {
 
 		"listDevices":    listDevices,
 		"getDevice":      getDevice,
-		"commandDevice":  taking(commandDevice),
+		"commandDevice":  takingFew(commandDevice),
 		"listDoors":      listDoors,
 		"openDoor":       legacyCommand("open"),
 		"closeDoor":      legacyCommand("close"),

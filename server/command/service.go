@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/crew"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -41,7 +42,8 @@ type Service struct {
 	stop  chan struct{}
 	dead  chan struct{} // closed by Kill
 	runs  sync.WaitGroup
-	doors sync.Map // door id -> Door: where a door hangs never changes
+	crew  *crew.Crew // executions
+	doors sync.Map   // door id -> Door: where a door hangs never changes
 
 	mu       sync.Mutex
 	stopped  bool
@@ -81,7 +83,7 @@ func New(cfg Config) *Service {
 	if cfg.Trace == nil {
 		cfg.Trace = func(Point, *Trail) {}
 	}
-	s := &Service{cfg: cfg, stop: make(chan struct{}), dead: make(chan struct{}),
+	s := &Service{cfg: cfg, crew: crew.New(), stop: make(chan struct{}), dead: make(chan struct{}),
 		at: map[string]int{}, byKey: map[keyID]*execution{}, byID: map[string]*execution{}}
 	s.age = newAge(cfg.Clock, time.Time{})
 	s.tick = cfg.Clock.Every(time.Hour, s.clean)
@@ -181,7 +183,7 @@ func (s *Service) enter(r Request, door Door) (c *execution, mine bool, err erro
 	}
 	s.byID[c.trail.Intent.CommandID] = c
 	s.runs.Add(1)
-	go c.run()
+	s.crew.Go(c.run)
 	return c, true, nil
 }
 

@@ -19,6 +19,7 @@ const (
 func (s *Service) Stop() {
 	s.end(false)
 	s.runs.Wait()
+	s.crew.Close()
 }
 
 // Kill drops what the service has in memory, as the end of the process would:

@@ -102,7 +102,7 @@ func (b *peer) enqueue(it item) {
 	if !b.busy {
 		b.busy = true
 		b.g.workers.Add(1)
-		go b.work()
+		b.g.crew.Go(b.work)
 	}
 }
 

@@ -85,7 +85,14 @@ func standings(list []wire.Standing) []wire.Standing {
 func decodeReport(payload []byte) (wire.Report, error) {
 	r, err := decode[wire.Report](payload)
 	if err == nil {
-		err = ranges(map[string]bool{"commandId": r.CommandID == "" || len(r.CommandID) > 64, "result": len(r.Result) > 64, "code": len(r.Code) > 64})
+		switch { // in order of names
+		case len(r.Code) > 64:
+			err = rangeError{"code"}
+		case r.CommandID == "" || len(r.CommandID) > 64:
+			err = rangeError{"commandId"}
+		case len(r.Result) > 64:
+			err = rangeError{"result"}
+		}
 	}
 	if r.Standing != nil && len(standings([]wire.Standing{*r.Standing})) == 0 {
 		r.Standing = nil

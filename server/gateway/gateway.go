@@ -17,6 +17,7 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/crew"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
@@ -104,6 +105,7 @@ type Gateway struct {
 	stop      chan struct{}
 	handlers  sync.WaitGroup // connections
 	workers   sync.WaitGroup // uplink workers, outboxes, the saver
+	crew      *crew.Crew     // uplink workers and outboxes
 }
 
 // New loads what is known of the boards. Bind and Serve make it work. Errors: the store's.
@@ -113,7 +115,7 @@ func New(cfg Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	g := &Gateway{cfg: cfg, boards: make(map[string]*peer, len(states)), greeting: newGreeting(cfg.Greet), stop: make(chan struct{}),
+	g := &Gateway{cfg: cfg, boards: make(map[string]*peer, len(states)), greeting: newGreeting(cfg.Greet), stop: make(chan struct{}), crew: crew.New(),
 		listeners: map[net.Listener]bool{}, conns: map[*guard]bool{}, dirty: map[*peer]bool{}}
 	for _, st := range states {
 		g.boards[st.BoardID] = newPeer(g, st)

@@ -68,7 +68,7 @@ func (l *link) push(channel string, payload []byte, first func()) bool {
 	if !l.busy {
 		l.busy = true
 		l.b.g.workers.Add(1)
-		go l.drain()
+		l.b.g.crew.Go(l.drain)
 	}
 	return true
 }

@@ -136,5 +136,6 @@ func (g *Gateway) Stop() {
 	g.tick.Stop()
 	g.handlers.Wait()
 	g.workers.Wait()
+	g.crew.Close()
 	g.flush()
 }

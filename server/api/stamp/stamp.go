@@ -16,12 +16,15 @@ type Time time.Time
 // IsZero reports whether there is no time; a field with omitzero is then absent.
 func (t Time) IsZero() bool { return time.Time(t).IsZero() }
 
+// JSON is the layout of a time that isn't zero, quotes included.
+const JSON = `"2006-01-02T15:04:05.000Z"`
+
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
-	return time.Time(t).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`), nil
+	return time.Time(t).UTC().AppendFormat(nil, JSON), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Errors: invalid_timestamp.

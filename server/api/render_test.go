@@ -1,0 +1,35 @@
+package api
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	gen "github.com/doorlab/doorlab/server/api/gen/device"
+	"github.com/doorlab/doorlab/server/api/stamp"
+)
+
+// The answer that is written by hand is what reflection writes.
+func TestCommandedAsEncoded(t *testing.T) {
+	t.Parallel()
+	at := stamp.Time(time.Date(2026, 11, 1, 12, 0, 0, 7_000_000, time.FixedZone("KST", 9*3600)))
+	result := func(text string, from, until stamp.Time, s *gen.Standing) gen.CommandResult {
+		return gen.CommandResult{CommandID: "cmd_1", DeviceID: text, Capability: "door", Command: "open", Outcome: "reported", RequestedAt: from, ReportedAt: until, Standing: s}
+	}
+	var all []gen.CommandResult
+	for _, text := range []string{"", "dor_1", "a b", "<&>", `"\`, "\n\x01", "문\u2028", "\xff", "~\x7f"} {
+		for _, s := range []*gen.Standing{nil, {}, {State: text, Since: at, Leaf: "open", ReportedAt: at, Fresh: true}, {State: "unlocked", Since: at, HoldUntil: at, Leaf: text}} {
+			all = append(all, result(text, at, stamp.Time{}, s), result(text, stamp.Time{}, at, s))
+		}
+	}
+	for _, d := range all {
+		want := encode(success{true, d})
+		if got := appendCommanded(nil, &d); !bytes.Equal(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := string(encode(success{true, strings.Repeat("x", 10)})); got != `{"success":true,"data":"xxxxxxxxxx"}` { // a shorter one after longer ones
+		t.Errorf("got %s, want the answer alone", got)
+	}
+}
