@@ -31,6 +31,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/tsenart/vegeta/v12 v12.13.0
+	golang.org/x/term v0.46.0
 	pgregory.net/rapid v1.3.0
 	rsc.io/qr v0.2.0
 )

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -24,7 +22,7 @@ import (
 )
 
 func checkCommand(e *env) *cobra.Command {
-	f, pick := &targetFlags{}, &selection{}
+	f, pick, v := &targetFlags{}, &selection{}, &view{}
 	var out, config string
 	var asJSON bool
 	o := engine.Options{}
@@ -46,7 +44,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
-			if err := errors.Join(f.check(), pick.check()); err != nil {
+			if err := errors.Join(f.check(), pick.check(), v.check()); err != nil {
 				return err
 			}
 			files, err := pick.files(args)
@@ -60,16 +58,18 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(f.seed, 1), 10))
 			}
 			f.all = len(args) > 0 && c.Flags().Changed("boards")
-			if pick.shuffle != "" {
+			if pick.shuffle != "" && !v.quiet {
 				fmt.Fprintf(e.err, "shuffled; --shuffle=%s repeats the order\n", pick.shuffle)
 			}
 			o.Whole = pick.whole(args)
-			o.Seed, o.Verbose, o.Progress, o.Terminal = max(f.seed, 1), f.verbose, e.err, terminal(e.err)
-			return runCheck(c.Context(), e, f, files, out, asJSON, o)
+			s := v.screen(e)
+			o.Seed, o.Verbose, o.Progress, o.Terminal, o.Width, o.Colors = max(f.seed, 1), f.verbose, s.W, s.Terminal, s.Width, v.colors(e, e.err)
+			return runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o)
 		},
 	}
 	f.add(c, 1000)
 	pick.add(c)
+	v.add(c)
 	s := c.Flags()
 	s.StringVar(&config, "config", "", "YAML file whose keys are flag names")
 	s.StringVar(&out, "out", "", "run directory (default: runs/<time>-<seed>)")
@@ -100,7 +100,7 @@ func knownVars(given map[string]string, files []*engine.File) error {
 	return nil
 }
 
-func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, asJSON bool, o engine.Options) error {
+func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, p printer, o engine.Options) error {
 	o.Config = map[string]any{"target": f.target, "boards": f.boards, "seed": o.Seed, "link": f.link, "world": f.world, "parallel": o.Parallel}
 	res, err := f.play(ctx, e, files, out, o)
 	var x exit
@@ -113,10 +113,12 @@ func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File,
 	if err := report.WriteDir(out, res); err != nil {
 		return failf("%s", reason(err))
 	}
-	if err := printResult(e.out, res, asJSON); err != nil {
+	if err := p.print(e, res); err != nil {
 		return failf("%s", err)
 	}
-	fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
+	if !p.quiet {
+		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
+	}
 	if path := e.getenv("GITHUB_STEP_SUMMARY"); path != "" {
 		if err := appendSummary(path, res); err != nil {
 			return failf("GITHUB_STEP_SUMMARY: %s", reason(err))
@@ -208,13 +210,20 @@ func (a *aim) engine() engine.Target {
 	return t
 }
 
-func printResult(w io.Writer, res engine.Result, asJSON bool) error {
-	if asJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(res)
+// printer prints the result of a run on stdout.
+type printer struct {
+	*view
+	asJSON bool
+}
+
+func (p printer) print(e *env, res engine.Result) error {
+	switch {
+	case p.asJSON:
+		return report.WriteJSON(e.out, res)
+	case p.quiet:
+		return report.WriteQuiet(e.out, res, p.colors(e, e.out))
 	}
-	return report.WriteBrief(w, res, report.Plain)
+	return report.WriteBrief(e.out, res, p.colors(e, e.out))
 }
 
 func appendSummary(path string, res engine.Result) error {

@@ -8,6 +8,7 @@ import (
 
 func judgeCommand(e *env) *cobra.Command {
 	var asJSON bool
+	v := &view{}
 	c := &cobra.Command{
 		Use:   "judge DIR",
 		Short: "Judge a run directory again",
@@ -21,11 +22,14 @@ The results of the steps' own assertions are kept. The run directory is not chan
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := v.check(); err != nil {
+				return err
+			}
 			res, err := report.Judge(args[0])
 			if err != nil {
 				return usagef("%s is not a run directory: %s", args[0], reason(err))
 			}
-			if err := printResult(e.out, res, asJSON); err != nil {
+			if err := (printer{v, asJSON}).print(e, res); err != nil {
 				return failf("%s", err)
 			}
 			if code := res.ExitCode(); code != OK {
@@ -35,5 +39,6 @@ The results of the steps' own assertions are kept. The run directory is not chan
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
+	v.add(c)
 	return c
 }

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/doorlab/doorlab/internal/report"
@@ -128,5 +131,31 @@ func TestPreparationIsNoTest(t *testing.T) {
 	}
 	if c := got.Suites[0].Cases; len(c) != 1 || c[0].Name != "02 at night › open" || c[0].Line != 4 {
 		t.Errorf("got the cases %+v, want the one that asserts, with its way and line 4", c)
+	}
+}
+
+// TestTerminal: each scenario stands there once, what nothing exercised is one line,
+// failures come with their place, and colours change no word.
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	res := failing()
+	var plain, colored strings.Builder
+	if err := errors.Join(report.WriteBrief(&plain, res, report.Plain), report.WriteBrief(&colored, res, report.Colored)); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range res.Files {
+		name := strings.TrimSuffix(filepath.Base(f.Path), ".yaml")
+		if n := len(regexp.MustCompile(`(?m)^[A-Z]+ +`+name+` `).FindAllString(plain.String(), -1)); n != 1 {
+			t.Errorf("%s stands there %d times, want once:\n%s", name, n, plain.String())
+		}
+	}
+	if n := strings.Count(plain.String(), "not exercised"); n != 1 {
+		t.Errorf("got %d lines of what wasn't exercised, want one", n)
+	}
+	if !strings.Contains(plain.String(), "at scenarios/outage_36h.yaml:3\n") {
+		t.Errorf("no place of the failure:\n%s", plain.String())
+	}
+	if got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored.String(), ""); got != plain.String() || colored.String() == plain.String() {
+		t.Errorf("without its colours the text differs (-plain +colored):\n%s", cmp.Diff(plain.String(), got))
 	}
 }

@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -10,84 +10,90 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/live"
+	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// display shows how far a suite is: one line that is drawn over and over on a
-// terminal, a line now and then elsewhere. What files have to say goes above it.
+// display shows how far a run is: how many files were played, what is played now, what
+// it waits for and how long it still may, and about how long the rest takes.
 type display struct {
-	w        io.Writer // nil: silent
-	terminal bool
-	total    int
-	began    time.Duration
+	*live.Line
+	total int
+	began time.Duration
 
 	mu           sync.Mutex
 	played, good int
 	playing      []string
-	drawn        bool // a line waits to be drawn over
-	timer        clock.Timer
-	ended        bool
+	steps        []*activity
+	last         string // what is done after the files
 }
 
-// Between two lines of a display.
-const (
-	redraw    = 500 * time.Millisecond
-	heartbeat = 15 * time.Second
-)
+// activity is a step in progress.
+type activity struct {
+	file, title string
+	began       time.Duration
+	limit       time.Duration // how long it may take; 0 = it ends when it ends
+}
 
-func newDisplay(w io.Writer, terminal bool, files int) *display {
-	d := &display{w: w, terminal: terminal, total: files, began: clock.Mono()}
-	if w != nil {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.again()
-	}
+func newDisplay(s live.Screen, files int) *display {
+	d := &display{total: files, began: clock.Mono()}
+	d.Line = live.Start(s, d.line)
 	return d
 }
 
-// again draws the line after a while. Called with mu held.
-func (d *display) again() {
-	every := heartbeat
-	if d.terminal {
-		every = redraw
-	}
-	d.timer = clock.WallAfter(every, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if !d.ended {
-			d.draw()
-			d.again()
-		}
-	})
-}
-
-// line is the state in words. Called with mu held.
+// line is the state in words.
 func (d *display) line() string {
-	out := fmt.Sprintf("%d of %d played, %d passed, %.0f s", d.played, d.total, d.good, (clock.Mono() - d.began).Seconds())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	spent := clock.Mono() - d.began
+	out := fmt.Sprintf("%d of %d played, %d passed, %s", d.played, d.total, d.good, told(spent))
+	if d.last != "" {
+		return out + ": " + d.last
+	}
+	if left := d.left(spent); left > 0 {
+		out += fmt.Sprintf(", about %s left", told(left))
+	}
 	if len(d.playing) == 0 {
 		return out
 	}
-	names := strings.Join(d.playing, ", ")
-	if len(d.playing) > 4 {
-		names = fmt.Sprintf("%s, and %d more", strings.Join(d.playing[:3], ", "), len(d.playing)-3)
+	out += ": " + d.now()
+	if n := len(d.playing) - 1; n > 0 {
+		out += fmt.Sprintf(" (and %d more)", n)
 	}
-	return out + ": " + names
+	return out
 }
 
-func (d *display) draw() {
-	if !d.terminal {
-		fmt.Fprintln(d.w, d.line())
-		return
+// left guesses how long the other files take, from those that were played.
+func (d *display) left(spent time.Duration) time.Duration {
+	if d.played < 3 || d.played >= d.total {
+		return 0
 	}
-	fmt.Fprint(d.w, "\r\x1b[2K"+d.line())
-	d.drawn = true
+	return spent / time.Duration(d.played) * time.Duration(d.total-d.played)
 }
 
-// wipe takes the drawn line away. Called with mu held.
-func (d *display) wipe() {
-	if d.drawn {
-		fmt.Fprint(d.w, "\r\x1b[2K")
-		d.drawn = false
+// now is the file that is played longest, with its latest step.
+func (d *display) now() string {
+	out := d.playing[0]
+	for _, a := range slices.Backward(d.steps) {
+		if a.file != out {
+			continue
+		}
+		out += ": " + a.title
+		spent := clock.Mono() - a.began
+		switch {
+		case a.limit > 0:
+			out += fmt.Sprintf(", %s of at most %s", told(spent), told(a.limit))
+		case spent >= time.Second:
+			out += ", " + told(spent)
+		}
+		break
 	}
+	return out
+}
+
+// told is a duration in whole seconds.
+func told(d time.Duration) string {
+	return cmp.Or(strings.TrimPrefix(plot.Duration(float64(d/time.Second)), "0"), "0 s")
 }
 
 func (d *display) start(file string) {
@@ -96,10 +102,34 @@ func (d *display) start(file string) {
 	d.playing = append(d.playing, file)
 }
 
+// step is what a file does now, until the returned function is called.
+func (d *display) step(file, title string) (a *activity, end func()) {
+	a = &activity{file: file, title: title, began: clock.Mono()}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.steps = append(d.steps, a)
+	return a, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if i := slices.Index(d.steps, a); i >= 0 {
+			d.steps = slices.Delete(d.steps, i, i+1)
+		}
+	}
+}
+
+// may says how long a step may take.
+func (d *display) may(a *activity, limit time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a.limit = limit
+}
+
+// may says how long the step may take.
+func (x *frame) may(limit time.Duration) { x.run.display.may(x.act, limit) }
+
 // done takes in a file that ended; text is what it has to say.
 func (d *display) done(file string, status judge.Status, text []byte) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	if i := slices.Index(d.playing, file); i >= 0 {
 		d.playing = slices.Delete(d.playing, i, i+1)
 	}
@@ -107,19 +137,15 @@ func (d *display) done(file string, status judge.Status, text []byte) {
 	if !bad(status) {
 		d.good++
 	}
-	if d.w == nil || len(text) == 0 {
-		return
+	d.mu.Unlock()
+	if len(text) > 0 {
+		_, _ = d.Write(text) // to a terminal or log: nothing can be done about an error
 	}
-	d.wipe()
-	_, _ = d.w.Write(text) // to a terminal or log: nothing can be done about an error
 }
 
-// end leaves nothing behind.
-func (d *display) end() {
+// finally says what is done after the last file.
+func (d *display) finally(what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ended = true; d.timer != nil {
-		d.timer.Stop()
-	}
-	d.wipe()
+	d.last = what
 }

@@ -2,64 +2,81 @@ package engine
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/live"
 )
 
-// TestDisplay: a log gets a line every 15 s, a terminal one line that is drawn over
-// and gone in the end. What files have to say stands above it.
-func TestDisplay(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		terminal bool
-		want     string
-	}{
-		"log": {false, "0 of 7 played, 0 passed, 15 s: a, b, c, and 2 more\n" + "FAIL a\n" + "2 of 7 played, 1 passed, 30 s: c, d, e\n"},
-		"terminal": {true, "\r\x1b[2K0 of 7 played, 0 passed, 15 s: a, b, c, and 2 more" + "\r\x1b[2KFAIL a\n" +
-			"\r\x1b[2K2 of 7 played, 1 passed, 30 s: c, d, e" + "\r\x1b[2K"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var b strings.Builder
-				d := newDisplay(&b, c.terminal, 7)
-				for _, f := range []string{"a", "b", "c", "d", "e"} {
-					d.start(f)
-				}
-				upTo := func(at time.Duration) { // only the last drawing before it counts
-					time.Sleep(at - time.Millisecond)
-					synctest.Wait()
-					if c.terminal {
-						text := b.String()
-						kept := text[:strings.LastIndex(text, "\n")+1]
-						last := text[strings.LastIndex(text, "\r\x1b[2K"):]
-						b.Reset()
-						b.WriteString(kept + last)
-					}
-				}
-				upTo(15*time.Second + 2*time.Millisecond)
-				d.done("a", judge.Fail, []byte("FAIL a\n"))
-				d.done("b", judge.Pass, nil)
-				upTo(15 * time.Second)
-				d.end()
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if got := b.String(); got != c.want {
-					t.Errorf("got %q, want %q", got, c.want)
-				}
-			})
-		})
-	}
+// screen is what was written since it was cleared.
+type screen struct {
+	mu   sync.Mutex
+	text strings.Builder
 }
 
-// TestSilentDisplay: without a writer nothing is drawn.
-func TestSilentDisplay(t *testing.T) {
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func (s *screen) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.Reset()
+}
+
+// TestDisplay: the line says how far the run is, what is played, what it waits for and
+// how long it still may, and about how long the rest takes; on a terminal not
+// two seconds pass without a new one. What files have to say stands above it.
+func TestDisplay(t *testing.T) {
 	t.Parallel()
-	d := newDisplay(nil, true, 1)
-	d.start("a")
-	d.done("a", judge.Fail, []byte("x"))
-	d.end()
+	synctest.Test(t, func(t *testing.T) {
+		var b screen
+		d := newDisplay(live.Screen{W: &b, Terminal: true, Width: func() int { return 200 }}, 7)
+		shows := func(want string) {
+			t.Helper()
+			b.clear()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if lines := strings.Split(b.String(), "\r\x1b[2K"); lines[len(lines)-1] != want {
+				t.Errorf("got %q, want %q", lines[len(lines)-1], want)
+			}
+		}
+		for _, f := range []string{"a", "b", "c", "d", "e"} {
+			d.start(f)
+		}
+		act, end := d.step("a", "synced")
+		_, other := d.step("b", "elsewhere")
+		d.may(act, 30*time.Second)
+		shows("0 of 7 played, 0 passed, 1 s: a: synced, 1 s of at most 30 s (and 4 more)")
+		end()
+		other()
+		d.done("a", judge.Fail, []byte("FAIL a\n"))
+		if !strings.HasSuffix(b.String(), "\r\x1b[2KFAIL a\n") {
+			t.Errorf("got %q, want the failure above the line", b.String())
+		}
+		d.done("b", judge.Pass, nil)
+		_, end = d.step("c", "open shop")
+		shows("2 of 7 played, 1 passed, 2 s: c: open shop, 1 s (and 2 more)")
+		end()
+		time.Sleep(time.Minute)
+		d.done("c", judge.Skipped, nil)
+		shows("3 of 7 played, 2 passed, 1 m 3 s, about 1 m 24 s left: d (and 1 more)")
+		d.finally("judging")
+		shows("3 of 7 played, 2 passed, 1 m 4 s: judging")
+		d.End()
+		if !strings.HasSuffix(b.String(), "\r\x1b[2K") {
+			t.Errorf("got %q, want nothing left behind", b.String())
+		}
+	})
 }

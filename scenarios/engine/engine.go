@@ -58,6 +58,7 @@ type frame struct {
 	quick  bool   // not the last try
 	hollow bool   // all looked at an empty list
 	last   fields // what the expectations saw
+	act    *activity
 }
 
 // fields is a verb's result.

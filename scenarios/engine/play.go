@@ -25,7 +25,9 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	defer func() {
 		res.Seconds = (clock.Mono() - began).Seconds()
 		res.Reason = r.mask.text(res.Reason)
-		r.out.line("%-7s %s  %.1fs%s", res.Status, f.Base(), res.Seconds, prefixed("  ", res.Reason))
+		if r.opt.display == nil || r.opt.Verbose { // else the summary says it, once
+			r.out.line("%s %s  %.1fs%s", r.out.colors.Status(res.Status), f.Base(), res.Seconds, prefixed("  ", res.Reason))
+		}
 	}()
 	if r.opt.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/doorlab/doorlab/internal/report"
 )
 
 // progress writes live lines.
@@ -12,6 +14,7 @@ type progress struct {
 	mu      sync.Mutex
 	w       io.Writer
 	verbose bool
+	colors  report.Colors
 }
 
 func (p *progress) line(format string, args ...any) {
@@ -37,5 +40,5 @@ func (p *progress) step(depth int, s *StepResult) {
 	} else if detail != "" {
 		detail = "  " + detail
 	}
-	p.line("  %-7s %s%s  %.2fs%s", s.Status, strings.Repeat("  ", depth), s.Name, s.Seconds, detail)
+	p.line("  %s %s%s  %.2fs%s", p.colors.Status(s.Status), strings.Repeat("  ", depth), s.Name, s.Seconds, detail)
 }

@@ -20,19 +20,20 @@ import (
 
 // run is one run over a target.
 type run struct {
-	id     string
-	seed   int64
-	target Target
-	opt    Options
-	api    *public
-	lab    *lab // nil without a control listener
-	dir    *directory
-	log    *history.Log
-	out    *progress
-	mask   mask
-	phones phones
-	unread error // the target's documents that could not be read
-	begun  history.Event
+	id      string
+	seed    int64
+	target  Target
+	opt     Options
+	api     *public
+	lab     *lab // nil without a control listener
+	dir     *directory
+	log     *history.Log
+	out     *progress
+	mask    mask
+	phones  phones
+	unread  error // the target's documents that could not be read
+	display *display
+	begun   history.Event
 
 	undo    undo        // of the file that is played
 	undoing atomic.Bool // what is done now isn't undone
@@ -51,6 +52,11 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		return Result{}, errors.New("no scenario files")
 	}
 	r := newRun(target, opt)
+	if r.display = opt.display; r.display == nil {
+		r.display = newDisplay(opt.screen(), len(files))
+		r.out.w = r.display
+		defer r.display.End()
+	}
 	res := Result{Seed: r.seed, Started: clock.WallNow(), Target: target, Config: opt.Config, Require: opt.Require, Whole: opt.Whole}
 	began := clock.Mono()
 	defer r.close()
@@ -65,7 +71,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 			res.Files = append(res.Files, notPlayed(f, over))
 			continue
 		}
-		played := r.playFile(ctx, f)
+		played := r.shown(ctx, f)
 		if r.target.Shared() && r.lab != nil {
 			r.leave(ctx, &res)
 		}
@@ -74,12 +80,31 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	}
 	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), restTime) // what was played is judged, come what may
 	defer cancel()
+	last := files[len(files)-1].Base()
+	if opt.display == nil {
+		r.display.finally("judging")
+	}
+	_, rested := r.display.step(last, "coming to rest")
 	if r.lab != nil {
 		r.comeToRest(rest, &res)
 	}
+	rested()
+	_, judged := r.display.step(last, "judging")
 	r.judge(rest, &res)
+	judged()
 	res.Seconds = (clock.Mono() - began).Seconds()
 	return res, ctx.Err()
+}
+
+// shown plays a file in view of the display.
+func (r *run) shown(ctx context.Context, f *File) FileResult {
+	if r.opt.display != nil { // whose files come and go there already
+		return r.playFile(ctx, f)
+	}
+	r.display.start(f.Base())
+	played := r.playFile(ctx, f)
+	r.display.done(f.Base(), played.Status, nil)
+	return played
 }
 
 // restTime bounds what is left to do after the last file: rest, and the history.
@@ -126,7 +151,7 @@ func newRun(target Target, opt Options) *run {
 	r := &run{seed: opt.Seed, target: target, opt: opt, api: newClient(target.HTTP, target.TLS)}
 	r.id = fmt.Sprintf("%x", clock.WallNow().UnixNano()&0xffffffff)
 	r.log = history.NewLog(func() int64 { return clock.WallNow().UnixNano() })
-	r.out = &progress{w: opt.Progress, verbose: opt.Verbose}
+	r.out = &progress{w: opt.Progress, verbose: opt.Verbose, colors: opt.Colors}
 	r.api.domain = r.now
 	r.api.told = func(q request, from string, sent sending, a *answer) { r.called(q, http.Header{}, from, sent, a) }
 	r.mask.add(append([]string{target.ControlToken}, target.Tokens...)...)

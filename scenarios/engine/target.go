@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/live"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/loadtest"
 )
@@ -27,7 +28,9 @@ type Options struct {
 	Seed      int64               // 0: 1
 	Progress  io.Writer           // live lines, nil: silent
 	Verbose   bool                // a line for passed steps too
-	Terminal  bool                // Progress is one: RunApart draws its state there over and over
+	Terminal  bool                // Progress is one: the state is drawn there over and over
+	Width     func() int          // columns of that terminal, nil: 80
+	Colors    report.Colors       // of live lines
 	Vars      map[string]string   // override the files' vars
 	Loader    Loader              // nil: loadtest.Run
 	AllowHost bool                // load against a target that is not loopback
@@ -39,4 +42,10 @@ type Options struct {
 	FailFast  bool                // play no more files after one that is neither PASS nor SKIPPED
 	Timeout   time.Duration       // of a file, in wall time; 0: none
 	Parallel  int                 // worlds at a time in RunApart; 0: 6
+
+	display *display // of the whole run that this one is a part of; nil: its own
+}
+
+func (o *Options) screen() live.Screen {
+	return live.Screen{W: o.Progress, Terminal: o.Terminal, Width: o.Width}
 }

@@ -23,7 +23,9 @@ const defaultWithin = 30 * time.Second
 // never does (never).
 func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult, depth int) {
 	t := &trace{}
-	x := &frame{run: f.run, file: f, scope: sc, ctx: t.on(ctx), step: s, res: res}
+	act, end := f.run.display.step(f.file.Base(), f.run.mask.text(res.Name))
+	defer end()
+	x := &frame{run: f.run, file: f, scope: sc, ctx: t.on(ctx), step: s, res: res, act: act}
 	within, never := time.Duration(0), time.Duration(0)
 	var err error
 	if s.Eventually {
@@ -39,6 +41,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		settle(res, err)
 		return
 	}
+	f.run.display.may(act, max(within, never))
 	began, pause, tries := clock.Mono(), 20*time.Millisecond, 0
 	for {
 		t.again()

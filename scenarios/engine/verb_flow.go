@@ -90,6 +90,7 @@ func (d *Dur) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.may(t)
 	return nil, client.Pause(x.ctx, t)
 }
 

@@ -32,6 +32,9 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	if plan.Name == "" {
 		plan.Name = x.file.file.Base()
 	}
+	if plan.Duration > 0 {
+		x.may(time.Duration(plan.Duration))
+	}
 	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Clock: domainTime(x.run.now), Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()})
 	if err != nil {
 		return nil, err

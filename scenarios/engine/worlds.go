@@ -39,11 +39,12 @@ func RunApart(ctx context.Context, open Opener, files []*File, opt Options) (Res
 		opt.Parallel = defaultParallel
 	}
 	s := &suite{open: open, opt: opt, files: files, parts: make([]Result, len(files)), tickets: make(chan struct{}, opt.Parallel),
-		display: newDisplay(opt.Progress, opt.Terminal, len(files))}
+		display: newDisplay(opt.screen(), len(files))}
+	defer s.display.End()
 	res := Result{Seed: max(opt.Seed, 1), Started: clock.WallNow(), Config: opt.Config, Require: opt.Require, Whole: opt.Whole}
 	began := clock.Mono()
 	s.play(ctx)
-	s.display.end()
+	s.display.finally("judging all worlds")
 	res = report.Join(res, s.parts)
 	res.Seconds = (clock.Mono() - began).Seconds()
 	return res, ctx.Err()
@@ -137,8 +138,10 @@ func (s *suite) one(ctx context.Context, i int) {
 // world opens a world, plays the file in it and closes it.
 func (s *suite) world(ctx context.Context, f *File, out io.Writer) Result {
 	opt := s.opt
-	opt.Progress = out
+	opt.Progress, opt.display = out, s.display
+	_, opened := s.display.step(f.Base(), "its world starts")
 	w, err := s.open(ctx, f)
+	opened()
 	if err != nil {
 		return blockedFile(f, fmt.Errorf("its world did not start: %w", err))
 	}

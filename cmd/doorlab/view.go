@@ -1,0 +1,58 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/doorlab/doorlab/internal/live"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// view is how much check and load say, and how.
+type view struct {
+	quiet bool // nothing but the verdict
+	plain bool // no colours, and nothing is drawn over, even on a terminal
+}
+
+func (v *view) add(c *cobra.Command) {
+	c.Flags().BoolVarP(&v.quiet, "quiet", "q", false, "print the verdict in one line and no progress")
+	c.Flags().BoolVar(&v.plain, "plain", false, "no colours and no redrawn line, even on a terminal (NO_COLOR: no colours only)")
+}
+
+func (v *view) check() error {
+	if v.quiet && v.plain {
+		return usagef("--quiet and --plain exclude each other")
+	}
+	return nil
+}
+
+// screen is where progress is shown.
+func (v *view) screen(e *env) live.Screen {
+	if v.quiet {
+		return live.Screen{}
+	}
+	return live.Screen{W: e.err, Terminal: terminal(e.err) && !v.plain, Width: columns(e.err)}
+}
+
+// colors of what is written to one of our outputs.
+func (v *view) colors(e *env, w io.Writer) report.Colors {
+	return report.Colors(terminal(w) && !v.plain && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb")
+}
+
+// columns asks a terminal how wide it is; 0 = it doesn't say.
+func columns(w io.Writer) func() int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return nil
+	}
+	return func() int {
+		n, _, err := term.GetSize(int(f.Fd())) //nolint:gosec // a descriptor is small
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+}

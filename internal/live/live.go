@@ -1,0 +1,126 @@
+// Package live shows how far something is: one line that is drawn over and over on a
+// terminal, a line now and then elsewhere. What else is to be said goes above it.
+// Scenarios and load tests use it for their progress.
+package live
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Between two lines.
+const (
+	Redraw    = 500 * time.Millisecond // on a terminal
+	Heartbeat = 15 * time.Second       // elsewhere
+)
+
+// Screen is where a line is shown. Its zero value shows nothing.
+type Screen struct {
+	W        io.Writer
+	Terminal bool
+	Width    func() int // columns of the terminal; nil: 80
+	Every    time.Duration
+}
+
+// Line is a line in progress. It is also a writer, for what stands above it: whole lines.
+type Line struct {
+	s    Screen
+	text func() string
+
+	mu    sync.Mutex
+	drawn bool // a line waits to be drawn over
+	ended bool
+	timer clock.Timer
+}
+
+// Start shows what text says until End. text is called from a goroutine of its own.
+func Start(s Screen, text func() string) *Line {
+	l := &Line{s: s, text: text}
+	if s.W != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.again()
+	}
+	return l
+}
+
+// again draws the line after a while. Called with mu held.
+func (l *Line) again() {
+	every := Heartbeat
+	switch {
+	case l.s.Terminal:
+		every = Redraw
+	case l.s.Every > 0:
+		every = l.s.Every
+	}
+	l.timer = clock.WallAfter(every, func() {
+		text := l.text() // it may hold a lock that a writer of ours holds, too
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.ended {
+			l.draw(text)
+			l.again()
+		}
+	})
+}
+
+func (l *Line) draw(text string) {
+	if text == "" {
+		return
+	}
+	if !l.s.Terminal {
+		_, _ = io.WriteString(l.s.W, text+"\n") // to a log: nothing can be done about an error
+		return
+	}
+	_, _ = io.WriteString(l.s.W, "\r\x1b[2K"+cut(text, l.width()))
+	l.drawn = true
+}
+
+// width leaves the last column free, where a terminal would begin a new line.
+func (l *Line) width() int {
+	if l.s.Width != nil {
+		if n := l.s.Width(); n > 1 {
+			return n - 1
+		}
+	}
+	return 79
+}
+
+func cut(text string, width int) string {
+	if r := []rune(text); len(r) > width {
+		return string(r[:width-1]) + "…"
+	}
+	return text
+}
+
+// Write puts whole lines above the line.
+func (l *Line) Write(p []byte) (int, error) {
+	if l.s.W == nil {
+		return len(p), nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wipe()
+	return l.s.W.Write(p)
+}
+
+// wipe takes the drawn line away. Called with mu held.
+func (l *Line) wipe() {
+	if l.drawn {
+		_, _ = io.WriteString(l.s.W, "\r\x1b[2K")
+		l.drawn = false
+	}
+}
+
+// End leaves nothing behind.
+func (l *Line) End() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended = true; l.timer != nil {
+		l.timer.Stop()
+	}
+	l.wipe()
+}

@@ -1,0 +1,53 @@
+package live
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestLine: a terminal has one line that is drawn over, cut to its width, and gone in
+// the end; a log has a line now and then. What is written stands above.
+func TestLine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		screen Screen
+		want   string
+	}{
+		"terminal": {Screen{Terminal: true, Width: func() int { return 7 }}, "\r\x1b[2Kat 50…\r\x1b[2Kabove\n\r\x1b[2Kat 1s\r\x1b[2K"},
+		"log":      {Screen{}, "above\n"},
+		"quick":    {Screen{Every: 600 * time.Millisecond}, "at 600ms\nabove\nat 1.2s\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var b strings.Builder
+				c.screen.W = &b
+				began := time.Now()
+				l := Start(c.screen, func() string { return "at " + time.Since(began).String() })
+				time.Sleep(700 * time.Millisecond)
+				if _, err := l.Write([]byte("above\n")); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(550 * time.Millisecond)
+				l.End()
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if got := b.String(); got != c.want {
+					t.Errorf("got %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestNothing: without a writer nothing happens.
+func TestNothing(t *testing.T) {
+	t.Parallel()
+	l := Start(Screen{}, func() string { t.Error("asked for a line that nobody sees"); return "" })
+	if n, err := l.Write([]byte("x\n")); n != 2 || err != nil {
+		t.Errorf("got %d, %v, want 2 and no error", n, err)
+	}
+	l.End()
+}
