@@ -31,9 +31,11 @@ func At(c Clock, t time.Time, f func()) Timer {
 	return c.AfterFunc(t.Sub(c.Now()), f)
 }
 
-var start = time.Now()
+// start lies a century before the process's own, so that Mono is positive in a
+// synctest bubble, too, where it is the year 2000.
+var start = time.Now().AddDate(-100, 0, 0)
 
-// Mono is the monotonic wall time since the process started: transport only.
+// Mono is monotonic wall time, of which only differences mean anything: transport only.
 func Mono() time.Duration { return time.Since(start) }
 
 // WallAfter runs f after d of wall time: transport only.

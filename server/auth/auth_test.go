@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/apikey"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/clock/clocktest"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/fail"
@@ -127,6 +128,31 @@ func TestTokenLife(t *testing.T) {
 	h.pass(time.Millisecond)
 	if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenExpired) {
 		t.Errorf("at 900 s: %v", err)
+	}
+}
+
+// TestTokenFromTheFuture: a token doesn't outlive its time because the machine's
+// clock was set back. A minute is let pass: clocks are corrected all the time.
+func TestTokenFromTheFuture(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	clk := &clocktest.Machine{}
+	s, err := auth.New(auth.Config{Clock: clk, Store: h.store, Pepper: []byte("api keys"), SigningKey: []byte("tokens")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := s.Issue(h.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		back time.Duration
+		want error
+	}{{50 * time.Second, nil}, {time.Minute, auth.ErrTokenExpired}, {24 * time.Hour, auth.ErrTokenExpired}} {
+		clk.Set(-step.back)
+		if _, err := s.Verify(token.AccessToken); !errors.Is(err, step.want) {
+			t.Errorf("the clock set back by %s: %v, want %v", step.back, err, step.want)
+		}
 	}
 }
 

@@ -5,16 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/clock/clocktest"
 )
-
-// steppy is a machine's clock that somebody sets.
-type steppy struct {
-	clock.Real
-	off time.Duration
-}
-
-func (s *steppy) Now() time.Time { return s.Real.Now().Add(s.off) }
 
 // However the machine's clock is set, while the server runs or between two runs,
 // a key is kept 30 days of running: none is forgotten early, and each is at last.
@@ -42,9 +34,9 @@ func TestKeysSurviveTheMachinesClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				clk := &steppy{}
+				clk := &clocktest.Machine{}
 				if name == "boots in 1970, then learns" || name == "learns while down" {
-					clk.off = -decades
+					clk.Set(-decades)
 				}
 				l := newMemLedger()
 				var s *Service
@@ -65,7 +57,7 @@ func TestKeysSurviveTheMachinesClock(t *testing.T) {
 				first := do().Result.CommandID
 				for i, st := range steps {
 					time.Sleep(st.passes)
-					clk.off += st.set
+					clk.Set(st.set)
 					if st.down {
 						s.Kill()
 						s.Stop()

@@ -232,7 +232,7 @@ func TestCreditOfABoard(t *testing.T) {
 		"no permit of the place": {func(c *Credited, _ *wire.Record) { *c = Credited{} }, 0},
 	} {
 		c, r := Credited{Phone: "01099998888", Terms: terms, CreatedAt: made, UpdatedAt: made}, good()
-		r.GrantID = "pmt_1"
+		r.GrantID, r.PhoneHead, r.PhoneTail = "pmt_1", "", ""
 		tc.change(&c, &r)
 		tx := &memTx{credited: c}
 		got, err := Keeper{tx}.Upload(brd, []wire.Record{r})
@@ -242,7 +242,7 @@ func TestCreditOfABoard(t *testing.T) {
 		if len(tx.records) != 1 {
 			t.Fatalf("%s: %d records, want the opening", name, len(tx.records))
 		}
-		want := map[int][2]string{0: {"", "010-****-1234"}, 1: {"pmt_1", "010-****-8888"}}[tc.uses]
+		want := map[int][2]string{0: {"", "----"}, 1: {"pmt_1", "010-****-8888"}}[tc.uses]
 		if k := tx.records[0]; k.GrantID != want[0] || k.ActorLabel != want[1] {
 			t.Errorf("%s: record of grant %q, shown as %s, want %q and %s", name, k.GrantID, k.ActorLabel, want[0], want[1])
 		}
