@@ -112,7 +112,7 @@ things, applies load, and checks from the relays' own journals that every promis
 	for _, c := range []*cobra.Command{
 		upCommand(e), serveCommand(e), boardsCommand(e), checkCommand(e), loadCommand(e),
 		judgeCommand(e), exploreCommand(e), keysCommand(e), renewCommand(e), faultCommand(e), boardCommand(e), clockCommand(e), personCommand(e),
-		placeCommand(e), auditCommand(e),
+		placeCommand(e), auditCommand(e), doctorCommand(e),
 		whyCommand(e), inboxCommand(e), goLiveCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e), noticeCommand(e),
 		manCommand(e),
 	} {
