@@ -8,6 +8,15 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
+// shorter ends a pulse that has just begun after a second; its line in the journal says 5 s.
+func shorter(s *state, ev event) {
+	doors(s, func(d *firmware.Door) {
+		if d.PulseEnd == ev.Mono+firmware.PulseMs && !d.Held {
+			d.PulseEnd -= 4000
+		}
+	})
+}
+
 // bugs are those of boards without a constant of their own.
 var bugs = map[string]func(Step) Step{
 	"denied-revoked-moves-relay": func(step Step) Step { return denied(step, "revoked") },
@@ -143,6 +152,26 @@ var bugs = map[string]func(Step) Step{
 		for i := len(out) - 1; i >= 0; i-- {
 			if out[i].Kind == firmware.Actuate && out[i].Entry.Cause == firmware.CauseOutage {
 				out = slices.Insert(out, i, out[i])
+			}
+		}
+		return out
+	}),
+	"pulse-falls-early": after(func(_ state, ev event, s *state, out []effect) []effect {
+		shorter(s, ev)
+		return out
+	}),
+	"first-pulse-falls-early": after(func(was state, ev event, s *state, out []effect) []effect {
+		if len(was.Done) == 0 && was.Seq == 0 { // often the last line of a board's journal, too
+			shorter(s, ev)
+		}
+		return out
+	}),
+	"scope-said-no-grant": after(func(_ state, _ event, s *state, out []effect) []effect {
+		for i := range out {
+			if r := &out[i].Record; out[i].Kind == firmware.Decided && r.Reason == vocab.DoorOutOfScope {
+				r.Reason = vocab.NoValidGrant
+				s.Records = slices.Clone(s.Records)
+				s.Records[len(s.Records)-1].Reason = r.Reason
 			}
 		}
 		return out

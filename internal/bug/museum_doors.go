@@ -96,6 +96,8 @@ var commands = []Bug{
 	check("close-leaves-the-hold", "CMD-7", "a close ends the hold", "idempotency_hold"),
 	check("open-ends-the-hold", "CMD-7", "an open leaves the hold", "idempotency_hold"),
 	check("closes-sent-as-opens", "CMD-1 CMD-7", "a close locks", "idempotency_hold devices_values commands_test_place"),
+	check("pulse-falls-early", "CMD-1 ENT-1", "an open command drives the relay for 5 s", "permits_create entry_windows"),
+	check("first-pulse-falls-early", "CMD-1", "the last pulse of a history lasts as long as any", "idempotency_places"),
 	check("pulse-lasts-a-minute", "CMD-1", "an open command opens briefly", "permits_values"),
 	check("policies-not-recorded", "CMD-8", "policy operations appear in the records", "commands_test_place"),
 	check("policies-not-shown-in-records", "CMD-8", "policy operations are shown in the records", "commands_test_place"),

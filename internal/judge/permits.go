@@ -11,24 +11,40 @@ const MaxPermitMs = 720 * 3600 * 1000
 
 const createRoute = "/space/v1/partner/entry-permits"
 
+// PermitKeptMs is how long a server keeps a permit after its end, unless it is told
+// otherwise: after that its reference is free for another one.
+const PermitKeptMs = 400 * 24 * 3600 * 1000
+
 // Perm2 judges PERM-2: all creates of a place under one externalRef that
-// succeeded are of one permit.
+// succeeded are of one permit, as long as it is kept.
 func Perm2(v *View) Verdict {
 	t := &tally{}
-	ids := map[[2]string]string{}
+	type permit struct {
+		id   string
+		ends int64
+	}
+	of := map[[2]string]permit{}
 	for _, c := range v.calls() {
-		ref, id := c.in("externalRef"), c.out("permitId")
-		if c.Method != "POST" || c.Route != createRoute || !c.ok() || ref == "" || c.PlaceID == "" {
+		if c.Method != "POST" || !c.ok() || c.PlaceID == "" {
+			continue
+		}
+		id := c.out("permitId")
+		if key := [2]string{c.PlaceID, c.out("externalRef")}; c.Route == revokeRoute && of[key].id == id {
+			of[key] = permit{id, min(of[key].ends, c.At)}
+		}
+		key := [2]string{c.PlaceID, c.in("externalRef")}
+		if c.Route != createRoute || key[1] == "" {
 			continue
 		}
 		t.checked++
-		known := ids[[2]string{c.PlaceID, ref}]
-		if id == "" || known != "" && known != id { // [PERM-2]
-			t.bad(c.Event, "reference %s made permit %s, before it was %s", ref, id, known)
+		known, ever := of[key]
+		if id == "" || ever && known.id != id && c.At <= known.ends+PermitKeptMs { // [PERM-2]
+			t.bad(c.Event, "reference %s made permit %s, before it was %s", key[1], id, known.id)
 		}
-		ids[[2]string{c.PlaceID, ref}] = id
+		ends, _ := instant(c.In["endsAt"])
+		of[key] = permit{id, ends}
 	}
-	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", count(t.checked), count(len(ids))))
+	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", count(t.checked), count(len(of))))
 }
 
 // Perm5 judges PERM-5: no create of more than 720 h succeeds, nor one whose end

@@ -47,3 +47,28 @@ func permitPlants() []planted {
 }
 
 func TestPlantedPermitBugs(t *testing.T) { runPlants(t, permitPlants()) }
+
+// TestReferenceUsedAgain: a reference is free again 400 days after its permit's end.
+func TestReferenceUsedAgain(t *testing.T) {
+	t.Parallel()
+	const end = t0 + 3_600_000
+	for name, c := range map[string]struct {
+		at   int64
+		want Status
+	}{
+		"while it lasts":         {t0 + 1000, Fail},
+		"400 days after its end": {end + PermitKeptMs, Fail},
+		"a millisecond later":    {end + PermitKeptMs + 1, Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &builder{at: t0}
+			h.create("ref-1", "pmt_1", t0, end)
+			h.at = c.at
+			h.create("ref-1", "pmt_2", c.at, c.at+1000)
+			if got := Perm2(NewView(h.events)); got.Status != c.want {
+				t.Errorf("PERM-2 is %s (%s), want %s", got.Status, got.Number, c.want)
+			}
+		})
+	}
+}

@@ -32,6 +32,8 @@ func TestDrives(t *testing.T) {
 		"that is meant for 50 s":       {[]history.Event{meant(act(0, "pulse", "command", 1), 50_000), fell(5000)}, []string{"CMD-1"}},
 		"that never ends":              {[]history.Event{act(0, "pulse", "command", 1), next(60_000, 1)}, []string{"CMD-1"}},
 		"that never ends, all is over": {[]history.Event{act(0, "pulse", "command", 1), {Kind: history.Label, At: t0 + 10*FreshMs}}, []string{"CMD-1"}},
+		"of 1 s, the last of all":      {[]history.Event{act(0, "pulse", "command", 1), fell(1000), {Kind: history.Label, At: t0 + 10*FreshMs}}, []string{"CMD-1"}},
+		"of 1 s, the last of a life":   {[]history.Event{act(0, "pulse", "command", 1), {Kind: history.Rebooted, At: t0 + 1000}, fell(1000)}, nil},
 		"that a reboot cuts":           {[]history.Event{act(0, "pulse", "command", 1), fell(1000), next(9000, 2)}, nil},
 		"that the process's end cuts":  {[]history.Event{act(0, "pulse", "command", 1), next(60_000, 2)}, nil},
 		"that a close cuts":            {[]history.Event{act(0, "pulse", "command", 1), act(2000, "lock", "command", 1), fell(2000), next(9000, 1)}, nil},

@@ -7,14 +7,20 @@ import (
 )
 
 var recordValues = map[string]edge{
-	"record-door-name-is-id":        show(logs, "doorName", as("doorId")),
-	"record-door-wrong":             show(logs, "doorId", mangled),
-	"record-held-shown-opened":      show(logs, "result", swap("held", "opened")),
-	"record-denied-shown-refused":   show(logs, "result", swap("denied", "refused")),
-	"record-reason-is-method":       show(logs, "reason", as("method")),
-	"record-method-is-api":          show(logs, "method", always("api")),
-	"record-actor-unknown":          show(logs, "actor", always("guest:*----")),
-	"record-label-is-actor":         show(logs, "actorLabel", as("actor")),
+	"record-door-name-is-id":      show(logs, "doorName", as("doorId")),
+	"record-door-wrong":           show(logs, "doorId", mangled),
+	"record-held-shown-opened":    show(logs, "result", swap("held", "opened")),
+	"record-denied-shown-refused": show(logs, "result", swap("denied", "refused")),
+	"record-reason-is-method":     show(logs, "reason", as("method")),
+	"record-method-is-api":        show(logs, "method", always("api")),
+	"record-actor-unknown":        show(logs, "actor", always("guest:*----")),
+	"record-label-is-actor":       show(logs, "actorLabel", as("actor")),
+	"record-short-phone-with-a-head": show(logs, "actorLabel", func(old any, _ map[string]any, _ *reply) any {
+		if s, _ := old.(string); len(s) == 4 && s != "----" {
+			return "021-****-" + s
+		}
+		return old
+	}),
 	"record-shows-the-phone":        phones(logs, "actorLabel"),
 	"record-command-hidden":         show(logs, "commandId", always(nil)),
 	"record-requested-is-recorded":  show(logs, "requestedAt", as("recordedAt")),
