@@ -122,10 +122,19 @@ func customerRow(tx Tx, im importing, row fields) (RowResult, error) {
 		return RowResult{}, err
 	}
 	var old *Customer
+	taken := false
 	if row.ref != nil {
 		old, err = find(tx.CustomerByRef(im.by.PlaceID, im.source, *row.ref))
-	} else {
-		old, err = find(tx.CustomerByPhone(im.by.PlaceID, im.source, phone))
+	}
+	if err == nil && old == nil {
+		if old, err = find(tx.CustomerByPhone(im.by.PlaceID, im.source, phone)); old != nil && row.ref != nil {
+			if old.ExternalRef != "" { // somebody else with the same phone
+				old = nil
+			} else { // the customer gets the reference
+				taken = true
+				old.ExternalRef = *row.ref
+			}
+		}
 	}
 	if err != nil {
 		return RowResult{}, err
@@ -135,7 +144,7 @@ func customerRow(tx Tx, im importing, row fields) (RowResult, error) {
 	case old == nil:
 		c := newCustomer(im, value(row.ref), phone, name, now)
 		return RowResult{ID: c.ID, Status: Created}, tx.PutCustomer(c)
-	case old.Phone == phone && old.Name == name:
+	case old.Phone == phone && old.Name == name && !taken:
 		return RowResult{ID: old.ID, Status: Unchanged}, nil
 	}
 	old.Phone, old.Name, old.UpdatedAt = phone, name, now

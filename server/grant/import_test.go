@@ -89,6 +89,28 @@ func TestImportCustomers(t *testing.T) {
 	}
 }
 
+// A row with a reference takes over the customer of its phone that has none; the
+// same file again creates nobody.
+func TestImportTakesOver(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	bare, named, other := `{"phone":"01011110001","name":"A"}`, `{"externalRef":"1","phone":"01011110001","name":"A"}`, `{"externalRef":"2","phone":"01011110001","name":"A"}`
+	first, err := h.ImportCustomers(byA, file("crm", bare, named, other))
+	if want := "2/1/0/0: created updated created"; err != nil || line(first) != want {
+		t.Errorf("got %s, %v, want %s", line(first), err, want)
+	}
+	if a, b := first.Results[0].ID, first.Results[1].ID; a != b {
+		t.Errorf("the row with the reference made %s, want %s", b, a)
+	}
+	if got, _ := h.ImportCustomers(byA, file("crm", bare, named, other)); line(got) != "0/0/3/0: unchanged unchanged unchanged" {
+		t.Errorf("the same again: got %s, want all unchanged", line(got))
+	}
+	list, total, _ := h.Service.ListCustomers("plc_a", grant.ListQuery{ExternalRef: "1"})
+	if total != 1 || list[0].ID != first.Results[0].ID {
+		t.Errorf("got %d customers of the reference: %+v, want 1", total, list)
+	}
+}
+
 func TestImportMemberships(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

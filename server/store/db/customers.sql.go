@@ -12,7 +12,7 @@ import (
 )
 
 const customerByPhone = `-- name: CustomerByPhone :one
-SELECT id, place_id, source, external_ref, phone, name, created_at, updated_at FROM customers WHERE place_id = ? AND phone = ? AND source = ? AND external_ref IS NULL ORDER BY id LIMIT 1
+SELECT id, place_id, source, external_ref, phone, name, created_at, updated_at FROM customers WHERE place_id = ? AND phone = ? AND source = ? ORDER BY external_ref IS NOT NULL, id LIMIT 1
 `
 
 type CustomerByPhoneParams struct {
@@ -122,7 +122,7 @@ func (q *Queries) HasCustomer(ctx context.Context, placeID string, phone string)
 
 const putCustomer = `-- name: PutCustomer :exec
 INSERT INTO customers (id, place_id, source, external_ref, phone, name, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, updated_at = excluded.updated_at
+ON CONFLICT (id) DO UPDATE SET external_ref = excluded.external_ref, phone = excluded.phone, name = excluded.name, updated_at = excluded.updated_at
 `
 
 type PutCustomerParams struct {
