@@ -22,6 +22,7 @@ type lineState struct {
 	downAt   int64 // when the line or the connection ended, 0 = connected
 	slack    int64
 	silent   bool // nobody told the board
+	deaf     bool // and nothing has come through to it since
 	lost     bool // the flash and the clock with it went; the age is unknown until the next hello
 	detached bool
 	cause    *history.Event // what ended the connection
@@ -37,6 +38,7 @@ func (s *lineState) see(e *history.Event) {
 	case history.Line:
 		if e.Op == "down" {
 			s.down(e, AgeSlackMs, e.Text != "offline")
+			s.deaf = s.deaf || s.cause == e && (e.Text == "halfopen" || e.Text == "oneway-down")
 		}
 	case history.Detached:
 		s.down(e, AgeServerSlackMs, false)
@@ -80,6 +82,9 @@ func (s *lineState) wrong(e *history.Event) (sinceMs int64, wrong bool) {
 		return 0, false
 	case s.downAt == 0:
 		return 0, e.OutageAgeMs > 0 && e.At-s.upAt > AgeContactMs
+	}
+	if since := e.At - s.downAt; s.deaf && e.OutageAgeMs > 0 { // it has noticed, and counts from the last packet
+		low = since - s.slack
 	}
 	return e.At - s.downAt, e.OutageAgeMs < low || e.OutageAgeMs > high
 }

@@ -144,10 +144,19 @@ func (d *drive) moves(b book, x *board, e *history.Event) {
 		}
 	case "lock", "off":
 		d.held, d.resting = false, false
-		if d.active() {
-			d.by, d.ends = e, append(d.ends, e.At)
+		if !d.active() {
+			return
 		}
+		if d.by = e; cuts(e) {
+			d.ends = nil
+		}
+		d.ends = append(d.ends, e.At)
 	}
+}
+
+// cuts: it ends a pulse too, not only what holds the relay.
+func cuts(e *history.Event) bool {
+	return e.Cause == "command" || e.Cause == "outage" && e.OutageAgeMs != 0
 }
 
 // falls: nothing drives the relay any more.

@@ -37,6 +37,7 @@ func TestDrives(t *testing.T) {
 		"that a reboot cuts":           {[]history.Event{act(0, "pulse", "command", 1), fell(1000), next(9000, 2)}, nil},
 		"that the process's end cuts":  {[]history.Event{act(0, "pulse", "command", 1), next(60_000, 2)}, nil},
 		"that a close cuts":            {[]history.Event{act(0, "pulse", "command", 1), act(2000, "lock", "command", 1), fell(2000), next(9000, 1)}, nil},
+		"that a close leaves":          {[]history.Event{act(0, "pulse", "command", 1), act(2000, "lock", "command", 1), fell(5000), next(9000, 1)}, []string{"CMD-7"}},
 		"a second one lasts on":        {[]history.Event{act(0, "pulse", "command", 1), act(3000, "pulse", "command", 1), fell(8000), next(9000, 1)}, nil},
 		"the first one's end counts":   {[]history.Event{act(0, "pulse", "command", 1), act(3000, "pulse", "command", 1), fell(5000), next(9000, 1)}, []string{"CMD-1"}},
 		"a hold and its end":           {[]history.Event{act(0, "hold", "command", 1), act(60_000, "lock", "hold_end", 1), fell(60_000), next(70_000, 1)}, nil},
