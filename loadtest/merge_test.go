@@ -15,11 +15,11 @@ func TestMerge(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m.Sent != 1000 || m.PlannedRate != 200 || m.Repeats != 100 || m.Statuses["200"] != 992 || !m.Started.Equal(a.Started) {
-			t.Errorf("%+v", m)
+			t.Errorf("merged %+v, want 1000 sent at 200/s with 100 repeats and 992 answers of 200, from the first start", m)
 		}
 		all := m.outcome(everything)
 		if all.Count != 1000 || all.Scheduled.P99 != a.outcome(everything).Scheduled.P99 || all.Scheduled.Max != a.outcome(everything).Scheduled.Max {
-			t.Errorf("%+v", all)
+			t.Errorf("merged %+v, want 1000 calls with the latencies of one run", all)
 		}
 		if m.Verdict != Fail || len(m.Thresholds) != 3 || m.Thresholds[1].OK || !m.Thresholds[2].OK {
 			t.Errorf("%s %+v", m.Verdict, m.Thresholds)

@@ -26,14 +26,14 @@ func TestEmbeddedPlansLoad(t *testing.T) {
 		t.Error(Embedded())
 	}
 	if _, err := Load("dor-commands"); err == nil || !strings.Contains(err.Error(), `did you mean "door-commands"?`) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want the nearest name, door-commands", err)
 	}
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(file, []byte("rate: 1\nduration: 1s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := Load(file); err != nil || p.Name != "mine" {
-		t.Errorf("%+v %v", p, err)
+		t.Errorf("got %+v, %v, want the plan named mine", p, err)
 	}
 }
 

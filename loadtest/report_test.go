@@ -113,7 +113,7 @@ func TestBaseline(t *testing.T) {
 		}
 		c := compare(dir, before, slower)
 		if c.Changes[0].Verdict != "better" || c.Changes[1].Verdict != "worse" {
-			t.Errorf("%+v", c)
+			t.Errorf("compared: %+v, want the first better and the second worse", c)
 		}
 		target, o := bubble(newFake())
 		o.Baseline = filepath.Join(dir, "none.json")
@@ -141,7 +141,7 @@ func TestThresholdForms(t *testing.T) {
 		broken := map[string]bool{"mean_reported": true, "max_reported": true, "reported_min": true}
 		for _, h := range res.Thresholds {
 			if h.OK == broken[h.Name] {
-				t.Errorf("%+v", h)
+				t.Errorf("%s holds: %t, want %t", h.Name, h.OK, !broken[h.Name])
 			}
 		}
 		if len(res.Reasons) != 3 || res.Verdict != Fail {

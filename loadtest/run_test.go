@@ -283,7 +283,7 @@ func TestRunErrors(t *testing.T) {
 		f.doors = 0
 		target, o := bubble(f)
 		if _, err := Run(t.Context(), target, p, o); !errors.Is(err, ErrNoDoors) {
-			t.Errorf("%v", err)
+			t.Errorf("got %v, want %v", err, ErrNoDoors)
 		}
 	})
 	t.Run("bad plan", func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestMosquittoBoard(t *testing.T) {
 	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/detach", nil, &login)
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(login.MQTT, "tcp://"))
 	if err != nil || login.ClientID != board.ID || login.Username != board.ID {
-		t.Fatalf("%+v %v", login, err)
+		t.Fatalf("detached with %+v, %v, want the login of %s", login, err, board.ID)
 	}
 	events.until(t, "offline", func(e history.Event) bool { return e.Kind == history.Offline && e.BoardID == board.ID })
 

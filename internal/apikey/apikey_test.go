@@ -12,7 +12,7 @@ func TestKeysAreWellFormed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := Derive(LivePrefix, rapid.String().Draw(t, "secret"), rapid.String().Draw(t, "label"))
 		if !WellFormed(key) || !strings.HasPrefix(key, LivePrefix) || len(key) != len(LivePrefix)+36 {
-			t.Fatalf("%q", key)
+			t.Fatalf("key %q, want %s and 36 characters more, well formed", key, LivePrefix)
 		}
 		i := rapid.IntRange(0, len(key)-1).Draw(t, "typo")
 		bad := []byte(key)

@@ -112,7 +112,7 @@ func TestLongWork(t *testing.T) {
 		for range 2 { // the second on a connection that has had an answer
 			_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\n{}")
 			if got := status(t, conn); got != http.StatusOK {
-				t.Errorf("%d", got)
+				t.Errorf("status %d, want 200", got)
 			}
 		}
 	})

@@ -140,7 +140,7 @@ steps:
     boundary: "${n} of 2"
 `, Options{})
 	if res.Files[0].Status != judge.Pass {
-		t.Fatal(out)
+		t.Fatalf("%s, want %s:\n%s", res.Files[0].Status, judge.Pass, out)
 	}
 	attempts, keys := 0, map[string]bool{}
 	for _, e := range res.Events {
@@ -210,7 +210,7 @@ steps:
   - expect: label("cut+1h") - label("cut") == 3600000 and seconds("36h") == 129600
 `, Options{})
 	if res.Files[0].Status != judge.Pass {
-		t.Fatal(out)
+		t.Fatalf("%s, want %s:\n%s", res.Files[0].Status, judge.Pass, out)
 	}
 	if f.frozen || f.asked("POST /faults/reset") < 2 || f.asked("POST /clock/advance") != 3 { // two of the file, one to rest
 		t.Errorf("got frozen %v and calls %v, want a running clock, no faults and 3 jumps", f.frozen, f.calls)

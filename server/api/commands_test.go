@@ -58,13 +58,13 @@ func TestCommandOutcomes(t *testing.T) {
 		if tt.status == 200 {
 			id = r.data()["commandId"]
 			if d := r.data(); d["outcome"] != "reported" || d["deviceId"] != "dor_1" || d["capability"] != "door" || d["command"] != strings.TrimPrefix(tt.command, "door.") {
-				t.Errorf("%s", r.Body)
+				t.Errorf("got %s, want %s reported by the door dor_1", r.Body, tt.command)
 			}
 		} else if r.details()["reason"] != tt.reason {
-			t.Errorf("%s", r.Body)
+			t.Errorf("got %s, want the reason %v", r.Body, tt.reason)
 		}
 		if tt.code == "device_refused" && r.details()["deviceCode"] != "busy" || tt.code == "device_no_response" && r.details()["timeoutMs"] == nil {
-			t.Errorf("%s", r.Body)
+			t.Errorf("got %s, want deviceCode busy with a refusal and timeoutMs with silence", r.Body)
 		}
 		h.boards.set("")
 		sent := h.boards.count()

@@ -39,7 +39,7 @@ func TestPanic(t *testing.T) {
 	})
 	r := h.want(500, "internal_error", request{method: "GET", path: "/device/v1/devices", token: "key_a"})
 	if strings.Contains(r.Body.String(), "no doors") || !strings.Contains(h.log.String(), "no doors") {
-		t.Errorf("%s", r.Body)
+		t.Errorf("got %s, want the cause in the log only", r.Body)
 	}
 	if seen.Route != "/device/v1/devices" || seen.Status != 500 || seen.Code != "internal_error" {
 		t.Errorf(`got %+v, want seen.Route = "/device/v1/devices", seen.Status = 500, seen.Code = "internal_error"`, seen)

@@ -33,17 +33,17 @@ func TestPermits(t *testing.T) {
 	get := request{method: "GET", path: permits + "/" + id, token: "key_p"}
 	d := h.want(200, "", get).data()
 	if d["state"] != "active" || d["phoneTail"] != "5678" || d["startsAt"] != "2026-11-01T00:00:00.000Z" || d["firstUsedAt"] != nil || d["useCount"] != 0.0 {
-		t.Errorf("%v", d)
+		t.Errorf("permit %v, want it active from 2026-11-01 for ...5678, not used", d)
 	}
 	if ids := d["doorIds"].([]any); len(ids) != 1 || ids[0] != "dor_1" { // the entry doors [PERM-6]
-		t.Errorf("%v", ids)
+		t.Errorf("doors %v, want the one entry door dor_1", ids)
 	}
 	l := h.want(200, "", request{method: "GET", path: permits + "?externalRef=m-1&limit=1", token: "key_a"})
 	if l.json["total"] != 1.0 {
-		t.Errorf("%s", l.Body)
+		t.Errorf("got %s, want one permit", l.Body)
 	}
 	if l := h.want(200, "", request{method: "GET", path: permits + "?externalRef=none", token: "key_a"}); l.json["total"] != 0.0 || l.json["data"] == nil {
-		t.Errorf("%s", l.Body)
+		t.Errorf("got %s, want an empty list", l.Body)
 	}
 	for _, tt := range []struct {
 		status     int
@@ -59,7 +59,7 @@ func TestPermits(t *testing.T) {
 	} {
 		r := h.want(tt.status, tt.code, request{method: "POST", path: permits, token: "key_a", body: tt.body})
 		if tt.code == "invalid_door_ids" && r.details()["invalid"] == nil {
-			t.Errorf("%s", r.Body)
+			t.Errorf("got %s, want details.invalid", r.Body)
 		}
 	}
 	revoke := permits + "/revoke"
@@ -72,7 +72,7 @@ func TestPermits(t *testing.T) {
 	}
 	h.want(404, "link_invalid", request{method: "POST", path: "/entry/open", body: `{"t":"` + first.data()["entryToken"].(string) + `","doorId":"dor_1"}`}) // [PERM-4]
 	if back := h.permit(permitBody).data(); back["permitId"] != id || back["url"] == url {                                                                  // [PERM-3]
-		t.Errorf("%v", back)
+		t.Errorf("registered again: %v, want %v with another link", back, id)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestPlaces(t *testing.T) {
 	r := h.want(200, "", patch)
 	week := r.data()["hours"].(map[string]any)["week"].(map[string]any)
 	if len(week) != 7 || len(week["mon"].([]any)) != 1 || len(week["sun"].([]any)) != 1 {
-		t.Errorf("%s", r.Body)
+		t.Errorf("got %s, want seven days, one interval on Monday and on Sunday", r.Body)
 	}
 	for body, want := range map[string]string{`{"name":"x"}`: "place_field_forbidden", `{"hours":{"week":{"x":[]}},"timezone":"UTC"}`: "place_field_forbidden"} {
 		patch.body = body
@@ -98,7 +98,7 @@ func TestPlaces(t *testing.T) {
 	sun, tue := days[0].(map[string]any), days[2].(map[string]any)
 	if len(days) != 3 || sun["weekday"] != "sun" || sun["intervals"].([]any)[0].(map[string]any)["endsAt"] != "2026-11-01T17:00:00.000Z" ||
 		tue["note"].(map[string]any)["type"] != "closure" || tue["open"] != false {
-		t.Errorf("%s", s.Body)
+		t.Errorf("schedule %s, want Monday open in part and Tuesday closed for a closure", s.Body)
 	}
 	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/public/places/plc_a/schedule?days=61"})
 	none := ""
@@ -106,7 +106,7 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := h.want(200, "", request{method: "GET", path: "/space/v1/partner/gate-config", token: "key_b"}); strings.Contains(r.Body.String(), "entryPhone") {
-		t.Errorf("%s", r.Body)
+		t.Errorf("got %s, want no entryPhone where none is assigned", r.Body)
 	}
 }
 
@@ -115,28 +115,28 @@ func TestDevices(t *testing.T) {
 	h := newHouse(t)
 	d := h.want(200, "", request{method: "GET", path: "/device/v1/devices/dor_1", token: "key_d"}).data()
 	if s := d["standing"].(map[string]any); d["kind"] != "door" || s["fresh"] != true || s["state"] != "locked" || s["reportedAt"] != epoch.UTC().Format("2006-01-02T15:04:05.000Z") {
-		t.Errorf("%v", d)
+		t.Errorf("device %v, want a door with a fresh standing, locked, reported at the start", d)
 	}
 	if r := h.want(200, "", request{method: "GET", path: "/device/v1/devices/dor_b", token: "key_b"}); r.data()["standing"] != nil || r.Header().Get("X-Place-Kind") != "live" {
-		t.Errorf("%s", r.Body)
+		t.Errorf("got %s, X-Place-Kind %q, want no standing, of a live place", r.Body, r.Header().Get("X-Place-Kind"))
 	}
 	if r := h.want(200, "", request{method: "GET", path: "/device/v1/doors", token: "key_b"}); !strings.Contains(r.Body.String(), `"doorState":"locked","online":false`) {
-		t.Errorf("%s", r.Body)
+		t.Errorf("got %s, want a door that nobody has heard of locked and offline", r.Body)
 	}
 	policies := "/device/v1/doors/dor_1/policies"
 	set := func(body string) request { return request{method: "POST", path: policies, token: "key_a", body: body} }
 	a := h.want(200, "", set(`{"window":{"ref":"always"},"mode":"free"}`))
 	h.want(200, "", set(`{"window":{"ref":"custom","startsAt":"2026-11-01T00:00:00Z","endsAt":"2026-11-02T00:00:00Z"},"mode":"closed"}`))
 	if a.data()["active"] != true {
-		t.Errorf("%s", a.Body)
+		t.Errorf("got %s, want the policy active", a.Body)
 	}
 	h.want(400, "invalid_field", set(`{"window":{"ref":"sometimes"},"mode":"free"}`))
 	h.want(400, "invalid_timestamp", set(`{"window":{"ref":"custom","startsAt":"now","endsAt":"2026-11-02T00:00:00Z"},"mode":"closed"}`))
 	if r := h.want(200, "", request{method: "GET", path: policies, token: "key_a"}); r.json["total"] != 2.0 {
-		t.Errorf("%s", r.Body)
+		t.Errorf("got %s, want two policies", r.Body)
 	}
 	if r := h.want(200, "", request{method: "DELETE", path: policies + "?ref=always", token: "key_a"}); r.data()["deleted"] != 1.0 {
-		t.Errorf("%s", r.Body)
+		t.Errorf("got %s, want one policy deleted", r.Body)
 	}
 	h.want(400, "invalid_query", request{method: "DELETE", path: policies + "?ref=x", token: "key_a"})
 }
@@ -146,12 +146,12 @@ func TestNetloss(t *testing.T) {
 	h := newHouse(t)
 	get := request{method: "GET", path: "/device/v1/boards/brd_a/netloss", token: "key_a"}
 	if d := h.want(200, "", get).data(); d["graceSec"] != 129600.0 || d["version"] != 0.0 || d["appliedAt"] != nil {
-		t.Errorf("%v", d)
+		t.Errorf("outage policy %v, want the default: 129600 s, version 0, never applied", d)
 	}
 	put := request{method: "PUT", path: get.path, token: "key_a", body: `{"graceSec":60,"channels":{"2":"hold"}}`}
 	d := h.want(200, "", put).data()
 	if ch := d["channels"].(map[string]any); ch["1"] != "close" || ch["2"] != "hold" || d["version"] != 1.0 || d["appliedAt"] == nil {
-		t.Errorf("%v", d)
+		t.Errorf("outage policy %v, want version 1 with channel 1 close and 2 hold", d)
 	}
 	for _, tt := range []struct {
 		err    error
@@ -163,7 +163,7 @@ func TestNetloss(t *testing.T) {
 	} {
 		h.boards.setError = tt.err
 		if r := h.want(tt.status, tt.code, put); tt.status == 503 && r.Header().Get("Retry-After") == "" {
-			t.Errorf("%v", r.Header())
+			t.Errorf("headers %v, want Retry-After with 503", r.Header())
 		}
 	}
 	for _, ch := range []string{`{"3":"open"}`, `{"01":"open"}`, `{"x":"open"}`, `{"1":"up"}`, `[]`} {
@@ -184,20 +184,20 @@ func TestImports(t *testing.T) {
 	q := request{method: "POST", path: "/space/v1/customers/import", token: "key_p",
 		body: `{"source":"old","items":[{"externalRef":"c1","phone":"01011112222","name":"Kim"},{"phone":"x"},7,null,{"externalRef":"c2","phone":"01033334444"}],"Items":[]}`}
 	if d := h.want(200, "", q).data(); d["received"] != 5.0 || d["created"] != 2.0 || d["failed"] != 3.0 {
-		t.Errorf("%v", d)
+		t.Errorf("import %v, want 5 received, 2 created, 3 failed", d)
 	}
 	if d := h.want(200, "", q).data(); d["created"] != 0.0 || d["unchanged"] != 2.0 { // [IMP-1]
-		t.Errorf("%v", d)
+		t.Errorf("the same file again: %v, want none created and 2 unchanged", d)
 	}
 	if r := h.want(200, "", request{method: "GET", path: "/space/v1/customers?limit=1", token: "key_p"}); r.json["total"] != 2.0 || strings.Contains(r.Body.String(), "01011112222") {
-		t.Errorf("%s", r.Body)
+		t.Errorf("customers %s, want 2 in all and no whole phone", r.Body)
 	}
 	q.path, q.body = "/space/v1/memberships/import", `{"source":"old","items":[{"externalRef":"m","phone":"01011112222","startsAt":"2026-01-01T00:00:00Z"}]}`
 	if d := h.want(200, "", q).data(); d["created"] != 1.0 {
-		t.Errorf("%v", d)
+		t.Errorf("import %v, want one created", d)
 	}
 	if r := h.want(200, "", request{method: "GET", path: "/space/v1/memberships", token: "key_p"}); r.json["total"] != 2.0 {
-		t.Errorf("%s", r.Body)
+		t.Errorf("memberships %s, want 2 in all", r.Body)
 	}
 	for body, code := range map[string]string{`{"source":"","items":[1]}`: "invalid_field", `{"source":"s","items":[]}`: "invalid_field", `{"items":[1]}`: "missing_field",
 		`{"source":"s","items":{}}`: "invalid_field", `{"source":"s","items":[` + strings.Repeat("1,", 5000) + `1]}`: "invalid_field"} {
@@ -207,7 +207,7 @@ func TestImports(t *testing.T) {
 	big := `{"source":"s","items":[{"phone":"01011112222","name":"` + strings.Repeat("x", 100<<10) + `"}]}` // beyond 64 KiB
 	q.body = big
 	if d := h.want(200, "", q).data(); d["failed"] != 1.0 {
-		t.Errorf("%v", d)
+		t.Errorf("import %v, want one failed", d)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestTokens(t *testing.T) {
 	}
 	q.addr = "[2001:db8::ffff]:6" // the same /64 [AUTH-3]
 	if r := h.want(429, "rate_limited", q); r.Header().Get("Retry-After") != "60" {
-		t.Errorf("%v", r.Header())
+		t.Errorf("Retry-After %q, want 60", r.Header().Get("Retry-After"))
 	}
 	q.body, q.header = `{"key":"`+h.keys["key_a"]+`"}`, map[string]string{"X-Forwarded-For": "1.2.3.4"}
 	h.want(429, "rate_limited", q)
@@ -253,7 +253,7 @@ func TestStorageGone(t *testing.T) {
 	}
 	r := h.want(503, "storage_unavailable", request{method: "POST", path: permits, token: "key_a", body: permitBody})
 	if r.Header().Get("Retry-After") == "" {
-		t.Errorf("%v", r.Header())
+		t.Errorf("headers %v, want Retry-After", r.Header())
 	}
 	h.want(503, "storage_unavailable", request{method: "GET", path: "/readyz"})
 	h.want(200, "", request{method: "GET", path: "/livez"})
@@ -272,7 +272,7 @@ func TestDocsPages(t *testing.T) {
 		r = h.want(200, "", request{method: "GET", path: "/" + name + "/v1/openapi.json"})
 		servers, _ := r.json["servers"].([]any)
 		if len(servers) != 1 || servers[0].(map[string]any)["url"] != "/" || r.json["openapi"] != "3.0.3" {
-			t.Errorf("%v", servers)
+			t.Errorf("openapi %v with servers %v, want 3.0.3 with / alone", r.json["openapi"], servers)
 		}
 	}
 }

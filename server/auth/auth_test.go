@@ -93,7 +93,7 @@ func TestExchange(t *testing.T) {
 	}
 	p, err := h.Verify(tk.AccessToken)
 	if err != nil || p.KeyID != "key_t" || p.KeyName != "partner" || p.PlaceKind != "test" || !p.Sim || !p.Has(auth.ScopePartner) || p.Has(auth.ScopeDoor) {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("the token is of %+v, %v, want key_t, partner, of a test place, with sim and the partner's scope only", p, err)
 	}
 	if _, err := h.service().Verify(tk.AccessToken); err != nil {
 		t.Errorf("after a restart: %v", err)

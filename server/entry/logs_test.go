@@ -28,7 +28,7 @@ func TestRecords(t *testing.T) {
 	as, n, err := h.Audits("plc_a", 10, 0)
 	if err != nil || n != 1 || as[0] != (record.Audit{At: epoch, PlaceID: "plc_a", KeyID: "key_a", RequestID: "req_1",
 		Action: "entry-logs.read", Detail: "sinceDays=7 limit=100 offset=0", Count: 2}) {
-		t.Errorf("%+v, %v", as, err)
+		t.Errorf("audit log %+v, %v, want one read of two rows by key_a", as, err)
 	}
 	h.Pass(7*24*time.Hour + time.Millisecond)
 	if _, total, _ := h.Service.Records(by, entry.LogQuery{}); total != 0 {
@@ -108,7 +108,7 @@ func TestEvents(t *testing.T) {
 	}
 	es, _, _ := h.Service.Events("plc_a", record.EventQuery{Kinds: []string{"entry.permit.used"}})
 	if e := es[0]; e.ExternalRef != "r" || e.DoorName != "Front" || e.Actor != "guest:*5678" || e.RecordID == "" || !e.OccurredAt.Equal(epoch) || e.Late {
-		t.Errorf("%+v", e)
+		t.Errorf("event %+v, want the one of ...5678 at Front by the permit r, in time", e)
 	}
 	h.Pass(24 * time.Hour)
 	if got := show(record.EventQuery{}); got != "2 opened denied" {

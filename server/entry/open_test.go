@@ -65,14 +65,14 @@ func TestOpenDecides(t *testing.T) {
 			tt.set(h)
 			got, err := h.Open(ctx, p.Token, tt.door)
 			if fail.CodeOf(err) != tt.code || tt.code == "" && (err != nil || got.Result != "opened" || got.DoorID != tt.door || got.DoorName == "" || got.Failure() != nil) {
-				t.Fatalf("%+v, %v", got, err)
+				t.Fatalf("got %+v, %v, want code %q, or %q opened", got, err, tt.code, tt.door)
 			}
 			var e *fail.Error
 			if errors.As(err, &e) && tt.rule != "" && e.Details["rule"] != tt.rule {
-				t.Errorf("%+v", e)
+				t.Errorf("details %v, want the rule %v", e.Details, tt.rule)
 			}
 			if r, _ := h.last(); r.Reason != tt.reason || r.Actor != tt.actor || tt.reason != "" && (r.DoorID != tt.door || r.Method != "link") {
-				t.Errorf("%+v", r)
+				t.Errorf("record %+v, want reason %q of %q at %q", r, tt.reason, tt.actor, tt.door)
 			}
 		})
 	}

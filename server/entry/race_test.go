@@ -154,7 +154,7 @@ func TestRevokedWhileRead(t *testing.T) {
 			tt.set(h)
 			b.do = func() { tt.do(h) }
 			if _, err := h.Open(ctx, p.Token, "dor_1"); fail.CodeOf(err) != tt.code {
-				t.Errorf("%v", err)
+				t.Errorf("got %v, want code %q", err, tt.code)
 			}
 			if tt.code == "" != (len(h.door.asks) == 1) {
 				t.Errorf("%d commands", len(h.door.asks))

@@ -26,7 +26,7 @@ func FuzzDecodeHello(f *testing.F) {
 			return
 		}
 		if h.Revision < 0 || h.OutageAgeMs < -1 || len(h.Digest) > 64 || h.Netloss != nil && h.Netloss.GraceSec > 604800 {
-			t.Errorf("%+v", h)
+			t.Errorf("%+v was decoded, want every field in its range", h)
 		}
 		for _, s := range h.Doors {
 			wantStanding(t, s)
@@ -37,7 +37,7 @@ func FuzzDecodeHello(f *testing.F) {
 func wantStanding(t *testing.T, s wire.Standing) {
 	t.Helper()
 	if !slices.Contains([]string{"locked", "unlocked", "open", "warning"}, s.State) {
-		t.Errorf("%+v", s)
+		t.Errorf("state %q was decoded, want locked, unlocked, open or warning", s.State)
 	}
 	if _, err := time.UnixMilli(s.Since).UTC().MarshalJSON(); err != nil {
 		t.Error(err)
@@ -58,7 +58,7 @@ func FuzzDecodeReport(f *testing.F) {
 			return
 		}
 		if r.CommandID == "" || len(r.CommandID) > 64 {
-			t.Errorf("%+v", r)
+			t.Errorf("command id %q was decoded, want 1 to 64 characters", r.CommandID)
 		}
 		if r.Standing != nil {
 			wantStanding(t, *r.Standing)
@@ -75,7 +75,7 @@ func FuzzDecodeAck(f *testing.F) {
 			return
 		}
 		if a.Type != "sync" && a.Type != "cfg" || a.Revision < 0 || a.Netloss != nil && board.CheckPolicy(*a.Netloss) != nil {
-			t.Errorf("%+v", a)
+			t.Errorf("%+v was decoded, want a sync or cfg with every field in its range", a)
 		}
 	})
 }
@@ -101,7 +101,7 @@ func FuzzDecodeOthers(f *testing.F) {
 			}
 		}
 		if d, err := decode[wire.Digest](p); err == nil && !json.Valid(p) {
-			t.Errorf("%+v", d)
+			t.Errorf("%+v was decoded from what isn't JSON, want an error", d)
 		}
 	})
 }

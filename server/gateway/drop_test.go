@@ -121,7 +121,7 @@ func TestPanicInAWorker(t *testing.T) {
 		b, other := r.online("brd_1"), r.online("brd_2")
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok"})
 		if !b.ended() || r.Snapshot().Panics != 1 {
-			t.Errorf("%+v", r.Snapshot())
+			t.Errorf("the connection ended: %t, %d panics, want true and one", b.ended(), r.Snapshot().Panics)
 		}
 		other.say(wire.UpPing, "{}")
 		other.ack()

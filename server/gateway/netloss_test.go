@@ -45,7 +45,7 @@ func TestNetloss(t *testing.T) {
 			res := r.set(t.Context(), "brd_1", somePolicy)
 			c := next[wire.Config](b, wire.DownCfg)
 			if c.ID == "" || c.Netloss.Version != version+1 || c.Netloss.Channels[1] != "open" {
-				t.Errorf("%+v", c)
+				t.Errorf("sent %+v, want the policy as version %d with an id", c, version+1)
 			}
 			time.Sleep(3 * time.Second)
 			if r.Status("brd_1").Policy.Version != version {
@@ -80,7 +80,7 @@ func TestNetloss(t *testing.T) {
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: next[wire.Config](b, wire.DownCfg).ID, Result: "refused", Code: "unsupported"})
 		var no *fail.Error
 		if x := <-res; !errors.As(x.err, &no) || no.Code != fail.DeviceRefused || no.Details["deviceCode"] != "unsupported" {
-			t.Errorf("%+v", x)
+			t.Errorf("got %v, want the refusal with deviceCode unsupported", x.err)
 		}
 		if r.Status("brd_1").Policy.Version != 0 {
 			t.Error("stored all the same")

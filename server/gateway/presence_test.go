@@ -25,7 +25,7 @@ func TestPresence(t *testing.T) {
 		a := b.ack()
 		s := r.Status("brd_1")
 		if a.Type != wire.AckHello || !a.Accepted || a.Epoch == 0 || a.Epoch != s.Epoch || a.Time != start.UnixMilli() {
-			t.Errorf("%+v", a)
+			t.Errorf("the hello is answered with %+v, want it accepted at %d under the epoch %d", a, start.UnixMilli(), s.Epoch)
 		}
 		if s.State != "online" || !s.Since.Equal(start) || s.Buffered != 2 || s.Dropped != 1 || len(s.Standings) != 1 || s.Standings[2].DoorID != "dor_2" {
 			t.Errorf(`got %+v, want s.State = "online", s.Since at start, s.Buffered = 2, s.Dropped = 1, len(s.Standings) = 1, s.Standings[2].DoorID = "dor_2"`, s)
@@ -66,7 +66,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		was := r.Status("brd_1").Epoch
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Revision: 3})
 		if a := b.ack(); a.Epoch != was || r.Snapshot().Online != 1 {
-			t.Errorf("%+v", a)
+			t.Errorf("the second hello has epoch %d and %d boards are online, want epoch %d and one", a.Epoch, r.Snapshot().Online, was)
 		}
 	})
 	bubble(t, "silent: the keep-alive ends it", func(t *testing.T) {

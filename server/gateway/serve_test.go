@@ -34,7 +34,7 @@ func TestStop(t *testing.T) {
 			t.Error(err)
 		}
 		if st := r.store.state("brd_1"); st.Online || st.FirstSeenAt.IsZero() || st.Since.IsZero() {
-			t.Errorf("%+v", st)
+			t.Errorf("stored %+v, want the board offline, seen, and since when", st)
 		}
 		l := pipe.NewListener("late")
 		if err := r.Serve(l); err != nil {

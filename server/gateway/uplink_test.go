@@ -39,7 +39,7 @@ func TestReports(t *testing.T) {
 		}
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "ok"})
 		if a := b.ack(); a.CommandID != "cmd_unknown" || a.Accepted {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v, want cmd_unknown not accepted", a)
 		}
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("ajar", 1)})
 		if b.ack(); r.backs.reps[3].Standing != nil {
@@ -80,14 +80,14 @@ func TestWithDeviceAndStore(t *testing.T) {
 		c := next[wire.Command](b, wire.DownCmd)
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "ok"}) // dropped and counted
 		if a := b.ack(); a.CommandID != "cmd_unknown" || a.Accepted {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v, want cmd_unknown not accepted", a)
 		}
 		b.say(wire.UpRpt, wire.Report{CommandID: c.ID, Epoch: c.Epoch, Result: "ok"})
 		if a := <-answers; a.Result.Outcome != vocab.Reported || a.Result.CommandID != c.ID {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v, want %s reported", a, c.ID)
 		}
 		if a := b.ack(); a.CommandID != c.ID || !a.Accepted {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v, want %s accepted", a, c.ID)
 		}
 		if n := dev.Snapshot(); n.UnknownReports != 1 || n.Reported != 1 {
 			t.Errorf("got %+v, want n.UnknownReports = 1, n.Reported = 1", n)
@@ -174,7 +174,7 @@ func TestAcks(t *testing.T) {
 		}
 		b.say(wire.UpPing, ``)
 		if a := b.ack(); a.Type != wire.AckPing || a.SessionMs == 0 || a.Time != time.Now().UnixMilli() {
-			t.Errorf("%+v", a)
+			t.Errorf("got %+v, want a ping's answer with the session's time and now", a)
 		}
 		if got := r.backs.all(); got != "connected brd_1 1 rev 0; acked brd_1 1 rev 7 ; digest brd_1 1 rev 7; digest brd_1 1 rev 8" {
 			t.Errorf(`got %v, want "connected brd_1 1 rev 0; acked brd_1 1 rev 7 ; digest brd_1 1 rev 7; digest brd_1 1 rev 8"`, got)

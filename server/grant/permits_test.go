@@ -167,7 +167,7 @@ func TestRegisterRepeats(t *testing.T) {
 	h := newHouse(t)
 	first := h.must(request("r"))
 	if !strings.HasPrefix(first.ID, id.Permit) || len(first.Token) != 43 || first.URL != "http://link/entry?t="+first.Token || first.State != grant.Active {
-		t.Errorf("%+v", first)
+		t.Errorf("registered: %+v, want an active permit with a token of 43 characters and its link", first)
 	}
 	rev := h.Digest("plc_a")
 	h.Pass(2 * time.Hour)
@@ -182,7 +182,7 @@ func TestRegisterRepeats(t *testing.T) {
 	p := h.must(r)
 	if p.ID != first.ID || p.Phone != "01099998888" || p.Name != "" || p.State != grant.Active || !p.CreatedAt.Equal(epoch) ||
 		!slices.Equal(p.Doors, []string{"dor_1"}) || p.URL != first.URL {
-		t.Errorf("%+v", p)
+		t.Errorf("repeated: %+v, want the new values on the same permit and link", p)
 	}
 	if h.Digest("plc_a") != rev+1 {
 		t.Error("a change raises the revision once")

@@ -53,7 +53,7 @@ func TestRevoke(t *testing.T) {
 	}
 	revived := h.must(request("r"))
 	if revived.ID != first.ID || revived.Token == first.Token || revived.State != grant.Active || revived.RevokeReason != "" {
-		t.Errorf("%+v", revived)
+		t.Errorf("registered again: %+v, want %s active without a reason, under another token", revived, first.ID)
 	}
 	if _, err := h.GrantByLink(grant.HashLink(first.Token)); err == nil {
 		t.Error("the old link is dead for good")

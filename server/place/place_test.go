@@ -127,7 +127,7 @@ func TestPolicies(t *testing.T) {
 	}
 	h.Pass(time.Minute)
 	if p := set(policy("always", "free")); p.ID != first.ID || p.Mode != "free" || !p.Created().Equal(epoch.Add(time.Minute)) || !p.Active {
-		t.Errorf("%+v", p)
+		t.Errorf("replaced: %+v, want %s, free, created a minute later, active", p, first.ID)
 	}
 	if p := set(policy("after_hours", "closed")); p.Active {
 		t.Error("it is noon, the place is open")
@@ -145,7 +145,7 @@ func TestPolicies(t *testing.T) {
 	custom.StartsAt, custom.EndsAt = ptr(epoch.Add(time.Hour)), ptr(epoch.Add(1000*time.Hour))
 	c := set(custom)
 	if c.Active || set(custom).ID != c.ID {
-		t.Errorf("%+v", c)
+		t.Errorf("custom: %+v, want it not active yet, and its repeat the same policy", c)
 	}
 	h.Pass(time.Hour)
 	if got := h.mode(t); got != "auth" {
@@ -273,7 +273,7 @@ func TestSchedule(t *testing.T) {
 	}
 	s, err := h.Service.Schedule("plc_a", 0)
 	if err != nil || len(s.Days) != 7 || s.Days[0].Date != "2026-11-01" || s.Days[0].Weekday != "sun" || !s.Days[0].Open || s.Days[1].Open {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("schedule %+v, %v, want seven days from Sunday, 2026-11-01, which is open, Monday closed", s, err)
 	}
 	if s, err := h.Service.Schedule("plc_a", 60); err != nil || len(s.Days) != 60 || s.Days[7].Note == nil || s.Days[7].Intervals[0].Start != "10:00" {
 		t.Errorf(`got %v, want no error, len(s.Days) = 60, s.Days[7].Note not nil, s.Days[7].Intervals[0].Start = "10:00"`, err)
@@ -300,7 +300,7 @@ func TestPatch(t *testing.T) {
 		return fmt.Sprint(g, err)
 	}
 	if got := gate(); got != "{true 720 05011112222} <nil>" {
-		t.Error(got)
+		t.Errorf("access configuration %s, want phone on, 720 h and the new number", got)
 	}
 	rev := h.Digest("plc_a")
 	if _, err := h.PatchPlace("plc_a", place.PlacePatch{EntryPhone: ptr(""), PhoneEnabled: ptr(false)}); err != nil || gate() != "{false 720 } <nil>" || h.Digest("plc_a") != rev {
@@ -331,10 +331,10 @@ func TestPatch(t *testing.T) {
 		}
 	}
 	if d, err := h.PatchDoor("dor_1", place.DoorPatch{Entry: ptr(false), EntryPermitMaxHours: ptr(1)}); err != nil || d.Entry || d.PermitMaxHours != 1 {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("patched: %+v, %v, want no entry door and one hour", d, err)
 	}
 	if d, err := h.Store.Door("dor_1"); err != nil || d.Entry || d.PermitMaxHours != 1 {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("stored: %+v, %v, want no entry door and one hour", d, err)
 	}
 	for _, n := range []int{0, 721} {
 		if _, err := h.PatchDoor("dor_1", place.DoorPatch{EntryPermitMaxHours: &n}); fail.CodeOf(err) != fail.InvalidField {

@@ -122,7 +122,7 @@ func TestDoorOfTheLedger(t *testing.T) {
 	t.Parallel()
 	c := seeded(t).Commands()
 	if d, err := c.Door("dor_2"); err != nil || d != (command.Door{DoorID: "dor_2", PlaceID: "plc_a", BoardID: "brd_a", Channel: 2, Test: true}) {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("door %+v, %v, want channel 2 of brd_a in the test place plc_a", d, err)
 	}
 	if _, err := c.Door("dor_9"); !errors.Is(err, command.ErrNoDoor) {
 		t.Errorf("unknown: %v", err)
@@ -138,7 +138,7 @@ func TestBoardStates(t *testing.T) {
 	}
 	list, err := s.BoardStates()
 	if err != nil || len(list) != 1 || !list[0].FirstSeenAt.IsZero() || len(list[0].Doors) != 2 || list[0].PasswordHash == "" {
-		t.Fatalf("%+v, %v", list, err)
+		t.Fatalf("boards %+v, %v, want one with two doors and a password, never seen", list, err)
 	}
 	b := list[0]
 	b.FirstSeenAt, b.Since, b.LastSeenAt, b.Online, b.AppliedRevision, b.Digest = epoch, epoch, epoch, true, 3, "d"
@@ -162,7 +162,7 @@ func TestBoardStates(t *testing.T) {
 	list, err = s.BoardStates()
 	got := list[0]
 	if err != nil || !got.Online || got.AppliedRevision != 3 || got.Policy.Channels[1] != "hold" || got.Standings[1].State != "locked" || got.Standings[1].ReportedAt != 7 || !got.FirstSeenAt.Equal(epoch) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("read back %+v, %v, want what was saved", got, err)
 	}
 	if fmt.Sprint(lives) != "[1 2]" {
 		t.Errorf("lives %v", lives)

@@ -98,7 +98,7 @@ func (p *probe) open() error {
 	_ = resp.Body.Close()
 	p.opened.Add(1)
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%d", resp.StatusCode)
+		return fmt.Errorf("status %d, want 200", resp.StatusCode)
 	}
 	return nil
 }
