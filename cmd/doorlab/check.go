@@ -44,6 +44,9 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
+			if err := pick.place(e.getenv); err != nil {
+				return err
+			}
 			if err := errors.Join(f.check(), pick.check(), v.check()); err != nil {
 				return err
 			}
@@ -61,7 +64,8 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			if pick.shuffle != "" && !v.quiet {
 				fmt.Fprintf(e.err, "shuffled; --shuffle=%s repeats the order\n", pick.shuffle)
 			}
-			o.Whole = pick.whole(args)
+			o.Shard = pick.mine(args)
+			o.Whole = pick.whole(args) && o.Shard == nil
 			s := v.screen(e)
 			o.Seed, o.Verbose, o.Progress, o.Terminal, o.Width, o.Colors = max(f.seed, 1), f.verbose, s.W, s.Terminal, s.Width, v.colors(e, e.err)
 			return runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o)

@@ -84,20 +84,24 @@ histograms are added, not averaged, and the thresholds judged again.`,
 			if out == "" {
 				out = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")+"-merged")
 			}
-			res, err := loadtest.MergeDirs(out, args...)
-			if err != nil {
-				return usagef("%s", reason(err))
-			}
-			fmt.Fprint(e.out, res.Text())
-			fmt.Fprintf(e.err, "results: %s\n", strings.Join(fileNames(out), ", "))
-			if code := res.ExitCode(); code != 0 {
-				return exit{code, ""}
-			}
-			return nil
+			return mergeLoads(e, out, args)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "directory for the merged results (default: runs/load-<time>-merged)")
 	return c
+}
+
+func mergeLoads(e *env, out string, dirs []string) error {
+	res, err := loadtest.MergeDirs(out, dirs...)
+	if err != nil {
+		return usagef("%s", reason(err))
+	}
+	fmt.Fprint(e.out, res.Text())
+	fmt.Fprintf(e.err, "results: %s\n", strings.Join(fileNames(out), ", "))
+	if code := res.ExitCode(); code != 0 {
+		return exit{code, ""}
+	}
+	return nil
 }
 
 func runLoad(ctx context.Context, e *env, f *targetFlags, plan loadtest.Plan, o loadtest.Options) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -29,6 +30,7 @@ type selection struct {
 	smoke                 bool
 	failed, shuffle       string
 	shard                 string
+	selected              int // files, before --shard takes its part; set by files
 	repeat                int
 }
 
@@ -104,6 +106,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, err
 	}
 	i, n, _ := p.part() // checked
+	p.selected = len(kept)
 	var out []*engine.File
 	for k, f := range kept {
 		if k%n == i-1 {
@@ -116,9 +119,33 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 	return p.order(out), nil
 }
 
-// whole: these arguments select the whole built-in suite.
+// whole: these arguments select the whole built-in suite, of which a shard is a part.
 func (p *selection) whole(args []string) bool {
-	return len(args) == 0 && len(p.clauses)+len(p.labels)+len(p.only) == 0 && p.failed == "" && p.shard == ""
+	return len(args) == 0 && len(p.clauses)+len(p.labels)+len(p.only) == 0 && p.failed == ""
+}
+
+// mine is what a shard says of itself; nil without --shard.
+func (p *selection) mine(args []string) *report.Shard {
+	if p.shard == "" {
+		return nil
+	}
+	i, n, _ := p.part() // checked
+	return &report.Shard{Index: i, Of: n, Files: p.selected, Whole: p.whole(args)}
+}
+
+// place takes --shard from what Kubernetes sets in the pods of a job: DOORLAB_SHARD_INDEX,
+// from 0, and DOORLAB_SHARDS.
+func (p *selection) place(getenv func(string) string) error {
+	index, shards := getenv("DOORLAB_SHARD_INDEX"), getenv("DOORLAB_SHARDS")
+	if p.shard != "" || index == "" && shards == "" {
+		return nil
+	}
+	i, err := strconv.Atoi(index)
+	if err != nil || i < 0 {
+		return usagef("DOORLAB_SHARD_INDEX %q: must be a number from 0, together with DOORLAB_SHARDS", index)
+	}
+	p.shard = fmt.Sprintf("%d/%s", i+1, shards)
+	return nil
 }
 
 // keep applies the filters.

@@ -43,8 +43,10 @@ func WriteDir(dir string, res Result) error {
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), append(config, '\n'), 0o644); err != nil {
 		return err
 	}
-	if res.History, err = writeHistory(filepath.Join(dir, historyFile), res.Events); err != nil {
-		return err
+	if len(res.Shards) == 0 { // histories of shards stay where they are
+		if res.History, err = writeHistory(filepath.Join(dir, historyFile), res.Events); err != nil {
+			return err
+		}
 	}
 	for name, write := range Formats {
 		if err := writeFile(filepath.Join(dir, name), res, write); err != nil {
@@ -113,7 +115,7 @@ func writeFile(path string, res Result, write func(io.Writer, Result) error) err
 // Judge judges the history of a run directory again, by the checkers of this
 // build; what the steps asserted stays as it was written. A history that isn't
 // the one the verdicts were written with is an error: history.ErrTruncated, or
-// one that names both.
+// one that names both. Of a merged result the shards are judged again and merged.
 func Judge(dir string) (Result, error) {
 	var res Result
 	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
@@ -122,6 +124,13 @@ func Judge(dir string) (Result, error) {
 	}
 	if err := json.Unmarshal(raw, &res); err != nil {
 		return res, err
+	}
+	if len(res.Shards) > 0 {
+		dirs := make([]string, len(res.Shards))
+		for i, s := range res.Shards {
+			dirs[i] = s.Dir
+		}
+		return Merge(dirs...), nil
 	}
 	events, err := readHistory(filepath.Join(dir, historyFile), res.History)
 	if err != nil {

@@ -64,6 +64,10 @@ type Result struct {
 	Require    []string          `json:"require,omitempty"` // clauses that must be proven, see judge.Basis
 	Whole      bool              `json:"whole,omitempty"`   // the whole built-in suite: what it has to show is more, see demands
 	Faults     []FaultUse        `json:"faults,omitempty"`  // of all files
+	Shard      *Shard            `json:"shard,omitempty"`   // of a run that played only a part of a selection
+	Shards     []Shard           `json:"shards,omitempty"`  // of a merged result
+	played     bool              // there was a history
+	told       bool              // and it tells of more than requests, see judge.Told
 }
 
 // FileResult is one scenario file's.
@@ -161,14 +165,15 @@ func (res *Result) Settle(events []history.Event) {
 			res.Note("%s", foreign)
 		}
 	}
-	res.settle(events, judge.Combine(verdicts...))
+	res.Events, res.played, res.told = events, len(events) > 0, judge.Told(events)
+	res.settle(judge.Combine(verdicts...))
 }
 
 // settle draws ledger and status from what the checkers said.
-func (res *Result) settle(events []history.Event, verdicts []judge.Verdict) {
-	res.Events, res.Verdicts = events, verdicts
+func (res *Result) settle(verdicts []judge.Verdict) {
+	res.Verdicts = verdicts
 	res.Ledger = judge.Ledger(res.Verdicts, res.Assertions, judge.Basis{
-		Silent: (len(res.Target.Control) > 0 || res.Worlds > 0) && !judge.Told(events), Require: res.required()})
+		Silent: (len(res.Target.Control) > 0 || res.Worlds > 0) && !res.told, Require: res.required()})
 	res.Faults = res.faultUses()
 	if !res.Unreached {
 		res.Status, res.Reason = judge.Skipped, res.Trouble

@@ -30,8 +30,22 @@ func worlds(events []history.Event) (out [][]history.Event) {
 // the order given. Every part has been settled; into gives what isn't a sum: seed,
 // start, configuration, required clauses.
 func Join(into Result, parts []Result) Result {
+	parts = slices.Clone(parts)
+	for i := range parts {
+		p := &parts[i]
+		if p.played, p.told = len(p.Events) > 0, judge.Told(p.Events); !p.played {
+			continue
+		}
+		into.Worlds++
+		into.Events = append(into.Events, history.Event{Kind: history.World, At: p.Events[0].At, WallNs: p.Events[0].WallNs, Text: p.Files[0].Path})
+		into.Events = append(into.Events, p.Events...)
+	}
+	return joined(into, parts)
+}
+
+// joined adds files, assertions and verdicts.
+func joined(into Result, parts []Result) Result {
 	var verdicts [][]judge.Verdict
-	var events []history.Event
 	var trouble []string
 	for _, p := range parts {
 		into.Files = append(into.Files, p.Files...)
@@ -42,18 +56,15 @@ func Join(into Result, parts []Result) Result {
 		if p.Trouble != "" {
 			trouble = append(trouble, p.Trouble)
 		}
-		if len(p.Events) == 0 {
-			continue
+		if p.played {
+			verdicts = append(verdicts, p.Verdicts)
 		}
-		into.Worlds++
-		verdicts = append(verdicts, p.Verdicts)
-		events = append(events, history.Event{Kind: history.World, At: p.Events[0].At, WallNs: p.Events[0].WallNs, Text: p.Files[0].Path})
-		events = append(events, p.Events...)
+		into.told = into.told || p.told
 	}
 	into.Trouble = strings.Join(slices.Compact(trouble), "; ")
 	if len(verdicts) == 0 { // nothing was played
 		verdicts = append(verdicts, judge.Judge(judge.NewView(nil)))
 	}
-	into.settle(events, judge.Combine(verdicts...))
+	into.settle(judge.Combine(verdicts...))
 	return into
 }

@@ -38,6 +38,7 @@ type Options struct {
 	Sink      func(history.Event) // sees the engine's own events as they come, nil: nobody
 	Config    any                 // what the run directory keeps as configuration
 	Require   []string            // clauses that must be proven, see judge.Basis
+	Shard     *report.Shard       // the files are a part of a selection, see report.Merge
 	Whole     bool                // the files are the whole built-in suite, see report.Result
 	FailFast  bool                // play no more files after one that is neither PASS nor SKIPPED
 	Timeout   time.Duration       // of a file, in wall time; 0: none

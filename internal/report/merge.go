@@ -1,0 +1,109 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// Shard says which part of a selection of files a run played.
+type Shard struct {
+	Index int    `json:"index"` // from 1; 0 = of a merged run: it could not be read
+	Of    int    `json:"of"`
+	Files int    `json:"files"`           // of the whole selection, see Merge
+	Whole bool   `json:"whole,omitempty"` // the selection is the whole built-in suite
+	Dir   string `json:"dir,omitempty"`   // of a merged run: where the shard's own results are
+}
+
+// Merge makes one result of the run directories of shards that ran anywhere. Each
+// history is judged where it is, one after the other; what a single run would have had
+// to show, they have to show together. A shard that is missing, there twice or can't be
+// read makes the result INVALID, and never hides a FAIL.
+func Merge(dirs ...string) Result {
+	into, wrong := Result{Schema: SchemaVersion}, []string{}
+	var parts []Result
+	for _, dir := range dirs {
+		p, err := Judge(dir)
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s can't be read as a run: %s", dir, err))
+			into.Shards = append(into.Shards, Shard{Dir: dir})
+			continue
+		}
+		if p.Shard == nil {
+			p.Shard = &Shard{Index: 1, Of: 1, Files: len(p.Files)}
+		}
+		p.Shard.Dir, p.Events = dir, nil
+		parts = append(parts, p)
+	}
+	slices.SortStableFunc(parts, func(a, b Result) int { return cmp.Compare(a.Shard.Index, b.Shard.Index) })
+	wrong = append(wrong, unlike(parts)...)
+	for i, p := range parts {
+		if i == 0 || p.Started.Before(into.Started) {
+			into.Started = p.Started
+		}
+		if i == 0 {
+			into.Seed, into.Config, into.Require, into.Whole = p.Seed, p.Config, p.Require, p.Shard.Whole
+		}
+		into.Seconds = max(into.Seconds, p.Seconds)
+		into.Worlds += max(p.Worlds, 1)
+		into.History.Count += p.History.Count
+		into.Shards = append(into.Shards, *p.Shard)
+	}
+	into = joined(into, parts)
+	if len(wrong) > 0 {
+		into.Status = Heavier(into.Status, judge.Invalid)
+		into.Reason = cmp.Or(into.Reason, wrong[0])
+		for _, w := range wrong {
+			into.Note("%s", w)
+		}
+	}
+	return into
+}
+
+// unlike says what keeps the parts from being the shards of one selection; they are in
+// the order of their indexes.
+func unlike(parts []Result) (wrong []string) {
+	if len(parts) == 0 {
+		return nil
+	}
+	first, files, seen, paths := parts[0], 0, map[int]string{}, map[string]string{}
+	for _, p := range parts {
+		s := p.Shard
+		if other, twice := seen[s.Index]; twice {
+			wrong = append(wrong, fmt.Sprintf("%s and %s are both shard %d of %d", other, s.Dir, s.Index, s.Of))
+		}
+		seen[s.Index] = s.Dir
+		switch {
+		case s.Of != first.Shard.Of:
+			wrong = append(wrong, fmt.Sprintf("%s is one of %d shards, %s one of %d", first.Shard.Dir, first.Shard.Of, s.Dir, s.Of))
+		case s.Files != first.Shard.Files || s.Whole != first.Shard.Whole || !slices.Equal(p.Require, first.Require):
+			wrong = append(wrong, fmt.Sprintf("%s and %s are shards of different selections", first.Shard.Dir, s.Dir))
+		case p.Seed != first.Seed:
+			wrong = append(wrong, fmt.Sprintf("%s has the seed %d, %s the seed %d", first.Shard.Dir, first.Seed, s.Dir, p.Seed))
+		}
+		files += len(p.Files)
+		for _, f := range p.Files {
+			if other, twice := paths[f.Path]; twice && other != s.Dir {
+				wrong = append(wrong, fmt.Sprintf("%s was played in %s and in %s", filepath.Base(f.Path), other, s.Dir))
+			}
+			paths[f.Path] = s.Dir
+		}
+	}
+	var missing []string
+	for i := 1; i <= first.Shard.Of; i++ {
+		if seen[i] == "" {
+			missing = append(missing, fmt.Sprintf("%d/%d", i, first.Shard.Of))
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		wrong = append(wrong, "shard "+strings.Join(missing, ", ")+" is missing")
+	case len(wrong) == 0 && files != first.Shard.Files:
+		wrong = append(wrong, fmt.Sprintf("the shards played %d of %d scenarios", files, first.Shard.Files))
+	}
+	return wrong
+}
