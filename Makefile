@@ -74,12 +74,12 @@ fuzz: ## each fuzz target for FUZZTIME (20s)
 	done
 
 BENCH :=
-bench: ## door commands beside their floor, taking turns (BENCH="-callers 64 -links tcp" for less; -h lists what there is)
+bench: ## door commands beside their floor, taking turns: ten minutes (BENCH=-short: three; BENCH=-h lists what there is)
 	go run ./testbed/bench $(BENCH)
 
 bench-compare: ## the same of two builds: OLD=path of another build of ./testbed/bench
 	go build -o bin/bench ./testbed/bench
-	bin/bench -compare $(OLD) -only command $(BENCH)
+	bin/bench -compare $(OLD) -only command -boards 1000 $(BENCH)
 
 microbench: ## every Go benchmark, five times
 	go test -run '^$$' -bench . -benchmem -count 5 ./...

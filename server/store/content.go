@@ -39,8 +39,15 @@ func (t *Tx) Place(id string) (place.Place, error) { return placeOf(t.q.Place(ct
 // Door reads one door. ErrNotFound.
 func (t *Tx) Door(id string) (place.Door, error) { return doorOf(t.q.Door(ctx, id)) }
 
-// Doors lists a place's doors in the order of the world file.
-func (t *Tx) Doors(placeID string) ([]place.Door, error) { return readDoors(t.q, placeID) }
+// Doors lists a place's doors in the order of the world file. A write that finds
+// none changed takes them from memory.
+func (t *Tx) Doors(placeID string) ([]place.Door, error) {
+	read := func() ([]place.Door, error) { return readDoors(t.q, placeID) }
+	if t.settled == nil || t.doors.changed { // a moment of reading has its own past
+		return read()
+	}
+	return t.doors.of(placeID, read)
+}
 
 // Policies lists a place's window policies, of one door when doorID is not "".
 func (t *Tx) Policies(placeID, doorID string) ([]place.Policy, error) {

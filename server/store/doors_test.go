@@ -49,7 +49,17 @@ func TestDoorsAreSeenChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.PermitMaxHours = 48
-	if err := s.write(func(tx *Tx) error { return placeTx{tx}.SaveDoor(d) }); err != nil {
+	err = s.write(func(tx *Tx) error {
+		if err := (placeTx{tx}).SaveDoor(d); err != nil {
+			return err
+		}
+		mine, err := tx.Doors("plc_a")
+		if err == nil && mine[0].PermitMaxHours != 48 {
+			t.Errorf("doors %+v within the write, want 48 hours in the first", mine)
+		}
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if d, err = s.Door(id); err != nil || d.PermitMaxHours != 48 {

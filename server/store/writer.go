@@ -27,7 +27,7 @@ type job struct {
 // the writes in it. A command writes twice, so those that run tell the crowd.
 const (
 	crowd     = 16
-	lingerFor = 25 * time.Microsecond // each of the crowd
+	lingerFor = 20 * time.Microsecond // each of the crowd
 	lingerMax = 3 * time.Millisecond
 )
 
@@ -186,7 +186,7 @@ func (s *Store) waiting(batch []*job) []*job {
 // collect gathers a batch that begins with first.
 func (s *Store) collect(first *job, last int) []*job {
 	batch := s.waiting([]*job{first})
-	n := max(len(batch), last, s.running/2)
+	n := max(len(batch), last, s.running)
 	most := min(s.max, 2*n) // then all of them are there
 	if n <= crowd || len(batch) >= most {
 		return batch

@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +16,7 @@ import (
 func TestEverySubject(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-boards", "30", "-callers", "3", "-links", "memory,tcp", "-rounds", "1", "-for", "30ms"}, &out, io.Discard); err != nil {
+	if err := run(t.Context(), []string{"-boards", "30", "-callers", "3", "-links", "memory,tcp", "-rounds", "1", "-for", "30ms", "-rows", "20"}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range append(names(), "memory links, 3 callers, 30 boards", "tcp links, 3 callers, 30 boards") {
@@ -24,7 +28,7 @@ func TestEverySubject(t *testing.T) {
 
 func TestRefusesWhatItCantMeasure(t *testing.T) {
 	t.Parallel()
-	for arg, want := range map[string]string{"-links=serial": "-links", "-callers=none": "-callers", "-only=door": "-only", "-boards=0": "-boards"} {
+	for arg, want := range map[string]string{"-links=serial": "-links", "-callers=none": "-callers", "-only=door": "-only", "-boards=0": "-boards", "-rounds=0": "-rounds"} {
 		if err := run(t.Context(), []string{arg}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error that names %s", arg, err, want)
 		}
@@ -39,10 +43,52 @@ func TestRatioOfNeighbours(t *testing.T) {
 		tab.add("durable", result{PerSecond: v.floor, P50: time.Millisecond})
 		tab.add("command", result{PerSecond: v.command, P50: time.Millisecond})
 	}
-	if got := tab.ratio(tab.rows[1]); got != 0.5 {
-		t.Errorf("ratio %v, want 0.5: the median of 0.5, 0.6 and 0.2", got)
+	if got := tab.ratios(tab.rows[1]); !slices.Equal(got, []float64{0.2, 0.5, 0.6}) {
+		t.Errorf("ratios %v, want 0.2, 0.5 and 0.6: of neighbours", got)
 	}
-	if got := tab.ratio(tab.rows[0]); got != 0 {
-		t.Errorf("ratio %v of a floor that wasn't measured, want 0", got)
+	if got := tab.cells(tab.rows[1])[3]; got != "0.50 (0.20..0.60) of durable" {
+		t.Errorf("the cell says %q, want 0.50 (0.20..0.60) of durable", got)
+	}
+	if got := tab.ratios(tab.rows[0]); got != nil {
+		t.Errorf("ratios %v of a floor that wasn't measured, want none", got)
+	}
+}
+
+// What -into replaces is what is between the marks, and nothing without them.
+func TestInto(t *testing.T) {
+	t.Parallel()
+	page := filepath.Join(t.TempDir(), "page.md")
+	for text, want := range map[string]string{
+		"a\n" + intoBegin + "\nold\n" + intoEnd + "\nb\n": "a\n" + intoBegin + "\nnew\n" + intoEnd + "\nb\n",
+		"no marks":          "",
+		intoEnd + intoBegin: "",
+	} {
+		if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := writeInto(page, "new\n")
+		got, _ := os.ReadFile(page)
+		switch {
+		case want == "" && (err == nil || string(got) != text):
+			t.Errorf("%q became %q, %v, want an error and the page as it was", text, got, err)
+		case want != "" && (err != nil || string(got) != want):
+			t.Errorf("%q became %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+// A large fleet is measured only where it fits.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	p, err := parse([]string{"-boards", "1000,10000", "-callers", "64"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range p.settings() {
+		got = append(got, fmt.Sprint(s.link, " ", s.boards, " ", len(s.only)))
+	}
+	if want := []string{"memory 1000 8", "memory 10000 2", "tcp 1000 8"}; !slices.Equal(got, want) {
+		t.Errorf("measured are %q, want %q", got, want)
 	}
 }

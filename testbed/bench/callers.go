@@ -13,12 +13,12 @@ import (
 // subjects by name: three floors, then the product.
 var subjects = map[string]func(context.Context, setup) (*subject, error){
 	"http": startHTTP, "relay": startRelay, "durable": startDurable,
-	"command": startCommand, "replay": startReplay, "list": startList, "permit": startPermit,
+	"command": startCommand, "replay": startReplay, "list": startList, "permit": startPermit, "import": startImport,
 }
 
 // names of the subjects in the order in which they take turns.
 func names() []string {
-	return []string{"http", "relay", "durable", "command", "replay", "list", "permit"}
+	return []string{"http", "relay", "durable", "command", "replay", "list", "permit", "import"}
 }
 
 // caller is one client with a connection of its own.

@@ -19,25 +19,22 @@ func compare(ctx context.Context, p plan, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\n", environment(p))
-	for _, link := range p.links {
-		for _, callers := range p.callers {
-			t := &table{link: link, callers: callers, boards: p.boards}
-			for round := range p.rounds {
-				fmt.Fprintf(progress, "round %d of %d\n", round+1, p.rounds)
-				for _, of := range []struct{ name, binary string }{{"old", p.compare}, {"new", mine}} {
-					rows, err := oneTurn(ctx, of.binary, p, link, callers)
-					if err != nil {
-						return fmt.Errorf("%s: %w", of.binary, err)
-					}
-					for _, r := range rows {
-						t.add(of.name+" "+r.Name, r.Turns[0])
-					}
+	for _, s := range p.settings() {
+		t := &table{link: s.link, callers: s.callers, boards: s.boards}
+		for round := range p.rounds {
+			fmt.Fprintf(progress, "round %d of %d\n", round+1, p.rounds)
+			for _, of := range []struct{ name, binary string }{{"old", p.compare}, {"new", mine}} {
+				rows, err := oneTurn(ctx, of.binary, p, s)
+				if err != nil {
+					return fmt.Errorf("%s: %w", of.binary, err)
+				}
+				for _, r := range rows {
+					t.add(of.name+" "+r.Name, r.Turns[0])
 				}
 			}
-			slices.SortStableFunc(t.rows, func(a, b *row) int { return cmp.Compare(subjectOf(a), subjectOf(b)) }) // old and new side by side
-			t.print(out)
 		}
+		slices.SortStableFunc(t.rows, func(a, b *row) int { return cmp.Compare(subjectOf(a), subjectOf(b)) }) // old and new side by side
+		t.print(out)
 	}
 	return nil
 }
@@ -48,9 +45,9 @@ func subjectOf(r *row) string {
 }
 
 // oneTurn runs a build for one turn of each subject.
-func oneTurn(ctx context.Context, binary string, p plan, link string, callers int) (rows []*row, err error) {
-	run := exec.CommandContext(ctx, binary, "-json", "-rounds", "1", "-links", link, "-callers", fmt.Sprint(callers),
-		"-boards", fmt.Sprint(p.boards), "-for", p.round.String(), "-only", strings.Join(p.only, ","))
+func oneTurn(ctx context.Context, binary string, p plan, at setup) (rows []*row, err error) {
+	run := exec.CommandContext(ctx, binary, "-json", "-rounds", "1", "-links", at.link, "-callers", fmt.Sprint(at.callers),
+		"-boards", fmt.Sprint(at.boards), "-for", p.round.String(), "-only", strings.Join(at.only, ","))
 	var stderr bytes.Buffer
 	run.Stderr = &stderr
 	raw, err := run.Output()

@@ -3,8 +3,8 @@
 // product take turns in one run, so that a busy minute hits both.
 //
 //	go run ./testbed/bench
-//	go run ./testbed/bench -callers 64 -links tcp -boards 10000 -rounds 5 -for 5s
-//	go run ./testbed/bench -only durable,command
+//	go run ./testbed/bench -short
+//	go run ./testbed/bench -callers 64 -links memory -boards 10000 -only durable,command -for 5s
 package main
 
 import (
@@ -19,9 +19,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"runtime/pprof"
-	"strconv"
 	"strings"
-	"time"
 )
 
 func main() {
@@ -34,19 +32,6 @@ func main() {
 	}
 }
 
-// plan is what one run measures.
-type plan struct {
-	links   []string
-	callers []int
-	boards  int
-	rounds  int
-	round   time.Duration
-	only    []string
-	profile string
-	json    bool
-	compare string
-}
-
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	p, err := parse(args, progress)
 	if errors.Is(err, flag.ErrHelp) {
@@ -55,78 +40,64 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(400) // as check and load do
-	if p.compare != "" {
-		return compare(ctx, p, out, progress)
+	debug.SetGCPercent(400)  // as check and load do
+	var text strings.Builder // what -into writes
+	if p.into != "" {
+		out = io.MultiWriter(out, &text)
 	}
 	if !p.json {
-		fmt.Fprintf(out, "%s\n", environment(p))
+		fmt.Fprintln(out, environment(p))
 	}
-	for _, link := range p.links {
-		for _, callers := range p.callers {
-			t, err := measure(ctx, p, link, callers, progress)
-			if err != nil {
-				return err
-			}
-			if p.json {
-				err = json.NewEncoder(out).Encode(t.rows)
-			} else {
-				t.print(out)
-			}
-			if err != nil {
-				return err
-			}
+	if p.compare != "" {
+		err = compare(ctx, p, out, progress)
+	} else {
+		err = all(ctx, p, out, progress)
+	}
+	if err != nil || p.into == "" {
+		return err
+	}
+	return writeInto(p.into, text.String())
+}
+
+// all measures one setting after the other.
+func all(ctx context.Context, p plan, out, progress io.Writer) error {
+	for _, s := range p.settings() {
+		t, err := measure(ctx, p, s, progress)
+		if err != nil {
+			return err
+		}
+		if !p.json {
+			t.print(out)
+		} else if err := json.NewEncoder(out).Encode(t.rows); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func parse(args []string, usage io.Writer) (p plan, err error) {
-	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.SetOutput(usage)
-	links := f.String("links", "memory,tcp", "how boards reach the broker")
-	callers := f.String("callers", "64,256", "callers that each wait for an answer before they ask again")
-	only := f.String("only", "", "subjects to measure, default all: "+strings.Join(names(), ","))
-	f.BoolVar(&p.json, "json", false, "print the turns as JSON, one line for each kind of link and number of callers")
-	f.StringVar(&p.compare, "compare", "", "another build of this program: the two take turns, a process for each turn")
-	f.StringVar(&p.profile, "profile", "", "write a CPU profile of all turns to this file, and one of allocations beside it (.allocs), for go tool pprof")
-	f.IntVar(&p.boards, "boards", 1000, "boards that answer at once")
-	f.IntVar(&p.rounds, "rounds", 5, "turns of each subject")
-	f.DurationVar(&p.round, "for", 3*time.Second, "length of one turn")
-	if err := f.Parse(args); err != nil {
-		return p, err
+// The marks between which a page has the tables.
+const (
+	intoBegin = "<!-- bench: make bench BENCH=\"-into docs/performance.md\" -->"
+	intoEnd   = "<!-- end -->"
+)
+
+// writeInto puts the tables between the marks of a page.
+func writeInto(path, text string) error {
+	page, err := os.ReadFile(path)
+	if err != nil {
+		return err
 	}
-	p.links = strings.Split(*links, ",")
-	for _, l := range p.links {
-		if l != "memory" && l != "tcp" {
-			return p, fmt.Errorf("-links: %q is neither memory nor tcp", l)
-		}
+	before, rest, ok := strings.Cut(string(page), intoBegin+"\n")
+	_, after, also := strings.Cut(rest, intoEnd)
+	if !ok || !also {
+		return fmt.Errorf("-into: %s doesn't have the lines %s and %s", path, intoBegin, intoEnd)
 	}
-	for _, c := range strings.Split(*callers, ",") {
-		n, err := strconv.Atoi(c)
-		if err != nil || n < 1 {
-			return p, fmt.Errorf("-callers: %q is not a number of callers", c)
-		}
-		p.callers = append(p.callers, n)
-	}
-	p.only = names()
-	if *only != "" {
-		p.only = strings.Split(*only, ",")
-	}
-	for _, name := range p.only {
-		if subjects[name] == nil {
-			return p, fmt.Errorf("-only: %q is not a subject; there are %s", name, strings.Join(names(), ", "))
-		}
-	}
-	if p.boards < 1 || p.rounds < 1 || p.round <= 0 {
-		return p, fmt.Errorf("-boards, -rounds and -for must be positive")
-	}
-	return p, nil
+	return os.WriteFile(path, []byte(before+intoBegin+"\n"+text+intoEnd+after), 0o644)
 }
 
 // measure starts all subjects and lets them take turns.
-func measure(ctx context.Context, p plan, link string, callers int, progress io.Writer) (_ *table, err error) {
-	t := &table{link: link, callers: callers, boards: p.boards}
+func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *table, err error) {
+	t := &table{link: at.link, callers: at.callers, boards: at.boards}
 	var running []*subject
 	defer func() {
 		for _, s := range running {
@@ -135,17 +106,21 @@ func measure(ctx context.Context, p plan, link string, callers int, progress io.
 			}
 		}
 	}()
-	for _, name := range p.only {
-		fmt.Fprintf(progress, "%s links, %d callers: starting %s ...\n", link, callers, name)
-		s, err := subjects[name](ctx, setup{link: link, boards: p.boards, callers: callers})
+	for _, name := range at.only {
+		fmt.Fprintf(progress, "%s links, %d callers, %d boards: starting %s ...\n", at.link, at.callers, at.boards, name)
+		before := resident()
+		s, err := subjects[name](ctx, at)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		s.name = name
 		running = append(running, s)
+		if w := t.row(name); name != "http" {
+			w.PerPart = (resident() - before) / float64(at.boards) / 1024
+		}
 	}
 	for _, s := range running { // connections and statements are made
-		if _, err := s.turn(ctx, callers, p.round/3); err != nil {
+		if _, err := s.turn(ctx, at.callers, p.round/3); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
@@ -172,7 +147,7 @@ func measure(ctx context.Context, p plan, link string, callers int, progress io.
 				return nil, ctx.Err()
 			}
 			fmt.Fprintf(progress, "round %d of %d: %s\n", round+1, p.rounds, s.name)
-			r, err := s.turn(ctx, callers, p.round)
+			r, err := s.turn(ctx, at.callers, p.round)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}

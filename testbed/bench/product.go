@@ -178,3 +178,31 @@ func startPermit(ctx context.Context, c setup) (*subject, error) {
 		return expect200(client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/space/v1/partner/entry-permits", at.header.Clone(), []byte(body)))
 	}), nil
 }
+
+// startImport imports customers, a new file each time, one file at a time.
+func startImport(ctx context.Context, c setup) (*subject, error) {
+	p, err := startProduct(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := p.subject(1, func(ctx context.Context, on *http.Client, _, n int) error {
+		file := nextID()
+		var body strings.Builder
+		fmt.Fprintf(&body, `{"source":"bench","items":[`)
+		for i := range c.rows {
+			if i > 0 {
+				body.WriteByte(',')
+			}
+			fmt.Fprintf(&body, `{"externalRef":"%s-%d","phone":"010%08d","name":"Guest %d"}`, file, i, i, i)
+		}
+		body.WriteString("]}")
+		at := p.places[n%(len(p.places)-1)]
+		a, err := client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/space/v1/customers/import", at.header.Clone(), []byte(body.String()))
+		if err == nil && a.Status == http.StatusOK && !strings.Contains(string(a.Body), fmt.Sprintf(`"created":%d`, c.rows)) {
+			return fmt.Errorf("not all rows of the file were imported: %.300s", a.Body)
+		}
+		return expect200(a, err)
+	})
+	s.alone = true
+	return s, nil
+}

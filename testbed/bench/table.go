@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 )
 
 // table is what was measured over one kind of link with one number of callers.
@@ -20,17 +20,23 @@ type table struct {
 
 // row is a subject with its turns.
 type row struct {
-	Name  string
-	Turns []result
+	Name    string
+	PerPart float64 // KiB of memory that the process gained for each of its boards; 0 = not measured
+	Turns   []result
 }
 
-func (t *table) add(name string, r result) {
+func (t *table) row(name string) *row {
 	i := slices.IndexFunc(t.rows, func(w *row) bool { return w.Name == name })
 	if i < 0 {
 		i = len(t.rows)
 		t.rows = append(t.rows, &row{Name: name})
 	}
-	t.rows[i].Turns = append(t.rows[i].Turns, r)
+	return t.rows[i]
+}
+
+func (t *table) add(name string, r result) {
+	w := t.row(name)
+	w.Turns = append(w.Turns, r)
 }
 
 // median of a value over the turns.
@@ -44,7 +50,7 @@ func median[T cmp.Ordered](rs []result, of func(result) T) T {
 }
 
 // floorOf is what a subject is compared with: turn by turn, for a busy minute hits neighbours.
-var floorOf = map[string]string{"relay": "http", "durable": "relay", "command": "durable"}
+var floorOf = map[string]string{"relay": "http", "durable": "relay", "command": "durable", "replay": "http", "list": "http"}
 
 // floor names what a row is compared with: the old build when there is one.
 func floor(r *row) string {
@@ -54,11 +60,11 @@ func floor(r *row) string {
 	return floorOf[r.Name]
 }
 
-// ratio is the median of a row's throughput over its floor's in the same round; 0 = no floor was measured.
-func (t *table) ratio(w *row) float64 {
+// ratios are a row's throughput over its floor's in the same rounds, in order; nil = no floor was measured.
+func (t *table) ratios(w *row) []float64 {
 	i := slices.IndexFunc(t.rows, func(f *row) bool { return f.Name == floor(w) })
 	if i < 0 {
-		return 0
+		return nil
 	}
 	under := t.rows[i].Turns
 	ratios := make([]float64, 0, len(w.Turns))
@@ -66,33 +72,82 @@ func (t *table) ratio(w *row) float64 {
 		ratios = append(ratios, r.PerSecond/under[n].PerSecond)
 	}
 	slices.Sort(ratios)
-	return ratios[len(ratios)/2]
+	return ratios
 }
 
-func (t *table) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s links, %d callers, %d boards\n", t.link, t.callers, t.boards)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "subject\tper second\tslowest..fastest turn\tof its floor\tp50\tp99\tCPU per call\tallocations\tbytes\tcommits per call\t")
-	for _, r := range t.rows {
-		rate := func(r result) float64 { return r.PerSecond }
-		slow := slices.MinFunc(r.Turns, func(a, b result) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
-		fast := slices.MaxFunc(r.Turns, func(a, b result) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
-		ratio := "-"
-		if v := t.ratio(r); v > 0 {
-			ratio = fmt.Sprintf("%.2f of %s", v, floor(r))
-		}
-		fmt.Fprintf(w, "%s\t%.0f\t%.0f..%.0f\t%s\t%s\t%s\t%s\t%.0f\t%.0f\t%.2f\t\n", r.Name, median(r.Turns, rate), slow.PerSecond, fast.PerSecond, ratio,
-			ms(median(r.Turns, func(r result) time.Duration { return r.P50 })), ms(median(r.Turns, func(r result) time.Duration { return r.P99 })),
-			median(r.Turns, func(r result) time.Duration { return r.CPU }).Round(time.Microsecond),
-			median(r.Turns, func(r result) float64 { return r.Allocations }), median(r.Turns, func(r result) float64 { return r.Bytes }),
-			median(r.Turns, func(r result) float64 { return r.Commits }))
+// columns of the table; all but the first are set to the right.
+var columns = []string{"subject", "per second", "slowest..fastest turn", "of its floor", "p50", "p99", "CPU per call", "allocations", "bytes", "commits per call", "KiB a board"}
+
+// cells are a row as it is printed.
+func (t *table) cells(r *row) []string {
+	rate := func(r result) float64 { return r.PerSecond }
+	slow := slices.MinFunc(r.Turns, func(a, b result) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
+	fast := slices.MaxFunc(r.Turns, func(a, b result) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
+	of, part, commits := "", "", ""
+	if v := t.ratios(r); len(v) > 0 {
+		of = fmt.Sprintf("%.2f (%.2f..%.2f) of %s", v[len(v)/2], v[0], v[len(v)-1], floor(r))
 	}
-	_ = w.Flush()
+	if r.PerPart > 0 {
+		part = fmt.Sprintf("%.0f", r.PerPart)
+	}
+	if v := median(r.Turns, func(r result) float64 { return r.Commits }); v > 0 {
+		commits = fmt.Sprintf("%.2f", v)
+	}
+	return []string{r.Name, number(median(r.Turns, rate)), number(slow.PerSecond) + ".." + number(fast.PerSecond), of,
+		ms(median(r.Turns, func(r result) time.Duration { return r.P50 })), ms(median(r.Turns, func(r result) time.Duration { return r.P99 })),
+		median(r.Turns, func(r result) time.Duration { return r.CPU }).Round(time.Microsecond).String(),
+		fmt.Sprintf("%.0f", median(r.Turns, func(r result) float64 { return r.Allocations })),
+		fmt.Sprintf("%.0f", median(r.Turns, func(r result) float64 { return r.Bytes })), commits, part}
+}
+
+// print writes the table as Markdown that is to be read as it is, too.
+func (t *table) print(out io.Writer) {
+	fmt.Fprintf(out, "\n%s links, %d callers, %d boards:\n\n", t.link, t.callers, t.boards)
+	lines := [][]string{columns}
+	for _, r := range t.rows {
+		lines = append(lines, t.cells(r))
+	}
+	wide := make([]int, len(columns))
+	for _, l := range lines {
+		for i, c := range l {
+			wide[i] = max(wide[i], utf8.RuneCountInString(c))
+		}
+	}
+	for n, l := range lines {
+		for i, c := range l {
+			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(c))
+			if i == 0 {
+				c += pad
+			} else {
+				c = pad + c
+			}
+			fmt.Fprintf(out, "| %s ", c)
+		}
+		fmt.Fprintln(out, "|")
+		if n == 0 {
+			for i := range columns {
+				dashes := strings.Repeat("-", wide[i]+2)
+				if i > 0 {
+					dashes = dashes[1:] + ":"
+				}
+				fmt.Fprint(out, "|"+dashes)
+			}
+			fmt.Fprintln(out, "|")
+		}
+	}
+}
+
+// number is a rate; slow subjects keep their digits.
+func number(v float64) string {
+	if v < 10 {
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond)) }
 
 func environment(p plan) string {
-	return fmt.Sprintf("%s %s/%s, %d CPUs, GOMAXPROCS %d; medians of %d turns of %s each, subjects taking turns; callers, server, broker and boards share the process",
+	return fmt.Sprintf("%s %s/%s, %d CPUs, GOMAXPROCS %d; medians of %d turns of %s each, subjects taking turns; callers, server, broker and boards share the process.",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.GOMAXPROCS(0), p.rounds, p.round)
 }

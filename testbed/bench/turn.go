@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"sync"
@@ -20,6 +22,7 @@ type subject struct {
 	// call does one operation as the caller of a number and returns when it is answered.
 	call    func(ctx context.Context, caller, n int) error
 	commits func() int64 // commits so far; nil = it makes none
+	alone   bool         // one caller at a time
 	stop    func() error
 }
 
@@ -27,6 +30,8 @@ type subject struct {
 type setup struct {
 	link            string
 	boards, callers int
+	rows            int      // of an import
+	only            []string // the subjects
 }
 
 // result of one turn. CPU is the whole process's: callers, server, broker, boards.
@@ -41,6 +46,9 @@ type result struct {
 func (s *subject) turn(ctx context.Context, callers int, d time.Duration) (r result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d+30*time.Second)
 	defer cancel()
+	if s.alone {
+		callers = 1
+	}
 	lat := make([]*hdrhistogram.Histogram, callers)
 	errs := make([]error, callers)
 	before, wall := usage(s), clock.Mono()
@@ -95,4 +103,18 @@ func usage(s *subject) (u used) {
 		u.commits = s.commits()
 	}
 	return u
+}
+
+// resident is how much memory the process has now, in bytes, without what it can give back.
+func resident() float64 {
+	debug.FreeOSMemory()
+	raw, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages float64
+	if _, err := fmt.Sscan(string(raw), &size, &pages); err != nil {
+		return 0
+	}
+	return pages * float64(os.Getpagesize())
 }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// plan is what one run measures.
+type plan struct {
+	links   []string
+	callers []int
+	boards  []int
+	rounds  int
+	round   time.Duration
+	only    []string // nil = all
+	rows    int      // of an import
+	profile string
+	into    string
+	json    bool
+	compare string
+}
+
+// Bounds of a fleet: above the first only what the size can change is measured,
+// above the second descriptors don't suffice for both ends of TCP links.
+const (
+	largeFleet = 5000
+	mostTCP    = 9000
+)
+
+// settings are what is measured one after the other.
+func (p plan) settings() (out []setup) {
+	for _, link := range p.links {
+		for _, boards := range p.boards {
+			if link == "tcp" && boards > mostTCP {
+				continue
+			}
+			for _, callers := range p.callers {
+				s := setup{link: link, boards: boards, callers: callers, rows: p.rows, only: p.only}
+				if s.only == nil && boards > largeFleet {
+					s.only = []string{"durable", "command"}
+				} else if s.only == nil {
+					s.only = names()
+				}
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+func parse(args []string, usage io.Writer) (p plan, err error) {
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(usage)
+	links := f.String("links", "memory,tcp", "how boards reach the broker")
+	callers := f.String("callers", "64,256", "callers that each wait for an answer before they ask again")
+	boards := f.String("boards", "1000,10000", fmt.Sprintf("boards that answer at once; of more than %d only durable and command are measured, of more than %d not over TCP", largeFleet, mostTCP))
+	only := f.String("only", "", "subjects to measure, default all: "+strings.Join(names(), ","))
+	short := f.Bool("short", false, "the short form, three minutes: -links tcp -boards 1000 -rounds 3 and no relay, http or import")
+	f.BoolVar(&p.json, "json", false, "print the turns as JSON, one line for each table")
+	f.StringVar(&p.compare, "compare", "", "another build of this program: the two take turns, a process for each turn")
+	f.StringVar(&p.profile, "profile", "", "write a CPU profile of all turns to this file, and one of allocations beside it (.allocs), for go tool pprof")
+	f.StringVar(&p.into, "into", "", "a page that has a place for the tables (docs/performance.md): write them there, too")
+	f.IntVar(&p.rounds, "rounds", 5, "turns of each subject")
+	f.IntVar(&p.rows, "rows", 5000, "rows of an import")
+	f.DurationVar(&p.round, "for", 2*time.Second, "length of one turn")
+	if err := f.Parse(args); err != nil {
+		return p, err
+	}
+	if *short {
+		*links, *boards, *only, p.rounds = "tcp", "1000", "durable,command,replay,list,permit", 3
+	}
+	p.links = strings.Split(*links, ",")
+	for _, l := range p.links {
+		if l != "memory" && l != "tcp" {
+			return p, fmt.Errorf("-links: %q is neither memory nor tcp", l)
+		}
+	}
+	if p.callers, err = numbers(*callers); err != nil {
+		return p, fmt.Errorf("-callers: %w", err)
+	}
+	if p.boards, err = numbers(*boards); err != nil {
+		return p, fmt.Errorf("-boards: %w", err)
+	}
+	if *only != "" {
+		p.only = strings.Split(*only, ",")
+	}
+	for _, name := range p.only {
+		if subjects[name] == nil {
+			return p, fmt.Errorf("-only: %q is not a subject; there are %s", name, strings.Join(names(), ", "))
+		}
+	}
+	if p.rounds < 1 || p.rows < 1 || p.round <= 0 {
+		return p, fmt.Errorf("-rounds, -rows and -for must be positive")
+	}
+	if len(p.settings()) == 0 {
+		return p, fmt.Errorf("-links tcp takes at most %d boards", mostTCP)
+	}
+	return p, nil
+}
+
+// numbers reads a list of positive numbers.
+func numbers(list string) (out []int, err error) {
+	for _, text := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is not a positive number", text)
+		}
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
