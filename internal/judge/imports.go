@@ -16,7 +16,8 @@ type imported struct {
 }
 
 // Imp1 judges IMP-1: an import answers for each of its rows and its counts are
-// theirs; a row that was there before isn't created again, the same row is unchanged.
+// theirs; a row that was there before isn't created again, the same row is
+// unchanged, and a new reference takes over the customer that has none.
 func Imp1(v *View) Verdict {
 	t := &tally{}
 	known := map[rowKey]imported{}
@@ -97,8 +98,13 @@ func (c *call) row(i int, place string, known map[rowKey]imported, byID map[stri
 		return "it made " + id + ", before it was " + was.id
 	case same && reflect.DeepEqual(byID[id], row) && status != "unchanged":
 		return "the same row again is " + status
-	case seen && status == "unchanged" && changed(was.row, row):
+	case seen && status == "unchanged" && changed(byID[id], row):
 		return "it differs from the row before, but is unchanged"
+	case !seen && status == "created" && strings.HasSuffix(c.Route, "/customers/import"):
+		bare := known[rowKey{place: place, route: c.Route, source: key.source, phone: text(row, "phone")}].id
+		if now := byID[bare]; key.ref != "" && bare != "" && text(now, "externalRef") == "" && now["phone"] == row["phone"] {
+			return "it was created, though " + bare + " has its phone and no reference"
+		}
 	}
 	known[key], byID[id] = imported{id, row}, row
 	return ""

@@ -40,6 +40,15 @@ func (h *builder) partner() {
 	h.did("plc_a", "POST", importRoute, 200, history.CallText{In: fields{"source": "old"}, Rows: rows,
 		Out:   fields{"received": 2, "created": 0, "updated": 0, "unchanged": 1, "failed": 1},
 		Wrote: []any{fields{"index": 0, "id": "cus_1", "status": "unchanged"}, fields{"index": 1, "status": "failed"}}}, nil)
+	for _, r := range []struct { // a reference takes over the customer that has none, whom the number still names
+		row    fields
+		status string
+	}{{fields{"phone": "zoe"}, "created"}, {fields{"externalRef": "c-9", "phone": "zoe", "name": "Zoe"}, "updated"}, {fields{"phone": "zoe", "name": "Zoe"}, "unchanged"}} {
+		out := fields{"received": 1, "created": 0, "updated": 0, "unchanged": 0, "failed": 0}
+		out[r.status] = 1
+		h.did("plc_a", "POST", importRoute, 200, history.CallText{In: fields{"source": "old"}, Rows: []any{r.row}, Out: out,
+			Wrote: []any{fields{"index": 0, "id": "cus_9", "status": r.status}}}, nil)
+	}
 	h.did("plc_a", "GET", legacyDoors, 200, history.CallText{Items: []any{fields{"doorState": "locked", "online": true}}}, nil)
 	h.did("plc_a", "POST", legacyDoors+"/{id}/open", 503, history.CallText{Out: fields{"reason": "offline", "detail": "away"}}, nil)
 	h.did("plc_t", "POST", "/device/v1/devices/{id}/commands", 200, history.CallText{Kind: "test", Path: doorOf("brd_t", 1), Out: fields{"outcome": "reported"}}, nil)
@@ -79,6 +88,9 @@ func TestPlantedPartnerBugs(t *testing.T) {
 		{"one bad row fails all", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
 			result(c, 0)["status"], c.Out["unchanged"], c.Out["failed"] = "failed", 0, 2
 		}), []string{"IMP-1"}, history.Call, "the same row was taken before"},
+		{"a twin instead of a takeover", answered("POST", importRoute, 3, func(_ *history.Event, c *history.CallText) {
+			result(c, 0)["status"], result(c, 0)["id"], c.Out["created"], c.Out["updated"] = "created", "cus_10", 1, 0
+		}), []string{"IMP-1"}, history.Call, "cus_9 has its phone and no reference"},
 		{"counts of nothing", answered("POST", importRoute, 0, func(_ *history.Event, c *history.CallText) { c.Out["failed"] = 0 }),
 			[]string{"IMP-1"}, history.Call, "failed is 0, its rows make 1"},
 		{"no reason", answered("POST", legacyDoors+"/{id}/open", 0, func(_ *history.Event, c *history.CallText) { delete(c.Out, "reason") }),

@@ -19,7 +19,8 @@ const (
 	AnswerTimeout = 15 * time.Second // of one write, from the moment the answer is ready
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
-	headerSlack   = 4 << 10 // net/http adds it to the bound
+	headerSlack   = 4 << 10  // net/http adds it to the bound
+	maxUnread     = 16 << 20 // of a body that nobody wanted
 )
 
 // twoLengths is the failure of a request that says its length twice.
@@ -27,7 +28,9 @@ const twoLengths = `{"error":"invalid_body","message":"the length of the request
 
 // Server returns an HTTP server with bounds: headers at most 16 KiB and 5 s,
 // bodies 10 s (imports 30 s). An answer has a deadline of its own that begins
-// when it is ready, however long the upload or the work took. Serve runs it.
+// when it is ready, however long the upload or the work took. A body that was
+// refused is read on, up to 16 MiB, because whoever is still sending when the
+// connection ends sees a reset instead of the answer. Serve runs it.
 func Server(h http.Handler) *http.Server {
 	return &http.Server{Handler: bounded(h), ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader - headerSlack, ConnContext: withConn}
 }
@@ -42,29 +45,36 @@ func bounded(h http.Handler) http.Handler {
 			return
 		}
 		rc := http.NewResponseController(w)
+		var sent *body
 		if r.ContentLength != 0 {
 			d := BodyTimeout
 			if strings.HasSuffix(r.URL.Path, "/import") {
 				d = ImportTimeout
 			}
 			_ = rc.SetReadDeadline(clock.WallNow().Add(d))
-			r.Body = &body{ReadCloser: r.Body, rc: rc}
+			sent = &body{ReadCloser: r.Body, rc: rc, waits: r.Header.Get("Expect") != ""}
+			r.Body = sent
 		}
 		_ = rc.SetWriteDeadline(time.Time{}) // the previous answer's on this connection
 		a := &answering{ResponseWriter: w, rc: rc}
 		defer a.arm() // what is still buffered
 		h.ServeHTTP(a, r)
+		if sent != nil && !sent.waits {
+			_, _ = io.CopyN(io.Discard, sent, maxUnread)
+		}
 	})
 }
 
 // body takes the deadline away once everything is there: it would end the wait for a door.
 type body struct {
 	io.ReadCloser
-	rc *http.ResponseController
+	rc    *http.ResponseController
+	waits bool // the client sends nothing before somebody reads (Expect: 100-continue)
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
+	b.waits = false
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
 		_ = b.rc.SetReadDeadline(time.Time{})

@@ -95,6 +95,44 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
+// TestUnreadBodies: who sends its whole body before it reads the answer gets the
+// answer, whether the handler read nothing of it or a part; who waits for
+// 100 Continue isn't asked for a body that nobody wants.
+func TestUnreadBodies(t *testing.T) {
+	t.Parallel()
+	const size = 12 << 20 // an import has up to 8 MiB
+	part := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadFull(r.Body, make([]byte, 64<<10))
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	none := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+	for name, c := range map[string]struct {
+		h    http.HandlerFunc
+		head string
+		body int
+		want int
+	}{
+		"unread":  {none, "", size, 401},
+		"in part": {part, "", size, 400},
+		"waits":   {none, "Expect: 100-continue\r\n", 0, 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			over(t, c.h, func(t *testing.T, dial func() net.Conn) {
+				conn := dial()
+				defer func() { _ = conn.Close() }()
+				_, err := io.WriteString(conn, "POST /x HTTP/1.1\r\nHost: t\r\n"+c.head+"Content-Length: "+strconv.Itoa(size)+"\r\n\r\n")
+				if err == nil {
+					_, err = conn.Write(make([]byte, c.body))
+				}
+				if got := status(t, conn); err != nil || got != c.want {
+					t.Errorf("got status %d, error %v, want %d and the whole body sent", got, err, c.want)
+				}
+			})
+		})
+	}
+}
+
 // TestLongWork: the deadline of a body doesn't end the work after it.
 func TestLongWork(t *testing.T) {
 	t.Parallel()

@@ -152,8 +152,8 @@ func TestPolicies(t *testing.T) {
 		t.Errorf("custom beats the rest: %s", got)
 	}
 	ps, err := h.Service.Policies("plc_a", "dor_1")
-	if err != nil || len(ps) != 3 || ps[0].ID != first.ID {
-		t.Errorf("got %+v, %v, want no error, len(ps) = 3, ps[0].ID = first.ID", ps, err)
+	if err != nil || len(ps) != 3 || ps[0].ID != c.ID || ps[2].ID != first.ID {
+		t.Errorf("got %+v, %v, want three, newest first: %s ... %s", ps, err, c.ID, first.ID)
 	}
 	for _, p := range ps { // all three cover now, one is in force
 		if p.Active != (p.ID == c.ID) {

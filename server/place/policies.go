@@ -20,7 +20,7 @@ var (
 	modes = []string{access.ModeFree, access.ModeAuth, access.ModeClosed}
 )
 
-// Policies lists the window policies of a door of the place, oldest first.
+// Policies lists the window policies of a door of the place, newest first.
 // Errors (*fail.Error): device_not_found; the store's.
 func (s *Service) Policies(placeID, doorID string) ([]PolicyView, error) {
 	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
@@ -34,7 +34,9 @@ func (s *Service) Policies(placeID, doorID string) ([]PolicyView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return views(ps, p.Hours(), doorID, s.cfg.Clock.Now()), nil
+	out := views(ps, p.Hours(), doorID, s.cfg.Clock.Now())
+	slices.Reverse(out)
+	return out, nil
 }
 
 // views marks the policy of a door that is in force now: one at the most.
