@@ -133,6 +133,7 @@ type Entry struct {
 	Action      Action
 	Cause       Cause
 	PulseMs     int64 // pulse: how long it is meant to last
+	Mono        int64 // of the step
 	CommandID   string
 	GrantID     string
 	Revision    int64

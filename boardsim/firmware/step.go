@@ -164,7 +164,7 @@ func (m *machine) persist(p Parts) { m.out = append(m.out, Effect{Kind: Persist,
 
 func (m *machine) journal(d Door, action Action, cause Cause, commandID, grantID string) {
 	e := Entry{DoorID: d.ID, Channel: d.Channel, Action: action, Cause: cause, CommandID: commandID, GrantID: grantID,
-		Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}
+		Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono), Mono: m.ev.Mono}
 	if action == ActPulse {
 		e.PulseMs = d.PulseEnd - m.ev.Mono
 	}

@@ -101,6 +101,7 @@ type Event struct {
 	// JournalSeq is the number of the journal entry: of an Actuation, of what a Presented led to.
 	JournalSeq int64        `json:"journalSeq,omitempty"`
 	PulseMs    int64        `json:"pulseMs,omitempty"` // Actuation: how long a pulse is meant to last
+	LateMs     int64        `json:"lateMs,omitempty"`  // Actuation: how long after the board's timers started it was noted: the machine was busy
 	Result     vocab.Result `json:"result,omitempty"`
 	Reason     vocab.Reason `json:"reason,omitempty"`
 	Text       string       `json:"text,omitempty"`

@@ -18,6 +18,7 @@ type drive struct {
 	held, resting bool
 	by            *history.Event // what drives it, or ended it, last
 	ends          []int64        // when it may rightly fall
+	late          int64          // the pulse was noted so long after its 5 s had begun
 	boot          int
 	early         *history.Event // a fall before its time, unless the board was rebooted
 }
@@ -129,7 +130,7 @@ func (d *drive) moves(b book, x *board, e *history.Event) {
 	d.boot = e.Boot
 	switch e.Action {
 	case "pulse":
-		d.by, d.ends = e, []int64{e.At + PulseMs}
+		d.by, d.ends, d.late = e, []int64{e.At + PulseMs}, min(e.LateMs, PulseLateMs)
 		t := b.at(d.clause())
 		t.checked++
 		if e.PulseMs != 0 && e.PulseMs != PulseMs {
@@ -165,7 +166,7 @@ func (d *drive) falls(b book, x *board, e *history.Event) {
 		return
 	}
 	for _, end := range d.ends {
-		if e.At >= end-PulseEarlyMs && e.At <= end+PulseLateMs && !d.held && !d.resting {
+		if e.At >= end-PulseEarlyMs-d.late && e.At <= end+PulseLateMs && !d.held && !d.resting {
 			b.at(d.clause()).checked++
 			*d = drive{boot: d.boot}
 			return

@@ -20,6 +20,10 @@ func TestDrives(t *testing.T) {
 		e.PulseMs = ms
 		return e
 	}
+	late := func(e history.Event, ms int64) history.Event {
+		e.LateMs = ms
+		return e
+	}
 	for name, c := range map[string]struct {
 		events []history.Event
 		want   []string // clauses with a breach
@@ -30,6 +34,9 @@ func TestDrives(t *testing.T) {
 		"of 1 s in an outage":          {[]history.Event{act(0, "pulse", "outage", 1), fell(1000), next(9000, 1)}, []string{"OFF-3"}},
 		"of 50 s":                      {[]history.Event{act(0, "pulse", "command", 1), fell(50_000), next(60_000, 1)}, []string{"CMD-1"}},
 		"that is meant for 50 s":       {[]history.Event{meant(act(0, "pulse", "command", 1), 50_000), fell(5000)}, []string{"CMD-1"}},
+		"noted 0.3 s late":             {[]history.Event{late(act(0, "pulse", "command", 1), 300), fell(4700), next(9000, 1)}, nil},
+		"noted late, 1 s short":        {[]history.Event{late(act(0, "pulse", "command", 1), 300), fell(4000), next(9000, 1)}, []string{"CMD-1"}},
+		"said to be noted very late":   {[]history.Event{late(act(0, "pulse", "command", 1), 4000), fell(1000), next(9000, 1)}, []string{"CMD-1"}},
 		"that never ends":              {[]history.Event{act(0, "pulse", "command", 1), next(60_000, 1)}, []string{"CMD-1"}},
 		"that never ends, all is over": {[]history.Event{act(0, "pulse", "command", 1), {Kind: history.Label, At: t0 + 10*FreshMs}}, []string{"CMD-1"}},
 		"of 1 s, the last of all":      {[]history.Event{act(0, "pulse", "command", 1), fell(1000), {Kind: history.Label, At: t0 + 10*FreshMs}}, []string{"CMD-1"}},
