@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -84,18 +81,8 @@ func newCommand(e *env) *cobra.Command {
 			if _, err := engine.Parse(path, []byte(text)); err != nil {
 				return usagef("%s: not a usable name: letters, digits, - and _ only", args[0])
 			}
-			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-			switch {
-			case errors.Is(err, fs.ErrExist):
-				return usagef("%s is there already", path)
-			case err != nil:
-				return failf("%s", reason(err))
-			}
-			if _, err := f.WriteString(text); err != nil {
-				return failf("%s", errors.Join(err, f.Close()))
-			}
-			if err := f.Close(); err != nil {
-				return failf("%s", reason(err))
+			if err := writeNew(path, text); err != nil {
+				return err
 			}
 			fmt.Fprintf(e.out, "%s: run it with doorlab check %s\n", path, path)
 			return nil

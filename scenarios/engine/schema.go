@@ -15,11 +15,20 @@ import (
 
 // Schema is the JSON Schema of scenario files, for editors and `doorlab schema`.
 func Schema() ([]byte, error) {
+	return schemaOf(&Doc{}, "doorlab scenario", "A scenario file of doorlab, see docs/scenarios.md")
+}
+
+// PlanSchema returns the JSON Schema of load plans, which the step load embeds.
+func PlanSchema() ([]byte, error) {
+	return schemaOf(&loadtest.Plan{}, "doorlab load plan", "A load plan of doorlab, see docs/load-testing.md")
+}
+
+// schemaOf describes the struct that doc points to.
+func schemaOf(doc any, title, description string) ([]byte, error) {
 	r := &jsonschema.Reflector{Anonymous: true, RequiredFromJSONSchemaTags: true, ExpandedStruct: true, Mapper: mapper}
-	s := r.Reflect(&Doc{})
-	s.Title = "doorlab scenario"
-	s.Description = "A scenario file of doorlab, see docs/scenarios.md"
-	describe(s, s, reflect.TypeFor[Doc](), map[reflect.Type]bool{})
+	s := r.Reflect(doc)
+	s.Title, s.Description = title, description
+	describe(s, s, reflect.TypeOf(doc).Elem(), map[reflect.Type]bool{})
 	return json.MarshalIndent(s, "", "  ")
 }
 

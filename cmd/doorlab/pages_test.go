@@ -1,0 +1,123 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+// shellOf is what a page offers to paste, in its order.
+func shellOf(t *testing.T, page string) string {
+	t.Helper()
+	raw, err := os.ReadFile("../../docs/" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, part := range strings.Split(string(raw), "```sh\n")[1:] {
+		block, _, ok := strings.Cut(part, "```")
+		if !ok {
+			t.Fatalf("%s: a block that doesn't end", page)
+		}
+		all = append(all, block)
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s has no commands", page)
+	}
+	return strings.Join(all, "\n")
+}
+
+// play runs commands as a person pastes them, in an empty directory. doorlab is this build.
+func play(t *testing.T, dir, code string, vars ...string) string {
+	t.Helper()
+	bin := t.TempDir()
+	script := "#!/bin/sh\nDOORLAB_TEST_MAIN=1 GORACE=" + noRaceSleep + " exec " + os.Args[0] + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "doorlab"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-o", "pipefail", "-c", code)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), append(vars, "PATH="+bin+":"+os.Getenv("PATH"))...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// inOrder checks that a text has parts, one after the other.
+func inOrder(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	rest := text
+	for _, p := range parts {
+		i := strings.Index(rest, p)
+		if i < 0 {
+			t.Fatalf("no %q, in this order, in\n%s", p, text)
+		}
+		rest = rest[i+len(p):]
+	}
+}
+
+// TestTutorialPage plays the tutorial: an empty file, a pass, a failure, and what was promised.
+func TestTutorialPage(t *testing.T) {
+	t.Parallel()
+	out := play(t, t.TempDir(), shellOf(t, "tutorial.md"))
+	inOrder(t, out, "exit code 3", "PASS", "ann stays out", "exit code 4", "report.html", "SYNC", "PASS")
+}
+
+func TestWorldPage(t *testing.T) {
+	t.Parallel()
+	inOrder(t, play(t, t.TempDir(), shellOf(t, "world.md")), "doorlab up --world stores.yaml", "2 places, 12 boards, 24 doors")
+}
+
+// TestControlPage runs the calls of control-api.md.
+func TestControlPage(t *testing.T) {
+	t.Parallel()
+	p := start(t, "up", "--json", "--clock", "virtual", "--boards", "10", "--control-token", "t", "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0")
+	code := strings.ReplaceAll(shellOf(t, "control-api.md"), "http://127.0.0.1:8081", p.server().Control)
+	dir := t.TempDir()
+	inOrder(t, play(t, dir, code), `"faultId":"flt_`, `"state":"`, `"phase":"`)
+	if b, err := os.ReadFile(filepath.Join(dir, "doorlab-control.json")); err != nil || !strings.Contains(string(b), `"openapi"`) {
+		t.Errorf("doorlab-control.json: %v, want an OpenAPI document:\n%.200s", err, b)
+	}
+}
+
+// TestCIPage runs the commands of ci.md, and both workflows run the same ones.
+func TestCIPage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "tests"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	free := "export DOORLAB_HTTP=127.0.0.1:0 DOORLAB_MQTT=127.0.0.1:0; unset DOORLAB_CONTROL\n" // ports of other tests are taken
+	code := strings.Replace(shellOf(t, "ci.md"), "doorlab doctor\n", "doorlab doctor --control 127.0.0.1:0\n", 1)
+	out := play(t, dir, free+"mkdir -p tests/doorlab && (cd tests/doorlab && doorlab check new outage)\n"+code)
+	inOrder(t, out, "fleet", "PASS", "is ready", "flt_", "virtual clock")
+
+	raw, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows := strings.Split(string(raw), "```yaml\n")[1:]
+	if len(flows) != 2 {
+		t.Fatalf("ci.md has %d workflows, want 2", len(flows))
+	}
+	ran := regexp.MustCompile(`(?m)^(doorlab (?:doctor|check) ?.*)$`)
+	for _, flow := range flows {
+		text, _, _ := strings.Cut(flow, "```")
+		var v map[string]any
+		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+			t.Errorf("not YAML: %v\n%s", err, text)
+		}
+		for _, command := range ran.FindAllString(string(raw[:strings.Index(string(raw), "```yaml")]), -1) {
+			if !strings.Contains(text, command+"\n") {
+				t.Errorf("a workflow doesn't run %q:\n%s", command, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+func worldCommand(e *env) *cobra.Command {
+	return group("world", "Write a world file to start from, or look for mistakes in one", `  doorlab world init stores.yaml
+  doorlab world lint stores.yaml
+  doorlab up --world stores.yaml`,
+		&cobra.Command{
+			Use: "init FILE", Short: "Write a world file to start from", Example: "  doorlab world init stores.yaml",
+			Args: func(_ *cobra.Command, args []string) error {
+				if len(args) != 1 {
+					return usagef("world init takes one file")
+				}
+				return nil
+			},
+			RunE: func(_ *cobra.Command, args []string) error {
+				if err := writeNew(args[0], world.Example); err != nil {
+					return err
+				}
+				fmt.Fprintf(e.out, "%s: try it with doorlab up --world %s\n", args[0], args[0])
+				return nil
+			},
+		},
+		&cobra.Command{
+			Use: "lint FILE...", Short: "Look for mistakes in world files without starting anything", Example: "  doorlab world lint stores.yaml",
+			Args: func(_ *cobra.Command, args []string) error {
+				if len(args) == 0 {
+					return usagef("world lint takes world files")
+				}
+				return nil
+			},
+			RunE: func(_ *cobra.Command, args []string) error {
+				for _, file := range args {
+					w, err := world.Load(file, 0)
+					if err != nil {
+						return usagef("%s", reason(err))
+					}
+					boards, doors := 0, 0
+					for _, p := range w.Places {
+						boards += len(p.Boards)
+						for _, b := range p.Boards {
+							doors += len(b.Doors)
+						}
+					}
+					fmt.Fprintf(e.out, "%s: %s, %s, %s\n", file, count(len(w.Places), "place"), count(boards, "board"), count(doors, "door"))
+				}
+				return nil
+			},
+		})
+}
+
+// writeNew writes a file that isn't there yet.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usagef("%s is there already", path)
+	case err != nil:
+		return failf("%s", reason(err))
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return failf("%s", errors.Join(err, f.Close()))
+	}
+	if err := f.Close(); err != nil {
+		return failf("%s", reason(err))
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// TestWorldDocs: world.md shows the file that `doorlab world init` writes, and the
+// fields of the schema.
+func TestWorldDocs(t *testing.T) {
+	raw, err := world.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type object struct {
+		Description string
+		Required    []string
+		Properties  map[string]struct {
+			Type, Ref, Description string
+			Default                any
+			Enum                   []string
+		}
+	}
+	var schema struct {
+		object
+		Defs map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(raw), `"$ref"`, `"ref"`)), &schema); err != nil {
+		t.Fatal(err)
+	}
+	schema.Defs["The file"] = schema.object
+	var b strings.Builder
+	for _, name := range []string{"The file", "Place", "Board", "Door", "Fleet", "Report", "Key", "Membership", "Closure", "Holiday"} {
+		def := schema.Defs[name]
+		says := ""
+		if name != "The file" && def.Description != "" {
+			says = " " + def.Description + "."
+		}
+		fmt.Fprintf(&b, "**%s.**%s\n\n| field | meaning |\n|---|---|\n", name, says)
+		for _, field := range slices.Sorted(maps.Keys(def.Properties)) {
+			p := def.Properties[field]
+			var words []string
+			if slices.Contains(def.Required, field) {
+				words = append(words, "needed")
+			}
+			if len(p.Enum) > 0 {
+				words = append(words, strings.Join(p.Enum, " or "))
+			}
+			if p.Default != nil {
+				words = append(words, fmt.Sprintf("default %v", p.Default))
+			}
+			if p.Description != "" {
+				words = append(words, strings.ToLower(p.Description[:1])+p.Description[1:])
+			}
+			fmt.Fprintf(&b, "| `%s` | %s |\n", field, strings.Join(words, "; "))
+		}
+		b.WriteString("\n")
+	}
+	hold(t, "world.md", "fields", b.String())
+	hold(t, "world.md", "example", "```yaml\n"+world.Example+"```\n")
+}

@@ -1,0 +1,111 @@
+package world
+
+import (
+	"bytes"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/doorlab/doorlab/internal/access"
+)
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("world.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("world.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSchemaHasEveryField: the schema names the fields that are read, and no other.
+func TestSchemaHasEveryField(t *testing.T) {
+	t.Parallel()
+	root := compiled(t)
+	var defs struct {
+		Defs map[string]struct{ Properties map[string]any } `yaml:"$defs"`
+	}
+	if err := yaml.Unmarshal(schema, &defs); err != nil {
+		t.Fatal(err)
+	}
+	for name, typ := range map[string]reflect.Type{"": reflect.TypeFor[World](), "Place": reflect.TypeFor[Place](), "Board": reflect.TypeFor[Board](), "Door": reflect.TypeFor[Door](),
+		"Fleet": reflect.TypeFor[Fleet](), "Report": reflect.TypeFor[Report](), "Key": reflect.TypeFor[Key](), "Membership": reflect.TypeFor[Membership](),
+		"Closure": reflect.TypeFor[access.Closure](), "Holiday": reflect.TypeFor[access.Holiday]()} {
+		var want []string
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if key == "" {
+				key, _, _ = strings.Cut(f.Tag.Get("json"), ",")
+			}
+			if key != "-" {
+				want = append(want, key)
+			}
+		}
+		slices.Sort(want)
+		got := slices.Sorted(maps.Keys(defs.Defs[name].Properties))
+		if name == "" {
+			got = slices.Sorted(maps.Keys(root.Properties))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("schema.json, %q: got fields %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestSchemaAndParserAgree: both take the example, and both refuse the same mistakes.
+func TestSchemaAndParserAgree(t *testing.T) {
+	t.Parallel()
+	s := compiled(t)
+	check := func(name, text string, want bool) {
+		t.Helper()
+		var v any
+		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		b, err := yaml.MarshalWithOptions(v, yaml.JSON())
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bySchema := s.Validate(doc)
+		_, byParser := Parse(name, []byte(text), 0)
+		if (bySchema == nil) != want || (byParser == nil) != want {
+			t.Errorf("%s: the schema says %v, the parser says %v; want both to take it: %v", name, bySchema, byParser, want)
+		}
+	}
+	check("the example", Example, true)
+	for mistake, change := range map[string][2]string{
+		"a wrong kind":           {"kind: test", "kind: demo"},
+		"an unknown field":       {"seed: 7", "sed: 7"},
+		"a short phone":          {`"05011112222"`, `"123"`},
+		"721 hours":              {"entryPermitMaxHours: 48", "entryPermitMaxHours: 721"},
+		"a wrong scope":          {`"space:partner"`, `"space:all"`},
+		"an id with a space":     {"brd_front", "brd front"},
+		"channel 0":              {"channel: 2", "channel: -1"},
+		"half an interval":       {`["10:00", "14:00"]`, `["10:00"]`},
+		"a weekday that isn't":   {"sun: []", "sunday: []"},
+		"a membership of nobody": {`phone: "01011112222", `, ""},
+	} {
+		if !strings.Contains(Example, change[0]) {
+			t.Fatalf("%s: the example has no %q", mistake, change[0])
+		}
+		check(mistake, strings.Replace(Example, change[0], change[1], 1), false)
+	}
+}
