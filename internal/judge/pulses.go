@@ -18,7 +18,7 @@ type drive struct {
 	held, resting bool
 	by            *history.Event // what drives it, or ended it, last
 	ends          []int64        // when it may rightly fall
-	late          int64          // the pulse was noted so long after its 5 s had begun
+	late          int64          // how late the journal noted what drives it, or ended it
 	boot          int
 	early         *history.Event // a fall before its time, unless the board was rebooted
 }
@@ -151,7 +151,7 @@ func (d *drive) moves(b book, x *board, e *history.Event) {
 		if d.by = e; cuts(e) {
 			d.ends = nil
 		}
-		d.ends = append(d.ends, e.At)
+		d.ends, d.late = append(d.ends, e.At), max(d.late, min(e.LateMs, PulseLateMs))
 	}
 }
 

@@ -48,6 +48,7 @@ func TestDrives(t *testing.T) {
 		"a second one lasts on":        {[]history.Event{act(0, "pulse", "command", 1), act(3000, "pulse", "command", 1), fell(8000), next(9000, 1)}, nil},
 		"the first one's end counts":   {[]history.Event{act(0, "pulse", "command", 1), act(3000, "pulse", "command", 1), fell(5000), next(9000, 1)}, []string{"CMD-1"}},
 		"a hold and its end":           {[]history.Event{act(0, "hold", "command", 1), act(60_000, "lock", "hold_end", 1), fell(60_000), next(70_000, 1)}, nil},
+		"a hold whose end is late":     {[]history.Event{act(0, "hold", "command", 1), late(act(60_130, "lock", "hold_end", 1), 130), fell(60_000), next(70_000, 1)}, nil},
 		"a pulse within a hold":        {[]history.Event{act(0, "hold", "command", 1), act(1000, "pulse", "command", 1), act(60_000, "lock", "command", 1), fell(60_000), next(70_000, 1)}, nil},
 		"a pulse over a hold's end":    {[]history.Event{act(0, "hold", "command", 1), act(58_000, "pulse", "command", 1), act(60_000, "lock", "hold_end", 1), fell(63_000), next(70_000, 1)}, nil},
 		"a lock that drives on":        {[]history.Event{act(0, "hold", "command", 1), act(60_000, "lock", "command", 1), next(70_000, 1)}, []string{"CMD-7"}},
