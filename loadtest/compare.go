@@ -85,17 +85,3 @@ func spreadOf(v []float64) float64 {
 }
 
 func pow10(x float64) float64 { return math.Pow(10, x) }
-
-// nice is the next round number up, for an axis.
-func nice(v float64) float64 {
-	if v <= 0 {
-		return 1
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 2, 4, 5, 8} {
-		if v <= m*unit {
-			return m * unit
-		}
-	}
-	return 10 * unit
-}

@@ -8,14 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// files of a run in Options.OutDir: results.bin (vegeta's own format),
-// result.json, report.txt, report.html, and history.ndjson of a run that was judged.
+// files of a run in Options.OutDir: results.bin (vegeta's own format), the reports of
+// Write, and history.ndjson of a run that was judged.
 type files struct {
 	dir string
 	bin *os.File
@@ -46,11 +48,15 @@ func (f *files) finish(res Result) error {
 	return errors.Join(f.buf.Flush(), f.bin.Close(), res.Write(f.dir))
 }
 
-// Write writes result.json, report.txt and report.html into dir.
+// Write writes the reports into dir: the same content for programs and for people.
 func (r Result) Write(dir string) error {
+	r.Schema = SchemaVersion
 	text, err := json.MarshalIndent(r, "", "  ")
+	var xml, tap, summary strings.Builder
+	err = errors.Join(err, report.WriteSuites(&xml, r.Seconds, r.Suites()), report.WriteTests(&tap, r.Suites()), r.WriteSummary(&summary))
 	write := func(name, text string) error { return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644) }
-	return errors.Join(err, write("result.json", string(text)+"\n"), write("report.txt", r.Text()), write("report.html", r.HTML()))
+	return errors.Join(err, write("result.json", string(text)+"\n"), write("report.txt", r.Text()), write("report.html", r.HTML()),
+		write("junit.xml", xml.String()), write("report.tap", tap.String()), write("summary.md", summary.String()))
 }
 
 // ReadResult reads a result.json, or the one in a directory.

@@ -68,6 +68,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 	if t.Marks != nil {
 		events = history.Since(r.begun, bases, parts)
 	}
+	res.Phases = phases(events)
 	view := judge.NewView(events)
 	res.Guarantees.Rows = exercised(judge.Ledger(judge.Judge(view), nil, judge.Basis{}))
 	res.Guarantees.Foreign = view.Foreign()

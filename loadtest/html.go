@@ -4,120 +4,138 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/doorlab/doorlab/internal/plot"
+	"github.com/doorlab/doorlab/internal/report"
 )
 
 //go:embed report.html
 var page string
 
-var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
-	"ms": ms, "num": number, "counts": counts, "plots": plots,
-}).Parse(page))
+// The page shares its look, its failures and its ledger with that of check.
+var reportPage = report.Page(page, template.FuncMap{
+	"ms": ms, "rate": grouped, "counts": counts, "sum": func(n int64) string { return grouped(float64(n)) },
+	"status": func(v string) string { return strings.ToLower(v) },
+})
 
-// HTML is the report as one page that loads nothing.
+// view is what the page shows.
+type view struct {
+	Result
+	Failures []report.Failure
+	Plots    []plot.Chart
+	Capacity plot.Chart
+	Falls    []fall
+}
+
+// HTML is the report as one page that loads nothing: what failed first.
 func (r Result) HTML() string {
 	var b strings.Builder
-	if err := reportPage.Execute(&b, r); err != nil {
+	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases)}); err != nil {
 		return "<pre>" + template.HTMLEscapeString(r.Text()) + "</pre>"
 	}
 	return b.String()
 }
 
-// plot is one chart: lines over a common x, drawn as SVG.
-type plot struct {
-	Title, Unit, Across string
-	Lines               []line
-	XTicks, YTicks      []tick
-}
-
-type line struct{ Name, Color, Points string }
-
-type tick struct {
-	At   float64
-	Text string
-}
-
-const plotWidth, plotHeight = 860.0, 200.0
-
-type xy struct{ x, y float64 }
-
-type curve struct {
-	name, color string
-	points      []xy
-}
-
-func plots(r Result) []plot {
-	over := func(name, color string, of func(Point) float64) curve {
-		c := curve{name: name, color: color}
-		for _, p := range r.Series {
-			if p.Planned == 0 {
-				continue // the last stragglers
-			}
-			c.points = append(c.points, xy{float64(p.Second), of(p)})
-		}
-		return c
+// plots are the run over time, and its distribution.
+func plots(r Result) []plot.Chart {
+	end := 1.0
+	for _, p := range r.Series {
+		end = max(end, float64(p.Second)+1)
 	}
-	rates := []curve{over("planned", "#888", func(p Point) float64 { return float64(p.Planned) }),
-		over("sent", "#06c", func(p Point) float64 { return float64(p.Sent) })}
-	latency := []curve{over("p50", "#06c", func(p Point) float64 { return p.P50 }),
-		over("p99", "#c60", func(p Point) float64 { return p.P99 }), over("slowest", "#c00", func(p Point) float64 { return p.Max }),
-		over("generator lag", "#888", func(p Point) float64 { return p.Lag })}
-	var by []curve
+	over := func(name string, color int, of func(Point) float64) plot.Line {
+		l := plot.Line{Name: name, Color: color}
+		for _, p := range r.Series {
+			if p.Planned > 0 { // not the last stragglers
+				l.Points = append(l.Points, plot.Point{X: float64(p.Second) + .5, Y: of(p)})
+			}
+		}
+		return l
+	}
+	chart := func(id, title, unit string, lines ...plot.Line) plot.Chart {
+		return plot.Chart{ID: id, Title: title, Unit: unit, To: end, X: plot.Seconds(end), Lines: lines}
+	}
+	var by []plot.Line
 	for i, name := range outcomes {
 		if r.outcome(name).Count > 0 {
-			color := []string{"#080", "#888", "#a0a", "#c60", "#c00", "#000"}[i]
-			by = append(by, over(string(name), color, func(p Point) float64 { return float64(p.Outcomes[name]) }))
+			by = append(by, over(string(name), []int{2, 6, 5, 4, 3, 1}[i], func(p Point) float64 { return float64(p.Outcomes[name]) }))
 		}
 	}
-	all := r.outcome(everything)
-	dist := []curve{{"since scheduled", "#c60", percentiles(all.Scheduled)}, {"service time", "#06c", percentiles(all.Service)}}
-	return []plot{
-		draw("Rate", "requests/s", "seconds", rates), draw("Latency since scheduled", "ms", "seconds", latency),
-		draw("Outcomes", "requests/s", "seconds", by), draw("Distribution", "ms", "percentile", dist),
+	return []plot.Chart{
+		chart("rate", "Rate", "requests per second", over("planned", 6, func(p Point) float64 { return float64(p.Planned) }), over("sent", 1, func(p Point) float64 { return float64(p.Sent) })),
+		chart("latency", "Latency from the scheduled send", "ms", over("p50", 1, func(p Point) float64 { return p.P50 }), over("p99", 4, func(p Point) float64 { return p.P99 }),
+			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag })),
+		chart("outcomes", "Outcomes", "answers per second", by...),
+		distribution(r),
 	}
 }
 
-// percentiles puts p50, p90, p99, p99.9 ... at even steps (x = nines).
-func percentiles(l Latency) []xy {
+// distribution is the latency by percentile: p50, p90, p99, p99.9 at even steps.
+func distribution(r Result) plot.Chart {
+	all := r.outcome(everything)
+	c := plot.Chart{ID: "distribution", Title: "Distribution of latency", Unit: "ms, by percentile", To: 4,
+		Lines: []plot.Line{{Name: "from the scheduled send", Color: 4, Points: percentiles(all.Scheduled)}, {Name: "from the actual send", Color: 1, Points: percentiles(all.Service)}}}
+	for nines := range 5 {
+		c.X = append(c.X, plot.Tick{X: float64(nines), Text: "p" + number(round(100-100*math.Pow10(-nines), 4))})
+	}
+	return c
+}
+
+func percentiles(l Latency) (list []plot.Point) {
 	h, err := hdrhistogram.Decode([]byte(l.HDR))
 	if err != nil {
 		return nil
 	}
-	var list []xy
 	for i := 0; i <= 80; i++ {
 		nines := float64(i) / 20
-		list = append(list, xy{nines, float64(h.ValueAtPercentile(100-100*pow10(-nines))) / 1000})
+		list = append(list, plot.Point{X: nines, Y: float64(h.ValueAtPercentile(100-100*pow10(-nines))) / 1000})
 	}
 	return list
 }
 
-func draw(title, unit, across string, curves []curve) plot {
-	p := plot{Title: title, Unit: unit, Across: across}
-	maxX, maxY := 1.0, 0.0
-	for _, c := range curves {
-		for _, at := range c.points {
-			maxX, maxY = max(maxX, at.x), max(maxY, at.y)
-		}
+// capacity is what a search is for: latency by rate.
+func capacity(r Result) plot.Chart {
+	steps := slices.Clone(r.Search)
+	slices.SortFunc(steps, func(a, b Step) int { return int(math.Copysign(1, a.Rate-b.Rate)) })
+	c := plot.Chart{ID: "capacity", Title: "Capacity", Unit: "ms of latency by rate", Lines: []plot.Line{{Name: "p50", Color: 1}, {Name: "p99", Color: 4}}}
+	for _, s := range steps {
+		c.To = max(c.To, s.Rate)
+		c.Lines[0].Points = append(c.Lines[0].Points, plot.Point{X: s.Rate, Y: s.P50})
+		c.Lines[1].Points = append(c.Lines[1].Points, plot.Point{X: s.Rate, Y: s.P99})
+		c.X = append(c.X, plot.Tick{X: s.Rate, Text: grouped(s.Rate) + "/s"})
 	}
-	maxY = nice(maxY)
-	for _, c := range curves {
-		var b strings.Builder
-		for _, at := range c.points {
-			fmt.Fprintf(&b, "%.1f,%.1f ", at.x/maxX*plotWidth, plotHeight-at.y/maxY*plotHeight)
-		}
-		p.Lines = append(p.Lines, line{c.name, c.color, b.String()})
+	for len(c.X) > 7 { // labels that would lie on one another
+		c.X = slices.DeleteFunc(c.X, func(t plot.Tick) bool { return slices.Index(c.X, t)%2 == 1 })
 	}
-	for i := range 5 {
-		y := maxY * float64(i) / 4
-		p.YTicks = append(p.YTicks, tick{plotHeight - plotHeight*float64(i)/4, number(round(y, 3))})
-		x := maxX * float64(i) / 4
-		label := number(round(x, 1))
-		if across == "percentile" {
-			label = number(round(100-100*pow10(-x), 4))
-		}
-		p.XTicks = append(p.XTicks, tick{plotWidth * float64(i) / 4, label})
+	if r.Highest > 0 {
+		c.Marks = []plot.Mark{{X: r.Highest, Text: "highest that held", Title: grouped(r.Highest) + "/s"}}
 	}
-	return p
+	return c
+}
+
+// fall is a bar of the waterfall: where a phase begins and how long it takes, in
+// tenths of a percent of the whole.
+type fall struct {
+	Phase
+	From, Wide, Tail string
+}
+
+// falls puts the phases behind one another, each at its median, with its p99 beside it.
+func falls(phases []Phase) (out []fall) {
+	whole, at := 0.0, 0.0
+	for _, p := range phases {
+		whole = max(whole, at+p.P99)
+		at += p.P50
+	}
+	at = 0
+	for _, p := range phases {
+		part := func(v float64) string { return fmt.Sprintf("%.1f", v/max(whole, 1e-9)*1000) }
+		out = append(out, fall{p, part(at), part(max(p.P50, whole/500)), part(max(p.P99, whole/500))})
+		at += p.P50
+	}
+	return out
 }

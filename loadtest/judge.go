@@ -99,7 +99,7 @@ func judgeThresholds(res *Result, c *collector) {
 		t := l.judge(name, text, c, max(res.Seconds, 1e-3))
 		res.Thresholds = append(res.Thresholds, t)
 		if !t.OK {
-			res.Reasons = append(res.Reasons, fmt.Sprintf("%s is %s, the limit is %s", name, t.Value, text))
+			res.Reasons = append(res.Reasons, t.why())
 			if res.Verdict == Pass || l.answers() {
 				res.Verdict = Fail
 			}

@@ -9,11 +9,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/live"
 )
 
 // Target is where the load goes.
@@ -43,7 +43,7 @@ type Clock interface{ Now() time.Time }
 // Options of a run; the zero value works.
 type Options struct {
 	History   func(history.Event) // nil: none
-	Progress  io.Writer           // nil: silent
+	Progress  live.Screen         // its zero value is silent
 	Seed      int64               // 0: the plan's, else 1
 	AllowHost bool                // also a target that is not loopback
 	OutDir    string              // "": writes no files
@@ -85,9 +85,12 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 		return Result{}, err
 	}
 	res, err := r.run(inner)
-	if o.Judge && err == nil && ctx.Err() == nil {
-		proving, done := context.WithTimeout(ctx, proveWithin)
+	res.Schema = SchemaVersion
+	if o.Judge && err == nil { // an interrupted run, too: what was sent is evidence
+		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin)
+		told := live.Start(o.Progress, func() string { return r.plan.Name + ": reading the history and judging" })
 		err = r.prove(proving, t, log, &res)
+		told.End()
 		done()
 	}
 	if o.Baseline != "" {

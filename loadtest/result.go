@@ -15,6 +15,7 @@ const (
 
 // Result is what a run measured and what it is worth; result.json.
 type Result struct {
+	Schema  int      `json:"schema"` // SchemaVersion of what wrote it
 	Plan    Plan     `json:"plan"`
 	Verdict string   `json:"verdict"`
 	Reasons []string `json:"reasons,omitempty"` // why it is not PASS
@@ -42,6 +43,7 @@ type Result struct {
 	Codes      map[string]int64 `json:"codes,omitempty"`
 	Errors     map[string]int64 `json:"errors,omitempty"` // requests without an answer, by cause
 	Thresholds []Threshold      `json:"thresholds,omitempty"`
+	Phases     []Phase          `json:"phases,omitempty"`     // of commands that were reported, from the histories
 	Guarantees *Guarantees      `json:"guarantees,omitempty"` // nil: nobody asked
 	Series     []Point          `json:"series"`
 	Search     []Step           `json:"search,omitempty"`
@@ -96,6 +98,7 @@ type Point struct {
 type Step struct {
 	Rate    float64  `json:"rate"`
 	Verdict string   `json:"verdict"`
+	P50     float64  `json:"p50"`
 	P99     float64  `json:"p99"`
 	Reasons []string `json:"reasons,omitempty"`
 }

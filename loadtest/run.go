@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"net/http"
@@ -18,9 +17,9 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
-	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/live"
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
@@ -195,7 +194,7 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 
 	c := newCollector()
 	c.pacer = &pacer{schedule: s, ctx: ctx}
-	defer c.progress(r.opts.Progress, name)()
+	defer c.progress(r.opts.Progress, s, name)()
 	var failed error
 	for res := range attacker.Attack(src.target, c.pacer, 0, name) {
 		c.add(res)
@@ -217,23 +216,21 @@ func workers(s *schedule, timeout time.Duration) (start, most uint64) {
 	return start, uint64(pile)
 }
 
-// progress prints a line every two seconds; the returned function ends it.
-func (c *collector) progress(w io.Writer, name string) (stop func()) {
-	if w == nil {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for s := 2; client.Pause(ctx, 2*time.Second) == nil; s += 2 {
-			c.mu.Lock()
-			line := fmt.Sprintf("%s %3ds  %d answered", name, s, c.sent)
-			if p := c.series.points[c.series.newest-1]; p != nil {
-				line += fmt.Sprintf("  last second: %d sent, slowest %s, lag %s", p.Sent, ms(p.Max), ms(p.Lag))
-			}
-			c.mu.Unlock()
-			_, _ = fmt.Fprintln(w, line) // progress only
+// progress shows how far the attack is; the returned function ends it.
+func (c *collector) progress(screen live.Screen, s *schedule, name string) (stop func()) {
+	screen.Every = 2 * time.Second
+	began := clock.Mono()
+	return live.Start(screen, func() string {
+		spent := (clock.Mono() - began).Seconds()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		out := fmt.Sprintf("%s: %.0f s of %.0f s, %s of %s answered", name, min(spent, s.seconds), s.seconds, grouped(float64(c.sent)), grouped(float64(s.total)))
+		if spent > s.seconds {
+			out += ", waiting for the last answers"
 		}
-	})
-	return func() { cancel(); wg.Wait() }
+		if p := c.series.points[c.series.newest-1]; p != nil {
+			out += fmt.Sprintf("; last second: %s sent, slowest %s, lag %s", grouped(float64(p.Sent)), ms(p.Max), ms(p.Lag))
+		}
+		return out
+	}).End
 }

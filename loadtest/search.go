@@ -19,7 +19,7 @@ func (r *runner) search(ctx context.Context) (Result, error) {
 			res.Search, res.Highest = steps, lo
 			return res, err
 		}
-		steps = append(steps, Step{Rate: round(rate, 1), Verdict: res.Verdict, P99: res.Outcomes[0].Scheduled.P99, Reasons: res.Reasons})
+		steps = append(steps, Step{Rate: round(rate, 1), Verdict: res.Verdict, P50: res.Outcomes[0].Scheduled.P50, P99: res.Outcomes[0].Scheduled.P99, Reasons: res.Reasons})
 		if res.Verdict == Pass {
 			lo, best = rate, res
 		} else {

@@ -15,12 +15,13 @@ func (r Result) Text() string {
 	for _, why := range r.Reasons {
 		fmt.Fprintf(&b, "  %s\n", why)
 	}
-	fmt.Fprintf(&b, "\nsent %d of %d planned in %ss, %s/s of %s/s; %d attempts, %d repeated keys, %d replayed, %d after a new token\n",
-		r.Sent, r.Planned, number(round(r.Seconds, 1)), number(r.SentRate), number(r.PlannedRate), r.Attempts, r.Repeats, r.Replayed, r.Renewed)
+	n := func(v int64) string { return grouped(float64(v)) }
+	fmt.Fprintf(&b, "\nsent %s of %s planned in %s s, %s/s of %s/s; %s attempts, %s repeated keys, %s replayed, %s after a new token\n",
+		n(r.Sent), n(r.Planned), grouped(round(r.Seconds, 1)), grouped(r.SentRate), grouped(r.PlannedRate), n(r.Attempts), n(r.Repeats), n(r.Replayed), n(r.Renewed))
 	if r.Validated > 0 {
-		fmt.Fprintf(&b, "%d answers held against the OpenAPI documents, %d do not fit\n", r.Validated, r.Breaches)
+		fmt.Fprintf(&b, "%s responses validated against the OpenAPI documents: %s violations\n", n(r.Validated), n(r.Breaches))
 	}
-	fmt.Fprintf(&b, "generator lag: p50 %s  p99 %s  max %s; seed %d\n\nlatency since scheduled, the service time below it:\n", ms(r.Lag.P50), ms(r.Lag.P99), ms(r.Lag.Max), r.Seed)
+	fmt.Fprintf(&b, "generator lag: p50 %s  p99 %s  max %s; seed %d\n\nlatency from the scheduled send (first row) and from the actual send (second):\n", ms(r.Lag.P50), ms(r.Lag.P99), ms(r.Lag.Max), r.Seed)
 	b.WriteString(r.latencies() + "\n")
 	fmt.Fprintf(&b, "\nstatus  %s\n", counts(r.Statuses))
 	if len(r.Codes) > 0 {
@@ -29,7 +30,7 @@ func (r Result) Text() string {
 	if len(r.Errors) > 0 {
 		fmt.Fprintf(&b, "error   %s\n", counts(r.Errors))
 	}
-	for _, part := range []string{r.thresholdTable(), r.searchTable(), r.compareTable(), strings.TrimSuffix(r.Guarantees.text(), "\n")} {
+	for _, part := range []string{r.thresholdTable(), r.phaseTable(), r.searchTable(), r.compareTable(), strings.TrimSuffix(r.Guarantees.text(), "\n")} {
 		if part != "" {
 			b.WriteString("\n" + part + "\n")
 		}
@@ -51,7 +52,7 @@ func counts(m map[string]int64) string {
 		if k == "0" {
 			name = "none"
 		}
-		parts = append(parts, fmt.Sprintf("%s: %d", name, m[k]))
+		parts = append(parts, name+": "+grouped(float64(m[k])))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -77,7 +78,7 @@ func (r Result) latencies() string {
 		row := func(name string, n any, l Latency) {
 			t.AppendRow(table.Row{name, n, ms(l.Mean), ms(l.P50), ms(l.P90), ms(l.P99), ms(l.P999), ms(l.Max)})
 		}
-		row(string(o.Name), o.Count, o.Scheduled)
+		row(string(o.Name), grouped(float64(o.Count)), o.Scheduled)
 		row("  service", "", o.Service)
 	}
 	return t.Render()
@@ -89,11 +90,19 @@ func (r Result) thresholdTable() string {
 	}
 	t := newTable(4, "threshold", "limit", "measured", "verdict")
 	for _, h := range r.Thresholds {
-		verdict := "ok"
-		if !h.OK {
-			verdict = "BROKEN"
-		}
-		t.AppendRow(table.Row{h.Name, h.Limit, h.Value, verdict})
+		t.AppendRow(table.Row{h.Name, h.Limit, h.Value, h.verdict()})
+	}
+	return t.Render()
+}
+
+// phaseTable: where the time of a command goes.
+func (r Result) phaseTable() string {
+	if len(r.Phases) == 0 {
+		return ""
+	}
+	t := newTable(5, "phase of a command", "whose time", "p50", "p99", "max")
+	for _, p := range r.Phases {
+		t.AppendRow(table.Row{p.Name, p.Who, ms(p.P50), ms(p.P99), ms(p.Max)})
 	}
 	return t.Render()
 }
@@ -102,9 +111,9 @@ func (r Result) searchTable() string {
 	if len(r.Search) == 0 {
 		return ""
 	}
-	t := newTable(3, "rate", "p99", "verdict")
+	t := newTable(4, "rate", "p50", "p99", "verdict")
 	for _, s := range r.Search {
-		t.AppendRow(table.Row{number(s.Rate) + "/s", ms(s.P99), s.Verdict})
+		t.AppendRow(table.Row{grouped(s.Rate) + "/s", ms(s.P50), ms(s.P99), s.Verdict})
 	}
 	return t.Render()
 }

@@ -107,6 +107,9 @@ func (l limit) count(text string) (limit, error) {
 	return l, nil
 }
 
+// none is the value of a threshold that had nothing to measure.
+const none = "none"
+
 // judge measures one threshold on what was collected.
 func (l limit) judge(name, text string, c *collector, seconds float64) Threshold {
 	t := Threshold{Name: name, Limit: text}
@@ -114,8 +117,8 @@ func (l limit) judge(name, text string, c *collector, seconds float64) Threshold
 	switch l.measure {
 	case "p", "mean", "max":
 		d := c.dist(l.outcome, l.service)
-		if d.TotalCount() == 0 { // nothing of it was seen: nothing breaks it
-			return Threshold{Name: name, Limit: text, Value: "none", OK: true, Idle: true}
+		if d.TotalCount() == 0 { // a limit on nothing is a mistake, or the outcome's failure
+			return Threshold{Name: name, Limit: text, Value: none}
 		}
 		v = l.of(d)
 		t.Value = ms(v)

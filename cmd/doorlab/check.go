@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -123,10 +124,8 @@ func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File,
 	if !p.quiet {
 		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
 	}
-	if path := e.getenv("GITHUB_STEP_SUMMARY"); path != "" {
-		if err := appendSummary(path, res); err != nil {
-			return failf("GITHUB_STEP_SUMMARY: %s", reason(err))
-		}
+	if err := summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) }); err != nil {
+		return err
 	}
 	switch code := res.ExitCode(); {
 	case ctx.Err() != nil:
@@ -228,13 +227,4 @@ func (p printer) print(e *env, res engine.Result) error {
 		return report.WriteQuiet(e.out, res, p.colors(e, e.out))
 	}
 	return report.WriteBrief(e.out, res, p.colors(e, e.out))
-}
-
-func appendSummary(path string, res engine.Result) error {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	return report.WriteSummary(f, res)
 }

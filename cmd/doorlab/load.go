@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +14,7 @@ import (
 )
 
 func loadCommand(e *env) *cobra.Command {
-	f := &targetFlags{}
+	f, v := &targetFlags{}, &view{}
 	var out, config, baseline string
 	var allow bool
 	c := &cobra.Command{
@@ -37,7 +35,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
-			if err := f.check(); err != nil {
+			if err := errors.Join(f.check(), v.check()); err != nil {
 				return err
 			}
 			if f.target != "" {
@@ -53,10 +51,11 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 			case err != nil:
 				return usagef("%s", reason(err))
 			}
-			return runLoad(c.Context(), e, f, plan, loadtest.Options{Seed: f.seed, AllowHost: allow, OutDir: out, Baseline: baseline})
+			return runLoad(c.Context(), e, f, v, plan, loadtest.Options{Seed: f.seed, AllowHost: allow, OutDir: out, Baseline: baseline})
 		},
 	}
 	f.add(c, 200)
+	v.add(c)
 	c.Flags().StringVar(&config, "config", "", "YAML file whose keys are flag names")
 	c.Flags().StringVar(&out, "out", "", "directory for the results (default: runs/load-<time>)")
 	c.Flags().StringVar(&baseline, "baseline", "", "result.json of a previous run to compare with")
@@ -97,14 +96,14 @@ func mergeLoads(e *env, out string, dirs []string) error {
 		return usagef("%s", reason(err))
 	}
 	fmt.Fprint(e.out, res.Text())
-	fmt.Fprintf(e.err, "results: %s\n", strings.Join(fileNames(out), ", "))
+	fmt.Fprintf(e.err, "results: %s (open report.html)\n", out)
 	if code := res.ExitCode(); code != 0 {
 		return exit{code, ""}
 	}
 	return nil
 }
 
-func runLoad(ctx context.Context, e *env, f *targetFlags, plan loadtest.Plan, o loadtest.Options) error {
+func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest.Plan, o loadtest.Options) error {
 	a, err := f.open(ctx, e, false)
 	if err != nil {
 		return err
@@ -112,7 +111,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, plan loadtest.Plan, o 
 	if o.OutDir == "" {
 		o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
 	}
-	o.Progress, o.Judge = e.err, true
+	o.Progress, o.Judge = v.screen(e), true
 	t := loadtest.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}
 	if len(a.tokens) > 0 {
 		t.ControlToken = a.tokens[0]
@@ -123,6 +122,9 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, plan loadtest.Plan, o 
 	res, err := loadtest.Run(ctx, t, plan, o)
 	stopErr := a.stop()
 	switch {
+	case ctx.Err() != nil && res.Sent > 0:
+		err := v.printLoad(e, o.OutDir, res)
+		return errors.Join(err, exit{Interrupted, "interrupted; the measurements so far are in " + o.OutDir})
 	case ctx.Err() != nil:
 		return exit{Interrupted, "interrupted; the measurements so far are in " + o.OutDir}
 	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors):
@@ -132,22 +134,22 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, plan loadtest.Plan, o 
 	case stopErr != nil:
 		return failf("%s", stopErr)
 	}
-	fmt.Fprint(e.out, res.Text())
-	fmt.Fprintf(e.err, "results: %s\n", strings.Join(fileNames(o.OutDir), ", "))
+	if err := v.printLoad(e, o.OutDir, res); err != nil {
+		return err
+	}
 	if code := res.ExitCode(); code != 0 {
 		return exit{code, ""}
 	}
 	return nil
 }
 
-func fileNames(dir string) (names []string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
+// printLoad prints the result of a load, and appends it to a CI's job summary.
+func (v *view) printLoad(e *env, dir string, res loadtest.Result) error {
+	if v.quiet {
+		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, res.Sentence())
+	} else {
+		fmt.Fprint(e.out, res.Text())
+		fmt.Fprintf(e.err, "results: %s (open report.html)\n", dir)
 	}
-	for _, e := range entries {
-		names = append(names, filepath.Join(dir, e.Name()))
-	}
-	slices.Sort(names)
-	return names
+	return summarize(e, res.WriteSummary)
 }

@@ -8,22 +8,23 @@ import (
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/loadtest"
 	"github.com/doorlab/doorlab/scenarios/engine"
 )
 
 // schemas are the formats that doorlab describes.
-var schemas = map[string]func() ([]byte, error){"scenario": engine.Schema, "report": report.Schema, "world": world.Schema, "plan": engine.PlanSchema}
+var schemas = map[string]func() ([]byte, error){"scenario": engine.Schema, "report": report.Schema, "world": world.Schema, "plan": engine.PlanSchema, "load": loadtest.Schema}
 
-var schemaNames = []string{"scenario", "world", "plan", "report"}
+var schemaNames = []string{"scenario", "world", "plan", "report", "load"}
 
 func schemaCommand(e *env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [scenario|world|plan|report]",
-		Short: "Print the JSON Schema of scenario files, world files, load plans, or verdicts.json",
+		Use:   "schema [scenario|world|plan|report|load]",
+		Short: "Print the JSON Schema of scenario files, world files, load plans, or what check and load write",
 		Example: `  doorlab schema > doorlab.schema.json
   # then, as the first line of a scenario: # yaml-language-server: $schema=doorlab.schema.json
   doorlab schema world > world.schema.json
-  doorlab schema report                           # of the verdicts.json that check writes`,
+  doorlab schema report                           # of the verdicts.json that check writes; load: of result.json`,
 		ValidArgs: schemaNames,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {

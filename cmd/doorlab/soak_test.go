@@ -76,7 +76,7 @@ func TestSoak(t *testing.T) {
 			ofFleet = append(ofFleet, holding(t, fleet.fleet().Control))
 		}
 	}
-	_, result, _ := strings.Cut(output.String(), "latency since scheduled")
+	_, result, _ := strings.Cut(output.String(), "latency from the scheduled send")
 	t.Logf("\nload%s\nserver\n%s\nboards\n%s", result, soakTable(ofServer), soakTable(ofFleet))
 	if n := len(ofServer); n < soakWindows*soakSamples*9/10 {
 		t.Fatalf("%d samples in %s: the load ended early", n, whole)

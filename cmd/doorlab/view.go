@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -55,4 +56,20 @@ func columns(w io.Writer) func() int {
 		}
 		return n
 	}
+}
+
+// summarize appends a job summary where a CI wants one.
+func summarize(e *env, write func(io.Writer) error) error {
+	path := e.getenv("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		err = errors.Join(write(f), f.Close())
+	}
+	if err != nil {
+		return failf("GITHUB_STEP_SUMMARY: %s", reason(err))
+	}
+	return nil
 }

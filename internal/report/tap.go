@@ -10,10 +10,13 @@ import (
 
 // WriteTAP writes the cases of junit.xml in the Test Anything Protocol, version 13, which
 // every reader knows: one flat list, what belongs to a failure as comments below it.
-func WriteTAP(w io.Writer, res Result) error {
+func WriteTAP(w io.Writer, res Result) error { return WriteTests(w, Suites(res)) }
+
+// WriteTests writes suites in the Test Anything Protocol.
+func WriteTests(w io.Writer, suites []Suite) error {
 	var b strings.Builder
 	n := 0
-	for _, s := range Suites(res) {
+	for _, s := range suites {
 		for _, c := range s.Cases {
 			n++
 			tapCase(&b, n, s.Name, c)

@@ -1,0 +1,139 @@
+package loadtest
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// SchemaVersion is what result.json says of its shape, as that of report.Result does.
+const SchemaVersion = 1
+
+// Schema is the JSON Schema of result.json.
+func Schema() ([]byte, error) {
+	return report.SchemaOf(&Result{}, "doorlab load result", SchemaVersion)
+}
+
+// Failures lists what keeps the run from PASS: broken guarantees, then thresholds, then
+// what makes the figures those of the generator.
+func (r Result) Failures() (out []report.Failure) {
+	told := map[string]bool{}
+	for _, row := range r.Guarantees.breached() {
+		told[row.Clause+": "+row.Number] = true
+		out = append(out, report.Failure{ID: "breach-" + row.Clause, Status: judge.Fail, Title: row.Clause + " " + row.Promise, Why: row.Number,
+			Clauses: []string{row.Clause}, Bad: row.FirstBad})
+	}
+	for _, t := range r.Thresholds {
+		if !t.OK {
+			told[t.why()] = true
+			out = append(out, report.Failure{ID: "threshold-" + t.Name, Status: judge.Fail, Title: "Threshold " + t.Name, Why: t.why()})
+		}
+	}
+	for i, why := range r.Reasons {
+		if !told[why] {
+			out = append(out, report.Failure{ID: fmt.Sprintf("reason-%d", i+1), Status: judge.Status(r.Verdict), Title: "The run as a whole", Why: why})
+		}
+	}
+	return out
+}
+
+// why a threshold is broken.
+func (t Threshold) why() string {
+	if t.Value == none {
+		return fmt.Sprintf("%s: there was nothing to measure, the limit is %s", t.Name, t.Limit)
+	}
+	return fmt.Sprintf("%s is %s, the limit is %s", t.Name, t.Value, t.Limit)
+}
+
+// Suites are the run as test results: its thresholds, the guarantees, and the run itself.
+func (r Result) Suites() []report.Suite {
+	name := firstOf(r.Plan.Name, "load")
+	run := report.Case{Name: "the run counts", Seconds: r.Seconds, Status: judge.Pass}
+	if r.Verdict == Invalid {
+		run.Status, run.Why = judge.Invalid, strings.Join(r.Reasons, "; ")
+	}
+	if r.Breaches > 0 {
+		run.Status, run.Why = judge.Fail, r.FirstBreach
+	}
+	s := report.Suite{Name: name, Status: judge.Status(r.Verdict), Started: r.Started, Seconds: r.Seconds, Cases: []report.Case{run}}
+	for _, t := range r.Thresholds {
+		c := report.Case{Name: "threshold " + t.Name + " " + t.Limit, Status: judge.Pass, Why: t.Value}
+		if !t.OK {
+			c.Status, c.Why = judge.Fail, t.why()
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	out := []report.Suite{s}
+	switch g := r.Guarantees; {
+	case g != nil && g.NotJudged != "":
+		out = append(out, report.Suite{Name: "guarantees", Status: judge.Skipped, Started: r.Started,
+			Cases: []report.Case{{Name: "guarantees", Status: judge.Skipped, Why: g.NotJudged}}})
+	case g != nil:
+		out = append(out, report.Ledger(g.Rows, r.Started))
+	}
+	return out
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// WriteSummary writes the job summary, GitHub-flavoured Markdown: the failures first.
+func (r Result) WriteSummary(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## doorlab load: %s %s\n\n%s\n", r.Plan.Name, r.Verdict, r.Sentence())
+	report.SummarizeFailures(&b, r.Failures())
+	b.WriteString("\n| outcome | count | p50 | p90 | p99 | max |\n|---|--:|--:|--:|--:|--:|\n")
+	for _, o := range r.Outcomes {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", o.Name, grouped(float64(o.Count)), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P99), ms(o.Scheduled.Max))
+	}
+	if len(r.Thresholds) > 0 {
+		b.WriteString("\n| threshold | limit | measured | |\n|---|--:|--:|---|\n")
+	}
+	for _, t := range r.Thresholds {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Name, t.Limit, t.Value, t.verdict())
+	}
+	if len(r.Phases) > 0 {
+		b.WriteString("\n| phase | whose | p50 | p99 |\n|---|---|--:|--:|\n")
+	}
+	for _, p := range r.Phases {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.Name, p.Who, ms(p.P50), ms(p.P99))
+	}
+	if len(r.Search) > 0 {
+		b.WriteString("\n| rate | p50 | p99 | |\n|--:|--:|--:|---|\n")
+	}
+	for _, s := range r.Search {
+		fmt.Fprintf(&b, "| %s/s | %s | %s | %s |\n", grouped(s.Rate), ms(s.P50), ms(s.P99), s.Verdict)
+	}
+	if g := r.Guarantees; g != nil && g.NotJudged == "" {
+		report.SummarizeLedger(&b, g.Rows)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t Threshold) verdict() string {
+	if t.OK {
+		return "ok"
+	}
+	return "BROKEN"
+}
+
+// Sentence is what the run came to, for people.
+func (r Result) Sentence() string {
+	all := r.outcome(everything)
+	out := fmt.Sprintf("Sent %s of %s requests at %s per second: half were answered within %s, 99 %% within %s, all within %s.", grouped(float64(r.Sent)), grouped(float64(r.Planned)),
+		grouped(round(r.SentRate, 1)), ms(all.Scheduled.P50), ms(all.Scheduled.P99), ms(all.Scheduled.Max))
+	if r.Highest > 0 {
+		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are of that step. ", grouped(r.Highest)) + out
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package loadtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/doorlab/doorlab/internal/browser"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// ways are the events of commands that take each phase's own time, in ms.
+func waysOf(n int) (events []history.Event) {
+	add := func(kind string, i int, at int64, more history.Event) {
+		more.Kind, more.WallNs = kind, at*1e6
+		if kind != history.Attempt {
+			more.CommandID = fmt.Sprintf("cmd_%d", i)
+		}
+		events = append(events, more)
+	}
+	for i := range n {
+		at, request := int64(1000+i*100), fmt.Sprintf("r%d", i)
+		add(history.Attempt, i, at, history.Event{Request: request})
+		add(history.Intent, i, at+2, history.Event{})
+		add(history.Publish, i, at+3, history.Event{})
+		add(history.Actuation, i, at+50, history.Event{})
+		add(history.Received, i, at+55, history.Event{})
+		add(history.Answer, i, at+56, history.Event{Request: request, Status: 200, Outcome: vocab.Reported})
+		add(history.Answer, i, at+90, history.Event{Request: request + "again", Status: 200, Replayed: true})
+	}
+	events = append(events, history.Event{Kind: history.Intent, CommandID: "cmd_lost", WallNs: 5})
+	return events
+}
+
+// TestPhases: each phase has its own time, and a command without the whole way has none.
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	got := phases(waysOf(10))
+	var medians []int
+	for _, p := range got {
+		if p.N != 10 {
+			t.Errorf("%s counts %d commands, want 10", p.Name, p.N)
+		}
+		medians = append(medians, int(p.P50+.5))
+	}
+	if want := "[2 1 47 5 1]"; fmt.Sprint(medians) != want {
+		t.Errorf("got medians %v ms, want %s", medians, want)
+	}
+	if got := phases(waysOf(0)); got != nil {
+		t.Errorf("without a whole command: got %+v, want nothing", got)
+	}
+}
+
+// pages are results of each kind, with the longest that can stand in them.
+func pages(t *testing.T) map[string]Result {
+	out := map[string]Result{}
+	synctest.Test(t, func(t *testing.T) {
+		fail := goldenRun(t, "", "")
+		fail.Phases = phases(waysOf(20))
+		fail.Plan.Description = strings.Repeat("a_description_without_a_blank", 20)
+		fail.Guarantees = &Guarantees{Rows: judge.Ledger([]judge.Verdict{{Clause: "CMD-1", Status: judge.Fail, Checked: 3, Number: "1 bad of 3: cmd_1 actuated 2 times",
+			FirstBad: &judge.Bad{Why: "cmd_1 actuated 2 times", Event: waysOf(1)[3], Timeline: waysOf(1)}}}, nil, judge.Basis{})}
+		fail.Reasons = append(fail.Reasons, strings.Repeat("https://host.example/a_path_without_a_blank", 20))
+		out["fail"] = fail
+		target, o := bubble(newFake())
+		pass, err := Run(t.Context(), target, mustParse(t, "rate: 20\nduration: 2s"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass.Search = []Step{{Rate: 100, Verdict: Pass, P50: 20, P99: 60}, {Rate: 400, Verdict: Fail, P50: 300, P99: 900, Reasons: []string{"p99_reported is 900ms"}}, {Rate: 200, Verdict: Pass, P50: 30, P99: 90}}
+		pass.Highest = 200
+		out["pass"] = pass
+		invalid := pass
+		invalid.Verdict, invalid.Reasons, invalid.Search, invalid.Highest = Invalid, []string{"the generator lagged"}, nil, 0
+		out["invalid"] = invalid
+	})
+	return out
+}
+
+// TestPageInBrowser: the page opens from disk, loads nothing, fits every screen, and
+// starts with what failed; a search has its curve, commands have their phases.
+func TestPageInBrowser(t *testing.T) {
+	t.Parallel()
+	results := pages(t)
+	b := browser.Start(t)
+	for name, res := range results {
+		file := filepath.Join(t.TempDir(), name+".html")
+		if err := os.WriteFile(file, []byte(res.HTML()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for look, l := range map[string]browser.Look{"phone": {Width: 390, Height: 844, Mobile: true}, "desk": {Width: 1280, Height: 800, Dark: true}} {
+			p := b.Page(l)
+			p.Open("file://" + file)
+			var wide, failures, top float64
+			if p.Eval(`document.documentElement.scrollWidth`, &wide); wide > float64(l.Width) {
+				t.Errorf("%s, %s: the page is %.0f px wide, want at most %d", name, look, wide, l.Width)
+			}
+			if p.Eval(`document.querySelectorAll(".failure").length`, &failures); int(failures) != len(res.Failures()) || (name == "pass") != (failures == 0) {
+				t.Errorf("%s, %s: %v failures, want %d", name, look, failures, len(res.Failures()))
+			}
+			if p.Eval(`document.querySelector(".failure")?.getBoundingClientRect().top ?? 0`, &top); top > 900 {
+				t.Errorf("%s, %s: the first failure starts %.0f px down, want at most 900", name, look, top)
+			}
+			var plots []string
+			p.Eval(`[...document.querySelectorAll("figure.plot, .fall svg")].map(e => e.id || "fall")`, &plots)
+			for part, want := range map[string]bool{"rate": true, "latency": true, "distribution": true, "capacity": name == "pass", "fall": name == "fail"} {
+				if strings.Contains(strings.Join(plots, " "), part) != want {
+					t.Errorf("%s, %s: got plots %q, want %s: %v", name, look, plots, part, want)
+				}
+			}
+			if said, asked := p.Console(), p.Requests(); len(said) > 0 || len(asked) != 1 {
+				t.Errorf("%s, %s: console %q, requests %+v, want no word and only the file", name, look, said, asked)
+			}
+			if dir := os.Getenv("DOORLAB_PICTURES"); dir != "" {
+				if err := os.WriteFile(filepath.Join(dir, "load-"+name+"-"+look+".png"), p.Picture(), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// TestFormats: every format of a failed run has the broken threshold and the broken
+// guarantee, and result.json fits its schema.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	dir, res := t.TempDir(), pages(t)["fail"]
+	if err := res.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"junit.xml":   {`<testsuite name="evening"`, "threshold p99_reported 50ms", "<failure", "CMD-1 200 only"},
+		"report.tap":  {"not ok", "threshold p99_reported 50ms", "CMD-1 200 only"},
+		"summary.md":  {"p99_reported", "BROKEN", "CMD-1 200 only", "cmd_1 actuated 2 times"},
+		"report.txt":  {"p99_reported", "BROKEN", "CMD-1", "actuated: until the relay moved"},
+		"report.html": {"p99_reported", "BROKEN", "CMD-1"},
+	} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(raw), w) {
+				t.Errorf("%s lacks %q:\n%.600s", name, w, raw)
+			}
+		}
+	}
+	raw, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("load.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("load.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(v); err != nil {
+		t.Error(err)
+	}
+	if v["schema"] = "other"; schema.Validate(v) == nil {
+		t.Error("the schema takes another version")
+	}
+}

@@ -1,0 +1,96 @@
+package loadtest
+
+import (
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Phase is a part of the way of a command, as the histories of all parts saw it.
+type Phase struct {
+	Name string `json:"name"`
+	Who  string `json:"who"` // whose time it is
+	N    int64  `json:"n"`
+	Latency
+}
+
+// The phases, in order: each ends where the next begins.
+var phaseNames = []struct{ name, who string }{
+	{"accepted: sent until the claim is on disk", "server"},
+	{"published: until it went out to the board", "server"},
+	{"actuated: until the relay moved", "line and board"},
+	{"reported: until the server had the board's report", "board and line"},
+	{"answered: until the client had the answer", "server"},
+}
+
+// way is when a command passed which point, in the machine's ns; 0 = it didn't.
+type way [6]int64
+
+// phases splits the way of every command that a board reported into its parts. A
+// repeated key is left out: it has no way of its own.
+func phases(events []history.Event) []Phase {
+	sent, ways := map[string]int64{}, map[string]*way{}
+	of := func(id string) *way {
+		if ways[id] == nil {
+			ways[id] = &way{}
+		}
+		return ways[id]
+	}
+	first := func(at *int64, ns int64) {
+		if *at == 0 {
+			*at = ns
+		}
+	}
+	for i := range events {
+		switch e := &events[i]; {
+		case e.Kind == history.Attempt:
+			sent[e.Request] = e.WallNs
+		case e.CommandID == "":
+		case e.Kind == history.Intent:
+			first(&of(e.CommandID)[1], e.WallNs)
+		case e.Kind == history.Publish:
+			first(&of(e.CommandID)[2], e.WallNs)
+		case e.Kind == history.Actuation:
+			first(&of(e.CommandID)[3], e.WallNs)
+		case e.Kind == history.Received:
+			first(&of(e.CommandID)[4], e.WallNs)
+		case e.Kind == history.Answer && !e.Replayed && e.Status == 200:
+			w := of(e.CommandID)
+			first(&w[0], sent[e.Request])
+			first(&w[5], e.WallNs)
+		}
+	}
+	hists := make([]*hdrhistogram.Histogram, len(phaseNames))
+	for i := range hists {
+		hists[i] = newHistogram()
+	}
+	for _, w := range ways {
+		if !w.whole() {
+			continue
+		}
+		for i := range hists {
+			record(hists[i], time.Duration(w[i+1]-w[i]))
+		}
+	}
+	if hists[0].TotalCount() == 0 {
+		return nil
+	}
+	var out []Phase
+	for i, p := range phaseNames {
+		out = append(out, Phase{Name: p.name, Who: p.who, N: hists[i].TotalCount(), Latency: summarize(hists[i])})
+	}
+	return out
+}
+
+// whole: every point was passed, in order. Another machine's clock, or a joined repeat,
+// makes one that isn't.
+func (w *way) whole() bool {
+	for i := range w {
+		if w[i] == 0 || i > 0 && w[i] < w[i-1] {
+			return false
+		}
+	}
+	return true
+}
