@@ -83,7 +83,12 @@ func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 			t.Errorf("%s: %v, want ErrTruncated", name, err)
 		}
 	}
-	if got, err := Read(strings.NewReader(whole)); err != nil || len(got) != 3 {
+	for name, more := range map[string]string{"an event": lines[0], "half a line": "{", "another end": lines[3]} {
+		if _, err := Read(strings.NewReader(whole + "\n" + more)); err == nil || !strings.Contains(err.Error(), "more follows") {
+			t.Errorf("%s after the end: got %v, want an error that more follows", name, err)
+		}
+	}
+	if got, err := Read(strings.NewReader(whole + "\n")); err != nil || len(got) != 3 {
 		t.Errorf("%d events, %v, want 3", len(got), err)
 	}
 	b.Reset()

@@ -141,7 +141,10 @@ func Decode(r io.Reader, each func(*Event)) (Summary, error) {
 				return have, fmt.Errorf("history: line %d: event without a kind", n)
 			case e.Kind == kindEnd:
 				have.SHA256 = hex.EncodeToString(sum.Sum(nil))
-				return have, have.matches(line)
+				if err := have.matches(line); err != nil {
+					return have, err
+				}
+				return have, onlySpace(br, n)
 			}
 			have.Count++
 			sum.Write(raw)
@@ -149,6 +152,23 @@ func Decode(r io.Reader, each func(*Event)) (Summary, error) {
 		}
 		if cut {
 			return have, fmt.Errorf("%w: no closing line after %d events", ErrTruncated, have.Count)
+		}
+	}
+}
+
+// onlySpace refuses what somebody put after the closing line, line n, which
+// neither its count nor its sum covers.
+func onlySpace(r io.Reader, n int) error {
+	part := make([]byte, 4<<10)
+	for {
+		k, err := r.Read(part)
+		switch {
+		case len(bytes.TrimSpace(part[:k])) > 0:
+			return fmt.Errorf("history: line %d is its closing line, but more follows", n)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("history: after line %d: %w", n, err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func callerID(req *msg.Request) string {
 	if len(asserted) > 0 || from == nil || strings.EqualFold(from.Address.User, "anonymous") || strings.EqualFold(from.Address.Host, "anonymous.invalid") {
 		return ""
 	}
-	return from.Address.User
+	return userOf(from.Address.String())
 }
 
 // addresses are the URIs of a header value: a list of name-addr or addr-spec

@@ -120,6 +120,8 @@ func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
 		{"bracket in a display name", "<sip:a@b>", `P-Asserted-Identity: "a <sip:01011112222@x>" ` + carrier + "\r\n", "01099990000"},
 		{"PAI beats From", "<sip:01011112222@carrier>", "P-Asserted-Identity: " + carrier + "\r\n", "01099990000"},
 		{"tel", "<sip:a@b>", "P-Asserted-Identity: <tel:+82-10-9999-0000>\r\n", "01099990000"},
+		{"tel in From", "<tel:+82-10-1111-2222>", "", "01011112222"},
+		{"tel of somewhere else in From", "<tel:01011112222;phone-context=+86>", "", ""},
 		{"foreign landline", "<sip:+861011112222@carrier>", "", "+861011112222"},
 		{"foreign", "<sip:a@b>", "P-Asserted-Identity: <tel:+44-10-1111-2222>\r\n", "+441011112222"},
 		{"parameters are no number", "<sip:a@b>", "P-Asserted-Identity: foo;bar tel:+82-10-1111-2222\r\n", ""},

@@ -168,7 +168,7 @@ func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
 		s.respond(req, tx, 503, "Service Unavailable")
 		return
 	}
-	to := s.national(req.Recipient.User)
+	to := s.national(userOf(req.Recipient.String()))
 	from := s.national(callerID(req))
 	if from == "" {
 		s.respond(req, tx, 433, "Anonymity Disallowed")
