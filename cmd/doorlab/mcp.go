@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+)
+
+// The tools are this program's own commands: what a model reads is what a person
+// would, and nothing can be done here that the command line can't do.
+
+func mcpCommand(e *env) *cobra.Command {
+	f := &labFlags{}
+	c := &cobra.Command{
+		Use: "mcp", Short: "Offer doorlab to language models over the Model Context Protocol (stdin and stdout)", Args: noArgs,
+		Example: `  doorlab mcp                                    # lint and run scenarios, explain verdicts
+  doorlab mcp --control http://127.0.0.1:8081    # also faults, boards and journals of a running laboratory`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			if _, err := f.client(); err != nil {
+				return err
+			}
+			dir, err := os.MkdirTemp("", "doorlab-mcp-*")
+			if err != nil {
+				return failf("%s", reason(err))
+			}
+			defer func() { _ = os.RemoveAll(dir) }()
+			server := mcpServer(&toolbox{f: f, dir: dir})
+			err = server.Run(c.Context(), &mcp.IOTransport{Reader: stdin{e}, Writer: stdout{e}})
+			if err != nil && c.Context().Err() == nil {
+				return failf("mcp: %s", err)
+			}
+			return nil
+		},
+	}
+	f.add(c)
+	return c
+}
+
+type stdin struct{ *env }
+
+func (s stdin) Read(b []byte) (int, error) { return s.in.Read(b) }
+func (stdin) Close() error                 { return nil }
+
+type stdout struct{ *env }
+
+func (s stdout) Write(b []byte) (int, error) { return s.out.Write(b) }
+func (stdout) Close() error                  { return nil }
+
+// toolbox runs commands for a model.
+type toolbox struct {
+	f    *labFlags
+	dir  string // of its scenarios and runs, removed at the end
+	runs int
+}
+
+// command runs a command line and returns what it printed. A usage error or an
+// unreachable server is an error of the tool; a failed expectation is a result.
+func (b *toolbox) command(ctx context.Context, args ...string) (*mcp.CallToolResult, any, error) {
+	var out, errs bytes.Buffer
+	code := Run(ctx, args, &env{in: strings.NewReader(""), out: &out, err: &errs, getenv: func(string) string { return "" }})
+	text := strings.TrimSpace(out.String() + "\n" + errs.String())
+	if code != OK {
+		text += "\nexit code " + strconv.Itoa(code)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
+		IsError: code == Failure || code == Usage || code == Unreachable || code == Interrupted}, nil, nil
+}
+
+// lab runs a command over the control API; args begin with the two words of the command.
+func (b *toolbox) lab(ctx context.Context, args ...string) (*mcp.CallToolResult, any, error) {
+	var where []string
+	for flag, value := range map[string]string{"control": b.f.control, "control-token": b.f.token, "control-token-file": b.f.tokenFile, "ca": b.f.trust.ca} {
+		if value != "" {
+			where = append(where, "--"+flag, value)
+		}
+	}
+	return b.command(ctx, slices.Insert(args, 2, where...)...)
+}
+
+// file keeps a scenario for a command to read.
+func (b *toolbox) file(text string) (string, error) {
+	path := filepath.Join(b.dir, "scenario.yaml")
+	return path, os.WriteFile(path, []byte(text), 0o600)
+}
+
+type (
+	scenarioIn struct {
+		Scenario string `json:"scenario" jsonschema:"the scenario file as YAML text"`
+	}
+	runIn struct {
+		Scenario string `json:"scenario,omitempty" jsonschema:"the scenario file as YAML text"`
+		Name     string `json:"name,omitempty" jsonschema:"a built-in scenario instead; doorlab check list names them"`
+		Boards   int    `json:"boards,omitempty" jsonschema:"simulated boards, 20 by default"`
+	}
+	explainIn struct {
+		Run string `json:"run,omitempty" jsonschema:"a run directory of doorlab check; the last run of this session by default"`
+	}
+	faultIn struct {
+		Fault  string   `json:"fault" jsonschema:"a fault; the tool faults explains them"`
+		Boards []string `json:"boards,omitempty" jsonschema:"board ids"`
+		Place  string   `json:"place,omitempty" jsonschema:"every board of this place, by id or name, instead of boards"`
+		Share  float64  `json:"share,omitempty" jsonschema:"this share of all boards instead of boards, 0.1 for a tenth"`
+		For    string   `json:"for,omitempty" jsonschema:"how long, in domain time, such as 10m"`
+		Params []string `json:"params,omitempty" jsonschema:"parameters, name=value"`
+	}
+	placeIn struct {
+		Place string `json:"place,omitempty" jsonschema:"a place, by id or name"`
+	}
+	boardIn struct {
+		Board string `json:"board" jsonschema:"a board id; the tool boards lists them"`
+	}
+	none struct{}
+)
+
+// mcpServer offers the tools.
+func mcpServer(b *toolbox) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "doorlab", Version: Version()}, &mcp.ServerOptions{
+		Instructions: "doorlab simulates unattended-store access control and judges its guarantees. Write a scenario, lint it, run it, explain its verdict. " +
+			"faults_add, boards and journal need a running laboratory (doorlab up).",
+	})
+	reads := &mcp.ToolAnnotations{ReadOnlyHint: true}
+	add(s, "lint", "Look for mistakes in a scenario without running it", reads, func(ctx context.Context, in scenarioIn) (*mcp.CallToolResult, any, error) {
+		path, err := b.file(in.Scenario)
+		if err != nil {
+			return nil, nil, err
+		}
+		return b.command(ctx, "check", "lint", path)
+	})
+	add(s, "run", "Run a scenario in a world of its own and judge every guarantee that it touches", nil, b.run)
+	add(s, "explain", "Explain the verdict of a run: failures first, with step, expectation and what came instead", reads, b.explain)
+	add(s, "schema", "The JSON Schema of scenario files", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
+		return b.command(ctx, "schema")
+	})
+	add(s, "faults", "Explain the faults that boards can have", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
+		return b.command(ctx, "fault", "names")
+	})
+	add(s, "faults_armed", "List the faults in force in the running laboratory", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
+		return b.lab(ctx, "fault", "list")
+	})
+	add(s, "faults_add", "Arm a fault on simulated boards of the running laboratory", nil, b.addFault)
+	add(s, "faults_reset", "Remove every fault of the running laboratory", nil, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
+		return b.lab(ctx, "fault", "reset")
+	})
+	add(s, "boards", "List boards of the running laboratory with phase, outage age and revisions", reads, func(ctx context.Context, in placeIn) (*mcp.CallToolResult, any, error) {
+		return b.lab(ctx, "board", "list", "--limit", "500", "--place", in.Place)
+	})
+	add(s, "journal", "Show what a board's relays did, oldest first: the ground truth", reads, func(ctx context.Context, in boardIn) (*mcp.CallToolResult, any, error) {
+		return b.lab(ctx, "board", "journal", "--", in.Board)
+	})
+	return s
+}
+
+func add[In any](s *mcp.Server, name, does string, hints *mcp.ToolAnnotations, do func(context.Context, In) (*mcp.CallToolResult, any, error)) {
+	mcp.AddTool(s, &mcp.Tool{Name: name, Description: does, Annotations: hints},
+		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+			return do(ctx, in)
+		})
+}
+
+func (b *toolbox) run(ctx context.Context, in runIn) (*mcp.CallToolResult, any, error) {
+	what := in.Name
+	if (in.Name == "") == (in.Scenario == "") {
+		return nil, nil, usagef("give exactly one of scenario and name")
+	}
+	if in.Scenario != "" {
+		var err error
+		if what, err = b.file(in.Scenario); err != nil {
+			return nil, nil, err
+		}
+	}
+	if in.Boards == 0 {
+		in.Boards = 20
+	}
+	b.runs++
+	return b.command(ctx, "check", "--boards", strconv.Itoa(in.Boards), "--out", b.last(), "--", what)
+}
+
+// last is the directory of the last run.
+func (b *toolbox) last() string { return filepath.Join(b.dir, "run-"+strconv.Itoa(b.runs)) }
+
+func (b *toolbox) explain(ctx context.Context, in explainIn) (*mcp.CallToolResult, any, error) {
+	if in.Run == "" && b.runs == 0 {
+		return nil, nil, usagef("nothing was run in this session; give the run directory of a doorlab check")
+	}
+	if in.Run == "" {
+		in.Run = b.last()
+	}
+	judged, _, err := b.command(ctx, "judge", "--", in.Run)
+	if err != nil || judged.IsError {
+		return judged, nil, err
+	}
+	summary, err := os.ReadFile(filepath.Join(in.Run, "summary.md"))
+	if err != nil {
+		return nil, nil, err
+	}
+	judged.Content = append([]mcp.Content{&mcp.TextContent{Text: string(summary)}}, judged.Content...)
+	return judged, nil, nil
+}
+
+func (b *toolbox) addFault(ctx context.Context, in faultIn) (*mcp.CallToolResult, any, error) {
+	args := []string{"fault", "add"}
+	for _, id := range in.Boards {
+		args = append(args, "--board", id)
+	}
+	for _, p := range in.Params {
+		args = append(args, "--param", p)
+	}
+	if in.Place != "" {
+		args = append(args, "--place", in.Place)
+	}
+	if in.Share != 0 {
+		args = append(args, "--share", strconv.FormatFloat(in.Share, 'g', -1, 64))
+	}
+	if in.For != "" {
+		args = append(args, "--for", in.For)
+	}
+	if strings.HasPrefix(in.Fault, "-") {
+		return nil, nil, usagef("%q is not a fault", in.Fault)
+	}
+	return b.lab(ctx, append(args, in.Fault)...)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// speaking connects the SDK's client to a server of ours, in memory.
+func speaking(t *testing.T, b *toolbox) *mcp.ClientSession {
+	t.Helper()
+	here, there := mcp.NewInMemoryTransports()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- mcpServer(b).Run(ctx, there) }()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	s, err := client.Connect(ctx, here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(); stop(); <-ended })
+	return s
+}
+
+// ask calls a tool and returns its text.
+func ask(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any, wantError bool) string {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	var all []string
+	for _, c := range r.Content {
+		if text, ok := c.(*mcp.TextContent); ok {
+			all = append(all, text.Text)
+		}
+	}
+	out := strings.Join(all, "\n")
+	if r.IsError != wantError {
+		t.Errorf("%s %v: error is %v, want %v:\n%s", tool, args, r.IsError, wantError, out)
+	}
+	return out
+}
+
+const good = `name: a permit opens
+setup:
+  - cohort: {name: store, boards: 1}
+  - permit: {person: ann, place: store}
+  - synced: {of: store}
+steps:
+  - name: ann gets in
+    present: {person: ann, door: store, result: opened}
+`
+
+// TestMCPScenarios: a model lints, runs and has a verdict explained.
+func TestMCPScenarios(t *testing.T) {
+	t.Parallel()
+	s := speaking(t, &toolbox{f: &labFlags{}, dir: t.TempDir()})
+	contains(t, ask(t, s, "schema", nil, false), "doorlab scenario")
+	contains(t, ask(t, s, "faults", nil, false), "halfopen")
+	contains(t, ask(t, s, "explain", nil, true), "nothing was run in this session")
+	contains(t, ask(t, s, "explain", map[string]any{"run": t.TempDir()}, true), "run directory")
+	ask(t, s, "lint", map[string]any{"scenario": good}, false)
+	wrong := ask(t, s, "lint", map[string]any{"scenario": strings.Replace(good, "steps", "stpes", 1)}, false)
+	contains(t, wrong, `did you mean "steps"`)
+	contains(t, wrong, "exit code 3")
+	contains(t, ask(t, s, "run", map[string]any{"scenario": good, "name": "outage_36h"}, true), "exactly one of")
+	contains(t, ask(t, s, "run", map[string]any{"scenario": good, "boards": 1}, false), "PASS")
+	bad := ask(t, s, "run", map[string]any{"scenario": strings.Replace(good, "opened", "denied", 1), "boards": 1}, false)
+	contains(t, bad, "exit code 4")
+	says := ask(t, s, "explain", nil, false)
+	contains(t, says, "ann gets in")
+	contains(t, says, "FAIL")
+}
+
+// TestMCPLaboratory: faults, boards and journals of a running laboratory.
+func TestMCPLaboratory(t *testing.T) {
+	t.Parallel()
+	tb, w, run := byHand(t)
+	f := &labFlags{}
+	f.control, f.token = tb.Ready.Control, tb.Ready.ControlToken
+	s := speaking(t, &toolbox{f: f, dir: t.TempDir()})
+	board := w.Places[1].Boards[0]
+	contains(t, ask(t, s, "boards", map[string]any{"place": w.Places[1].Name}, false), board.ID)
+	contains(t, ask(t, s, "faults_add", map[string]any{"fault": "refuse", "boards": []string{board.ID}, "for": "10m", "params": []string{"code=jammed"}}, false), "flt_")
+	contains(t, ask(t, s, "faults_armed", nil, false), "refuse")
+	contains(t, ask(t, s, "faults_add", map[string]any{"fault": "refus", "share": 0.5}, true), `did you mean "refuse"`)
+	contains(t, ask(t, s, "faults_add", map[string]any{"fault": "--json"}, true), "is not a fault")
+	contains(t, ask(t, s, "faults_reset", nil, false), "1 removed")
+	run(OK, "person", "present", board.Doors[0].ID, "01012345678")
+	contains(t, ask(t, s, "journal", map[string]any{"board": board.ID}, false), "deny")
+	contains(t, ask(t, s, "journal", map[string]any{"board": "--help"}, true), "no simulated board")
+
+	nobody := speaking(t, &toolbox{f: &labFlags{keysFlags: keysFlags{control: "http://127.0.0.1:1"}}, dir: t.TempDir()})
+	contains(t, ask(t, nobody, "faults_armed", nil, true), "is the server running there?")
+	tools, err := nobody.ListTools(t.Context(), nil)
+	if err != nil || len(tools.Tools) != 10 {
+		t.Errorf("tools: %v, %d of them, want 10", err, len(tools.Tools))
+	}
+	for _, tool := range tools.Tools {
+		if changes := tool.Name == "run" || tool.Name == "faults_add" || tool.Name == "faults_reset"; changes == (tool.Annotations != nil && tool.Annotations.ReadOnlyHint) {
+			t.Errorf("%s: read-only is %v, want %v", tool.Name, !changes, !changes)
+		}
+	}
+}
+
+// TestMCPOverPipes: the command speaks on stdin and stdout, and nothing else is written there.
+func TestMCPOverPipes(t *testing.T) {
+	t.Parallel()
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
+	var out, errs strings.Builder
+	code := Run(t.Context(), []string{"mcp"}, &env{in: strings.NewReader(hello), out: &out, err: &errs, getenv: func(string) string { return "" }})
+	if code != OK || errs.String() != "" || !strings.HasPrefix(out.String(), `{"jsonrpc":"2.0","id":1,"result":`) || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("exit code %d, stderr %q, want one answer on stdout, got %q", code, errs.String(), out.String())
+	}
+}
