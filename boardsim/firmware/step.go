@@ -20,6 +20,9 @@ type machine struct {
 // done, in order. Deadlines that fell due before the event come first.
 func Step(s State, ev Event) (State, []Effect) {
 	m := machine{State: s, ev: ev, before: s.Doors, driven: s.Doors}
+	if ev.Kind == Command {
+		m.out = make([]Effect, 0, 3) // an entry, the flash, a report
+	}
 	m.advance()
 	skip := -1 // the door whose standing goes up in a report
 	switch ev.Kind {

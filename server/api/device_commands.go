@@ -53,6 +53,9 @@ func renderCommand(r command.Result) (int, []byte) { return render(r, false) }
 func renderLegacy(r command.Result) (int, []byte) { return render(r, true) }
 
 func render(r command.Result, legacy bool) (int, []byte) {
+	if r.Outcome == vocab.NoResponse {
+		return silence(r, legacy)
+	}
 	e := r.Failure(fail.DeviceOffline)
 	if e == nil {
 		return 200, appendCommanded(make([]byte, 0, 512), &gen.CommandResult{CommandID: r.CommandID, DeviceID: r.DoorID, Capability: "door",

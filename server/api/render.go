@@ -1,10 +1,14 @@
 package api
 
 import (
+	"strings"
+	"sync"
 	"time"
 
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
+	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // appendCommanded writes what encode makes of a success, byte for byte: every door
@@ -34,6 +38,36 @@ func appendCommanded(b []byte, d *gen.CommandResult) []byte {
 		}
 	}
 	return append(b, "}}"...)
+}
+
+// silence is the 504 of a command. Every command keeps one until its outcome is
+// there, and they differ by its id only, so the text around that is made once.
+func silence(r command.Result, legacy bool) (int, []byte) {
+	kind := silenceKind{legacy, r.TimeoutMs}
+	v, ok := silences.Load(kind)
+	if !ok {
+		const where = "<the command's id>" // as no id is
+		like := r
+		like.CommandID = where
+		e := like.Failure(fail.DeviceOffline)
+		before, after, _ := strings.Cut(string(encode(failureOf(e, legacy))), `"`+where+`"`)
+		v, _ = silences.LoadOrStore(kind, around{e.Status(), before, after})
+	}
+	a := v.(around)
+	return a.status, append(appendText(append(make([]byte, 0, len(a.before)+len(a.after)+48), a.before...), r.CommandID), a.after...)
+}
+
+// silences are the texts by what else they depend on, which hardly varies: the server's own wait.
+var silences sync.Map
+
+type silenceKind struct {
+	legacy    bool
+	timeoutMs int64
+}
+
+type around struct {
+	status        int
+	before, after string
 }
 
 // appendText writes a string as JSON; one that is more than plain ASCII is encode's.

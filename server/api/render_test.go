@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
+	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // The answer that is written by hand is what reflection writes.
@@ -31,5 +34,21 @@ func TestCommandedAsEncoded(t *testing.T) {
 	}
 	if got := string(encode(success{true, strings.Repeat("x", 10)})); got != `{"success":true,"data":"xxxxxxxxxx"}` { // a shorter one after longer ones
 		t.Errorf("got %s, want the answer alone", got)
+	}
+}
+
+// So is the 504 that every command keeps.
+func TestSilenceAsEncoded(t *testing.T) {
+	t.Parallel()
+	for _, legacy := range []bool{false, true} {
+		for _, wait := range []int64{8000, 1} {
+			for _, id := range []string{"cmd_1", "cmd_2", `a"b`} {
+				r := command.Result{CommandID: id, DoorID: "dor_1", Command: "open", Outcome: vocab.NoResponse, TimeoutMs: wait}
+				want := encode(failureOf(r.Failure(fail.DeviceOffline), legacy))
+				if status, got := render(r, legacy); status != 504 || !bytes.Equal(got, want) {
+					t.Errorf("got %d %s, want 504 %s", status, got, want)
+				}
+			}
+		}
 	}
 }

@@ -130,10 +130,12 @@ func (t *Tx) note(placeID, op, grantID string) {
 }
 
 // noteRecord remembers a record that the write made.
-func (t *Tx) noteRecord(r record.Record) {
-	t.noted = append(t.noted, history.Event{Kind: history.RecordIn, RecordID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID,
+func (t *Tx) noteRecord(r record.Record) { t.noted = append(t.noted, recordIn(&r)) }
+
+func recordIn(r *record.Record) history.Event {
+	return history.Event{Kind: history.RecordIn, RecordID: r.ID, PlaceID: r.PlaceID, DoorID: r.DoorID,
 		CommandID: r.CommandID, Result: r.Result, Reason: r.Reason, GrantID: r.GrantID, Method: string(r.Method),
-		BoardID: r.BoardID, RecordSeq: r.BoardSeq, Actor: r.Actor, Text: r.ActorLabel})
+		BoardID: r.BoardID, RecordSeq: r.BoardSeq, Actor: r.Actor, Text: r.ActorLabel}
 }
 
 // stamp completes the write's notes about a revision it raised; one without a

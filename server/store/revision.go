@@ -14,6 +14,9 @@ func (s *Store) announce(b *batch) {
 	fs, tell := s.onRevision, s.history
 	s.mu.Unlock()
 	if tell != nil {
+		for i := range b.settled {
+			b.events = append(b.events, recordIn(&b.settled[i].Record))
+		}
 		s.tell(tell, b.events)
 	}
 	for _, r := range b.raised {

@@ -9,7 +9,10 @@ import (
 // settled gathers the records of the commands that a batch settles: they go in
 // together, a statement for many, before anything else of the batch can look for
 // them and at the latest before the commit.
-type settled struct{ rows []settledRow }
+type settled struct {
+	rows    []settledRow
+	written int // of rows
+}
 
 type settledRow struct {
 	record.Record
@@ -33,11 +36,11 @@ var settledInserts = []struct {
 
 // flush writes what was gathered. An error is the whole batch's.
 func (s *settled) flush(t *Tx) error {
-	if s == nil || len(s.rows) == 0 {
+	if s == nil || s.written == len(s.rows) {
 		return nil
 	}
-	rows := s.rows
-	s.rows = nil
+	rows := s.rows[s.written:]
+	s.written = len(s.rows)
 	args := make([]any, 0, settledInserts[0].rows*recordColumns)
 	for len(rows) > 0 {
 		for _, in := range settledInserts {
@@ -80,7 +83,6 @@ type settling struct{ *Tx }
 // InsertRecord implements record.Tx.
 func (t settling) InsertRecord(r record.Record) (fresh bool, err error) {
 	t.settled.rows = append(t.settled.rows, settledRow{Record: r})
-	t.noteRecord(r)
 	return true, nil
 }
 

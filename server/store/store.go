@@ -238,9 +238,12 @@ func (s *Store) closeDBs() error {
 // wrap turns an error of SQLite itself into ErrUnavailable, a missing row into
 // ErrNotFound, and leaves everything else alone.
 func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
 	var se sqlite3.Error
 	switch {
-	case err == nil, errors.Is(err, ErrUnavailable):
+	case errors.Is(err, ErrUnavailable):
 		return err
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound

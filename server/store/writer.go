@@ -238,7 +238,8 @@ func (s *Store) commit(batch []*job) {
 type batch struct {
 	raised  []revision
 	events  []history.Event
-	running int // commands claimed, less those settled
+	settled []settledRow // records that have no event yet: most commits tell nobody
+	running int          // commands claimed, less those settled
 }
 
 func (s *Store) run(jobs []*job) (_ *batch, err error) {
@@ -270,6 +271,7 @@ func (s *Store) run(jobs []*job) (_ *batch, err error) {
 	if err := records.flush(s.tx(tx, q, now)); err != nil {
 		return nil, err
 	}
+	b.settled = records.rows
 	if err := s.addContent(s.tx(tx, q, now), &b); err != nil {
 		return nil, err
 	}
