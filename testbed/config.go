@@ -35,6 +35,8 @@ type Config struct {
 	TLS          certs.Files              // of the public API, and of a control API off loopback; zero = none
 	MQTTTLS      certs.Files              // of the broker; zero = none
 	Control      string                   // "" = no control API
+	Metrics      string                   // address of /metrics, for a server without a control API; "" = none
+	Debug        string                   // address of profiles, on loopback; "" = none
 	ControlToken string                   // "" = derived from the data directory's secret
 	LinkURL      string                   // public address: base of entry links, and in the OpenAPI documents; "" = the HTTP address, and relative documents
 	SIP          string                   // address of phone entry over SIP; "" = none
@@ -63,7 +65,9 @@ type Ready struct {
 	MQTT         string `json:"mqtt"`
 	Control      string `json:"control,omitempty"`
 	ControlToken string `json:"controlToken,omitempty"`
-	SIP          string `json:"sip,omitempty"` // host:port, UDP and TCP; only when asked for
+	Metrics      string `json:"metrics,omitempty"` // its page; only when asked for
+	Debug        string `json:"debug,omitempty"`   // page of profiles; only when asked for
+	SIP          string `json:"sip,omitempty"`     // host:port, UDP and TCP; only when asked for
 	// RepeatableSecrets: live places' keys and board passwords can be computed from the seed.
 	RepeatableSecrets bool         `json:"repeatableSecrets,omitempty"`
 	Places            []ReadyPlace `json:"places"`

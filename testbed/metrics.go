@@ -25,6 +25,14 @@ func ofProcess() prometheus.Gatherer {
 	return r
 }
 
+// metricsPage is everything that this process counts.
+func (t *Testbed) metricsPage() http.Handler {
+	process, fleet := ofProcess(), t.fleet.Metrics()
+	return t.now(func(l *life) http.Handler {
+		return metricsPage(process, t.caps.metrics(), t.certs.metrics(), l.server.Metrics(), fleet)
+	})
+}
+
 // metricsPage shows several sources on one page.
 func metricsPage(sources ...prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(prometheus.Gatherers(sources), promhttp.HandlerOpts{})

@@ -42,6 +42,7 @@ type Testbed struct {
 	public *http.Server
 	ctl    *http.Server
 	caps   caps
+	beside beside
 	inbox  *inbox.Recorder
 	certs  shown
 	close  []func() error // in this order
@@ -71,6 +72,9 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	}
 	public, mqtt, ctl, err := t.listenAll(c) // before anything is written
 	if err != nil {
+		return nil, err
+	}
+	if err := t.listenBeside(c); err != nil {
 		return nil, err
 	}
 	if err := t.prepare(c); err != nil {
@@ -108,6 +112,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 			return nil, err
 		}
 	}
+	t.serveBeside()
 	if t.Ready.Places, err = t.places(); err != nil {
 		return nil, err
 	}
@@ -150,10 +155,7 @@ func (t *Testbed) startControl(c Config, l net.Listener) error {
 	t.Ready.Control, t.Ready.ControlToken = t.consoleURL, token
 	t.life.Load().mountControl(t, token)
 	mux := http.NewServeMux()
-	process, fleet := ofProcess(), t.fleet.Metrics()
-	mux.Handle("/metrics", t.now(func(l *life) http.Handler {
-		return metricsPage(process, t.caps.metrics(), t.certs.metrics(), l.server.Metrics(), fleet)
-	}))
+	mux.Handle("/metrics", t.metricsPage())
 	lab, public := t.laboratory(), t.afterJump(t.now(func(l *life) http.Handler { return l.public }))
 	pages, err := t.newConsole(token, lab, public)
 	if err != nil {
@@ -233,7 +235,7 @@ func (t *Testbed) Boards() int { return t.fleet.Len() }
 // listener its time to deliver the answers. What is still open then is cut.
 func (t *Testbed) hangUp() {
 	var done sync.WaitGroup
-	for _, s := range []*http.Server{t.ctl, t.public} {
+	for _, s := range append([]*http.Server{t.ctl, t.public}, t.beside.servers...) {
 		if s == nil {
 			continue
 		}

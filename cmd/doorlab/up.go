@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/loopback"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -27,6 +29,7 @@ type serverFlags struct {
 	secretFile                                                                                   string
 	init                                                                                         bool
 	boards                                                                                       int
+	metrics, debug                                                                               string
 	json, crashPoints, verbose                                                                   bool
 	retention                                                                                    retention
 	trustedProxies, sipPeers                                                                     []string
@@ -41,6 +44,8 @@ func (f *serverFlags) add(c *cobra.Command) {
 	s.StringVar(&f.control, "control", "127.0.0.1:8081", `address of the control API ("" turns it off)`)
 	s.StringVar(&f.controlToken, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
 	s.StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
+	s.StringVar(&f.metrics, "metrics", "", "address of /metrics, where there is no control API (default: off; the control API has the page, too)")
+	s.StringVar(&f.debug, "debug-addr", "", "loopback address of profiles (pprof) of this process (default: off)")
 	f.tls.add(c)
 	s.StringVar(&f.data, "data", "", "data directory (default: temporary, removed on exit)")
 	s.StringVar(&f.world, "world", "", "world file: places, boards, doors, keys (default: the built-in world)")
@@ -172,7 +177,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	return testbed.Config{
 		Runs:  "runs",
 		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
-		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
+		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, Metrics: f.metrics, Debug: f.debug, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
 		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, f.verbose),
 	}, cleanup, err
 }
@@ -183,6 +188,14 @@ func (f *serverFlags) check() error {
 		address("http", f.http), address("mqtt", f.mqtt), f.tls.check(f.link)}
 	if f.control != "" {
 		errs = append(errs, address("control", f.control))
+	}
+	for flag, addr := range map[string]string{"metrics": f.metrics, "debug-addr": f.debug} {
+		if addr != "" {
+			errs = append(errs, address(flag, addr))
+		}
+	}
+	if host, _, _ := net.SplitHostPort(f.debug); f.debug != "" && !loopback.Is(host) {
+		errs = append(errs, usagef("--debug-addr %s: must be on loopback, e.g. 127.0.0.1:6060: profiles show what the memory holds", f.debug))
 	}
 	if f.sip != "" {
 		errs = append(errs, address("sip", f.sip))

@@ -1,0 +1,51 @@
+package testbed
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// Without a control API the metrics have a listener of their own, with nothing else
+// on it; profiles have one on loopback.
+func TestListenersBeside(t *testing.T) {
+	t.Parallel()
+	tb, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Metrics: "127.0.0.1:0", Debug: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	get := func(url string) (int, string) {
+		t.Helper()
+		resp, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		raw, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(raw)
+	}
+	if code, page := get(tb.Ready.Metrics); code != http.StatusOK || !strings.Contains(page, "doorlab_build_info{") {
+		t.Errorf("%s answers %d without doorlab_build_info, want 200 with it:\n%.500s", tb.Ready.Metrics, code, page)
+	}
+	if code, _ := get(strings.TrimSuffix(tb.Ready.Metrics, "/metrics") + "/lab/v1/boards"); code != http.StatusNotFound {
+		t.Errorf("the control API on the listener of the metrics answers %d, want 404", code)
+	}
+	if code, page := get(tb.Ready.Debug + "goroutine?debug=1"); code != http.StatusOK || !strings.Contains(page, "goroutine profile") {
+		t.Errorf("the goroutines' profile answers %d, want 200:\n%.500s", code, page)
+	}
+	for _, path := range []string{"/metrics", "/debug/pprof/"} {
+		if code, _ := get(tb.Ready.HTTP + path); code != http.StatusNotFound {
+			t.Errorf("%s on the public listener answers %d, want 404", path, code)
+		}
+	}
+	if _, err := Start(t.Context(), Config{World: tb.cfg.World, DataDir: t.TempDir(), Debug: "0.0.0.0:0"}); err == nil || !strings.Contains(err.Error(), "--debug-addr") {
+		t.Errorf("profiles off loopback: %v, want an error that names --debug-addr", err)
+	}
+}
