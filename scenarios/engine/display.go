@@ -65,7 +65,7 @@ func (d *display) line() string {
 
 // left guesses how long the other files take, from those that were played.
 func (d *display) left(spent time.Duration) time.Duration {
-	if d.played < 3 || d.played >= d.total {
+	if d.played < max(3, d.total/10) || d.played >= d.total { // the first ones are loads, which play alone
 		return 0
 	}
 	return spent / time.Duration(d.played) * time.Duration(d.total-d.played)
