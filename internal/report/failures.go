@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,7 +120,7 @@ func breach(res Result, r judge.Row) Failure {
 			continue
 		}
 		out.File = f.Path
-		if s := playing(f.Steps, at); s != nil {
+		if s := blamed(playing(f.Steps, at), r.Clause); s != nil {
 			out.Line, out.YAML = s.Line, excerpt(f.Source, s.Line)
 		}
 		break
@@ -131,16 +132,27 @@ func during(at, from time.Time, seconds float64) bool {
 	return !at.Before(from) && !at.After(from.Add(time.Duration(seconds*float64(time.Second))))
 }
 
-// playing is the innermost step that was played at a moment, the latest of several.
-func playing(steps []*Step, at time.Time) (found *Step) {
+// playing are the innermost steps that were played at a moment: more than one where
+// some are in the background.
+func playing(steps []*Step, at time.Time) (out []*Step) {
 	for _, s := range steps {
-		if !during(at, s.Started, s.Seconds) {
-			continue
+		if inner := playing(s.Children, at); len(inner) > 0 {
+			out = append(out, inner...)
+		} else if during(at, s.Started, s.Seconds) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// blamed is the step that a breach stands with: one that is about the clause, or else
+// the latest; nil for none.
+func blamed(steps []*Step, clause string) (found *Step) {
+	for _, s := range steps {
+		if slices.Contains(s.Clauses, clause) {
+			return s
 		}
 		found = s
-		if inner := playing(s.Children, at); inner != nil {
-			found = inner
-		}
 	}
 	return found
 }

@@ -10,10 +10,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
@@ -157,5 +159,35 @@ func TestTerminal(t *testing.T) {
 	}
 	if got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored.String(), ""); got != plain.String() || colored.String() == plain.String() {
 		t.Errorf("without its colours the text differs (-plain +colored):\n%s", cmp.Diff(plain.String(), got))
+	}
+}
+
+// TestBreachStands: a breach is shown with the step that was played when it happened,
+// and of several with the one that is about the guarantee.
+func TestBreachStands(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		clause string // of the step in the background
+		from   float64
+		want   int
+	}{
+		"the one about it": {"CMD-1", 0, 4},
+		"the latest":       {"SYNC-1", 0, 6},
+		"not yet played":   {"CMD-1", 1, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from := began.Add(time.Duration(c.from * float64(time.Second)))
+			res := report.Result{Started: began, Seconds: 2, Files: []report.FileResult{{Path: "a.yaml", Status: judge.Pass, Started: began, Seconds: 2, Steps: []*report.Step{
+				{Name: "load", Line: 4, Status: judge.Pass, Clauses: []string{c.clause}, Started: from, Seconds: 1},
+				{Name: "group", Line: 5, Status: judge.Pass, Started: began, Seconds: 1, Children: []*report.Step{
+					{Name: "meanwhile", Line: 6, Status: judge.Pass, Started: began, Seconds: 1}}},
+				{Name: "later", Line: 7, Status: judge.Pass, Started: began.Add(time.Second), Seconds: 1},
+			}}}}
+			res.Settle(events())
+			if got := report.Failures(res)[0]; !strings.HasPrefix(got.Title, "CMD-1 ") || got.Line != c.want {
+				t.Errorf("got %s at %s, want CMD-1 at line %d", got.Title, got.Where(), c.want)
+			}
+		})
 	}
 }
