@@ -49,7 +49,7 @@ type journalRow struct {
 }
 
 func boardCommand(e *env) *cobra.Command {
-	return group("board", "Look at boards, take them away and bring them back", `  doorlab board list
+	return group("board", "Look at boards, detach and attach them, rotate their passwords", `  doorlab board list
   doorlab board journal brd_...                # what its relays did: the ground truth
   doorlab board detach brd_...                 # prints the credentials for a real board`,
 		boardList(e), boardShow(e), boardJournal(e), boardTail(e),

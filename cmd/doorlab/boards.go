@@ -54,7 +54,7 @@ func boardsCommand(e *env) *cobra.Command {
 	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
 	s.StringVar(&f.broker, "broker", "tcp://127.0.0.1:1883", "address of the server's MQTT broker; mqtts://host:port over TLS")
 	s.StringVar(&f.mqtt, "mqtt", "", "alias of --broker (--broker wins)")
-	s.StringVar(&f.tls.CA, "mqtt-ca", "", "authorities (PEM) of the broker's certificate, and of the server's control API (default: the machine's)")
+	s.StringVar(&f.tls.CA, "mqtt-ca", "", "CA certificates (PEM) to trust for the broker and the server's control API (default: the machine's)")
 	s.StringVar(&f.tls.Cert, "mqtt-client-cert", "", "certificate (PEM) that the boards show the broker (default: none)")
 	s.StringVar(&f.tls.Key, "mqtt-client-key", "", "key of --mqtt-client-cert (PEM)")
 	s.StringVar(&f.control, "control", "127.0.0.1:8082", `address of the fleet's control API ("" turns it off)`)

@@ -22,7 +22,7 @@ func doctorCommand(e *env) *cobra.Command {
 	var http, mqtt, control, data string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look at this machine: descriptors, ports, clock, disk, and what fleet fits", Args: noArgs,
+		Use: "doctor", Short: "Check this machine: descriptors, ports, clock, disk, and how large a fleet fits", Args: noArgs,
 		Example: `  doorlab doctor
   doorlab doctor --data /var/lib/doorlab --http 0.0.0.0:8080`,
 		RunE: func(c *cobra.Command, _ []string) error {

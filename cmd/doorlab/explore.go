@@ -51,11 +51,11 @@ The same seed draws the same sequences.`,
 	s := c.Flags()
 	s.Int64Var(&f.Seed, "seed", 1, "seed of the sequences")
 	s.DurationVar(&f.For, "for", 0, "how long to look (default: 1m, or as long as --sequences or --operations take)")
-	s.IntVar(&f.Sequences, "sequences", 0, "how many sequences to play at most (0: no limit)")
-	s.IntVar(&f.Steps, "operations", 0, "begin no sequence after so many operations (0: no limit)")
-	s.IntVar(&f.Length, "length", 24, "operations of a sequence")
-	s.IntVar(&f.Parallel, "parallel", 4, "worlds at the same time")
-	s.IntVar(&f.Most, "failures", 1, "stop after so many failures")
+	s.IntVar(&f.Sequences, "sequences", 0, "play at most this many sequences (0: no limit)")
+	s.IntVar(&f.Steps, "operations", 0, "start no sequence after this many operations (0: no limit)")
+	s.IntVar(&f.Length, "length", 24, "operations per sequence")
+	s.IntVar(&f.Parallel, "parallel", 4, "worlds to run at the same time")
+	s.IntVar(&f.Most, "failures", 1, "stop after this many failures")
 	s.StringVar(&f.out, "out", "explored", "folder for the scenario files of failures")
 	return c
 }

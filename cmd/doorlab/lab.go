@@ -151,7 +151,7 @@ func personCommand(e *env) *cobra.Command {
 			fmt.Fprintln(l.out, strings.TrimSpace(strings.Join([]string{o.Result, o.Reason, o.DoorID}, "  ")))
 		})
 	}
-	return group("person", "Play a person: call, present, push the leaf", `  doorlab person call 05012345678 01011112222   # the place's number, the caller's
+	return group("person", "Act as a person: call a place, present a phone or link, move a door leaf", `  doorlab person call 05012345678 01011112222   # the place's number, the caller's
   doorlab person present dor_... 01011112222
   doorlab person leaf dor_... open`,
 		labCommand(e, "call TO FROM", "Call a place's entry number", "  doorlab person call 05012345678 01011112222", "the number called and the caller's",

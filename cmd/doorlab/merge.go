@@ -22,7 +22,7 @@ func mergeRunsCommand(e *env) *cobra.Command {
 		Long: `Merges the run directories of the shards of one check into one report, one ledger and
 one exit code. Histories stay where they are and are judged again, shard by shard; what
 the whole suite has to show, the shards have to show together. A shard that is missing,
-INVALID, there twice or of another selection makes the result INVALID.
+INVALID, there twice or from another selection makes the result INVALID.
 
 Run directories of load are merged as by 'doorlab load merge'.`,
 		Example: `  doorlab check --shard 1/3 --out runs/a      # on three machines

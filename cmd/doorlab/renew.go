@@ -21,7 +21,7 @@ func renewCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "renew keys|boards|links...",
 		Short: "Replace all API keys, board passwords or entry links of a data directory",
-		Long: `Replaces every valid API key by one of the same place, name and scopes, every board's
+		Long: `Replaces every valid API key with one of the same place, name and scopes, every board's
 password, or every permit's entry link. It works on the data directory, whether or not a
 server is running on it; what was valid before stops working within 5 s. The new keys and
 passwords are shown only once. Partners read the new links from their permits.`,

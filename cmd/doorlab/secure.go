@@ -17,11 +17,11 @@ type listenerFiles struct{ http, mqtt certs.Files }
 
 func (f *listenerFiles) add(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.http.Cert, "tls-cert", "", "certificate chain (PEM) of the public API, and of a control API off loopback; read again when it changes (default: no TLS)")
+	s.StringVar(&f.http.Cert, "tls-cert", "", "certificate chain (PEM) of the public API, and of a control API off loopback; reloaded when it changes (default: no TLS)")
 	s.StringVar(&f.http.Key, "tls-key", "", "key of --tls-cert (PEM)")
-	s.StringVar(&f.mqtt.Cert, "mqtt-tls-cert", "", "certificate chain (PEM) of the broker; read again when it changes (default: no TLS)")
+	s.StringVar(&f.mqtt.Cert, "mqtt-tls-cert", "", "certificate chain (PEM) of the broker; reloaded when it changes (default: no TLS)")
 	s.StringVar(&f.mqtt.Key, "mqtt-tls-key", "", "key of --mqtt-tls-cert (PEM)")
-	s.StringVar(&f.mqtt.ClientCA, "mqtt-client-ca", "", "authorities (PEM) of the certificates that boards must show (default: boards need none)")
+	s.StringVar(&f.mqtt.ClientCA, "mqtt-client-ca", "", "CA certificates (PEM) that must have signed the boards' certificates (default: boards need none)")
 }
 
 // check reports a flag without the one that belongs to it. link is the simulated boards'.
@@ -62,7 +62,7 @@ func together(a, valueA, b, valueB string) error {
 type trust struct{ ca string }
 
 func (t *trust) add(c *cobra.Command) {
-	c.Flags().StringVar(&t.ca, "ca", "", "authorities (PEM) that are trusted over https (default: the machine's)")
+	c.Flags().StringVar(&t.ca, "ca", "", "CA certificates (PEM) to trust over https (default: the machine's)")
 }
 
 // config is nil for the machine's authorities.
@@ -83,7 +83,7 @@ func (t *trust) http() (*http.Client, error) {
 	return client.Trusting(c), err
 }
 
-const tokenFileUsage = "file with the control token, which the process list then doesn't show"
+const tokenFileUsage = "file with the control token, to keep it out of the process list"
 
 // secretOf is a token, or what is in the file that holds it.
 func secretOf(token, file string) (string, error) {

@@ -37,8 +37,8 @@ type selection struct {
 func (p *selection) add(c *cobra.Command) {
 	p.filters(c)
 	s := c.Flags()
-	s.StringVar(&p.failed, "failed", "", "only what didn't pass in this run `DIR` (default without a value: the newest in runs)")
-	s.StringVar(&p.shuffle, "shuffle", "", "play in a random order, drawn from this `seed` (default without a value: a new one, printed)")
+	s.StringVar(&p.failed, "failed", "", "only what didn't pass in the run `DIR` (without a value: the newest in runs)")
+	s.StringVar(&p.shuffle, "shuffle", "", "play in a random order drawn from this `seed` (without a value: a new one, which is printed)")
 	s.StringVar(&p.shard, "shard", "", "only the i-th of n parts, `i/n`")
 	s.IntVar(&p.repeat, "repeat", 1, "play every scenario this many times")
 	s.Lookup("failed").NoOptDefVal, s.Lookup("shuffle").NoOptDefVal = "newest", "new"
@@ -47,7 +47,7 @@ func (p *selection) add(c *cobra.Command) {
 // filters are the flags that check and check list share.
 func (p *selection) filters(c *cobra.Command) {
 	s := c.Flags()
-	s.StringSliceVar(&p.clauses, "clause", nil, "only scenarios that show this guarantee, `ID` (repeatable)")
+	s.StringSliceVar(&p.clauses, "clause", nil, "only scenarios that exercise the guarantee `ID` (repeatable)")
 	s.StringSliceVar(&p.labels, "label", nil, "only scenarios with this label (repeatable)")
 	s.StringSliceVar(&p.only, "only", nil, "only scenarios whose name matches this `pattern`, such as outage_* (repeatable)")
 	s.BoolVar(&p.smoke, "smoke", false, "only the quick subset; same as --label smoke")

@@ -20,7 +20,7 @@ type view struct {
 
 func (v *view) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&v.quiet, "quiet", "q", false, "print the verdict in one line and no progress")
-	c.Flags().BoolVar(&v.plain, "plain", false, "no colours and no redrawn line, even on a terminal (NO_COLOR: no colours only)")
+	c.Flags().BoolVar(&v.plain, "plain", false, "no colours and no progress line, even on a terminal (NO_COLOR turns off the colours only)")
 }
 
 func (v *view) check() error {
