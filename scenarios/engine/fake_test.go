@@ -101,6 +101,8 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": m{"permitId": "pmt_1", "entryToken": fakeToken, "url": "http://x/entry?t=" + fakeToken}})
 	case strings.HasSuffix(r.URL.Path, "/entry-logs"):
 		say(w, 200, m{"data": []m{}, "total": 0})
+	case r.URL.Path == "/livez":
+		say(w, 200, m{})
 	case r.URL.Path == "/echo":
 		say(w, 200, m{"data": m{"phone": "01012345678", "token": fakeToken, "key": fakeKey, "n": 3, "name": "Ann"}})
 	default:

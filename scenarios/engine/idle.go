@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ func (x *frame) watches(e *Expr, sc *scope, own map[string]any, holds bool) {
 		one = &watched{}
 		w.seen[e] = one
 	}
-	if one.turns = one.turns || holds != want || e.turns(sc, own, want); !one.turns {
+	if one.turns = one.turns || holds != want || e.turns(sc, own, x.step.words(), want); !one.turns {
 		one.at = append(one.at, x.res)
 	}
 }
@@ -74,18 +75,26 @@ func (f *fileRun) idle() (out []*StepResult) {
 }
 
 // turns reports whether the expectation would come out differently with another answer.
-func (e *Expr) turns(sc *scope, own map[string]any, want bool) bool {
-	spots := e.spots(own)
-	if len(spots) == 0 {
-		return !e.still // it speaks of earlier answers
+func (e *Expr) turns(sc *scope, own map[string]any, words map[string][]string, want bool) bool {
+	spots, env := e.spots(own), sc.env()
+	if len(spots) == 0 && !e.still { // it speaks of earlier answers
+		own = e.earlier(env)
+		spots = e.spots(own)
 	}
-	env := sc.env()
+	if len(spots) == 0 {
+		return !e.still
+	}
+	both := names(spots, "status") && names(spots, "error")
 	other := func(changed map[string]any) bool {
+		if both && !agree(changed) {
+			return false
+		}
 		v, err := vm.Run(e.prog, changed)
 		b, ok := v.(bool)
 		return err == nil && ok && b != want
 	}
-	k := known{fields: e.known.fields, values: append(slices.Clone(e.known.values), e.beside(env, own)...)}
+	k := e.known
+	k.words, k.values = words, append(slices.Clone(k.values), e.beside(env, own)...)
 	options := make([][]any, len(spots))
 	for i, p := range spots {
 		options[i] = others(p, read(env, p), k, env)
@@ -108,6 +117,28 @@ func (e *Expr) turns(sc *scope, own map[string]any, want bool) bool {
 		}
 	}
 	return false
+}
+
+// earlier are the values that the expression names, whoever brought them.
+func (e *Expr) earlier(env map[string]any) map[string]any {
+	out := map[string]any{}
+	for n := range e.names {
+		if v, ok := env[n]; ok && v != nil && reflect.TypeOf(v).Kind() != reflect.Func {
+			out[n] = v
+		}
+	}
+	return out
+}
+
+// agree: a failure has an error, and a success, which is 200 and nothing else, has none.
+func agree(env map[string]any) bool {
+	status, err := number(env["status"])
+	code, _ := env["error"].(string)
+	return err != nil || (status != 200) == (code != "")
+}
+
+func names(spots []spot, name string) bool {
+	return slices.ContainsFunc(spots, func(p spot) bool { return len(p) == 1 && p[0] == name })
 }
 
 // beside are the values that the expression compares an answer with: of earlier

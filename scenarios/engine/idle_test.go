@@ -30,6 +30,10 @@ func TestIdleExpectations(t *testing.T) {
 		`type(status) == "int"`:                   true,
 		`(data?.nope ?? 5) == 5 or data.n != nil`: false,
 		`none([], true)`:                          true,
+		`data.name startsWith ""`:                 true,
+		`data.name matches ".*"`:                  true,
+		`status == 200 or error != nil`:           true,
+		`status == 200 or error == "gone"`:        false,
 		`let x = true; x`:                         true,
 		`status == 200`:                           false,
 		`status != 500`:                           false,
@@ -71,12 +75,47 @@ func TestIdleRows(t *testing.T) {
 		`{cases: [{a: 1}, {a: 2}], call: {path: /echo}, expect: row.a == 1 or data.n == 3}`: judge.Pass,
 		`{cases: [{a: 1}, {a: 2}], call: {path: /echo}, expect: row.a > 0}`:                 judge.Invalid,
 		`{boards: {all: online or not online}}`:                                             judge.Invalid,
-		`{boards: {all: online}}`:                                                           judge.Pass,
-		`{call: {path: /echo}, expect: status > 1000, never: 20ms}`:                         judge.Invalid,
-		`{call: {path: /echo}, expect: data.n > 1000, never: 20ms}`:                         judge.Pass,
+		`{call: {path: /echo, times: 3}, expect: len(answers) == 3}`:                        judge.Invalid,
+		`{call: {path: /echo, times: 3}, expect: 'count(statuses, # == 200) == 3'}`:         judge.Pass,
+		`{call: {path: /echo}, capture: {a: data}}, {expect: a.n == a.n}`:                   judge.Invalid,
+		`{call: {path: /echo}, capture: {a: data}}, {expect: a.n == 3}`:                     judge.Pass,
+		`{boards: {all: online}}`:                                   judge.Pass,
+		`{call: {path: /echo}, expect: status > 1000, never: 20ms}`: judge.Invalid,
+		`{call: {path: /echo}, expect: data.n > 1000, never: 20ms}`: judge.Pass,
 	} {
 		if got, out := play(t, newFake(t), "steps: ["+source+"]", Options{}); got.Files[0].Status != want {
 			t.Errorf("%s: got %s, want %s\n%s", source, got.Files[0].Status, want, out)
 		}
+	}
+}
+
+// TestIdleWords: where a field has a closed list of words, an expectation that allows
+// all of them, or excludes what is none of them, is idle; a time stays a time.
+func TestIdleWords(t *testing.T) {
+	t.Parallel()
+	for src, c := range map[string]struct {
+		step Step
+		own  map[string]any
+		idle bool
+	}{
+		`result in ["opened", "denied"]`:           {Step{Verbs: Verbs{Present: &Present{}}}, map[string]any{"result": "denied"}, true},
+		`result == "denied"`:                       {Step{Verbs: Verbs{Present: &Present{}}}, map[string]any{"result": "denied"}, false},
+		`result == "opened" or result == "denied"`: {Step{Verbs: Verbs{Phone: &Phone{}}}, map[string]any{"result": "denied"}, false},
+		`none(records, .result == "teleported")`:   {Step{}, map[string]any{"records": []any{map[string]any{"result": "opened"}}}, true},
+		`none(records, .result == "refused")`:      {Step{}, map[string]any{"records": []any{map[string]any{"result": "opened"}}}, false},
+		`outcome != "perhaps"`:                     {Step{}, map[string]any{"outcome": "reported"}, true},
+		`since > ""`:                               {Step{}, map[string]any{"since": "2026-11-01T00:00:00.000Z"}, true},
+		`since > "2026-10-01T00:00:00.000Z"`:       {Step{}, map[string]any{"since": "2026-11-01T00:00:00.000Z"}, false},
+	} {
+		t.Run(src, func(t *testing.T) {
+			t.Parallel()
+			e, err := compileExpr(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := !e.turns(testScope(c.own), c.own, c.step.words(), true); got != c.idle {
+				t.Errorf("idle is %t, want %t", got, c.idle)
+			}
+		})
 	}
 }

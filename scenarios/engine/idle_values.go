@@ -3,8 +3,11 @@ package engine
 import (
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // always are results that are never absent.
@@ -25,11 +28,53 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		answers, _ := env["answers"].([]any)
 		return numbers(v, float64(len(answers)), k)
 	}
-	out = different(v, k, 3)
-	if len(p) > 1 || !always[p.last()] {
+	out = k.others(p.last(), v, 3)
+	if len(p) == 1 && each[p.last()] {
+		out = slices.DeleteFunc(out, func(o any) bool { return size(o) != size(v) })
+	}
+	if s, _ := v.(string); !k.text && (len(p) > 1 || !always[p.last()]) && !slices.Contains(k.words[p.last()], s) {
 		out = append(out, nil)
 	}
 	return out
+}
+
+// each are results that have an element for each request, however they were answered.
+var each = fieldSet(`answers statuses`)
+
+func size(v any) int {
+	l, _ := v.([]any)
+	return len(l)
+}
+
+// others are different values of a field: of one whose words are known, its other words.
+func (k known) others(field string, v any, depth int) (out []any) {
+	s, _ := v.(string)
+	words := k.words[field]
+	if !slices.Contains(words, s) {
+		return different(v, k, depth)
+	}
+	for _, w := range words {
+		if w != s {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// words are what can stand in the fields of the step's answer that have a closed list.
+func (s *Step) words() map[string][]string {
+	results := []string{vocab.NoResponse, vocab.Offline, vocab.Refused, string(vocab.Denied), string(vocab.Opened)}
+	switch v := &s.Verbs; {
+	case v.Present != nil, v.PresentEach != nil:
+		results = results[3:]
+	case v.Phone == nil:
+		results = append(results, string(vocab.Held), string(vocab.Locked), string(vocab.Changed))
+	}
+	return map[string][]string{
+		"result":  results,
+		"outcome": {string(vocab.Reported), vocab.NoResponse, vocab.Offline, vocab.Refused},
+		"method":  {string(vocab.API), string(vocab.Link), string(vocab.Phone), string(vocab.Onsite)},
+	}
 }
 
 // different are values of the same kind, and of any kind for nil.
@@ -41,13 +86,7 @@ func different(v any, k known, depth int) (out []any) {
 	case bool:
 		return []any{!x}
 	case string:
-		out = []any{"", "x", x + "x", "x" + x, "1970-01-01T00:00:00.000Z", "9998-12-31T00:00:00.000Z"}
-		for _, c := range k.values {
-			if s, ok := c.(string); ok {
-				out = append(out, s, s+"x", "x"+s)
-			}
-		}
-		return out
+		return texts(x, k)
 	case []any:
 		return lists(x, k, depth)
 	case map[string]any:
@@ -60,6 +99,28 @@ func different(v any, k known, depth int) (out []any) {
 		return []any{reflect.Zero(t).Interface()}
 	}
 	return nil
+}
+
+// texts are others than x; a time stays one.
+func texts(x string, k known) []any {
+	out := []any{"1970-01-01T00:00:00.000Z", "9998-12-31T00:00:00.000Z"}
+	if !isTime(x) {
+		out = append(out, "", "x", x+"x", "x"+x)
+	}
+	for _, c := range k.values {
+		if s, ok := c.(string); ok && (isTime(s) || !isTime(x)) {
+			out = append(out, s)
+		}
+		if s, ok := c.(string); ok && !isTime(x) {
+			out = append(out, s+"x", "x"+s)
+		}
+	}
+	return out
+}
+
+func isTime(s string) bool {
+	_, err := time.Parse(time.RFC3339, s)
+	return err == nil
 }
 
 // farther is how far beyond a number the others go that a constant names.
@@ -141,7 +202,11 @@ func mappings(m map[string]any, k known, depth int) []any {
 		return out
 	}
 	for _, name := range keysOf(m) {
-		for _, v := range append(different(m[name], k, depth-1), nil) {
+		values := k.others(name, m[name], depth-1)
+		if !k.text {
+			values = append(values, nil)
+		}
+		for _, v := range values {
 			out = append(out, put(m, spot{name}, v))
 		}
 	}
@@ -153,6 +218,8 @@ func mappings(m map[string]any, k known, depth int) []any {
 type known struct {
 	values []any
 	fields []string
+	text   bool                // it looks into texts and never speaks of nil, in which nothing would be found
+	words  map[string][]string // of fields that have a closed list
 }
 
 // element is what could stand in an empty list: all its fields have one value.
@@ -160,13 +227,26 @@ func (k known) element(v any) map[string]any {
 	out := map[string]any{}
 	for _, f := range k.fields {
 		out[f] = v
+		if words := k.words[f]; len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return w == v }) {
+			out[f] = words[0]
+		}
 	}
 	return out
 }
 
 func knownOf(n ast.Node) (k known) {
+	nils := false
 	ast.Walk(&n, collect(func(n ast.Node) {
 		switch n := n.(type) {
+		case *ast.NilNode:
+			nils = true
+		case *ast.BinaryNode:
+			switch n.Operator {
+			case "??":
+				nils = true
+			case "startsWith", "endsWith", "contains", "matches":
+				k.text = true
+			}
 		case *ast.StringNode:
 			k.values = append(k.values, n.Value)
 		case *ast.IntegerNode:
@@ -179,6 +259,7 @@ func knownOf(n ast.Node) (k known) {
 			}
 		}
 	}))
+	k.text = k.text && !nils
 	return k
 }
 

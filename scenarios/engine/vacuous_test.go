@@ -27,6 +27,7 @@ func TestVacuousFiles(t *testing.T) {
 		"no rows":                      {`steps: [{cases: [], atLeast: 0, call: {path: /nowhere}}, {log: done}]`, nothing},
 		"a file's claim":               {`{clauses: [CMD-7], steps: [{call: {path: /echo}}]}`, claim},
 		"a set-up proves nothing":      {`{setup: [{call: {path: /echo}}], steps: [{log: done}]}`, nothing},
+		"somebody listens":             {`steps: [{call: {path: /livez}, clauses: [CMD-7]}]`, nothing},
 		"a group of nothing much":      {`steps: [{group: [{log: a}, {pause: 1ms}], clauses: [CMD-7]}]`, nothing},
 	} {
 		t.Run(name, func(t *testing.T) {
