@@ -80,9 +80,28 @@ var bugs = map[string]func(Step) Step{
 		}
 	}),
 	"lost-clock-decides":          before(func(_ *state, ev *event) { ev.ClockLost = false }),
+	"silent-outage-30s-short":     before(func(_ *state, ev *event) { ev.Heard += 30_000 }),
 	"silent-outage-from-noticing": before(func(_ *state, ev *event) { ev.Silent = false }),
 	"decides-until-40-hours":      func(step Step) Step { return younger(step, 4*3_600_000) },
 	"stops-at-35-hours":           func(step Step) Step { return younger(step, -3_600_000) },
+	"connection-ends-outage": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Connected {
+			s.Outage = firmware.Outage{Online: true}
+		}
+	}),
+	"close-leaves-the-pulse": after(func(was state, ev event, s *state, out []effect) []effect {
+		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdClose {
+			doors(s, func(d *firmware.Door) {
+				for _, w := range was.Doors {
+					if w.ID == d.ID && w.PulseEnd > ev.Mono {
+						d.PulseEnd = w.PulseEnd
+					}
+				}
+			})
+			out = slices.DeleteFunc(out, func(e effect) bool { return e.Kind == firmware.Released })
+		}
+		return out
+	}),
 	"links-dead-in-outage": before(func(s *state, ev *event) {
 		if ev.Kind == firmware.Present && !s.Outage.Online && ev.TokenHash != "" {
 			ev.TokenHash = "0"

@@ -97,6 +97,7 @@ var commands = []Bug{
 	check("open-ends-the-hold", "CMD-7", "an open leaves the hold", "idempotency_hold"),
 	check("closes-sent-as-opens", "CMD-1 CMD-7", "a close locks", "idempotency_hold devices_values commands_test_place"),
 	check("pulse-falls-early", "CMD-1 ENT-1", "an open command drives the relay for 5 s", "permits_create entry_windows"),
+	check("close-leaves-the-pulse", "CMD-7 CMD-1", "a close ends the pulse that is under way", "answers_values"),
 	check("first-pulse-falls-early", "CMD-1", "the last pulse of a history lasts as long as any", "idempotency_places"),
 	check("pulse-lasts-a-minute", "CMD-1", "an open command opens briefly", "permits_values"),
 	check("policies-not-recorded", "CMD-8", "policy operations appear in the records", "commands_test_place"),

@@ -19,6 +19,8 @@ var outages = []Bug{
 	check("stops-at-35-hours", "OFF-2 OFF-1", "below 36 h boards decide", "outage_36h"),
 	check("reboot-restarts-outage-age", "OFF-2", "a reboot keeps the outage age", "outage_restart"),
 	check("lost-clock-decides", "OFF-2", "a board that lost its clock doesn't decide", "outage_restart"),
+	check("silent-outage-30s-short", "OFF-2", "a silent outage counts from the very last packet", "faults_halfopen"),
+	check("connection-ends-outage", "OFF-2 SYNC-3 OFF-3 OFF-4", "a connection alone ends no outage", "outage_deaf_line"),
 	check("silent-outage-from-noticing", "OFF-2 OFF-3", "a silent outage counts from the last packet", "faults_halfopen"),
 	check("rests-half-an-hour-late", "OFF-3", "the resting behaviour comes at graceSec", "outage_policy"),
 	check("rests-early", "OFF-3", "the resting behaviour comes no earlier than graceSec", "outage_policy outage_36h"),

@@ -3,6 +3,7 @@ package planted
 import (
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -60,6 +61,8 @@ var recordValues = map[string]edge{
 	"event-actor-unknown":         show(activity, "actor", always("guest:*----")),
 	"event-shows-the-phone":       phones(activity, "actorLabel"),
 	"event-occurred-is-recorded":  show(activity, "occurredAt", as("recordedAt")),
+	"events-oldest-first":         says(activity, turned),
+	"records-oldest-first":        says(logs, turned),
 	"events-from-ignored":         ignores(activity, "from"),
 	"events-to-ignored":           ignores(activity, "to"),
 	"events-result-ignored":       ignores(activity, "result"),
@@ -168,5 +171,12 @@ func def(body map[string]any, field string, v any) {
 func args(body map[string]any, do func(map[string]any)) {
 	if a, ok := body["args"].(map[string]any); ok {
 		do(a)
+	}
+}
+
+// turned answers a page the other way round.
+func turned(p *reply) {
+	if l, ok := p.body["data"].([]any); ok {
+		slices.Reverse(l)
 	}
 }
