@@ -200,7 +200,7 @@ func (f *serverFlags) check() error {
 	if f.sip != "" {
 		errs = append(errs, address("sip", f.sip))
 	}
-	if u, err := url.Parse(f.linkURL); f.linkURL != "" && (err != nil || u.Host == "") {
+	if u, err := url.Parse(f.linkURL); f.linkURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		errs = append(errs, usagef("--link-url %q: must be a URL like https://doors.example.com", f.linkURL))
 	}
 	for flag, list := range map[string][]string{"trusted-proxies": f.trustedProxies, "sip-peers": f.sipPeers} {
