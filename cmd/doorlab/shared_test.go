@@ -104,6 +104,21 @@ func (l *sharedLab) check(name string, more ...string) report.Result {
 	return res
 }
 
+// others do something with the control API, beside the runs.
+func (l *sharedLab) others(path string, body any) {
+	l.t.Helper()
+	if err := l.lab.Do(l.t.Context(), http.MethodPost, path, body, nil); err != nil {
+		l.t.Fatalf("%s: %v", path, err)
+	}
+}
+
+func (l *sharedLab) read(path string, into any) {
+	l.t.Helper()
+	if err := l.lab.Do(l.t.Context(), http.MethodGet, path, nil, into); err != nil {
+		l.t.Fatalf("%s: %v", path, err)
+	}
+}
+
 // found is what a run may not leave changed.
 func (l *sharedLab) found() map[string]any {
 	l.t.Helper()
@@ -157,7 +172,21 @@ func TestRunsOnASharedTarget(t *testing.T) {
 	t.Parallel()
 	l := newSharedLab(t)
 	before := l.found()
+	l.others("/lab/v1/faults", map[string]any{"fault": "refuse", "placeId": l.place.PlaceID, "nth": 7, "for": "900000h"})
+	l.others("/lab/v1/clock/freeze", nil)
 	first := l.check("first")
+	var armed []struct {
+		Fault string
+		Nth   int
+		Count int
+	}
+	var clock struct{ State string }
+	l.read("/lab/v1/faults", &armed)
+	if l.read("/lab/v1/clock", &clock); len(armed) != 1 || armed[0].Fault != "refuse" || armed[0].Nth != 7 || armed[0].Count == 0 || clock.State != "frozen" {
+		t.Errorf("after the run the clock is %s and these faults are armed: %+v; want it frozen, and somebody else's fault", clock.State, armed)
+	}
+	l.others("/lab/v1/faults/reset", nil)
+	l.others("/lab/v1/clock/run", nil)
 	if d := cmp.Diff(before, l.found(), ignoringVersions()); d != "" {
 		t.Errorf("the run left the target changed (-before +after):\n%s", d)
 	}

@@ -34,6 +34,7 @@ type run struct {
 	unread  error // the target's documents that could not be read
 	display *display
 	begun   history.Event
+	aside   aside // what others had set up, on a target
 
 	undo    undo        // of the file that is played
 	undoing atomic.Bool // what is done now isn't undone
@@ -87,6 +88,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	_, rested := r.display.step(last, "coming to rest")
 	if r.lab != nil {
 		r.comeToRest(rest, &res)
+		r.restore(rest, &res)
 	}
 	rested()
 	_, judged := r.display.step(last, "judging")
@@ -200,6 +202,9 @@ func (r *run) begin(ctx context.Context) error {
 			return err
 		}
 		r.saw(c)
+		if err := r.look(ctx, c); err != nil {
+			return err
+		}
 	}
 	r.begun = history.Event{At: r.now().UnixMilli(), WallNs: clock.WallNow().UnixNano(), Text: r.id}
 	r.dir = &directory{run: r}

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// aside is what others had set up on a target for all of a run's files: faults that
+// were armed, and whether its clock stood still. Files need neither, so both are put
+// aside while they play.
+type aside struct {
+	frozen bool
+	faults map[string][]theirs // by control listener
+}
+
+// theirs is a fault as the control API lists it, as far as it takes it back.
+type theirs struct {
+	Fault    string         `json:"fault"`
+	Boards   []string       `json:"boards"`
+	DoorIDs  []string       `json:"doorIds,omitempty"`
+	Commands []string       `json:"commands,omitempty"`
+	Nth      int            `json:"nth,omitempty"`
+	Params   map[string]any `json:"params,omitempty"`
+	For      string         `json:"for,omitempty"`
+	Until    *time.Time     `json:"until,omitempty"`
+}
+
+// look remembers what is there.
+func (r *run) look(ctx context.Context, c clockView) error {
+	if !r.target.Shared() {
+		return nil
+	}
+	r.aside = aside{frozen: c.State == "frozen", faults: map[string][]theirs{}}
+	for _, base := range r.lab.fleet {
+		var list []theirs
+		if err := r.lab.ask(ctx, base, http.MethodGet, "/faults", nil, &list); err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			r.aside.faults[base] = list
+		}
+	}
+	return nil
+}
+
+// restore arms the faults again that others had armed, for what is left of their time,
+// and stops the clock if it stood still.
+func (r *run) restore(ctx context.Context, res *Result) {
+	again, err := 0, error(nil)
+	for base, list := range r.aside.faults {
+		for _, f := range list {
+			if f.Until != nil {
+				left := f.Until.Sub(r.now())
+				if left <= 0 {
+					continue
+				}
+				f.For, f.Until = left.String(), nil
+			}
+			if e := r.lab.ask(ctx, base, http.MethodPost, "/faults", f, nil); e != nil {
+				err = e
+				continue
+			}
+			again++
+		}
+	}
+	if again > 0 {
+		res.Note("faults that others had armed (%d) were put aside for the run and are in force again, with new ids", again)
+	}
+	if r.aside.frozen {
+		if _, e := r.lab.move(ctx, "freeze", time.Time{}); e != nil {
+			err = e
+		}
+	}
+	if err != nil && res.Trouble == "" {
+		res.Trouble = "what others had set up could not be put back: " + err.Error()
+	}
+}
