@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/server/fail"
@@ -158,8 +159,11 @@ func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
 		return nil, fail.New(fail.InvalidBody, "the body is not UTF-8")
 	}
 	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
+	switch err := json.Unmarshal(raw, &v); {
+	case err != nil:
 		return nil, fail.New(fail.InvalidBody, "the body is not valid JSON")
+	case halfPair(raw):
+		return nil, fail.New(fail.InvalidBody, `the body has half of a surrogate pair (\ud800 to \udfff), which is no character`)
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -178,4 +182,39 @@ func decodeForm(raw []byte) (map[string]any, error) {
 		o[name] = v[0]
 	}
 	return o, nil
+}
+
+// halfPair finds an escaped surrogate without its other half in valid JSON:
+// encoding/json makes the same replacement character of all of them, and
+// different names would become one.
+func halfPair(raw []byte) bool {
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		first := escaped(raw[i:])
+		switch {
+		case first < 0: // of two bytes
+			i++
+		case !utf16.IsSurrogate(first):
+			i += 5
+		case utf16.DecodeRune(first, escaped(raw[i+6:])) == utf8.RuneError:
+			return true
+		default:
+			i += 11
+		}
+	}
+	return false
+}
+
+// escaped is the number of the \uXXXX that b begins with; -1 when it doesn't.
+func escaped(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
