@@ -13,6 +13,9 @@ const KeptMs = 30 * 24 * 3600 * 1000
 // codeReused is the answer to another request under a used key.
 const codeReused = "idempotency_key_reused"
 
+// codeStorage is the answer while nothing can be committed.
+const codeStorage = "storage_unavailable"
+
 // Cmd5 judges CMD-5: under one key there is one command, sent at most once,
 // after its intent was committed, acting at most once in any journal, and every
 // definite answer is byte for byte the first. Another request under the key
@@ -113,14 +116,15 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 }
 
 // forgot: an answer that must not come under a settled key, whatever was asked: a
-// success or a failure of the server without an outcome. One that shuts down or
-// starts may say 503.
+// success or a failure of the server without an outcome. One that shuts down, starts or
+// waits too long for its disk may say 503: that is no other answer, and whoever expects
+// none sees it.
 func (v *View) forgot(e *history.Event) bool {
 	switch {
 	case definite(e) || e.Code == codeReused:
 		return false
 	case e.Status == 503:
-		return !v.dying(e, e) && !v.starting(e)
+		return e.Code != codeStorage && !v.dying(e, e) && !v.starting(e)
 	}
 	return e.Status >= 500 || e.Status < 300 || e.Status == 409
 }
