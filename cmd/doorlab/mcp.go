@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
@@ -35,8 +37,9 @@ func mcpCommand(e *env) *cobra.Command {
 			}
 			defer func() { _ = os.RemoveAll(dir) }()
 			server := mcpServer(&toolbox{f: f, dir: dir})
-			err = server.Run(c.Context(), &mcp.IOTransport{Reader: stdin{e}, Writer: stdout{e}})
-			if err != nil && c.Context().Err() == nil {
+			in := &stdin{env: e}
+			err = server.Run(c.Context(), &mcp.IOTransport{Reader: in, Writer: stdout{e}})
+			if err != nil && c.Context().Err() == nil && !in.ended.Load() {
 				return failf("mcp: %s", err)
 			}
 			return nil
@@ -46,10 +49,21 @@ func mcpCommand(e *env) *cobra.Command {
 	return c
 }
 
-type stdin struct{ *env }
+// stdin notes that the client is done, which is how a session ends.
+type stdin struct {
+	*env
+	ended atomic.Bool
+}
 
-func (s stdin) Read(b []byte) (int, error) { return s.in.Read(b) }
-func (stdin) Close() error                 { return nil }
+func (s *stdin) Read(b []byte) (int, error) {
+	n, err := s.in.Read(b)
+	if err == io.EOF {
+		s.ended.Store(true)
+	}
+	return n, err
+}
+
+func (*stdin) Close() error { return nil }
 
 type stdout struct{ *env }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"strings"
 	"testing"
 
@@ -110,9 +112,29 @@ func TestMCPLaboratory(t *testing.T) {
 func TestMCPOverPipes(t *testing.T) {
 	t.Parallel()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
-	var out, errs strings.Builder
-	code := Run(t.Context(), []string{"mcp"}, &env{in: strings.NewReader(hello), out: &out, err: &errs, getenv: func(string) string { return "" }})
-	if code != OK || errs.String() != "" || !strings.HasPrefix(out.String(), `{"jsonrpc":"2.0","id":1,"result":`) || strings.Count(out.String(), "\n") != 1 {
-		t.Errorf("exit code %d, stderr %q, want one answer on stdout, got %q", code, errs.String(), out.String())
+	var errs strings.Builder
+	in, asks := io.Pipe()
+	answers, out := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		code := Run(t.Context(), []string{"mcp"}, &env{in: in, out: out, err: &errs, getenv: func(string) string { return "" }})
+		_ = out.Close()
+		ended <- code
+	}()
+	if _, err := io.WriteString(asks, hello); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(answers)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"jsonrpc":"2.0","id":1,"result":`) {
+		t.Errorf("got %q, want the answer to initialize", lines.Text())
+	}
+	if err := asks.Close(); err != nil { // the client is done
+		t.Fatal(err)
+	}
+	if lines.Scan() {
+		t.Errorf("got %q after the answer, want nothing", lines.Text())
+	}
+	if code := <-ended; code != OK || errs.String() != "" {
+		t.Errorf("exit code %d, stderr %q, want 0 and nothing", code, errs.String())
 	}
 }
