@@ -45,9 +45,17 @@ var shared = template.FuncMap{
 	"first": firstLine, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
 	"time": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") },
 	"num":  grouped,
-	"many": many, "took": func(s float64) string { return plot.Duration(rounded(s)) },
+	"many": many, "took": took,
 	"pretty": pretty, "lanes": lanes, "exercised": exercised, "idle": idle,
 	"last": func(i, n int) bool { return i == n-1 },
+}
+
+// took is a duration in seconds as a person says it.
+func took(s float64) string {
+	if r := rounded(s); r > 0 {
+		return plot.Duration(r)
+	}
+	return "under 1 ms"
 }
 
 // rounded leaves of seconds what a person wants to know.
