@@ -209,7 +209,7 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 func (res *Result) claims() {
 	counted := map[string]bool{}
 	for _, v := range res.Verdicts {
-		counted[v.Clause] = v.Checked > 0
+		counted[v.Clause] = v.Checked+v.Real > 0
 	}
 	for i := range res.Files {
 		f := &res.Files[i]
@@ -224,6 +224,10 @@ func (res *Result) claims() {
 		for _, c := range slices.Sorted(maps.Keys(claimed)) {
 			if !shown[c] && !counted[c] {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing in it could have failed for that"
+				break
+			}
+			if res.told && !counted[c] {
+				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened"
 				break
 			}
 		}
