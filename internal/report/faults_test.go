@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -105,6 +106,21 @@ func TestFaultMatrix(t *testing.T) {
 	} {
 		if text := render(t, name, res); !strings.Contains(text, line) {
 			t.Errorf("%s lacks %q:\n%s", name, line, text)
+		}
+	}
+}
+
+// A file that claims a guarantee of commands in which no command was given asserted
+// something else.
+func TestAClaimOfWhatNeverHappened(t *testing.T) {
+	t.Parallel()
+	told := []history.Event{{Kind: history.Online, PlaceID: "plc_1", BoardID: "brd_1", At: 1, Epoch: 1}}
+	for clause, want := range map[string]judge.Status{"CMD-2": judge.Invalid, "CMD-5": judge.Invalid, "ENT-4": judge.Invalid, "HRS-2": judge.Pass} {
+		res := report.Result{Files: []report.FileResult{{Path: "x.yaml", Status: judge.Pass, Clauses: []string{clause},
+			Steps: []*report.Step{{Name: "nothing moved", Status: judge.Pass, Asserts: true, Clauses: []string{clause}}}}}}
+		res.Settle(told)
+		if got := res.Files[0]; got.Status != want || (want == judge.Invalid) != strings.Contains(got.Reason, "nothing that "+clause+" is about happened") {
+			t.Errorf("%s claimed, nothing given: %s %q, want %s", clause, got.Status, got.Reason, want)
 		}
 	}
 }
