@@ -44,10 +44,13 @@ func TestWhole(t *testing.T) {
 		"everything": {selection{}, nil, true}, "shuffled and repeated": {selection{shuffle: "1", repeat: 3}, nil, true},
 		"named": {selection{}, []string{"outage_36h"}, false}, "a clause": {selection{clauses: []string{"OFF-2"}}, nil, false},
 		"a label": {selection{labels: []string{"smoke"}}, nil, false}, "a pattern": {selection{only: []string{"*"}}, nil, false},
-		"failed": {selection{failed: "newest"}, nil, false}, "a shard": {selection{shard: "1/2"}, nil, false},
+		"failed": {selection{failed: "newest"}, nil, false}, "a shard": {selection{shard: "1/2"}, nil, true},
 	} {
 		if got := c.p.whole(c.args); got != c.want {
 			t.Errorf("%s: whole is %v, want %v", name, got, c.want)
+		}
+		if part := c.p.mine(c.args); (part != nil) != (c.p.shard != "") || part != nil && part.Whole != c.want {
+			t.Errorf("%s says of itself %+v, want a shard of the whole: %v", name, part, c.want)
 		}
 	}
 }
