@@ -48,6 +48,14 @@ static: ## build bin/image: the static binary and what goes beside it in the ima
 	chmod 1777 bin/image/tmp # a tmpfs mounted there takes its mode
 	$(STATIC) -o bin/image/doorlab ./cmd/doorlab
 
+dist: ## build dist/: archive and .deb of the static binary with man pages and completions, SBOM, checksums (VERSION=v1.2.3)
+	go run ./tools/dist -version '$(VERSION)'
+
+dist-twice: dist ## the same again from a clone elsewhere: every byte must be the same
+	rm -rf dist-again && git clone -q . dist-again
+	cd dist-again && go run ./tools/dist -version '$(VERSION)' >/dev/null
+	cmp dist/SHA256SUMS dist-again/dist/SHA256SUMS && echo "the same bytes twice" && rm -rf dist-again
+
 image: static ## build the image doorlab:dev from the binary of this machine (no registry needed)
 	docker build --target host -t doorlab:dev .
 
@@ -136,4 +144,4 @@ soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and de
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs
+.PHONY: dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs
