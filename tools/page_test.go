@@ -215,6 +215,14 @@ func connect(t *testing.T, login login) *pageBoard {
 	return b
 }
 
+// hello begins the conversation of a board that has nothing.
+func (b *pageBoard) hello() *pageBoard {
+	b.sent = time.Now()
+	b.say("hello", map[string]any{"proto": 2, "outageAgeMs": 0})
+	<-b.online
+	return b
+}
+
 // TestPageIsEnough: the page board in a simulated one's place.
 func TestPageIsEnough(t *testing.T) {
 	t.Parallel()
@@ -229,11 +237,7 @@ func TestPageIsEnough(t *testing.T) {
 	var login login
 	do(t, client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}, "POST", "/lab/v1/boards/"+place.Boards[0].ID+"/detach", nil, &login)
 
-	b := connect(t, login)
-	b.sent = time.Now()
-	b.say("hello", map[string]any{"proto": 2, "outageAgeMs": 0})
-
-	<-b.online
+	b := connect(t, login).hello()
 	rev := b.agree(1)
 
 	api := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}
@@ -273,10 +277,7 @@ func TestPageIsEnough(t *testing.T) {
 	}
 	if !b.paged { // a slow disk splits the import into changes that fit; everything at once doesn't fit
 		known := b.phones
-		b = connect(t, login)
-		b.sent = time.Now()
-		b.say("hello", map[string]any{"proto": 2, "outageAgeMs": 0})
-		<-b.online
+		b = connect(t, login).hello()
 		b.agree(rev)
 		maps.Copy(b.phones, known)
 	}
