@@ -226,7 +226,7 @@ func (res *Result) claims() {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing in it could have failed for that"
 				break
 			}
-			if res.told && !counted[c] && happens[c] {
+			if res.told && !counted[c] && happens[c] && slices.Contains(f.Clauses, c) {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened"
 				break
 			}
