@@ -19,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/fault"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -27,8 +28,8 @@ type Config struct {
 	World *world.World // resolved
 	// Kinds of places to simulate; empty = world.Test and world.Live.
 	Kinds []string
-	// Slice i of n (1-based) takes every n-th live board; 0 of 0 = all. Test places are in slice 1.
-	SliceI, SliceN int
+	// Slice takes every n-th live board. Test places are in the first.
+	Slice shard.Shard
 	// Dial reaches the broker for a board: a memory link or TCP.
 	Dial   func(ctx context.Context, boardID string) (net.Conn, error)
 	Clock  clock.Clock
@@ -125,21 +126,21 @@ func (f *Fleet) build() {
 }
 
 func (f *Fleet) mine(kind string, n *int) bool {
-	if f.cfg.SliceN <= 1 {
+	if f.cfg.Slice.Whole() {
 		return true
 	}
 	if kind == world.Test {
-		return f.cfg.SliceI == 1
+		return f.cfg.Slice.Index == 1
 	}
 	*n++
-	return (*n-1)%f.cfg.SliceN == f.cfg.SliceI-1
+	return f.cfg.Slice.Takes(*n - 1)
 }
 
 // open loads flash and journal and begins new files.
 func (f *Fleet) open() error {
 	suffix := ""
-	if f.cfg.SliceN > 1 {
-		suffix = fmt.Sprintf("-%d-of-%d", f.cfg.SliceI, f.cfg.SliceN)
+	if !f.cfg.Slice.Whole() {
+		suffix = fmt.Sprintf("-%d-of-%d", f.cfg.Slice.Index, f.cfg.Slice.Of)
 	}
 	var err error
 	if f.absent, err = openAbsent(f.cfg.DataDir, "detached"+suffix); err != nil {

@@ -24,22 +24,23 @@ import (
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/listen"
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
 // FleetConfig is a fleet in a process of its own.
 type FleetConfig struct {
-	World          *world.World
-	Broker         string      // host:port
-	TLS            *tls.Config // for the broker, and for the server's control API; nil = MQTT in clear
-	SliceI, SliceN int
-	Control        string // "" = none
-	ControlToken   string // "" = a new one
-	SecretFile     string // shared with the server; "" = the passwords derive from the seed
-	DataDir        string
-	Virtual        bool
-	Progress       func(online, boards int) // as in Config
-	Log            *slog.Logger
+	World        *world.World
+	Broker       string      // host:port
+	TLS          *tls.Config // for the broker, and for the server's control API; nil = MQTT in clear
+	Slice        shard.Shard
+	Control      string // "" = none
+	ControlToken string // "" = a new one
+	SecretFile   string // shared with the server; "" = the passwords derive from the seed
+	DataDir      string
+	Virtual      bool
+	Progress     func(online, boards int) // as in Config
+	Log          *slog.Logger
 }
 
 // FleetReady is what a started fleet says of itself.
@@ -97,7 +98,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	}
 	server := newPeer(c.World, c.TLS)
 	f.fleet, err = boardsim.New(boardsim.Config{
-		World: c.World, Kinds: []string{world.Live}, SliceI: c.SliceI, SliceN: c.SliceN, DataDir: c.DataDir, Seed: c.World.Seed,
+		World: c.World, Kinds: []string{world.Live}, Slice: c.Slice, DataDir: c.DataDir, Seed: c.World.Seed,
 		Dial:  dialTCP(c.Broker, c.TLS),
 		Clock: f.clk, Flight: flight, Apart: true, Synced: true, History: told, Log: c.Log, Desired: server.Desired, Seat: server.Seat,
 		Addr: func() string { return c.scheme() + c.Broker },
@@ -132,8 +133,8 @@ func (c FleetConfig) passwords() error {
 
 // fleetFile is the memory of one slice: several may share a data directory.
 func fleetFile(c FleetConfig) string {
-	if c.SliceN > 1 {
-		return fmt.Sprintf("fleet-%d-of-%d-lab.json", c.SliceI, c.SliceN)
+	if !c.Slice.Whole() {
+		return fmt.Sprintf("fleet-%d-of-%d-lab.json", c.Slice.Index, c.Slice.Of)
 	}
 	return "fleet-lab.json"
 }

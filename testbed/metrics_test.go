@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -54,7 +55,7 @@ func TestFleetOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tb.Stop() })
-	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), SliceI: 1, SliceN: 2,
+	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Slice: shard.Shard{Index: 1, Of: 2},
 		DataDir: t.TempDir(), Control: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)

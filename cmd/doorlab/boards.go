@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/certs"
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -77,9 +77,9 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	if err := oneOf("clock", f.clock, "real", "virtual"); err != nil {
 		return err
 	}
-	i, n, err := parseSlice(f.slice)
+	slice, err := shard.Parse(f.slice)
 	if err != nil {
-		return err
+		return usagef("--slice %s", err)
 	}
 	addr, secure, err := f.address()
 	if err != nil {
@@ -108,7 +108,7 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer cleanup()
-	fc := testbed.FleetConfig{World: w, Broker: addr, TLS: secure, SliceI: i, SliceN: n, Control: f.control, ControlToken: token,
+	fc := testbed.FleetConfig{World: w, Broker: addr, TLS: secure, Slice: slice, Control: f.control, ControlToken: token,
 		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, f.verbose)}
 	return runBoards(ctx, e, fc, f.timeout, f.json)
 }
@@ -138,16 +138,6 @@ func (f *boardsFlags) address() (addr string, secure *tls.Config, err error) {
 		return "", nil, usagef("--mqtt-ca, --mqtt-client-cert: %s", reason(err))
 	}
 	return addr, secure, nil
-}
-
-func parseSlice(s string) (i, n int, err error) {
-	a, b, ok := strings.Cut(s, "/")
-	i, err1 := strconv.Atoi(a)
-	n, err2 := strconv.Atoi(b)
-	if !ok || err1 != nil || err2 != nil || n < 1 || i < 1 || i > n {
-		return 0, 0, usagef("--slice %q: must be i/n with 1 <= i <= n, e.g. 2/3", s)
-	}
-	return i, n, nil
 }
 
 // dataDir returns the given directory, or a temporary one that cleanup removes.

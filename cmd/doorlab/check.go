@@ -45,10 +45,11 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
-			if err := pick.place(e.getenv); err != nil {
+			if err := errors.Join(f.check(), pick.check(), v.check()); err != nil {
 				return err
 			}
-			if err := errors.Join(f.check(), pick.check(), v.check()); err != nil {
+			var err error
+			if pick.part, err = pick.shardFlag.shard(e.getenv); err != nil {
 				return err
 			}
 			files, err := pick.files(args)

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/scenarios"
 	"github.com/doorlab/doorlab/scenarios/engine"
 )
@@ -29,8 +29,9 @@ type selection struct {
 	clauses, labels, only []string
 	smoke                 bool
 	failed, shuffle       string
-	shard                 string
-	selected              int // files, before --shard takes its part; set by files
+	shardFlag             shardFlag
+	part                  shard.Shard // of them; set by check
+	selected              int         // files, before --shard takes its part; set by files
 	repeat                int
 }
 
@@ -39,7 +40,7 @@ func (p *selection) add(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&p.failed, "failed", "", "only what didn't pass in the run `DIR` (without a value: the newest in runs)")
 	s.StringVar(&p.shuffle, "shuffle", "", "play in a random order drawn from this `seed` (without a value: a new one, which is printed)")
-	s.StringVar(&p.shard, "shard", "", "only the i-th of n parts, `i/n`")
+	p.shardFlag.add(c, "only the i-th of n parts, `i/n`")
 	s.IntVar(&p.repeat, "repeat", 1, "play every scenario this many times")
 	s.Lookup("failed").NoOptDefVal, s.Lookup("shuffle").NoOptDefVal = "newest", "new"
 }
@@ -70,29 +71,12 @@ func (p *selection) check() error {
 			return usagef("--shuffle %q: the seed must be a whole number", p.shuffle)
 		}
 	}
-	if _, _, err := p.part(); err != nil {
-		return err
-	}
 	for _, o := range p.only {
 		if _, err := path.Match(o, ""); err != nil {
 			return usagef("--only %q: not a valid pattern", o)
 		}
 	}
 	return nil
-}
-
-// part is --shard as numbers; 1 of 1 without it.
-func (p *selection) part() (i, n int, err error) {
-	if p.shard == "" {
-		return 1, 1, nil
-	}
-	a, b, _ := strings.Cut(p.shard, "/")
-	i, err1 := strconv.Atoi(a)
-	n, err2 := strconv.Atoi(b)
-	if err1 != nil || err2 != nil || i < 1 || n < i {
-		return 0, 0, usagef("--shard %q: must be i/n with i from 1 to n, e.g. 1/4", p.shard)
-	}
-	return i, n, nil
 }
 
 // files reads the files that are named, or the built-in suite, and selects.
@@ -105,11 +89,10 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, n, _ := p.part() // checked
 	p.selected = len(kept)
 	var out []*engine.File
 	for k, f := range kept {
-		if k%n == i-1 {
+		if p.part.Takes(k) {
 			out = append(out, f)
 		}
 	}
@@ -126,26 +109,10 @@ func (p *selection) whole(args []string) bool {
 
 // mine is what a shard says of itself; nil without --shard.
 func (p *selection) mine(args []string) *report.Shard {
-	if p.shard == "" {
+	if p.part.Of == 0 {
 		return nil
 	}
-	i, n, _ := p.part() // checked
-	return &report.Shard{Index: i, Of: n, Files: p.selected, Whole: p.whole(args)}
-}
-
-// place takes --shard from what Kubernetes sets in the pods of a job: DOORLAB_SHARD_INDEX,
-// from 0, and DOORLAB_SHARDS.
-func (p *selection) place(getenv func(string) string) error {
-	index, shards := getenv("DOORLAB_SHARD_INDEX"), getenv("DOORLAB_SHARDS")
-	if p.shard != "" || index == "" && shards == "" {
-		return nil
-	}
-	i, err := strconv.Atoi(index)
-	if err != nil || i < 0 {
-		return usagef("DOORLAB_SHARD_INDEX %q: must be a number from 0, together with DOORLAB_SHARDS", index)
-	}
-	p.shard = fmt.Sprintf("%d/%s", i+1, shards)
-	return nil
+	return &report.Shard{Index: p.part.Index, Of: p.part.Of, Files: p.selected, Whole: p.whole(args)}
 }
 
 // keep applies the filters.

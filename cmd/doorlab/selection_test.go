@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/shard"
 )
 
 // TestShuffle: a seed is an order of all the files that it always draws, another
@@ -44,12 +46,12 @@ func TestWhole(t *testing.T) {
 		"everything": {selection{}, nil, true}, "shuffled and repeated": {selection{shuffle: "1", repeat: 3}, nil, true},
 		"named": {selection{}, []string{"outage_36h"}, false}, "a clause": {selection{clauses: []string{"OFF-2"}}, nil, false},
 		"a label": {selection{labels: []string{"smoke"}}, nil, false}, "a pattern": {selection{only: []string{"*"}}, nil, false},
-		"failed": {selection{failed: "newest"}, nil, false}, "a shard": {selection{shard: "1/2"}, nil, true},
+		"failed": {selection{failed: "newest"}, nil, false}, "a shard": {selection{part: shard.Shard{Index: 1, Of: 2}}, nil, true},
 	} {
 		if got := c.p.whole(c.args); got != c.want {
 			t.Errorf("%s: whole is %v, want %v", name, got, c.want)
 		}
-		if part := c.p.mine(c.args); (part != nil) != (c.p.shard != "") || part != nil && part.Whole != c.want {
+		if part := c.p.mine(c.args); (part != nil) != (c.p.part.Of > 0) || part != nil && part.Whole != c.want {
 			t.Errorf("%s says of itself %+v, want a shard of the whole: %v", name, part, c.want)
 		}
 	}
@@ -63,8 +65,8 @@ func TestShards(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
-	for _, shard := range []string{"1/4", "2/4", "3/4", "4/4"} {
-		files, err := (&selection{repeat: 1, shard: shard}).files(nil)
+	for i := 1; i <= 4; i++ {
+		files, err := (&selection{repeat: 1, part: shard.Shard{Index: i, Of: 4}}).files(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -61,23 +62,14 @@ func (w *World) count(kind string) (n int) {
 	return n
 }
 
-// Slice keeps every n-th board, from the i-th (1-based) on: one process's share of a fleet.
-func (w *World) Slice(i, n int) *World {
-	if n <= 1 {
-		return w
-	}
-	out := &World{Seed: w.Seed}
-	k := 0
-	for _, p := range w.Places {
-		q := p
-		q.Boards = nil
-		for _, b := range p.Boards {
-			if k%n == i-1 {
-				q.Boards = append(q.Boards, b)
-			}
-			k++
+// Shard keeps every n-th place, in the order of the file: what one of several servers, fleets or
+// generators has. Ids and secrets don't depend on it.
+func (w *World) Shard(s shard.Shard) *World {
+	out := &World{Seed: w.Seed, SeedGiven: w.SeedGiven}
+	for k, p := range w.Places {
+		if s.Takes(k) {
+			out.Places = append(out.Places, p)
 		}
-		out.Places = append(out.Places, q)
 	}
 	return out
 }

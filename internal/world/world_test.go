@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/shard"
 )
 
 const example = `
@@ -72,9 +74,32 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	if big.LiveBoards() != 10000 {
 		t.Errorf("%d live boards, want 10000", big.LiveBoards())
 	}
-	parts := big.Slice(1, 3).LiveBoards() + big.Slice(2, 3).LiveBoards() + big.Slice(3, 3).LiveBoards()
-	if parts != 10000 {
-		t.Errorf("slices hold %d boards", parts)
+}
+
+// TestShards: every place of a world is in one shard, whole and unchanged.
+func TestShards(t *testing.T) {
+	t.Parallel()
+	all := Default(1, 500)
+	seen := map[string]Place{}
+	for i := 1; i <= 7; i++ {
+		w := all.Shard(shard.Shard{Index: i, Of: 7})
+		if w.Seed != all.Seed {
+			t.Errorf("shard %d has the seed %d, want %d", i, w.Seed, all.Seed)
+		}
+		for _, p := range w.Places {
+			if _, twice := seen[p.ID]; twice {
+				t.Errorf("%s is in two shards, want one", p.ID)
+			}
+			seen[p.ID] = p
+		}
+	}
+	for _, p := range all.Places {
+		if !cmp.Equal(seen[p.ID], p) {
+			t.Errorf("%s in its shard is %+v, want %+v", p.ID, seen[p.ID], p)
+		}
+	}
+	if got := all.Shard(shard.Shard{}); len(got.Places) != len(all.Places) {
+		t.Errorf("the whole has %d places, want %d", len(got.Places), len(all.Places))
 	}
 }
 

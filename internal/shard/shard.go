@@ -1,0 +1,58 @@
+// Package shard divides work among processes that know nothing of each other: shard i of n
+// takes every n-th thing of a list that all of them derive alike.
+package shard
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Shard is shard Index of Of, counted from 1. The zero value is the whole.
+type Shard struct{ Index, Of int }
+
+// Parse reads i/n. An empty text is the whole.
+func Parse(s string) (Shard, error) {
+	if s == "" {
+		return Shard{}, nil
+	}
+	a, b, _ := strings.Cut(s, "/")
+	i, err1 := strconv.Atoi(a)
+	n, err2 := strconv.Atoi(b)
+	if err1 != nil || err2 != nil || i < 1 || n < i {
+		return Shard{}, fmt.Errorf("%q: must be i/n with i from 1 to n, e.g. 1/4", s)
+	}
+	return Shard{Index: i, Of: n}, nil
+}
+
+// FromEnv is the shard that Kubernetes gives a pod, as DOORLAB_SHARD_INDEX, counted from 0,
+// and DOORLAB_SHARDS; the whole when neither is set.
+func FromEnv(getenv func(string) string) (Shard, error) {
+	index, shards := getenv("DOORLAB_SHARD_INDEX"), getenv("DOORLAB_SHARDS")
+	if index == "" && shards == "" {
+		return Shard{}, nil
+	}
+	n, err := strconv.Atoi(shards)
+	if err != nil || n < 1 {
+		return Shard{}, fmt.Errorf("DOORLAB_SHARDS %q: must be a number from 1, together with DOORLAB_SHARD_INDEX", shards)
+	}
+	i, err := strconv.Atoi(index)
+	if err != nil || i < 0 || i >= n {
+		return Shard{}, fmt.Errorf("DOORLAB_SHARD_INDEX %q: must be a number from 0 to %d, one less than DOORLAB_SHARDS", index, n-1)
+	}
+	return Shard{Index: i + 1, Of: n}, nil
+}
+
+// Whole says that nothing is divided: no shard, or the only one.
+func (s Shard) Whole() bool { return s.Of <= 1 }
+
+// Takes says whether the k-th thing, counted from 0, is this shard's.
+func (s Shard) Takes(k int) bool { return s.Whole() || k%s.Of == s.Index-1 }
+
+// String is i/n; "1/1" for the whole.
+func (s Shard) String() string {
+	if s.Whole() {
+		return "1/1"
+	}
+	return fmt.Sprintf("%d/%d", s.Index, s.Of)
+}
