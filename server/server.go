@@ -3,7 +3,6 @@
 package server
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -116,7 +115,7 @@ func New(cfg Config) (_ *Server, err error) {
 	}()
 	if cfg.History != nil {
 		cfg.History(history.Event{Kind: history.Started, At: cfg.Clock.Now().UnixMilli(), Text: "server",
-			NotAfterMs: cmp.Or(cfg.NotAfter, command.DefaultNotAfter).Milliseconds()})
+			NotAfterMs: cfg.NotAfter.Milliseconds()})
 	}
 	if s.secret, err = datadir.OpenSecret(cfg.DataDir); err != nil { // before there is a database: each is missed without the other
 		return nil, fmt.Errorf("server: %w", err)

@@ -18,7 +18,7 @@ const (
 	Answer  = "answer"  // answered: Status, Body digest, Outcome
 	Call    = "call"    // any request to the public API, answered: Method, Route, PlaceID, Status, Code, BodyHash of the request, Text (CallText)
 	// Server.
-	Started   = "started"   // a server process begins a life: Text, NotAfterMs (of its configuration)
+	Started   = "started"   // a server process begins a life: Text, NotAfterMs (where it isn't the contract's)
 	Committed = "committed" // a place revision was committed: PlaceID, Revision, Digest, GrantID, Op
 	Content   = "content"   // what a revision changed: PlaceID, Revision, Op, GrantID, Text (JSON)
 	Intent    = "intent"    // a command was accepted and its claim is committed: CommandID, Key, PlaceID, DoorID, Op

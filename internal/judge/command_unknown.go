@@ -13,12 +13,13 @@ const (
 	// ReportMs: a sound report that came in this much before the answer makes a
 	// known outcome of it.
 	ReportMs = 250
-	// AcceptMs is the default of notAfter, from the acceptance of a request:
+	// AcceptMs is the contract's notAfter, from the acceptance of a request:
 	// afterwards no board may start to act, and before it nobody may give up.
 	AcceptMs = 5000
 )
 
-// acceptMs is the notAfter of the server's configuration.
+// acceptMs is the contract's notAfter, or the one that a server was told in its place. What
+// the server takes for its own default proves nothing.
 func (v *View) acceptMs() int64 {
 	for _, s := range slices.Backward(v.starts) {
 		if s.NotAfterMs != 0 {
