@@ -68,6 +68,7 @@ type Ready struct {
 	Metrics      string `json:"metrics,omitempty"` // its page; only when asked for
 	Debug        string `json:"debug,omitempty"`   // page of profiles; only when asked for
 	SIP          string `json:"sip,omitempty"`     // host:port, UDP and TCP; only when asked for
+	Shard        string `json:"shard,omitempty"`   // i/n: the places are this shard of the world; "" = all of it
 	// RepeatableSecrets: live places' keys and board passwords can be computed from the seed.
 	RepeatableSecrets bool         `json:"repeatableSecrets,omitempty"`
 	Places            []ReadyPlace `json:"places"`
@@ -85,7 +86,7 @@ type ReadyPlace struct {
 
 // Errors of Start that are mistakes of whoever called it.
 var (
-	// ErrOtherWorld: the data directory was made from another world, seed or secret file.
+	// ErrOtherWorld: the data directory was made from another world, shard of it, seed or secret file.
 	ErrOtherWorld = errors.New("the data directory holds another world or seed")
 	// ErrRepeatable: a listener off loopback, and secrets that anybody can compute.
 	ErrRepeatable = errors.New("the keys and board passwords of live places derive from the seed")

@@ -49,6 +49,7 @@ type FleetReady struct {
 	Boards       int    `json:"boards"`
 	Control      string `json:"control,omitempty"`
 	ControlToken string `json:"controlToken,omitempty"`
+	Shard        string `json:"shard,omitempty"` // as in Ready
 }
 
 // Fleet is a running fleet with its control listener.
@@ -85,7 +86,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	if err := c.passwords(); err != nil {
 		return nil, err
 	}
-	if f.memory, err = openLab(c.DataDir, fleetFile(c), c.World.Seed, 0); err != nil {
+	if f.memory, err = openLab(c.DataDir, fleetFile(c), c.World, 0); err != nil {
 		return nil, err
 	}
 	flight := clock.NewFlight()
@@ -112,7 +113,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	if err := connect(ctx, f.fleet, c.Progress); err != nil {
 		return nil, err
 	}
-	f.Ready.Ready, f.Ready.Boards = true, f.fleet.Len()
+	f.Ready.Ready, f.Ready.Boards, f.Ready.Shard = true, f.fleet.Len(), partOf(c.World)
 	f.started.Store(true)
 	return f, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/world"
 )
 
 // ErrInUse: another process has the data directory.
@@ -24,6 +25,7 @@ var ErrInUse = errors.New("the data directory is in use by another doorlab")
 type lab struct {
 	Seed     int64     `json:"seed"`
 	FileSeed int64     `json:"fileSeed,omitempty"` // the world file's own, when --seed overrode it
+	Shard    string    `json:"shard,omitempty"`    // i/n, of a bigger world; "" = all of it
 	Now      time.Time `json:"now"`                // how far time had come ...
 	Wall     time.Time `json:"wall"`               // ... when the machine's clock said this
 	Secrets  string    `json:"secrets,omitempty"`  // where live places' secrets come from: below; "" in older data: the seed
@@ -45,12 +47,16 @@ const (
 
 const labFile = datadir.LabFile
 
-// openLab takes the directory for this process, and remembers the seeds when it
+// openLab takes the directory for this process, and remembers seeds and shard when it
 // is new. Errors: ErrInUse, ErrOtherWorld, the file system's.
-func openLab(dir, file string, seed, fileSeed int64) (_ *lab, err error) {
+func openLab(dir, file string, w *world.World, fileSeed int64) (_ *lab, err error) {
 	have, err := readLab(dir, file)
-	if err == nil && have.Seed != seed { // before anything is touched
-		return nil, fmt.Errorf("%w: %s was made with --seed %d, not %d", ErrOtherWorld, dir, have.Seed, seed)
+	switch { // before anything is touched
+	case err != nil:
+	case have.Seed != w.Seed:
+		return nil, fmt.Errorf("%w: %s was made with --seed %d, not %d", ErrOtherWorld, dir, have.Seed, w.Seed)
+	case have.Shard != partOf(w):
+		return nil, fmt.Errorf("%w: %s has %s, not %s; every shard needs a data directory of its own", ErrOtherWorld, dir, partText(have.Shard), partText(partOf(w)))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, ofDir(dir, err)
@@ -59,7 +65,7 @@ func openLab(dir, file string, seed, fileSeed int64) (_ *lab, err error) {
 	if err := datadir.Private(dir); err != nil {
 		return nil, ofDir(dir, err)
 	}
-	l := &lab{Seed: seed, FileSeed: fileSeed, Begun: true, path: filepath.Join(dir, file)}
+	l := &lab{Seed: w.Seed, FileSeed: fileSeed, Shard: partOf(w), Begun: true, path: filepath.Join(dir, file)}
 	if l.lock, err = lockFile(dir, strings.Replace(file, "lab.json", "lock", 1)); err != nil {
 		return nil, err
 	}
@@ -72,6 +78,21 @@ func openLab(dir, file string, seed, fileSeed int64) (_ *lab, err error) {
 		return nil, ofDir(dir, err)
 	}
 	return l, nil
+}
+
+// partOf is how a data directory remembers a world's shard.
+func partOf(w *world.World) string {
+	if w.Part.Whole() {
+		return ""
+	}
+	return w.Part.String()
+}
+
+func partText(part string) string {
+	if part == "" {
+		return "all places"
+	}
+	return "shard " + part
 }
 
 // ofDir names the directory in place of the file in it.

@@ -28,7 +28,7 @@ func (t *Testbed) prepare(c Config) (err error) {
 	}
 	source := sourceOf(c, have)
 	t.Ready.RepeatableSecrets = source == fromSeed && c.World.HasLive()
-	if t.memory, err = openLab(c.DataDir, labFile, c.World.Seed, c.FileSeed); err != nil {
+	if t.memory, err = openLab(c.DataDir, labFile, c.World, c.FileSeed); err != nil {
 		return err
 	}
 	return t.secrets(c, source)

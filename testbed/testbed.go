@@ -116,7 +116,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	if t.Ready.Places, err = t.places(); err != nil {
 		return nil, err
 	}
-	t.Ready.Ready = true
+	t.Ready.Ready, t.Ready.Shard = true, partOf(c.World)
 	if c.Recorded && t.spool != nil {
 		if _, err := t.record(true); err != nil {
 			return nil, err

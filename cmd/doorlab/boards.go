@@ -23,6 +23,7 @@ type boardsFlags struct {
 	config, broker, mqtt, control, token, tokenFile, data, world, slice, clock string
 	seed                                                                       int64
 	secretFile                                                                 string
+	shard                                                                      shardFlag
 	boards                                                                     int
 	json, verbose                                                              bool
 	timeout                                                                    time.Duration
@@ -63,6 +64,7 @@ func boardsCommand(e *env) *cobra.Command {
 	s.StringVar(&f.data, "data", "", "data directory for flash and journals (default: temporary, removed on exit)")
 	s.StringVar(&f.world, "world", "", "the world file the server runs with (default: the built-in world)")
 	s.StringVar(&f.slice, "slice", "1/1", "i/n: run slice i of n of the fleet")
+	f.shard.add(c, "only the boards of every n-th place of the world, from the i-th: `i/n`, as given to serve (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all places)")
 	s.StringVar(&f.clock, "clock", "real", "real or virtual")
 	s.Int64Var(&f.seed, "seed", 0, "the seed the server runs with (default: the world file's, else 1)")
 	s.StringVar(&f.secretFile, "secret-file", "", "the secret file the server runs with (default: passwords derive from the seed)")
@@ -99,6 +101,9 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 		if w, err = loadWorld(f.world, f.seed); err != nil {
 			return err
 		}
+	}
+	if w, err = f.shard.of(w, e.getenv); err != nil {
+		return err
 	}
 	if f.secretFile == "" && f.seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
 		return usagef("boards: the boards' passwords are missing: pass --secret-file FILE, the same as to the server, or start both with the same --seed")

@@ -14,7 +14,11 @@ import (
 // printReady is the ready line for people: addresses, keys, an entry link and
 // three commands to paste.
 func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.Testbed) {
-	fmt.Fprintf(w, "doorlab is ready: %d places, %d simulated boards\n\n", len(r.Places), tb.Boards())
+	part := ""
+	if r.Shard != "" {
+		part = ", shard " + r.Shard + " of the world"
+	}
+	fmt.Fprintf(w, "doorlab is ready: %d places, %d simulated boards%s\n\n", len(r.Places), tb.Boards(), part)
 	fmt.Fprintf(w, "  API      %s\n  MQTT     %s\n", r.HTTP, r.MQTT)
 	if r.Control != "" {
 		fmt.Fprintf(w, "  control  %s   token %s\n", r.Control, r.ControlToken)

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/shard"
+	"github.com/doorlab/doorlab/internal/world"
 )
 
 // shardFlag is --shard i/n, and what Kubernetes sets in its place in the pods of a job.
@@ -25,4 +26,17 @@ func (f *shardFlag) shard(getenv func(string) string) (s shard.Shard, err error)
 		return s, usagef("--shard %s", err)
 	}
 	return s, nil
+}
+
+// of is the part of a world that was asked for. One without a place is a usage error.
+func (f *shardFlag) of(w *world.World, getenv func(string) string) (*world.World, error) {
+	s, err := f.shard(getenv)
+	if err != nil || s.Whole() {
+		return w, err
+	}
+	part := w.Shard(s)
+	if len(part.Places) == 0 {
+		return nil, usagef("shard %s is empty: the world has %s, and a shard needs at least one", s, count(len(w.Places), "place"))
+	}
+	return part, nil
 }

@@ -31,6 +31,7 @@ type serverFlags struct {
 	boards                                                                                       int
 	metrics, debug                                                                               string
 	json, crashPoints, verbose                                                                   bool
+	shard                                                                                        shardFlag
 	retention                                                                                    retention
 	trustedProxies, sipPeers                                                                     []string
 	tls                                                                                          listenerFiles
@@ -56,6 +57,7 @@ func (f *serverFlags) add(c *cobra.Command) {
 	s.Int64Var(&f.seed, "seed", 0, "seed for ids and randomness; setting it also makes keys and passwords repeatable (default: from the data directory or the world file, else 1)")
 	s.StringVar(&f.secretFile, "secret-file", "", "file with the secret that keys and board passwords derive from, shared with 'doorlab boards'; created if missing (default: the data directory's own secret)")
 	s.BoolVar(&f.init, "init", false, "start over when files of the data directory are missing; what is left moves to a subfolder")
+	f.shard.add(c, "only every n-th place of the world, from the i-th: `i/n`; a data directory stays with its shard (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all places)")
 	s.Var(&f.retention, "retention", "how long entry records, the audit log and ended grants are kept, in days")
 	s.BoolVar(&f.json, "json", false, "print one JSON line on stdout when ready, and nothing else there")
 	s.BoolVar(&f.crashPoints, "crash-points", false, "allow POST /lab/v1/crash")
@@ -169,6 +171,9 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 		return testbed.Config{}, none, err
 	}
 	w, fileSeed, err := f.places()
+	if err == nil {
+		w, err = f.shard.of(w, e.getenv)
+	}
 	if err != nil {
 		return testbed.Config{}, none, err
 	}

@@ -65,7 +65,7 @@ func (w *World) count(kind string) (n int) {
 // Shard keeps every n-th place, in the order of the file: what one of several servers, fleets or
 // generators has. Ids and secrets don't depend on it.
 func (w *World) Shard(s shard.Shard) *World {
-	out := &World{Seed: w.Seed, SeedGiven: w.SeedGiven}
+	out := &World{Seed: w.Seed, SeedGiven: w.SeedGiven, Part: s}
 	for k, p := range w.Places {
 		if s.Takes(k) {
 			out.Places = append(out.Places, p)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 	"github.com/goccy/go-yaml/ast"
 )
@@ -19,6 +20,8 @@ type World struct {
 	Places []Place `yaml:"places" json:"places"`
 	// SeedGiven: the seed was asked for, by the file or the caller of Parse.
 	SeedGiven bool `yaml:"-" json:"-"`
+	// Part says which shard of a bigger world this is, see Shard; zero = all of it.
+	Part shard.Shard `yaml:"-" json:"-"`
 }
 
 // Kinds of places.

@@ -48,9 +48,13 @@ func (m *merge) world(w *world.World) error {
 		return err
 	}
 	for _, r := range rows {
-		if !slices.ContainsFunc(w.Places, func(p world.Place) bool { return p.ID == r.ID }) {
-			m.note("the place %s (%s) is no longer in the world; it stays", r.ID, r.Name)
+		if slices.ContainsFunc(w.Places, func(p world.Place) bool { return p.ID == r.ID }) {
+			continue
 		}
+		if !w.Part.Whole() { // another shard has it by now: a place belongs to one server
+			return other("the place %s (%s) isn't in shard %s of the world any more; places can be added at the end of a world file only, once it is sharded", r.ID, r.Name, w.Part)
+		}
+		m.note("the place %s (%s) is no longer in the world; it stays", r.ID, r.Name)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/boardsync"
@@ -96,6 +97,10 @@ func TestSeedIsRemembered(t *testing.T) {
 		"a door that moved": func(w *world.World) {
 			w.Places[0].Boards = append(w.Places[0].Boards, world.Board{ID: "brd_b", Name: "other", Password: "pw"})
 			w.Places = append(w.Places, world.Place{ID: "plc_b", Kind: world.Test, Boards: []world.Board{{ID: "brd_a", Password: "pw"}}})
+		},
+		"a place that another shard has by now": func(w *world.World) {
+			w.Places = append([]world.Place{{ID: "plc_new", Name: "new", Kind: world.Live}}, w.Places...)
+			*w = *w.Shard(shard.Shard{Index: 1, Of: 2})
 		},
 	} {
 		other := testWorld()
