@@ -1,7 +1,8 @@
 // Package apikey is the form of API keys: a prefix by kind of place, 30 base62
 // characters and a 6-character CRC32, so a scanner or a typo check needs no
-// database. server/auth issues and checks keys with it, internal/world derives a
-// world's keys from its seed.
+// database. The first 8 of the 30 are the place's label, by which a router finds
+// its server; the other 22 are chance, 131 bits. server/auth issues and checks keys
+// with it, internal/world derives a world's keys from its seed.
 package apikey
 
 import (
@@ -11,6 +12,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/shard"
 )
 
 // Prefixes of keys, by kind of place.
@@ -25,27 +28,27 @@ const (
 	sumDigits = 6
 )
 
-// New makes a whole key from chance.
-func New(prefix string) string {
-	return fromBytes(prefix, func(b []byte) { _, _ = rand.Read(b) }) // never fails
+// New makes a whole key of a place from chance.
+func New(prefix, placeID string) string {
+	return fromBytes(prefix+shard.Label(placeID), func(b []byte) { _, _ = rand.Read(b) }) // never fails
 }
 
-// Derive makes a whole key from a secret and a label: the same again every time.
-func Derive(prefix, secret, label string) string {
+// Derive makes a whole key of a place from a secret and the key's id: the same again every time.
+func Derive(prefix, secret, placeID, keyID string) string {
 	var n uint64
-	return fromBytes(prefix, func(b []byte) {
+	return fromBytes(prefix+shard.Label(placeID), func(b []byte) {
 		m := hmac.New(sha256.New, []byte(secret))
-		m.Write([]byte(label))
+		m.Write([]byte(placeID + " " + keyID))
 		m.Write(binary.BigEndian.AppendUint64(nil, n))
 		n++
 		copy(b, m.Sum(nil))
 	})
 }
 
-func fromBytes(prefix string, read func([]byte)) string {
+func fromBytes(start string, read func([]byte)) string {
 	var b strings.Builder
-	b.WriteString(prefix)
-	for n := 0; n < keyDigits; {
+	b.WriteString(start)
+	for n := shard.LabelLen; n < keyDigits; {
 		var chunk [32]byte
 		read(chunk[:])
 		for _, c := range chunk {

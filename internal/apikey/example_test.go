@@ -8,7 +8,7 @@ import (
 
 // The last characters of a key are a checksum, so a typing error needs no look-up.
 func ExampleWellFormed() {
-	key := apikey.Derive(apikey.TestPrefix, "secret", "place 1")
+	key := apikey.Derive(apikey.TestPrefix, "secret", "plc_1", "key_1")
 	fmt.Println(apikey.WellFormed(key), apikey.WellFormed(key+"x"))
 	// Output:
 	// true false

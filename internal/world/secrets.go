@@ -30,7 +30,7 @@ func (w *World) DeriveSecrets(root []byte) {
 		}
 		for j := range p.Keys {
 			k := &p.Keys[j]
-			k.Secret = apikey.Derive(prefix, string(of), fmt.Sprint(p.ID, " ", k.ID))
+			k.Secret = apikey.Derive(prefix, string(of), p.ID, k.ID)
 		}
 		for j := range p.Boards {
 			if b := &p.Boards[j]; !b.Given {

@@ -135,7 +135,7 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 	if p.Kind == place.Test {
 		prefix = s.cfg.TestPrefix
 	}
-	secret := apikey.New(prefix)
+	secret := apikey.New(prefix, placeID)
 	now := fail.Milli(s.cfg.Clock.Now())
 	scopes = slices.Compact(slices.Sorted(slices.Values(scopes)))
 	k := Key{ID: id.New(id.Key, now), PlaceID: placeID, Name: name, Scopes: scopes, Sim: sim, CreatedAt: now}

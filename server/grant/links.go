@@ -46,6 +46,6 @@ func (s *Service) RenewLinks() (renewed int, err error) {
 
 // link makes what finds a permit by its entry token follow from its generation.
 func (s *Service) link(g *Grant) {
-	token := s.token(g.ID, g.Generation)
+	token := s.token(g, g.Generation)
 	g.LinkHash, g.TokenHash = HashLink(token), access.HashToken(g.PlaceID, token)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -110,12 +111,12 @@ func (n noting) found(g Grant, err error) (Grant, error) {
 	return g, err
 }
 
-// token is a permit's entry token: 256 bit, never stored. The generation makes
-// the link that was revoked dead for good.
-func (s *Service) token(permitID string, generation int64) string {
+// token is an entry token of a permit, never stored: the place's label, by which a router finds
+// the server, and 210 bits. The generation makes the link that was revoked dead for good.
+func (s *Service) token(g *Grant, generation int64) string {
 	m := hmac.New(sha256.New, s.cfg.Secret)
-	m.Write([]byte(permitID + "\n" + strconv.FormatInt(generation, 10)))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
+	m.Write([]byte(g.ID + "\n" + strconv.FormatInt(generation, 10)))
+	return shard.Label(g.PlaceID) + base64.RawURLEncoding.EncodeToString(m.Sum(nil))[shard.LabelLen:]
 }
 
 // HashLink is how a permit is found by its entry token.
@@ -130,6 +131,6 @@ func (s *Service) view(g Grant, now time.Time) Permit {
 	if !g.RevokedAt.IsZero() {
 		gen-- // the link that was; the next one isn't anybody's yet
 	}
-	token := s.token(g.ID, gen)
+	token := s.token(&g, gen)
 	return Permit{Grant: g, State: g.State(now), Token: token, URL: s.cfg.LinkURL + "/entry?t=" + token}
 }
