@@ -120,7 +120,7 @@ func New(cfg Config) (_ *Server, err error) {
 	if s.secret, err = datadir.OpenSecret(cfg.DataDir); err != nil { // before there is a database: each is missed without the other
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if s.store, err = store.Open(cfg.DataDir, store.Options{Clock: cfg.Clock, Log: cfg.Log, Phones: s.secret.Of("phones"), Committed: s.metrics.commit}); err != nil {
+	if s.store, err = store.Open(cfg.DataDir, plant(store.Options{Clock: cfg.Clock, Log: cfg.Log, Phones: s.secret.Of("phones"), Committed: s.metrics.commit})); err != nil {
 		return nil, err
 	}
 	if err := s.store.Claim(s.secret.ID()); err != nil {

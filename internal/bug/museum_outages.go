@@ -6,6 +6,7 @@ var syncs = []Bug{
 	check("sync-acknowledged-not-applied", "SYNC-1 SYNC-2", "what a board acknowledges it has applied", "sync_permits sync_storm"),
 	check(RevocationLost, "SYNC-2", "a revocation reaches every connected board", "sync_storm"),
 	check("outage-knows-what-others-know", "SYNC-3", "changes made in an outage act after recovery only", "sync_recovery outage_grants"),
+	test("wrong-clock-believed", "SYNC-1", "what is registered stays on the boards for its period", "./testbed TestNothingAgesByTheMachinesClock"),
 }
 
 // outages are the bugs of outages and recovery.

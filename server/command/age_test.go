@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock/clocktest"
+	"github.com/doorlab/doorlab/server/age"
 )
 
 // However the machine's clock is set, while the server runs or between two runs,
@@ -41,7 +42,7 @@ func TestKeysSurviveTheMachinesClock(t *testing.T) {
 				l := newMemLedger()
 				var s *Service
 				begin := func() {
-					s = New(Config{Ledger: l, Sender: &memBoards{offline: true}, Clock: clk})
+					s = New(Config{Ledger: l, Sender: &memBoards{offline: true}, Clock: clk, Ages: age.New(clk, age.State{}, l.newest(), 0)})
 					if _, err := s.Recover(); err != nil {
 						t.Fatal(err)
 					}

@@ -60,7 +60,7 @@ func newExecution(s *Service, r Request, door Door) *execution {
 	c.trail.Intent = Intent{CommandID: id.New(id.Command, now), PlaceID: r.PlaceID, Key: r.Key, Meaning: c.meaning,
 		DoorID: door.DoorID, BoardID: door.BoardID, Command: r.Command, Minutes: r.Minutes, Reason: r.Reason,
 		Method: r.Method, ActorID: r.ActorID, ActorLabel: r.ActorLabel, GrantID: r.GrantID, EntryReason: r.EntryReason,
-		RequestedAt: now, AgedAt: s.age.now()}
+		RequestedAt: now, AgedAt: s.cfg.Ages.Ran()}
 	c.trail.Intent.Status, c.trail.Intent.Body = c.render(c.result(vocab.NoResponse)) // stands if we die [CMD-6]
 	return c
 }

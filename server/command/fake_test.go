@@ -157,7 +157,8 @@ func (l *memLedger) Unsettled() (list []Intent, err error) {
 	return list, nil
 }
 
-func (l *memLedger) Newest() (at time.Time, err error) {
+// newest is the latest AgedAt of all commands.
+func (l *memLedger) newest() (at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.rows {
@@ -165,7 +166,7 @@ func (l *memLedger) Newest() (at time.Time, err error) {
 			at = r.in.AgedAt
 		}
 	}
-	return at, nil
+	return at
 }
 
 func (l *memLedger) Forget(before time.Time, limit int) (n int, err error) {

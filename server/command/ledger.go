@@ -29,8 +29,6 @@ type Ledger interface {
 	CountReplay(commandID string) error
 	// Unsettled lists the intents without an outcome.
 	Unsettled() ([]Intent, error)
-	// Newest is the latest AgedAt of all commands; zero without any.
-	Newest() (time.Time, error)
 	// Forget drops settled commands that are aged from before a moment, at most limit.
 	Forget(before time.Time, limit int) (n int, err error)
 }
@@ -59,7 +57,7 @@ type Intent struct {
 	GrantID     string
 	EntryReason vocab.Reason
 	RequestedAt time.Time
-	AgedAt      time.Time // RequestedAt by the time that keys age by
+	AgedAt      time.Time // RequestedAt in running time, see age.Clock.Ran
 	Status      int       // the answer when the outcome is noResponse
 	Body        []byte
 }

@@ -11,13 +11,8 @@ const settleAtOnce = 1024
 
 // Recover settles the intents that the previous run of the server left without
 // an outcome as noResponse, their records included, and returns how many.
-// Nothing is sent again, see CMD-6. From here on keys age from where they were.
+// Nothing is sent again, see CMD-6.
 func (s *Service) Recover() (n int, err error) {
-	newest, err := s.cfg.Ledger.Newest()
-	if err != nil {
-		return 0, err
-	}
-	s.age = newAge(s.cfg.Clock, newest)
 	list, err := s.cfg.Ledger.Unsettled()
 	if err != nil {
 		return 0, err

@@ -9,6 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/crew"
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/age"
 )
 
 // Sender sends a command to a board's live connection, at most once, and fills
@@ -22,6 +23,7 @@ type Config struct {
 	Ledger                 Ledger
 	Sender                 Sender
 	Clock                  clock.Clock   // nil = clock.Real
+	Ages                   *age.Clock    // what keys age by; nil = one that begins now
 	Flight                 *clock.Flight // nil = nothing is counted
 	Wait                   time.Duration // 0 = DefaultWait
 	NotAfter               time.Duration // 0 = DefaultNotAfter
@@ -37,7 +39,6 @@ type Config struct {
 type Service struct {
 	cfg   Config
 	count counters
-	age   age
 	tick  clock.Timer
 	stop  chan struct{}
 	dead  chan struct{} // closed by Kill
@@ -62,6 +63,9 @@ func New(cfg Config) *Service {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Real{}
 	}
+	if cfg.Ages == nil {
+		cfg.Ages = age.New(cfg.Clock, age.State{}, time.Time{}, 0)
+	}
 	if cfg.Wait == 0 {
 		cfg.Wait = DefaultWait
 	}
@@ -85,7 +89,6 @@ func New(cfg Config) *Service {
 	}
 	s := &Service{cfg: cfg, crew: crew.New(), stop: make(chan struct{}), dead: make(chan struct{}),
 		at: map[string]int{}, byKey: map[keyID]*execution{}, byID: map[string]*execution{}}
-	s.age = newAge(cfg.Clock, time.Time{})
 	s.tick = cfg.Clock.Every(time.Hour, s.clean)
 	return s
 }
@@ -238,7 +241,7 @@ func (s *Service) clean() {
 	go func() {
 		defer s.runs.Done()
 		for {
-			n, err := s.cfg.Ledger.Forget(s.age.now().Add(-Retention), forgetBatch)
+			n, err := s.cfg.Ledger.Forget(s.cfg.Ages.Ran().Add(-Retention), forgetBatch)
 			if err != nil || n < forgetBatch {
 				break
 			}

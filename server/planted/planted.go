@@ -25,6 +25,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/store"
 )
 
 // In puts the named bug into a part of the server that can have it.
@@ -53,6 +54,10 @@ func In[T any](name string, part T) T {
 		}
 		if name == "first-of-a-batch-lost" {
 			p.Records = uploads{p.Records}
+		}
+	case *store.Options:
+		if name == "wrong-clock-believed" {
+			p.Patience = 1
 		}
 	case *auth.Config:
 		p.Store = authStore{p.Store, name}

@@ -27,15 +27,18 @@ func (r Retention) WithDefaults() Retention {
 	return r
 }
 
-// Archive forgets what is older than a moment, at most limit rows at a time, and
-// says how many went. Records, events, place revisions and audit rows age from
-// when they were written, grants from when they ended. server/store implements it.
+// Archive forgets what has been kept long enough, at most limit rows at a time (of a
+// place, where it goes by place), and says how many went. Records, events, place
+// revisions and audit rows age from when they were written, grants from when they
+// ended, all as package age says. server/store implements it.
 type Archive interface {
-	ForgetRecords(before time.Time, limit int) (int, error)
-	ForgetEvents(before time.Time, limit int) (int, error)
-	ForgetRevisions(before time.Time, limit int) (int, error)
-	ForgetAudits(before time.Time, limit int) (int, error)
-	ForgetGrants(before time.Time, limit int) (int, error)
+	// Age looks at the machine's clock and remembers how far everything has aged.
+	Age() error
+	ForgetRecords(keep time.Duration, limit int) (int, error)
+	ForgetEvents(keep time.Duration, limit int) (int, error)
+	ForgetRevisions(keep time.Duration, limit int) (int, error)
+	ForgetAudits(keep time.Duration, limit int) (int, error)
+	ForgetGrants(keep time.Duration, limit int) (int, error)
 }
 
 // forgetBatch keeps a deletion short: other writes commit in between.
@@ -45,7 +48,6 @@ const forgetBatch = 500
 // NewSweeper.
 type Sweeper struct {
 	archive Archive
-	clk     clock.Clock
 	keep    Retention
 	tick    clock.Timer
 
@@ -57,18 +59,19 @@ type Sweeper struct {
 
 // NewSweeper starts a sweeper; Stop ends it.
 func NewSweeper(a Archive, clk clock.Clock, keep Retention) *Sweeper {
-	s := &Sweeper{archive: a, clk: clk, keep: keep.WithDefaults()}
+	s := &Sweeper{archive: a, keep: keep.WithDefaults()}
 	s.tick = clk.Every(time.Hour, s.sweep)
 	return s
 }
 
-// Stop ends it after the batch in progress.
+// Stop ends it after the batch in progress. What has aged since the last hour is kept.
 func (s *Sweeper) Stop() {
 	s.tick.Stop()
 	s.mu.Lock()
 	s.stopped = true
 	s.mu.Unlock()
 	s.runs.Wait()
+	_ = s.archive.Age() // an hour at most is lost without it
 }
 
 // sweep runs on the clock's goroutine, so the work gets one of its own.
@@ -88,9 +91,11 @@ func (s *Sweeper) sweep() {
 }
 
 func (s *Sweeper) forget() {
-	now := s.clk.Now()
+	if s.archive.Age() != nil {
+		return // the next hour tries again
+	}
 	for _, f := range []struct {
-		forget func(time.Time, int) (int, error)
+		forget func(time.Duration, int) (int, error)
 		keep   time.Duration
 	}{
 		{s.archive.ForgetRecords, s.keep.Records}, {s.archive.ForgetEvents, s.keep.Records}, {s.archive.ForgetRevisions, s.keep.Records},
@@ -98,7 +103,7 @@ func (s *Sweeper) forget() {
 	} {
 		for n := forgetBatch; n == forgetBatch && !s.ended(); {
 			var err error
-			if n, err = f.forget(now.Add(-f.keep), forgetBatch); err != nil {
+			if n, err = f.forget(f.keep, forgetBatch); err != nil {
 				break // the next hour tries again
 			}
 		}

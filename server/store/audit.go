@@ -16,7 +16,7 @@ func (t *Tx) InsertAudit(a record.Audit) error {
 		a.At = t.Now
 	}
 	return wrap(t.q.InsertAudit(ctx, db.InsertAuditParams{At: a.At.UnixMilli(), PlaceID: a.PlaceID, KeyID: a.KeyID,
-		RequestID: a.RequestID, Action: a.Action, Detail: a.Detail, Count: int64(a.Count)}))
+		RequestID: a.RequestID, Action: a.Action, Detail: a.Detail, Count: int64(a.Count), AgedOn: t.day()}))
 }
 
 func auditOf(r db.Audit, err error) (record.Audit, error) {

@@ -169,15 +169,6 @@ func (c Commands) Unsettled() ([]command.Intent, error) {
 	return out, err
 }
 
-// Newest implements command.Ledger.
-func (c Commands) Newest() (time.Time, error) {
-	ms, err := c.s.q.NewestAge(ctx)
-	if err != nil || ms == 0 {
-		return time.Time{}, wrap(err)
-	}
-	return msTime(ms), nil
-}
-
 // Forget implements command.Ledger.
 func (c Commands) Forget(before time.Time, limit int) (n int, err error) {
 	err = c.s.writeBehind(func(tx *Tx) error {

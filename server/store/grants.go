@@ -49,8 +49,9 @@ func (t *Tx) putGrant(g, old *grant.Grant) error {
 		}
 	}
 	g.LeftRev = 0
-	if g.Left(t.Now) {
-		g.LeftRev = rev
+	var leftOn int64
+	if g.Left(t.come) {
+		g.LeftRev, leftOn = rev, t.day()
 	} else if err := t.toggle(g.PlaceID, "grant", g.Content(t.PhoneKey(g.PlaceID))); err != nil {
 		return err
 	}
@@ -59,33 +60,45 @@ func (t *Tx) putGrant(g, old *grant.Grant) error {
 		Generation: g.Generation, LinkHash: text(g.LinkHash), TokenHash: g.TokenHash, CreatedBy: g.CreatedBy,
 		CreatedAt: g.CreatedAt.UnixMilli(), UpdatedAt: g.UpdatedAt.UnixMilli(), RevokedAt: toNull(g.RevokedAt),
 		RevokeReason: text(g.RevokeReason), UseCount: g.UseCount, FirstUsedAt: toNull(g.FirstUsedAt), Rev: g.Rev,
-		LeavesAt: toNull(g.LeavesAt()), LeftRev: sql.NullInt64{Int64: g.LeftRev, Valid: g.LeftRev > 0}})
+		LeavesAt: toNull(g.LeavesAt()), LeftRev: sql.NullInt64{Int64: g.LeftRev, Valid: g.LeftRev > 0}, LeftOn: leftOn})
 }
 
 // Leave takes the grants that boards need no longer know out of their places' content,
-// at most limit; n is how many.
+// and brings those back that left it while the machine's clock was ahead; at most limit
+// of each. n is how many of the kind of which there are more.
 func (s *Store) Leave(limit int) (n int, err error) {
 	err = s.write(func(tx *Tx) error {
-		rows, err := tx.q.GrantsLeaving(ctx, toNull(tx.Now), int64(limit))
-		list, err := each(grantOf, rows, err)
+		at, most := toNull(tx.come), int64(limit)
+		rows, err := tx.q.GrantsLeaving(ctx, at, most)
+		left, err := each(grantOf, rows, err)
 		if err != nil {
 			return err
 		}
-		n = len(list)
-		left := map[string]bool{}
-		for _, g := range list {
+		rows, err = tx.q.GrantsReturning(ctx, at, most)
+		back, err := each(grantOf, rows, err)
+		if err != nil {
+			return err
+		}
+		n = max(len(left), len(back))
+		told := map[string]bool{}
+		for i, g := range append(left, back...) {
 			rev, err := tx.raise(g.PlaceID)
 			if err != nil {
 				return err
 			}
-			if !left[g.PlaceID] {
-				left[g.PlaceID] = true
+			if !told[g.PlaceID] {
+				told[g.PlaceID] = true
 				tx.note(g.PlaceID, history.Ended, "")
 			}
 			if err := tx.toggle(g.PlaceID, "grant", g.Content(tx.PhoneKey(g.PlaceID))); err != nil {
 				return err
 			}
-			if err := tx.q.LeaveContent(ctx, sql.NullInt64{Int64: rev, Valid: true}, g.ID); err != nil {
+			if i < len(left) {
+				err = tx.q.LeaveContent(ctx, db.LeaveContentParams{LeftRev: sql.NullInt64{Int64: rev, Valid: true}, LeftOn: tx.day(), ID: g.ID})
+			} else {
+				err = tx.q.ReturnToContent(ctx, rev, g.ID)
+			}
+			if err != nil {
 				return err
 			}
 		}

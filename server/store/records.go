@@ -35,7 +35,7 @@ func (t *Tx) InsertRecord(r record.Record) (fresh bool, err error) {
 	n, err := t.q.InsertRecord(ctx, db.InsertRecordParams{ID: r.ID, PlaceID: r.PlaceID, DoorID: text(r.DoorID), DoorName: text(r.DoorName),
 		Result: string(r.Result), Reason: string(r.Reason), Method: string(r.Method), Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: text(r.CommandID),
 		GrantID: text(r.GrantID), Source: r.Source, Dedupe: text(r.Dedupe),
-		RequestedAt: r.RequestedAt.UnixMilli(), OccurredAt: r.OccurredAt.UnixMilli(), RecordedAt: r.RecordedAt.UnixMilli(), Note: text(r.Note)})
+		RequestedAt: r.RequestedAt.UnixMilli(), OccurredAt: r.OccurredAt.UnixMilli(), RecordedAt: r.RecordedAt.UnixMilli(), Note: text(r.Note), AgedOn: t.day()})
 	if err != nil || n == 0 {
 		return false, wrap(err)
 	}
@@ -59,7 +59,7 @@ func (t *Tx) InsertEvent(e record.Event) error {
 	return wrap(t.q.InsertEvent(ctx, db.InsertEventParams{ID: e.ID, Kind: e.Kind, PlaceID: e.PlaceID,
 		DoorID: text(e.DoorID), DoorName: text(e.DoorName), Result: string(e.Result), Reason: string(e.Reason), Method: string(e.Method),
 		Actor: e.Actor, ActorLabel: e.ActorLabel, PermitID: text(e.PermitID), ExternalRef: text(e.ExternalRef), RecordID: e.RecordID,
-		OccurredAt: e.OccurredAt.UnixMilli(), RecordedAt: e.RecordedAt.UnixMilli(), Late: e.Late}))
+		OccurredAt: e.OccurredAt.UnixMilli(), RecordedAt: e.RecordedAt.UnixMilli(), Late: e.Late, AgedOn: t.day()}))
 }
 
 // CountUse implements record.Tx.

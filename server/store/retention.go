@@ -1,8 +1,11 @@
 package store
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
+	"github.com/doorlab/doorlab/server/age"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
@@ -10,53 +13,107 @@ import (
 
 var _ record.Archive = (*Store)(nil)
 
+// Ages is how old things are; it carries on from where the last run left it.
+func (s *Store) Ages() *age.Clock { return s.ages }
+
+// readAges needs only reading.
+func (s *Store) readAges(patience time.Duration) error {
+	text, err := s.Meta("ages")
+	if err != nil {
+		return err
+	}
+	var saved age.State
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &saved); err != nil {
+			return fmt.Errorf("store: the state of ages: %w", err)
+		}
+	}
+	newest, err := s.q.NewestAge(ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	var least time.Time
+	if newest > 0 {
+		least = msTime(newest)
+	}
+	s.ages = age.New(s.clk, saved, least, patience)
+	return nil
+}
+
+// Age implements record.Archive.
+func (s *Store) Age() error {
+	return s.writeBehind(func(tx *Tx) error { return tx.setMeta("ages", jsonText(s.ages.Tick())) })
+}
+
 // forget deletes a batch behind every other write.
-func (s *Store) forget(del func(q *db.Queries) (int64, error)) (n int, err error) {
+func (s *Store) forget(del func(tx *Tx) (int64, error)) (n int, err error) {
 	err = s.writeBehind(func(tx *Tx) error {
-		gone, err := del(tx.q)
+		gone, err := del(tx)
 		n = int(gone)
 		return err
 	})
 	return n, err
 }
 
-// ForgetRecords implements record.Archive.
-func (s *Store) ForgetRecords(before time.Time, limit int) (int, error) {
-	return s.forget(func(q *db.Queries) (int64, error) { return q.ForgetRecords(ctx, int64(limit), before.UnixMilli()) })
-}
-
-// ForgetEvents implements record.Archive.
-func (s *Store) ForgetEvents(before time.Time, limit int) (int, error) {
-	return s.forget(func(q *db.Queries) (int64, error) { return q.ForgetEvents(ctx, int64(limit), before.UnixMilli()) })
-}
-
-// ForgetAudits implements record.Archive.
-func (s *Store) ForgetAudits(before time.Time, limit int) (int, error) {
-	return s.forget(func(q *db.Queries) (int64, error) { return q.ForgetAudits(ctx, int64(limit), before.UnixMilli()) })
-}
-
-// ForgetGrants implements record.Archive: grants that have left the boards'
-// content, which they do grant.Stay after they ended.
-func (s *Store) ForgetGrants(before time.Time, limit int) (int, error) {
-	return s.forget(func(q *db.Queries) (int64, error) {
-		return q.ForgetGrants(ctx, toNull(before.Add(grant.Stay)), int64(limit))
-	})
-}
-
-// ForgetRevisions implements record.Archive.
-func (s *Store) ForgetRevisions(before time.Time, limit int) (n int, err error) {
+// ofPlaces forgets place by place; n is what went of the place that lost most.
+func (s *Store) ofPlaces(del func(tx *Tx, placeID string) (int64, error)) (n int, err error) {
 	places, err := s.Places()
 	if err != nil {
 		return 0, err
 	}
 	for _, p := range places {
-		gone, err := s.forget(func(q *db.Queries) (int64, error) {
-			return q.ForgetRevisions(ctx, db.ForgetRevisionsParams{PlaceID: p.ID, Before: before.UnixMilli(), Oldest: int64(limit)})
-		})
+		gone, err := s.forget(func(tx *Tx) (int64, error) { return del(tx, p.ID) })
 		if err != nil {
 			return n, err
 		}
-		n = max(n, gone) // one place with a whole batch: there may be more
+		n = max(n, gone)
 	}
 	return n, nil
+}
+
+// past are the moments before which a thing was kept long enough: its date, and the
+// day of running time on which it was written.
+func (t *Tx) past(keep time.Duration) (date, day int64) {
+	return t.come.Add(-keep).UnixMilli(), age.Day(t.ran.Add(-keep))
+}
+
+// ForgetRecords implements record.Archive.
+func (s *Store) ForgetRecords(keep time.Duration, limit int) (int, error) {
+	return s.ofPlaces(func(tx *Tx, placeID string) (int64, error) {
+		date, day := tx.past(keep)
+		return tx.q.ForgetRecords(ctx, db.ForgetRecordsParams{PlaceID: placeID, Before: date, Aged: day, Most: int64(limit)})
+	})
+}
+
+// ForgetEvents implements record.Archive.
+func (s *Store) ForgetEvents(keep time.Duration, limit int) (int, error) {
+	return s.ofPlaces(func(tx *Tx, placeID string) (int64, error) {
+		date, day := tx.past(keep)
+		return tx.q.ForgetEvents(ctx, db.ForgetEventsParams{PlaceID: placeID, Before: date, Aged: day, Most: int64(limit)})
+	})
+}
+
+// ForgetAudits implements record.Archive.
+func (s *Store) ForgetAudits(keep time.Duration, limit int) (int, error) {
+	return s.forget(func(tx *Tx) (int64, error) {
+		_, day := tx.past(keep)
+		return tx.q.ForgetAudits(ctx, int64(limit), day)
+	})
+}
+
+// ForgetGrants implements record.Archive: grants that have left the boards'
+// content, which they do grant.Stay after they ended.
+func (s *Store) ForgetGrants(keep time.Duration, limit int) (int, error) {
+	return s.forget(func(tx *Tx) (int64, error) {
+		date, day := tx.past(max(0, keep-grant.Stay))
+		return tx.q.ForgetGrants(ctx, db.ForgetGrantsParams{Before: toNull(msTime(date)), Aged: day, Most: int64(limit)})
+	})
+}
+
+// ForgetRevisions implements record.Archive.
+func (s *Store) ForgetRevisions(keep time.Duration, limit int) (int, error) {
+	return s.ofPlaces(func(tx *Tx, placeID string) (int64, error) {
+		_, day := tx.past(keep)
+		return tx.q.ForgetRevisions(ctx, db.ForgetRevisionsParams{PlaceID: placeID, Aged: day, Most: int64(limit)})
+	})
 }

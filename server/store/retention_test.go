@@ -78,7 +78,11 @@ func TestRetention(t *testing.T) {
 			}
 		}
 		pass(time.Hour)
-		want("once it is out", 10, 10, 10, 1, 2)
+		want("once it is out", 10, 10, 10, 2, 2)
+		pass(393 * day)
+		want("393 days later", 0, 0, 0, 2, 1)
+		pass(2 * day)
+		want("400 days after it could have left", 0, 0, 0, 0, 1)
 		digestOf(t, s, "plc_a")
 	})
 }

@@ -19,13 +19,13 @@ type settledRow struct {
 	isEvent bool // its entry.opened event is the row itself
 }
 
-const recordColumns = 18
+const recordColumns = 19
 
 // settledInsert is the statement for a number of rows.
 func settledInsert(rows int) string {
-	const row = "(?" + ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" + ", ?)"
+	const row = "(?" + ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" + ", ?)"
 	return "INSERT INTO entry_records (id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id," +
-		" grant_id, source, dedupe, requested_at, occurred_at, recorded_at, note, is_event) VALUES " + row + strings.Repeat(", "+row, rows-1)
+		" grant_id, source, dedupe, requested_at, occurred_at, recorded_at, note, is_event, aged_on) VALUES " + row + strings.Repeat(", "+row, rows-1)
 }
 
 // settledInserts are the statements that are kept prepared, by their number of rows, the largest first.
@@ -49,7 +49,7 @@ func (s *settled) flush(t *Tx) error {
 			}
 			args = args[:0]
 			for i := range rows[:in.rows] {
-				args = rows[i].args(args)
+				args = rows[i].args(args, t.day())
 			}
 			if _, err := t.Exec(in.query, args...); err != nil {
 				return wrap(err)
@@ -61,10 +61,10 @@ func (s *settled) flush(t *Tx) error {
 	return nil
 }
 
-func (r *settledRow) args(to []any) []any {
+func (r *settledRow) args(to []any, aged int64) []any {
 	return append(to, r.ID, r.PlaceID, orNull(r.DoorID), orNull(r.DoorName), string(r.Result), string(r.Reason), string(r.Method), r.Actor, r.ActorLabel,
 		orNull(r.CommandID), orNull(r.GrantID), r.Source, orNull(r.Dedupe), r.RequestedAt.UnixMilli(), r.OccurredAt.UnixMilli(), r.RecordedAt.UnixMilli(),
-		orNull(r.Note), r.isEvent)
+		orNull(r.Note), r.isEvent, aged)
 }
 
 // orNull is text for a statement that is made here.

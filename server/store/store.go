@@ -24,6 +24,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/age"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/store/db"
 )
@@ -45,11 +46,12 @@ var migrations embed.FS
 
 // Options of a Store. The zero value works.
 type Options struct {
-	Clock    clock.Clock  // nil = clock.Real
-	MaxBatch int          // most writes per commit; 0 = 512
-	Readers  int          // read connections; 0 = 8
-	Log      *slog.Logger // nil = discard
-	Phones   []byte       // secret that the places' phone keys derive from; must never change. nil: tests only
+	Clock    clock.Clock   // nil = clock.Real
+	MaxBatch int           // most writes per commit; 0 = 512
+	Readers  int           // read connections; 0 = 8
+	Log      *slog.Logger  // nil = discard
+	Phones   []byte        // secret that the places' phone keys derive from; must never change. nil: tests only
+	Patience time.Duration // see age.Patience; 0 = that
 	// Committed is told of every commit that was made: how many writes shared it and how long it took, on the writer's goroutine; nil = nobody.
 	Committed func(writes int, took time.Duration)
 }
@@ -57,6 +59,7 @@ type Options struct {
 // Store is an open database. Close ends it.
 type Store struct {
 	clk     clock.Clock
+	ages    *age.Clock
 	phones  []byte
 	writing *sql.DB // one connection
 	reading gated
@@ -116,7 +119,10 @@ func Open(dir string, o Options) (*Store, error) {
 		clk: o.Clock, max: o.MaxBatch, log: o.Log, told: o.Committed, phones: o.Phones,
 		jobs: make(chan *job, 2*o.MaxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
-	if err := s.open(filepath.Join(dir, "doorlab.db"), o.Readers); err != nil {
+	if err = s.open(filepath.Join(dir, "doorlab.db"), o.Readers); err == nil {
+		err = s.readAges(o.Patience)
+	}
+	if err != nil {
 		_ = s.closeDBs()
 		if corrupt(err) && !errors.Is(err, ErrCorrupt) {
 			err = fmt.Errorf("%w: %w; restore a backup", ErrCorrupt, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/age"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -17,6 +18,8 @@ type Tx struct {
 	*sql.Tx
 	Now time.Time // domain time at which the transaction began, to the millisecond
 
+	come    time.Time // see age.Clock.Come
+	ran     time.Time // see age.Clock.Ran
 	q       *db.Queries
 	phones  []byte                 // see Options.Phones
 	doors   *doors                 // what is known of doors; a write that changes one says so
@@ -28,7 +31,8 @@ type Tx struct {
 }
 
 func (s *Store) tx(tx *sql.Tx, q *db.Queries, now time.Time) *Tx {
-	return &Tx{Tx: tx, Now: now, q: q, phones: s.phones, doors: &s.doors}
+	return &Tx{Tx: tx, Now: now, q: q, phones: s.phones, doors: &s.doors,
+		come: s.ages.Come(), ran: s.ages.Ran()}
 }
 
 // revision is one place revision that was raised.
@@ -65,6 +69,9 @@ func (t *Tx) place(placeID string) (*placeState, error) {
 	return p, nil
 }
 
+// day is that of running time on which the write runs.
+func (t *Tx) day() int64 { return age.Day(t.ran) }
+
 // raise moves a place's revision on by one, once per write: further calls in
 // the same write return the same number. ErrNotFound for an unknown place.
 func (t *Tx) raise(placeID string) (int64, error) {
@@ -98,7 +105,7 @@ func (t *Tx) flush() error {
 		if err := t.q.SetRevision(ctx, db.SetRevisionParams{ID: r.placeID, Revision: r.rev, Digest: digest}); err != nil {
 			return err
 		}
-		if err := t.q.InsertRevision(ctx, db.InsertRevisionParams{PlaceID: r.placeID, Rev: r.rev, At: t.Now.UnixMilli(), Digest: digest}); err != nil {
+		if err := t.q.InsertRevision(ctx, db.InsertRevisionParams{PlaceID: r.placeID, Rev: r.rev, At: t.Now.UnixMilli(), Digest: digest, AgedOn: t.day()}); err != nil {
 			return err
 		}
 	}

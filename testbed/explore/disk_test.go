@@ -115,7 +115,6 @@ func (l ledger) Late(r command.LateReport) (command.Late, error) {
 }
 
 func (l ledger) CountReplay(string) error           { return nil }
-func (l ledger) Newest() (time.Time, error)         { return time.Time{}, nil }
 func (l ledger) Forget(time.Time, int) (int, error) { return 0, nil }
 func (l ledger) Unsettled() (list []command.Intent, err error) {
 	l.w.mu.Lock()

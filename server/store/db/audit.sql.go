@@ -10,7 +10,7 @@ import (
 )
 
 const audits = `-- name: Audits :many
-SELECT id, at, place_id, key_id, request_id, "action", detail, count FROM audit WHERE place_id = ?1 OR ?1 = '' ORDER BY id DESC LIMIT ?3 OFFSET ?2
+SELECT id, at, place_id, key_id, request_id, "action", detail, count, aged_on FROM audit WHERE place_id = ?1 OR ?1 = '' ORDER BY id DESC LIMIT ?3 OFFSET ?2
 `
 
 type AuditsParams struct {
@@ -37,6 +37,7 @@ func (q *Queries) Audits(ctx context.Context, arg AuditsParams) ([]Audit, error)
 			&i.Action,
 			&i.Detail,
 			&i.Count,
+			&i.AgedOn,
 		); err != nil {
 			return nil, err
 		}
@@ -63,12 +64,13 @@ func (q *Queries) CountAudits(ctx context.Context, placeID string) (int64, error
 }
 
 const forgetAudits = `-- name: ForgetAudits :execrows
-DELETE FROM audit WHERE audit.id IN (SELECT a.id FROM audit a ORDER BY a.id LIMIT ?1) AND audit.at < ?2
+DELETE FROM audit WHERE audit.id IN (SELECT a.id FROM audit a ORDER BY a.id LIMIT ?1)
+	AND COALESCE(NULLIF(audit.aged_on, 0), audit.at / 86400000) < ?2
 `
 
-// Numbers rise with time: it looks at the oldest only.
-func (q *Queries) ForgetAudits(ctx context.Context, oldest int64, before int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetAudits, oldest, before)
+// Numbers rise with running time: it looks at the oldest only.
+func (q *Queries) ForgetAudits(ctx context.Context, most int64, aged int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetAudits, most, aged)
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +78,7 @@ func (q *Queries) ForgetAudits(ctx context.Context, oldest int64, before int64) 
 }
 
 const insertAudit = `-- name: InsertAudit :exec
-INSERT INTO audit (at, place_id, key_id, request_id, action, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO audit (at, place_id, key_id, request_id, action, detail, count, aged_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertAuditParams struct {
@@ -87,6 +89,7 @@ type InsertAuditParams struct {
 	Action    string
 	Detail    string
 	Count     int64
+	AgedOn    int64
 }
 
 func (q *Queries) InsertAudit(ctx context.Context, arg InsertAuditParams) error {
@@ -98,6 +101,7 @@ func (q *Queries) InsertAudit(ctx context.Context, arg InsertAuditParams) error 
 		arg.Action,
 		arg.Detail,
 		arg.Count,
+		arg.AgedOn,
 	)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const eventsByID = `-- name: EventsByID :many
-SELECT id, kind, place_id, door_id, door_name, result, reason, method, actor, actor_label, permit_id, external_ref, record_id, occurred_at, recorded_at, late FROM events WHERE id IN (/*SLICE:ids*/?) ORDER BY recorded_at DESC, id DESC
+SELECT id, kind, place_id, door_id, door_name, result, reason, method, actor, actor_label, permit_id, external_ref, record_id, occurred_at, recorded_at, late, aged_on FROM events WHERE id IN (/*SLICE:ids*/?) ORDER BY recorded_at DESC, id DESC
 `
 
 func (q *Queries) EventsByID(ctx context.Context, ids []string) ([]Event, error) {
@@ -51,6 +51,7 @@ func (q *Queries) EventsByID(ctx context.Context, ids []string) ([]Event, error)
 			&i.OccurredAt,
 			&i.RecordedAt,
 			&i.Late,
+			&i.AgedOn,
 		); err != nil {
 			return nil, err
 		}
@@ -66,12 +67,25 @@ func (q *Queries) EventsByID(ctx context.Context, ids []string) ([]Event, error)
 }
 
 const forgetEvents = `-- name: ForgetEvents :execrows
-DELETE FROM events WHERE events.id IN (SELECT e.id FROM events e ORDER BY e.id LIMIT ?1) AND events.recorded_at < ?2
+DELETE FROM events WHERE events.id IN (SELECT e.id FROM events e WHERE e.place_id = ?1
+	AND e.recorded_at < ?2 AND e.aged_on < ?3 LIMIT ?4)
 `
 
-// Ids sort by time, so it looks at the oldest only.
-func (q *Queries) ForgetEvents(ctx context.Context, oldest int64, before int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetEvents, oldest, before)
+type ForgetEventsParams struct {
+	PlaceID string
+	Before  int64
+	Aged    int64
+	Most    int64
+}
+
+// See ForgetRecords.
+func (q *Queries) ForgetEvents(ctx context.Context, arg ForgetEventsParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetEvents,
+		arg.PlaceID,
+		arg.Before,
+		arg.Aged,
+		arg.Most,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -80,7 +94,7 @@ func (q *Queries) ForgetEvents(ctx context.Context, oldest int64, before int64) 
 
 const insertEvent = `-- name: InsertEvent :exec
 INSERT INTO events (id, kind, place_id, door_id, door_name, result, reason, method, actor, actor_label,
-	permit_id, external_ref, record_id, occurred_at, recorded_at, late) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	permit_id, external_ref, record_id, occurred_at, recorded_at, late, aged_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertEventParams struct {
@@ -100,6 +114,7 @@ type InsertEventParams struct {
 	OccurredAt  int64
 	RecordedAt  int64
 	Late        bool
+	AgedOn      int64
 }
 
 func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) error {
@@ -120,6 +135,7 @@ func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) error 
 		arg.OccurredAt,
 		arg.RecordedAt,
 		arg.Late,
+		arg.AgedOn,
 	)
 	return err
 }

@@ -24,12 +24,18 @@ func (q *Queries) CountUse(ctx context.Context, at sql.NullInt64, iD string) err
 
 const forgetGrants = `-- name: ForgetGrants :execrows
 DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < ?1
-	ORDER BY g.leaves_at LIMIT ?2)
+	AND g.left_on < ?2 ORDER BY g.leaves_at LIMIT ?3)
 `
 
+type ForgetGrantsParams struct {
+	Before sql.NullInt64
+	Aged   int64
+	Most   int64
+}
+
 // Only what has left the content: the rest is in the place's digest.
-func (q *Queries) ForgetGrants(ctx context.Context, before sql.NullInt64, most int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetGrants, before, most)
+func (q *Queries) ForgetGrants(ctx context.Context, arg ForgetGrantsParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetGrants, arg.Before, arg.Aged, arg.Most)
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +43,7 @@ func (q *Queries) ForgetGrants(ctx context.Context, before sql.NullInt64, most i
 }
 
 const grant = `-- name: Grant :one
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE id = ?
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE id = ?
 `
 
 func (q *Queries) Grant(ctx context.Context, id string) (Grant, error) {
@@ -67,12 +73,13 @@ func (q *Queries) Grant(ctx context.Context, id string) (Grant, error) {
 		&i.Rev,
 		&i.LeavesAt,
 		&i.LeftRev,
+		&i.LeftOn,
 	)
 	return i, err
 }
 
 const grantByLink = `-- name: GrantByLink :one
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE link_hash = ?
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE link_hash = ?
 `
 
 func (q *Queries) GrantByLink(ctx context.Context, linkHash sql.NullString) (Grant, error) {
@@ -102,12 +109,13 @@ func (q *Queries) GrantByLink(ctx context.Context, linkHash sql.NullString) (Gra
 		&i.Rev,
 		&i.LeavesAt,
 		&i.LeftRev,
+		&i.LeftOn,
 	)
 	return i, err
 }
 
 const grantByPhone = `-- name: GrantByPhone :one
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ? AND phone = ? AND kind = ? AND source = ? AND external_ref IS NULL ORDER BY id LIMIT 1
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ? AND phone = ? AND kind = ? AND source = ? AND external_ref IS NULL ORDER BY id LIMIT 1
 `
 
 type GrantByPhoneParams struct {
@@ -149,12 +157,13 @@ func (q *Queries) GrantByPhone(ctx context.Context, arg GrantByPhoneParams) (Gra
 		&i.Rev,
 		&i.LeavesAt,
 		&i.LeftRev,
+		&i.LeftOn,
 	)
 	return i, err
 }
 
 const grantByRef = `-- name: GrantByRef :one
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ? AND kind = ? AND source = ? AND external_ref = ?
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ? AND kind = ? AND source = ? AND external_ref = ?
 `
 
 type GrantByRefParams struct {
@@ -196,12 +205,13 @@ func (q *Queries) GrantByRef(ctx context.Context, arg GrantByRefParams) (Grant, 
 		&i.Rev,
 		&i.LeavesAt,
 		&i.LeftRev,
+		&i.LeftOn,
 	)
 	return i, err
 }
 
 const grantsByID = `-- name: GrantsByID :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE id IN (/*SLICE:ids*/?) ORDER BY created_at DESC, id DESC
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE id IN (/*SLICE:ids*/?) ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) GrantsByID(ctx context.Context, ids []string) ([]Grant, error) {
@@ -247,6 +257,7 @@ func (q *Queries) GrantsByID(ctx context.Context, ids []string) ([]Grant, error)
 			&i.Rev,
 			&i.LeavesAt,
 			&i.LeftRev,
+			&i.LeftOn,
 		); err != nil {
 			return nil, err
 		}
@@ -262,7 +273,7 @@ func (q *Queries) GrantsByID(ctx context.Context, ids []string) ([]Grant, error)
 }
 
 const grantsLeaving = `-- name: GrantsLeaving :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE left_rev IS NULL AND leaves_at <= ?1 ORDER BY leaves_at, id LIMIT ?2
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE left_rev IS NULL AND leaves_at <= ?1 ORDER BY leaves_at, id LIMIT ?2
 `
 
 func (q *Queries) GrantsLeaving(ctx context.Context, now sql.NullInt64, n int64) ([]Grant, error) {
@@ -298,6 +309,7 @@ func (q *Queries) GrantsLeaving(ctx context.Context, now sql.NullInt64, n int64)
 			&i.Rev,
 			&i.LeavesAt,
 			&i.LeftRev,
+			&i.LeftOn,
 		); err != nil {
 			return nil, err
 		}
@@ -313,7 +325,7 @@ func (q *Queries) GrantsLeaving(ctx context.Context, now sql.NullInt64, n int64)
 }
 
 const grantsLive = `-- name: GrantsLive :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id
 `
 
 func (q *Queries) GrantsLive(ctx context.Context, placeID string) ([]Grant, error) {
@@ -349,6 +361,7 @@ func (q *Queries) GrantsLive(ctx context.Context, placeID string) ([]Grant, erro
 			&i.Rev,
 			&i.LeavesAt,
 			&i.LeftRev,
+			&i.LeftOn,
 		); err != nil {
 			return nil, err
 		}
@@ -364,7 +377,7 @@ func (q *Queries) GrantsLive(ctx context.Context, placeID string) ([]Grant, erro
 }
 
 const grantsOf = `-- name: GrantsOf :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ? AND phone = ? ORDER BY id
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ? AND phone = ? ORDER BY id
 `
 
 func (q *Queries) GrantsOf(ctx context.Context, placeID string, phone string) ([]Grant, error) {
@@ -400,6 +413,60 @@ func (q *Queries) GrantsOf(ctx context.Context, placeID string, phone string) ([
 			&i.Rev,
 			&i.LeavesAt,
 			&i.LeftRev,
+			&i.LeftOn,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const grantsReturning = `-- name: GrantsReturning :many
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE left_rev IS NOT NULL AND leaves_at > ?1 ORDER BY leaves_at DESC, id LIMIT ?2
+`
+
+// Left while the machine's clock was ahead.
+func (q *Queries) GrantsReturning(ctx context.Context, now sql.NullInt64, n int64) ([]Grant, error) {
+	rows, err := q.db.QueryContext(ctx, grantsReturning, now, n)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Grant
+	for rows.Next() {
+		var i Grant
+		if err := rows.Scan(
+			&i.ID,
+			&i.PlaceID,
+			&i.Kind,
+			&i.Source,
+			&i.ExternalRef,
+			&i.Phone,
+			&i.Name,
+			&i.StartsAt,
+			&i.EndsAt,
+			&i.Doors,
+			&i.Generation,
+			&i.LinkHash,
+			&i.TokenHash,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.RevokedAt,
+			&i.RevokeReason,
+			&i.UseCount,
+			&i.FirstUsedAt,
+			&i.Rev,
+			&i.LeavesAt,
+			&i.LeftRev,
+			&i.LeftOn,
 		); err != nil {
 			return nil, err
 		}
@@ -415,7 +482,7 @@ func (q *Queries) GrantsOf(ctx context.Context, placeID string, phone string) ([
 }
 
 const grantsSince = `-- name: GrantsSince :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev FROM grants WHERE place_id = ?1 AND (rev > ?2 OR left_rev > ?2) ORDER BY rev, id
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ?1 AND (rev > ?2 OR left_rev > ?2) ORDER BY rev, id
 `
 
 // Changed or gone from the boards' content after a revision.
@@ -452,6 +519,7 @@ func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([
 			&i.Rev,
 			&i.LeavesAt,
 			&i.LeftRev,
+			&i.LeftOn,
 		); err != nil {
 			return nil, err
 		}
@@ -467,11 +535,17 @@ func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([
 }
 
 const leaveContent = `-- name: LeaveContent :exec
-UPDATE grants SET left_rev = ? WHERE id = ?
+UPDATE grants SET left_rev = ?, left_on = ? WHERE id = ?
 `
 
-func (q *Queries) LeaveContent(ctx context.Context, leftRev sql.NullInt64, iD string) error {
-	_, err := q.db.ExecContext(ctx, leaveContent, leftRev, iD)
+type LeaveContentParams struct {
+	LeftRev sql.NullInt64
+	LeftOn  int64
+	ID      string
+}
+
+func (q *Queries) LeaveContent(ctx context.Context, arg LeaveContentParams) error {
+	_, err := q.db.ExecContext(ctx, leaveContent, arg.LeftRev, arg.LeftOn, arg.ID)
 	return err
 }
 
@@ -504,13 +578,13 @@ func (q *Queries) Links(ctx context.Context, after string, most int64) ([]string
 
 const putGrant = `-- name: PutGrant :exec
 INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
-	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, starts_at = excluded.starts_at,
 	ends_at = excluded.ends_at, doors = excluded.doors, generation = excluded.generation, link_hash = excluded.link_hash,
 	token_hash = excluded.token_hash, updated_at = excluded.updated_at, revoked_at = excluded.revoked_at,
 	revoke_reason = excluded.revoke_reason, rev = excluded.rev,
-	leaves_at = excluded.leaves_at, left_rev = excluded.left_rev
+	leaves_at = excluded.leaves_at, left_rev = excluded.left_rev, left_on = excluded.left_on
 `
 
 type PutGrantParams struct {
@@ -537,6 +611,7 @@ type PutGrantParams struct {
 	Rev          int64
 	LeavesAt     sql.NullInt64
 	LeftRev      sql.NullInt64
+	LeftOn       int64
 }
 
 func (q *Queries) PutGrant(ctx context.Context, arg PutGrantParams) error {
@@ -564,6 +639,16 @@ func (q *Queries) PutGrant(ctx context.Context, arg PutGrantParams) error {
 		arg.Rev,
 		arg.LeavesAt,
 		arg.LeftRev,
+		arg.LeftOn,
 	)
+	return err
+}
+
+const returnToContent = `-- name: ReturnToContent :exec
+UPDATE grants SET rev = ?, left_rev = NULL, left_on = 0 WHERE id = ?
+`
+
+func (q *Queries) ReturnToContent(ctx context.Context, rev int64, iD string) error {
+	_, err := q.db.ExecContext(ctx, returnToContent, rev, iD)
 	return err
 }

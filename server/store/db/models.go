@@ -17,6 +17,7 @@ type Audit struct {
 	Action    string
 	Detail    string
 	Count     int64
+	AgedOn    int64
 }
 
 type Board struct {
@@ -111,6 +112,7 @@ type EntryRecord struct {
 	Replays     int64
 	Note        sql.NullString
 	IsEvent     int64
+	AgedOn      int64
 }
 
 type Event struct {
@@ -130,6 +132,7 @@ type Event struct {
 	OccurredAt  int64
 	RecordedAt  int64
 	Late        bool
+	AgedOn      int64
 }
 
 type Grant struct {
@@ -156,6 +159,7 @@ type Grant struct {
 	Rev          int64
 	LeavesAt     sql.NullInt64
 	LeftRev      sql.NullInt64
+	LeftOn       int64
 }
 
 type Key struct {
@@ -198,6 +202,7 @@ type PlaceRevision struct {
 	Rev     int64
 	At      int64
 	Digest  string
+	AgedOn  int64
 }
 
 type Window struct {

@@ -32,13 +32,25 @@ func (q *Queries) CountReplay(ctx context.Context, commandID sql.NullString) err
 }
 
 const forgetRecords = `-- name: ForgetRecords :execrows
-DELETE FROM entry_records WHERE entry_records.id IN (SELECT r.id FROM entry_records r ORDER BY r.id LIMIT ?1)
-	AND entry_records.recorded_at < ?2
+DELETE FROM entry_records WHERE entry_records.id IN (SELECT r.id FROM entry_records r WHERE r.place_id = ?1
+	AND r.recorded_at < ?2 AND r.aged_on < ?3 LIMIT ?4)
 `
 
-// Ids sort by time, so it looks at the oldest only.
-func (q *Queries) ForgetRecords(ctx context.Context, oldest int64, before int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetRecords, oldest, before)
+type ForgetRecordsParams struct {
+	PlaceID string
+	Before  int64
+	Aged    int64
+	Most    int64
+}
+
+// By place, because the index on the date begins with it; of what the date lets go, little is young.
+func (q *Queries) ForgetRecords(ctx context.Context, arg ForgetRecordsParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetRecords,
+		arg.PlaceID,
+		arg.Before,
+		arg.Aged,
+		arg.Most,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -47,8 +59,8 @@ func (q *Queries) ForgetRecords(ctx context.Context, oldest int64, before int64)
 
 const insertRecord = `-- name: InsertRecord :execrows
 INSERT INTO entry_records (id, place_id, door_id, door_name, result, reason, method, actor, actor_label,
-	command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, note)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+	command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, note, aged_on)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 `
 
 type InsertRecordParams struct {
@@ -69,6 +81,7 @@ type InsertRecordParams struct {
 	OccurredAt  int64
 	RecordedAt  int64
 	Note        sql.NullString
+	AgedOn      int64
 }
 
 func (q *Queries) InsertRecord(ctx context.Context, arg InsertRecordParams) (int64, error) {
@@ -90,6 +103,7 @@ func (q *Queries) InsertRecord(ctx context.Context, arg InsertRecordParams) (int
 		arg.OccurredAt,
 		arg.RecordedAt,
 		arg.Note,
+		arg.AgedOn,
 	)
 	if err != nil {
 		return 0, err
@@ -98,7 +112,7 @@ func (q *Queries) InsertRecord(ctx context.Context, arg InsertRecordParams) (int
 }
 
 const recordOfCommand = `-- name: RecordOfCommand :one
-SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event FROM entry_records WHERE command_id = ?
+SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event, aged_on FROM entry_records WHERE command_id = ?
 `
 
 func (q *Queries) RecordOfCommand(ctx context.Context, commandID sql.NullString) (EntryRecord, error) {
@@ -126,12 +140,13 @@ func (q *Queries) RecordOfCommand(ctx context.Context, commandID sql.NullString)
 		&i.Replays,
 		&i.Note,
 		&i.IsEvent,
+		&i.AgedOn,
 	)
 	return i, err
 }
 
 const records = `-- name: Records :many
-SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?
+SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event, aged_on FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?
 `
 
 type RecordsParams struct {
@@ -177,6 +192,7 @@ func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]EntryRecord
 			&i.Replays,
 			&i.Note,
 			&i.IsEvent,
+			&i.AgedOn,
 		); err != nil {
 			return nil, err
 		}
@@ -192,7 +208,7 @@ func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]EntryRecord
 }
 
 const recordsByID = `-- name: RecordsByID :many
-SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event FROM entry_records WHERE id IN (/*SLICE:ids*/?)
+SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event, aged_on FROM entry_records WHERE id IN (/*SLICE:ids*/?)
 `
 
 func (q *Queries) RecordsByID(ctx context.Context, ids []string) ([]EntryRecord, error) {
@@ -236,6 +252,7 @@ func (q *Queries) RecordsByID(ctx context.Context, ids []string) ([]EntryRecord,
 			&i.Replays,
 			&i.Note,
 			&i.IsEvent,
+			&i.AgedOn,
 		); err != nil {
 			return nil, err
 		}

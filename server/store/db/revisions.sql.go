@@ -10,18 +10,18 @@ import (
 )
 
 const forgetRevisions = `-- name: ForgetRevisions :execrows
-DELETE FROM place_revisions WHERE place_revisions.place_id = ?1 AND place_revisions.at < ?2
+DELETE FROM place_revisions WHERE place_revisions.place_id = ?1 AND COALESCE(NULLIF(place_revisions.aged_on, 0), place_revisions.at / 86400000) < ?2
 	AND place_revisions.rev IN (SELECT v.rev FROM place_revisions v WHERE v.place_id = ?1 ORDER BY v.rev LIMIT ?3)
 `
 
 type ForgetRevisionsParams struct {
 	PlaceID string
-	Before  int64
-	Oldest  int64
+	Aged    int64
+	Most    int64
 }
 
 func (q *Queries) ForgetRevisions(ctx context.Context, arg ForgetRevisionsParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetRevisions, arg.PlaceID, arg.Before, arg.Oldest)
+	result, err := q.db.ExecContext(ctx, forgetRevisions, arg.PlaceID, arg.Aged, arg.Most)
 	if err != nil {
 		return 0, err
 	}
@@ -29,7 +29,7 @@ func (q *Queries) ForgetRevisions(ctx context.Context, arg ForgetRevisionsParams
 }
 
 const insertRevision = `-- name: InsertRevision :exec
-INSERT INTO place_revisions (place_id, rev, at, digest) VALUES (?, ?, ?, ?)
+INSERT INTO place_revisions (place_id, rev, at, digest, aged_on) VALUES (?, ?, ?, ?, ?)
 `
 
 type InsertRevisionParams struct {
@@ -37,6 +37,7 @@ type InsertRevisionParams struct {
 	Rev     int64
 	At      int64
 	Digest  string
+	AgedOn  int64
 }
 
 func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) error {
@@ -45,6 +46,7 @@ func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) 
 		arg.Rev,
 		arg.At,
 		arg.Digest,
+		arg.AgedOn,
 	)
 	return err
 }

@@ -1,5 +1,5 @@
 -- name: InsertAudit :exec
-INSERT INTO audit (at, place_id, key_id, request_id, action, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO audit (at, place_id, key_id, request_id, action, detail, count, aged_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: CountAudits :one
 SELECT COUNT(*) FROM audit WHERE place_id = sqlc.arg(place_id) OR sqlc.arg(place_id) = '';
@@ -7,6 +7,7 @@ SELECT COUNT(*) FROM audit WHERE place_id = sqlc.arg(place_id) OR sqlc.arg(place
 -- name: Audits :many
 SELECT * FROM audit WHERE place_id = sqlc.arg(place_id) OR sqlc.arg(place_id) = '' ORDER BY id DESC LIMIT sqlc.arg(limit) OFFSET sqlc.arg(offset);
 
--- Numbers rise with time: it looks at the oldest only.
+-- Numbers rise with running time: it looks at the oldest only.
 -- name: ForgetAudits :execrows
-DELETE FROM audit WHERE audit.id IN (SELECT a.id FROM audit a ORDER BY a.id LIMIT sqlc.arg(oldest)) AND audit.at < sqlc.arg(before);
+DELETE FROM audit WHERE audit.id IN (SELECT a.id FROM audit a ORDER BY a.id LIMIT sqlc.arg(most))
+	AND COALESCE(NULLIF(audit.aged_on, 0), audit.at / 86400000) < sqlc.arg(aged);

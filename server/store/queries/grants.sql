@@ -18,7 +18,14 @@ SELECT * FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id;
 SELECT * FROM grants WHERE left_rev IS NULL AND leaves_at <= sqlc.arg(now) ORDER BY leaves_at, id LIMIT sqlc.arg(n);
 
 -- name: LeaveContent :exec
-UPDATE grants SET left_rev = ? WHERE id = ?;
+UPDATE grants SET left_rev = ?, left_on = ? WHERE id = ?;
+
+-- Left while the machine's clock was ahead.
+-- name: GrantsReturning :many
+SELECT * FROM grants WHERE left_rev IS NOT NULL AND leaves_at > sqlc.arg(now) ORDER BY leaves_at DESC, id LIMIT sqlc.arg(n);
+
+-- name: ReturnToContent :exec
+UPDATE grants SET rev = ?, left_rev = NULL, left_on = 0 WHERE id = ?;
 
 -- name: Links :many
 SELECT id FROM grants WHERE kind = 'permit' AND revoked_at IS NULL AND id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(most);
@@ -39,15 +46,15 @@ WHERE id = sqlc.arg(id);
 
 -- name: PutGrant :exec
 INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
-	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, starts_at = excluded.starts_at,
 	ends_at = excluded.ends_at, doors = excluded.doors, generation = excluded.generation, link_hash = excluded.link_hash,
 	token_hash = excluded.token_hash, updated_at = excluded.updated_at, revoked_at = excluded.revoked_at,
 	revoke_reason = excluded.revoke_reason, rev = excluded.rev,
-	leaves_at = excluded.leaves_at, left_rev = excluded.left_rev;
+	leaves_at = excluded.leaves_at, left_rev = excluded.left_rev, left_on = excluded.left_on;
 
 -- Only what has left the content: the rest is in the place's digest.
 -- name: ForgetGrants :execrows
 DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < sqlc.arg(before)
-	ORDER BY g.leaves_at LIMIT sqlc.arg(most));
+	AND g.left_on < sqlc.arg(aged) ORDER BY g.leaves_at LIMIT sqlc.arg(most));

@@ -1,0 +1,138 @@
+// Package age says how old things are, and what date has certainly come, whatever
+// the machine's clock claims: a clock that starts in 1970 and is set later, or set
+// years ahead and back, makes nothing old before its time. Idempotency keys,
+// retention and the leaving of ended grants from the boards' content go by it;
+// server/store keeps its State and hands it to them.
+//
+// Two rules. What the server wrote itself ages by running time: what really passed
+// while the server ran, never back, never in a leap, and not at all while it is down
+// or the machine sleeps. A date that others gave (the end of a grant) has come when
+// the machine's clock says so and has been believable: it must agree with running
+// time, or have contradicted it without a break for Patience.
+package age
+
+import (
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// Patience is how long, in running time, the machine's clock must be ahead before
+// what it says is believed. Slack is how far it may be off without being doubted.
+const (
+	Patience = 7 * 24 * time.Hour
+	Slack    = time.Hour
+)
+
+const day = 24 * time.Hour
+
+// State is what outlives a restart; the zero State is that of new data. Times are in
+// milliseconds, the way they are stored.
+type State struct {
+	Ran   int64 `json:"ran"`             // running time
+	Lead  int64 `json:"lead"`            // by how much the believed date is ahead of it
+	Doubt int64 `json:"doubt,omitempty"` // by how much the machine's clock contradicts the believed date, at least; 0 = it doesn't
+	Since int64 `json:"since,omitempty"` // running time at which Doubt began
+}
+
+// Clock is safe for use by many goroutines. Virtual time leaps only where somebody
+// asked for it, so on a virtual clock both rules say what that clock says.
+type Clock struct {
+	clk      clock.Clock
+	patience time.Duration
+	virtual  *clock.Virtual // nil on a machine's clock
+	from     time.Time      // running time at the start
+	at       time.Duration  // Mono at from
+
+	mu    sync.Mutex
+	lead  time.Duration
+	doubt time.Duration
+	since time.Time
+}
+
+// New carries on from a saved state. least is the newest thing that is known to have
+// been stamped with Ran, zero when there is none; patience 0 is Patience.
+func New(clk clock.Clock, saved State, least time.Time, patience time.Duration) *Clock {
+	c := &Clock{clk: clk, patience: patience, at: clock.Mono()}
+	c.virtual, _ = clk.(*clock.Virtual)
+	if c.patience == 0 {
+		c.patience = Patience
+	}
+	now := clk.Now()
+	switch {
+	case saved != State{}:
+		c.from = time.UnixMilli(saved.Ran).UTC()
+		c.lead, c.doubt, c.since = ms(saved.Lead), ms(saved.Doubt), time.UnixMilli(saved.Since).UTC()
+		if least.After(c.from) { // since it was saved
+			c.from = least
+		}
+	case !least.IsZero():
+		c.from, c.lead = least, now.Sub(least)
+	default:
+		c.from = now
+	}
+	return c
+}
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// Ran is running time: what the server writes is stamped with it, and what was
+// stamped at least that long before it is old.
+func (c *Clock) Ran() time.Time {
+	if c.virtual != nil {
+		return c.virtual.Now().Truncate(time.Millisecond)
+	}
+	return c.from.Add(clock.Mono() - c.at).Truncate(time.Millisecond)
+}
+
+// Day numbers the days of running time: a stamp of two bytes.
+func Day(ran time.Time) int64 { return int64(ran.Sub(time.Unix(0, 0)) / day) }
+
+// Come is the latest date that has certainly come: never later than the machine's
+// clock says, nor than is believed of it. A clock that was ahead and is set right
+// takes effect at once.
+func (c *Clock) Come() time.Time {
+	now := c.clk.Now().Truncate(time.Millisecond)
+	if c.virtual != nil {
+		return now
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if believed := c.believed(); believed.Before(now) {
+		return believed
+	}
+	return now
+}
+
+func (c *Clock) believed() time.Time { return c.Ran().Add(c.lead) }
+
+// Tick compares the machine's clock with what is believed, and returns what is to be
+// saved. It is called about once an hour.
+func (c *Clock) Tick() State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ran := c.Ran()
+	// Not Sub of the two: the monotonic reading in the clock's time would hide a step.
+	off := ms(c.clk.Now().UnixMilli() - c.believed().UnixMilli())
+	switch {
+	case c.virtual != nil:
+		c.lead, c.doubt, c.since = 0, 0, time.Time{}
+	case off.Abs() <= Slack:
+		c.lead, c.doubt, c.since = c.lead+off, 0, time.Time{}
+	case c.doubt == 0 || (c.doubt < 0) != (off < 0):
+		c.doubt, c.since = off, ran
+	default:
+		if off.Abs() < c.doubt.Abs() {
+			c.doubt = off
+		}
+		if ran.Sub(c.since) >= c.patience { // all of it but what came in between, as the nights of a machine that is switched off
+			c.lead, c.doubt, c.since = c.lead+c.doubt, 0, time.Time{}
+		}
+	}
+	s := State{Ran: ran.UnixMilli(), Lead: c.lead.Milliseconds(), Doubt: c.doubt.Milliseconds()}
+	if c.doubt != 0 {
+		s.Since = c.since.UnixMilli()
+	}
+	return s
+}
