@@ -113,7 +113,7 @@ things, applies load, and checks from the relays' own journals that every promis
 		upCommand(e), serveCommand(e), boardsCommand(e), checkCommand(e), loadCommand(e),
 		judgeCommand(e), mergeRunsCommand(e), exploreCommand(e), keysCommand(e), renewCommand(e), faultCommand(e), boardCommand(e), clockCommand(e), personCommand(e),
 		placeCommand(e), auditCommand(e), doctorCommand(e),
-		worldCommand(e), mcpCommand(e),
+		worldCommand(e), routerCommand(e), mcpCommand(e),
 		whyCommand(e), inboxCommand(e), goLiveCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e), noticeCommand(e),
 		manCommand(e),
 	} {

@@ -1,0 +1,282 @@
+package router_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/apikey"
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/router"
+	"github.com/doorlab/doorlab/internal/router/routertest"
+	"github.com/doorlab/doorlab/internal/shard"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// cells is a router in front of three servers that answer with their number and what they were sent.
+type cells struct {
+	world      *world.World
+	base, mqtt string
+	servers    []*httptest.Server
+}
+
+func startCells(t *testing.T, serve func(cell int, w http.ResponseWriter, r *http.Request), edit func(*router.File)) *cells {
+	t.Helper()
+	c := &cells{world: world.Default(1, 40)}
+	rc := router.Config{World: c.world, Shards: 3, CellSIP: []string{"127.0.0.{i}:5060"}}
+	for i := 1; i <= rc.Shards; i++ {
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/readyz" {
+				serve(i, w, r)
+			}
+		})
+		s := httptest.NewServer(h)
+		t.Cleanup(s.Close)
+		c.servers = append(c.servers, s)
+		rc.CellHTTP = append(rc.CellHTTP, s.Listener.Addr().String())
+		rc.CellMQTT = append(rc.CellMQTT, brokerOf(t, i))
+	}
+	c.base, c.mqtt = routertest.Start(t, rc, edit)
+	return c
+}
+
+// brokerOf takes connections and says on each who it is, once it has read anything.
+func brokerOf(t *testing.T, cell int) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = conn.Close() }()
+				if _, err := conn.Read(make([]byte, 1)); err == nil {
+					_, _ = conn.Write([]byte{byte('0' + cell)})
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// whose are the places of the world with the cell that has them.
+func (c *cells) whose(each func(cell string, p world.Place)) {
+	for i := 1; i <= 3; i++ {
+		for _, p := range c.world.Shard(shard.Shard{Index: i, Of: 3}).Places {
+			each(strconv.Itoa(i), p)
+		}
+	}
+}
+
+func (c *cells) do(t *testing.T, method, path, body string, header ...string) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, c.base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b), res.Header
+}
+
+func number(cell int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cell) }
+
+// tokenOf has the form of a server's token; a router believes it, and the server checks it.
+func tokenOf(place string) string {
+	b, _ := json.Marshal(map[string]string{"sub": "key_1", "place": place})
+	return "Bearer eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(b) + ".c2ln"
+}
+
+// lead asks for every place in every way, and returns those that came to the wrong cell.
+func (c *cells) lead(t *testing.T) (wrong []string) {
+	t.Helper()
+	const form, typed = "application/x-www-form-urlencoded", "application/json; charset=utf-8"
+	c.whose(func(cell string, p world.Place) {
+		link := shard.Label(p.ID) + strings.Repeat("x", 35)
+		key := apikey.New(apikey.LivePrefix, p.ID)
+		for _, q := range [][]string{
+			{"GET", "/device/v1/devices", "", "Authorization", tokenOf(p.ID)},
+			{"POST", "/device/v1/doors/dor_1/open", "{}", "authorization", strings.Replace(tokenOf(p.ID), "Bearer", "bearer", 1)},
+			{"POST", "/space/v1/customers/import", strings.Repeat("x", 1<<20), "Authorization", tokenOf(p.ID)},
+			{"GET", "/core/v1/public/places/" + p.ID + "/schedule?days=3", ""},
+			{"GET", "/core/v1/public/places/" + url.PathEscape(p.ID[:4]) + "%" + fmt.Sprintf("%x", p.ID[4]) + p.ID[5:] + "/schedule", ""},
+			{"GET", "/entry?t=" + link, ""},
+			{"POST", "/entry", "t=" + link + "&doorId=dor_1", "Content-Type", form},
+			{"POST", "/entry", `{"doorId":"dor_1","t":"` + link + `"}`, "Content-Type", typed},
+			{"POST", "/core/v1/auth/apikey/token", `{"key": "` + key + `"}`, "Content-Type", typed},
+		} {
+			if status, got, _ := c.do(t, q[0], q[1], q[2], q[3:]...); status != 200 || got != cell {
+				wrong = append(wrong, fmt.Sprintf("%s %.40s: %d from cell %s, want 200 from %s", q[0], q[1], status, got, cell))
+			}
+		}
+		for _, b := range p.Boards {
+			if got := dial(t, c.mqtt, b.ID); got != cell {
+				wrong = append(wrong, fmt.Sprintf("CONNECT of %s: cell %q, want %s", b.ID, got, cell))
+			}
+		}
+	})
+	return wrong
+}
+
+// dial connects as a board, in two pieces, and returns what the broker says.
+func dial(t *testing.T, addr, user string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	field := func(s string) string { return string([]byte{byte(len(s) >> 8), byte(len(s))}) + s }
+	body := field("MQTT") + "\x04\xc2\x00\x1e" + field(user) + field(user) + field("a password of a board")
+	packet := string([]byte{0x10, byte(len(body))}) + body
+	for _, part := range []string{packet[:20], packet[20:]} {
+		if _, err := conn.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := io.ReadAll(conn)
+	if err != nil {
+		t.Logf("%s: %v", user, err)
+	}
+	return string(b)
+}
+
+// TestEverythingIsLed: by the place in the token, in the schedule's path, by the label of a key made
+// later and of an entry link, by a board's user name.
+func TestEverythingIsLed(t *testing.T) {
+	t.Parallel()
+	c := startCells(t, number, nil)
+	for _, w := range c.lead(t) {
+		t.Error(w)
+	}
+	for _, path := range []string{"/", "/docs/core", "/core/v1/openapi.json", "/version", "/entry?t=stranger", "/device/v1/devices"} {
+		if status, got, _ := c.do(t, "GET", path, ""); status != 200 || !strings.Contains("123", got) {
+			t.Errorf("GET %s: %d from cell %q, want 200 from any", path, status, got)
+		}
+	}
+	if got := dial(t, c.mqtt, "brd_stranger"); got == "" || !strings.Contains("123", got) {
+		t.Errorf("a stranger's CONNECT is led to %q, want any cell, which refuses it", got)
+	}
+}
+
+// TestWrongCellIsSeen plants a router that leads to the wrong cell, map by map.
+func TestWrongCellIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"places.map", "labels.map", "boards.map"} {
+		c := startCells(t, number, func(f *router.File) {
+			if f.Name == name {
+				f.Text = strings.Replace(f.Text, " 2\n", " 3\n", 1)
+			}
+		})
+		if wrong := c.lead(t); len(wrong) == 0 {
+			t.Errorf("%s has a wrong cell, and nothing was led wrongly", name)
+		}
+	}
+}
+
+// TestExchangesOverAllCells: the 31st of an address is refused as a server refuses it, whichever
+// cells the others went to; a refused one doesn't count, other calls do not either.
+func TestExchangesOverAllCells(t *testing.T) {
+	t.Parallel()
+	var forwarded []string
+	c := startCells(t, func(cell int, w http.ResponseWriter, r *http.Request) { // one call at a time
+		forwarded = r.Header.Values("X-Forwarded-For")
+		number(cell, w, r)
+	}, nil)
+	at := map[string]int{}
+	exchange := func(n int) (int, string, http.Header) {
+		key := apikey.New(apikey.LivePrefix, c.world.Places[n%3].ID)
+		return c.do(t, "POST", "/core/v1/auth/apikey/token", `{"key":"`+key+`"}`, "X-Forwarded-For", "203.0.113."+strconv.Itoa(n), "X-Request-Id", "request-31")
+	}
+	for n := range 30 {
+		status, cell, _ := exchange(n)
+		if at[cell]++; status != 200 {
+			t.Fatalf("exchange %d: %d, want 200", n+1, status)
+		}
+		if len(forwarded) != 1 || forwarded[0] != "127.0.0.1" {
+			t.Fatalf("the cell is told that %q asks, want 127.0.0.1 only", forwarded)
+		}
+	}
+	if at["1"] != 10 || at["2"] != 10 || at["3"] != 10 {
+		t.Errorf("the exchanges went to %v, want 10 to each cell", at)
+	}
+	for n := range 3 {
+		status, body, h := exchange(n)
+		var e client.Error
+		wait, err := strconv.Atoi(h.Get("Retry-After"))
+		if json.Unmarshal([]byte(body), &e) != nil || status != 429 || err != nil || wait < 1 || wait > 60 ||
+			body != `{"error":"rate_limited","message":"too many token exchanges from this address","statusCode":429}` {
+			t.Errorf("exchange %d: %d %s, Retry-After %q; want the server's own 429 and 1 to 60 s", 31+n, status, body, h.Get("Retry-After"))
+		}
+		for name, want := range map[string]string{"Content-Type": "application/json", "X-Request-Id": "request-31", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
+			if got := h.Get(name); got != want {
+				t.Errorf("exchange %d: %s is %q, want %q", 31+n, name, got, want)
+			}
+		}
+	}
+	if status, _, _ := c.do(t, "GET", "/device/v1/devices", "", "Authorization", tokenOf(c.world.Places[0].ID)); status != 200 {
+		t.Errorf("another call of that address: %d, want 200", status)
+	}
+}
+
+// TestGoneCell: requests for its places are answered 503 in the API's form, before and after it broke
+// off in the middle of one; the others' aren't, and a 502 of a server stays what it is.
+func TestGoneCell(t *testing.T) {
+	t.Parallel()
+	c := startCells(t, func(cell int, w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/broken":
+			panic(http.ErrAbortHandler)
+		case r.URL.Path == "/refused":
+			w.WriteHeader(502)
+		}
+		number(cell, w, r)
+	}, nil)
+	token := func(n int) []string { return []string{"Authorization", tokenOf(c.world.Places[n].ID)} }
+	gone := func(path string) {
+		t.Helper()
+		status, body, h := c.do(t, "POST", path, "", token(1)...)
+		var e struct {
+			Error      string
+			StatusCode int
+		}
+		if err := json.Unmarshal([]byte(body), &e); err != nil || status != 503 || e.Error != "storage_unavailable" || e.StatusCode != 503 || h.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s, Retry-After %q; want 503 storage_unavailable and when to try again", path, status, body, h.Get("Retry-After"))
+		}
+	}
+	gone("/broken")
+	if status, body, _ := c.do(t, "POST", "/refused", "", token(1)...); status != 502 || body != "2" {
+		t.Errorf("a server's own 502 arrives as %d %s, want 502 from cell 2", status, body)
+	}
+	c.servers[1].Close()
+	gone("/device/v1/devices")
+	for _, n := range []int{0, 2} {
+		if status, body, _ := c.do(t, "GET", "/device/v1/devices", "", token(n)...); status != 200 || body != strconv.Itoa(n+1) {
+			t.Errorf("a place of cell %d: %d from %s, want 200 from it", n+1, status, body)
+		}
+	}
+}

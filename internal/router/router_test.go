@@ -1,0 +1,124 @@
+package router_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/router"
+	"github.com/doorlab/doorlab/internal/router/routertest"
+	"github.com/doorlab/doorlab/internal/shard"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// builtIn is the router of three cells of the built-in world, as the command's defaults have it.
+func builtIn() router.Config {
+	return router.Config{World: world.Default(1, 40), Shards: 3, HTTP: "127.0.0.1:8080", MQTT: "127.0.0.1:1883",
+		CellHTTP: []string{"cell-{i}:8080"}, CellMQTT: []string{"cell-{i}:1883"}, CellSIP: []string{"cell-{i}:5060"}}
+}
+
+// TestFilesAreThese: what HAProxy reads, word for word (go test ./internal/router -update).
+func TestFilesAreThese(t *testing.T) {
+	t.Parallel()
+	files, err := router.Files(builtIn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, f := range files {
+		b.WriteString("-- " + f.Name + " --\n" + strings.ReplaceAll(f.Text, "\r\n", "\n") + "\n")
+	}
+	const golden = "testdata/files.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || b.String() != string(want) {
+		t.Errorf("the files differ from %s (%v); look at the difference, then run with -update. Got:\n%s", golden, err, b.String())
+	}
+}
+
+// TestHAProxyTakesIt: addresses, names that have to be looked up, and one cell.
+func TestHAProxyTakesIt(t *testing.T) {
+	t.Parallel()
+	tool := routertest.HAProxy(t)
+	single := builtIn()
+	single.Shards, single.CellHTTP, single.CellMQTT = 1, []string{"127.0.0.1:9001"}, []string{"127.0.0.1:9002"}
+	addressed := builtIn()
+	addressed.CellHTTP, addressed.CellMQTT = []string{"10.0.0.1:80", "10.0.0.2:80", "[fd00::3]:80"}, []string{"10.0.0.{i}:1883"}
+	for name, c := range map[string]router.Config{"names": builtIn(), "one cell": single, "addresses": addressed} {
+		out, err := exec.Command(tool, "-c", "-f", filepath.Join(routertest.Write(t, c, nil), "haproxy.cfg")).CombinedOutput()
+		said := strings.ReplaceAll(string(out), "could not resolve address", "") // these cells aren't there yet: no warning of ours
+		if err != nil || strings.Count(said, "WARNING") != strings.Count(string(out), "could not resolve address") {
+			t.Errorf("%s: got %v, want it accepted without a warning but for names that nobody answers for:\n%s", name, err, out)
+		}
+	}
+}
+
+// TestEachPlaceHasOneCell: every place, board and label is in its map once, with the cell whose shard has it.
+func TestEachPlaceHasOneCell(t *testing.T) {
+	t.Parallel()
+	c := builtIn()
+	c.World = world.Default(1, 200)
+	files, err := router.Files(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{} // what is found, by map and key
+	for _, f := range files {
+		for line := range strings.Lines(f.Text) {
+			if key, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasSuffix(f.Name, ".map") {
+				if _, twice := got[f.Name+key]; twice {
+					t.Errorf("%s has %s twice, want once", f.Name, key)
+				}
+				got[f.Name+key] = value
+			}
+		}
+	}
+	want := 0
+	for i := 1; i <= c.Shards; i++ {
+		cell := string(rune('0' + i))
+		for _, p := range c.World.Shard(shard.Shard{Index: i, Of: c.Shards}).Places {
+			for key, value := range map[string]string{"places.map" + p.ID: cell, "labels.map" + shard.Label(p.ID): cell, "sip.map" + p.EntryPhone: "cell-" + cell + ":5060"} {
+				if got[key] != value {
+					t.Errorf("%s leads to %q, want %q", key, got[key], value)
+				}
+			}
+			for _, b := range p.Boards {
+				if got["boards.map"+b.ID] != cell {
+					t.Errorf("the board %s of %s is led to cell %q, want %s", b.ID, p.ID, got["boards.map"+b.ID], cell)
+				}
+			}
+			want += 3 + len(p.Boards)
+		}
+	}
+	if len(got) != want {
+		t.Errorf("the maps have %d lines, want %d", len(got), want)
+	}
+}
+
+func TestWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*router.Config)
+		want   string
+	}{
+		"no cell":             {func(c *router.Config) { c.Shards = 0 }, "must be 1 to 5"},
+		"more than places":    {func(c *router.Config) { c.Shards = 6 }, "must be 1 to 5"},
+		"one address for all": {func(c *router.Config) { c.CellMQTT = []string{"cell:1883"} }, "put {i}"},
+		"two for three":       {func(c *router.Config) { c.CellHTTP = []string{"a:1", "b:1"} }, "2 for 3 cells"},
+	} {
+		rc := builtIn()
+		c.change(&rc)
+		if _, err := router.Files(rc); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
+		}
+	}
+}
