@@ -121,7 +121,10 @@ func (r Result) WriteSummary(w io.Writer) error {
 }
 
 func (t Threshold) verdict() string {
-	if t.OK {
+	switch {
+	case t.Waits():
+		return "later"
+	case t.OK:
 		return "ok"
 	}
 	return "BROKEN"

@@ -62,7 +62,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 			}
 			return nil
 		}
-		bases, parts = append(bases, found), append(parts, events)
+		bases, parts = append(bases, ofPlaces(found, r.shard)), append(parts, ofPlaces(events, r.shard))
 	}
 	events := history.Merge(parts...)
 	if t.Marks != nil {

@@ -11,7 +11,7 @@ import (
 // caller adds ctx's error.
 func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrupted bool) Result {
 	res := Result{
-		Plan: r.plan, Verdict: Pass, Seed: r.seed, Run: r.api.run,
+		Plan: r.plan, Verdict: Pass, Seed: r.seed, Run: r.api.run, Shard: r.shard.after(c),
 		Started: c.pacer.began.UTC(), Planned: s.total, Sent: c.sent,
 		Attempts: w.sent.Load(), Renewed: w.renewed.Load(), Repeats: src.repeats, Replayed: c.replayed,
 		Lag: summarize(c.lag), Outcomes: c.outcomes(), Statuses: map[string]int64{}, Codes: c.codes, Errors: c.errors,
@@ -35,6 +35,9 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		res.SentRate = round(res.PlannedRate*planned/real, 2)
 	}
 	res.Reasons = r.invalid(c, real-planned, res)
+	if why := late(res.Started, r.opts.StartAt); why != "" {
+		res.Reasons = append(res.Reasons, why)
+	}
 	if len(res.Reasons) > 0 || interrupted {
 		res.Verdict = Invalid
 	}
@@ -95,6 +98,10 @@ func judgeThresholds(res *Result, c *collector) {
 		l, err := parseThreshold(name, text)
 		if err != nil {
 			continue // the plan was checked
+		}
+		if res.Shard != nil && res.Shard.Of > 1 && l.waits() {
+			res.Thresholds = append(res.Thresholds, Threshold{Name: name, Limit: text, Value: waiting, OK: true, Idle: true})
+			continue
 		}
 		t := l.judge(name, text, c, max(res.Seconds, 1e-3))
 		res.Thresholds = append(res.Thresholds, t)

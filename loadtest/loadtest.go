@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/live"
 )
@@ -51,12 +53,15 @@ type Options struct {
 	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control
 	Spare     []string            // doors that get no commands
 	Baseline  string              // result.json of an earlier run to compare with; "": none
+	Part      Part                // of what several generators do together; zero: the run is all of it
+	StartAt   time.Time           // when the first request is due; zero: as soon as the target is ready
+	Version   string              // of the program, for the result
 
 	transport http.RoundTripper // tests: instead of the network
 }
 
 // Run runs the plan and returns its verdict. The error is for what kept the
-// run from happening: a bad plan, ErrHost, ErrNoDoors, an unreachable target,
+// run from happening: a bad plan, ErrHost, ErrNoDoors, ErrShard, an unreachable target,
 // files that cannot be written, or ctx's error with what was measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var before Result
@@ -84,8 +89,11 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if err := r.wait(inner); err != nil {
+		return Result{}, errors.Join(err, files.finish(Result{Plan: r.plan, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Shard: r.shard, Series: []Point{}}))
+	}
 	res, err := r.run(inner)
-	res.Schema = SchemaVersion
+	res.Schema, res.Version = SchemaVersion, o.Version
 	if o.Judge && err == nil { // an interrupted run, too: what was sent is evidence
 		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin)
 		told := live.Start(o.Progress, func() string { return r.plan.Name + ": reading the history and judging" })
@@ -103,7 +111,20 @@ func (r *runner) run(ctx context.Context) (Result, error) {
 	if r.plan.Pacer == "search" {
 		return r.search(ctx)
 	}
-	return r.step(ctx, newSchedule(r.plan), r.plan.Name)
+	return r.step(ctx, newSchedule(r.plan).part(r.opts.Part.Shard), r.plan.Name)
+}
+
+// wait returns when the run should start; with ctx's error when it ends before.
+func (r *runner) wait(ctx context.Context) error {
+	left := r.opts.StartAt.Sub(clock.WallNow())
+	if r.opts.StartAt.IsZero() || left <= 0 {
+		return nil
+	}
+	told := live.Start(r.opts.Progress, func() string {
+		return fmt.Sprintf("%s: ready, starts at %s", r.plan.Name, r.opts.StartAt.UTC().Format(time.TimeOnly+"Z"))
+	})
+	defer told.End()
+	return client.Pause(ctx, left)
 }
 
 func (r *runner) step(ctx context.Context, s *schedule, name string) (Result, error) {

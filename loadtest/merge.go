@@ -44,7 +44,7 @@ func Merge(parts ...Result) (Result, error) {
 		return Result{}, errors.New("nothing to merge")
 	}
 	m := parts[0]
-	m.Verdict, m.Reasons, m.Thresholds, m.Compare, m.Phases = Pass, nil, nil, nil, nil
+	m.Verdict, m.Reasons, m.Thresholds, m.Compare, m.Phases, m.Shard = Pass, nil, nil, nil, nil, nil
 	m.Planned, m.Sent, m.Attempts, m.Renewed, m.Repeats, m.Replayed, m.PlannedRate, m.SentRate = 0, 0, 0, 0, 0, 0, 0, 0
 	m.Guarantees = &Guarantees{NotJudged: "each part judged its own history"}
 	m.Validated, m.Breaches, m.FirstBreach = 0, 0, ""

@@ -20,7 +20,11 @@ type Result struct {
 	Verdict string   `json:"verdict"`
 	Reasons []string `json:"reasons,omitempty"` // why it is not PASS
 	Seed    int64    `json:"seed"`
-	Run     string   `json:"run"` // what makes the run's keys its own
+	Run     string   `json:"run"`               // what makes the run's keys its own
+	Version string   `json:"version,omitempty"` // of the program that wrote it
+	Shard   *Shard   `json:"shard,omitempty"`   // of a run that is only a part of a load
+	Shards  []Shard  `json:"shards,omitempty"`  // of a merged result
+	Notes   []string `json:"notes,omitempty"`   // what a reader has to know beside the verdict
 
 	Started     time.Time `json:"started"`
 	Seconds     float64   `json:"seconds"` // planned, or as long as it took to send all

@@ -37,6 +37,7 @@ type runner struct {
 	via    http.RoundTripper
 	trust  *tls.Config
 	doors  []door
+	shard  *Shard // which part of the whole this is; nil: all of it
 	seed   int64
 	begun  history.Event  // when and where the run began
 	encode vegeta.Encoder // results.bin
@@ -54,7 +55,14 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{plan: p.withDefaults(), opts: o, seed: o.Seed, via: o.transport, trust: t.TLS}
+	if err := o.Part.check(p.withDefaults()); err != nil {
+		return nil, err
+	}
+	places, part, err := o.Part.take(t.Places, p.withDefaults().Places)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{plan: p.withDefaults(), opts: o, seed: o.Seed, via: o.transport, trust: t.TLS, shard: part}
 	def(&r.seed, p.Seed)
 	def(&r.seed, 1)
 	r.api = &api{base: base, run: strings.ToLower(crand.Text()[:13]), history: o.History, domain: &domain{clock: o.Clock}}
@@ -68,7 +76,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	}
 	r.begun = history.Event{At: r.api.now().UnixMilli(), WallNs: clock.WallNow().UnixNano(), Text: r.api.run}
 	r.api.promise = r.api.readPromise(ctx, r.via)
-	return r, r.open(ctx, choose(t.Places, r.plan.Places))
+	return r, r.open(ctx, places)
 }
 
 // close ends what the run left behind; its context must be over.

@@ -14,6 +14,9 @@ type schedule struct {
 	wave    *wave
 	seconds float64
 	total   int64
+
+	// Of a shard, which has every n-th of all requests: the first one, n, all; 0 = no shard.
+	first, every, all int64
 }
 
 // leg runs from rate a to rate b within d seconds.
@@ -54,7 +57,7 @@ func (s *schedule) add(a, b, d float64) {
 	s.seconds += d
 }
 
-// hits is how many are due in the first t seconds.
+// hits is how many are due in the first t seconds, of all shards.
 func (s *schedule) hits(t float64) float64 {
 	if s.wave != nil {
 		w := s.wave
@@ -72,6 +75,9 @@ func (s *schedule) hits(t float64) float64 {
 
 // at is when hit n (from 0) is due, counted from the start.
 func (s *schedule) at(n int64) time.Duration {
+	if s.every > 0 {
+		n = s.first + n*s.every
+	}
 	var t float64
 	if s.wave != nil {
 		t = s.invert(float64(n))
@@ -104,7 +110,9 @@ func (s *schedule) invert(n float64) float64 {
 }
 
 // rate is the planned rate t seconds after the start.
-func (s *schedule) rate(t float64) float64 {
+func (s *schedule) rate(t float64) float64 { return s.rateOfAll(t) / float64(max(s.every, 1)) }
+
+func (s *schedule) rateOfAll(t float64) float64 {
 	if s.wave != nil {
 		return s.wave.mean + s.wave.amp*math.Sin(2*math.Pi*t/s.wave.period)
 	}
@@ -118,12 +126,12 @@ func (s *schedule) rate(t float64) float64 {
 
 // peak is the highest rate of the run.
 func (s *schedule) peak() float64 {
-	if s.wave != nil {
-		return s.wave.mean + s.wave.amp
-	}
 	high := 0.0
+	if s.wave != nil {
+		high = s.wave.mean + s.wave.amp
+	}
 	for _, l := range s.legs {
 		high = max(high, l.a, l.b)
 	}
-	return high
+	return high / float64(max(s.every, 1))
 }

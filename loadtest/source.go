@@ -45,6 +45,7 @@ type source struct {
 	sched *schedule
 	base  *url.URL
 	run   string
+	share float64 // of repeated keys
 
 	mu      sync.Mutex
 	rng     *rand.Rand
@@ -57,8 +58,8 @@ type source struct {
 }
 
 func newSource(p Plan, s *schedule, base *url.URL, doors []door, seed int64, run string) *source {
-	rng := rand.New(rand.NewPCG(uint64(seed), 0x646f6f72))
-	src := &source{plan: p, sched: s, base: base, run: run, rng: rng}
+	rng := rand.New(rand.NewPCG(uint64(seed), 0x646f6f72+uint64(s.first)<<32))
+	src := &source{plan: p, sched: s, base: base, run: run, rng: rng, share: s.repeats(p.RepeatedKeys)}
 	src.pick = spread(p, doors, rng)
 	window := s.peak() * time.Duration(p.RepeatAfter).Seconds() * 2
 	src.recent = make([]*hit, int(min(max(window, 1024), 1<<17)))
@@ -105,7 +106,7 @@ func (s *source) make() *hit {
 	defer s.mu.Unlock()
 	n := s.next
 	s.next++
-	if due(n, float64(s.plan.RepeatedKeys)) && s.firsts > 0 {
+	if due(n, s.share) && s.firsts > 0 {
 		h := *s.earlier(n)
 		h.n, h.repeat = n, true
 		s.repeats++
@@ -117,9 +118,11 @@ func (s *source) make() *hit {
 	return h
 }
 
+// tiny keeps a share that is a whole number from being rounded down.
+const tiny = 1e-9
+
 // due spreads a share evenly and exactly over the numbers from 0.
 func due(n int64, share float64) bool {
-	const tiny = 1e-9
 	return int64(float64(n+1)*share+tiny) > int64(float64(n)*share+tiny)
 }
 

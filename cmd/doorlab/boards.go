@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/doorlab/doorlab/internal/certs"
+	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -20,14 +17,14 @@ import (
 
 // boardsFlags are a fleet's.
 type boardsFlags struct {
-	config, broker, mqtt, control, token, tokenFile, data, world, slice, clock string
-	seed                                                                       int64
-	secretFile                                                                 string
-	shard                                                                      shardFlag
-	boards                                                                     int
-	json, verbose                                                              bool
-	timeout                                                                    time.Duration
-	tls                                                                        certs.Client
+	config, mqtt, control, token, tokenFile, data, world, slice, clock string
+	broker                                                             brokerFlags
+	seed                                                               int64
+	secretFile                                                         string
+	shard                                                              shardFlag
+	boards                                                             int
+	json, verbose                                                      bool
+	timeout                                                            time.Duration
 }
 
 func boardsCommand(e *env) *cobra.Command {
@@ -46,18 +43,15 @@ func boardsCommand(e *env) *cobra.Command {
 				return err
 			}
 			if f.mqtt != "" && !c.Flags().Changed("broker") {
-				f.broker = f.mqtt // the name that the server's flag and ready line use
+				f.broker.url = f.mqtt // the name that the server's flag and ready line use
 			}
 			return f.run(c.Context(), e)
 		},
 	}
 	s := c.Flags()
 	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
-	s.StringVar(&f.broker, "broker", "tcp://127.0.0.1:1883", "address of the server's MQTT broker; mqtts://host:port over TLS")
+	f.broker.add(c, "tcp://127.0.0.1:1883", "address of the server's MQTT broker; mqtts://host:port over TLS")
 	s.StringVar(&f.mqtt, "mqtt", "", "alias of --broker (--broker wins)")
-	s.StringVar(&f.tls.CA, "mqtt-ca", "", "CA certificates (PEM) to trust for the broker and the server's control API (default: the machine's)")
-	s.StringVar(&f.tls.Cert, "mqtt-client-cert", "", "certificate (PEM) that the boards show the broker (default: none)")
-	s.StringVar(&f.tls.Key, "mqtt-client-key", "", "key of --mqtt-client-cert (PEM)")
 	s.StringVar(&f.control, "control", "127.0.0.1:8082", `address of the fleet's control API ("" turns it off)`)
 	s.StringVar(&f.token, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
 	s.StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
@@ -83,7 +77,7 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return usagef("--slice %s", err)
 	}
-	addr, secure, err := f.address()
+	addr, secure, err := f.broker.address()
 	if err != nil {
 		return err
 	}
@@ -105,6 +99,9 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	if w, err = f.shard.of(w, e.getenv); err != nil {
 		return err
 	}
+	if err := overTCP((w.LiveBoards()+max(slice.Of, 1)-1)/max(slice.Of, 1), listen.Descriptors(), false); err != nil {
+		return err
+	}
 	if f.secretFile == "" && f.seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
 		return usagef("boards: the boards' passwords are missing: pass --secret-file FILE, the same as to the server, or start both with the same --seed")
 	}
@@ -116,33 +113,6 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	fc := testbed.FleetConfig{World: w, Broker: addr, TLS: secure, Slice: slice, Control: f.control, ControlToken: token,
 		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, f.verbose)}
 	return runBoards(ctx, e, fc, f.timeout, f.json)
-}
-
-// address is the broker's host:port, and how to speak to it: nil = in clear.
-func (f *boardsFlags) address() (addr string, secure *tls.Config, err error) {
-	kind, addr, ok := strings.Cut(f.broker, "://")
-	if !ok {
-		kind, addr = "tcp", f.broker
-		if f.tls != (certs.Client{}) {
-			kind = "mqtts"
-		}
-	}
-	if address("broker", addr) != nil || !slices.Contains([]string{"tcp", "mqtt", "mqtts", "ssl", "tls"}, kind) {
-		return "", nil, usagef("--broker %q: must be host:port, tcp://host:port or mqtts://host:port", f.broker)
-	}
-	if kind == "tcp" || kind == "mqtt" {
-		if f.tls != (certs.Client{}) {
-			return "", nil, usagef("--mqtt-ca and --mqtt-client-cert need --broker mqtts://%s", addr)
-		}
-		return addr, nil, nil
-	}
-	if err := together("mqtt-client-cert", f.tls.Cert, "mqtt-client-key", f.tls.Key); err != nil {
-		return "", nil, err
-	}
-	if secure, err = f.tls.Config(); err != nil {
-		return "", nil, usagef("--mqtt-ca, --mqtt-client-cert: %s", reason(err))
-	}
-	return addr, secure, nil
 }
 
 // dataDir returns the given directory, or a temporary one that cleanup removes.
@@ -158,14 +128,9 @@ func dataDir(given string) (dir string, cleanup func(), err error) {
 }
 
 func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.Duration, asJSON bool) error {
-	begin, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	f, err := testbed.StartFleet(begin, c)
-	switch {
-	case err != nil && ctx.Err() == nil && begin.Err() != nil:
-		return exit{Unreachable, fmt.Sprintf("not all boards could connect to %s within %s; is the server running with the same --world, and the same --secret-file or --seed?", c.Broker, timeout)}
-	case err != nil:
-		return startError(ctx, err)
+	f, err := startFleet(ctx, c, timeout)
+	if err != nil {
+		return err
 	}
 	if asJSON {
 		b, err := json.Marshal(f.Ready)
@@ -185,4 +150,18 @@ func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.
 		return failf("%s", err)
 	}
 	return nil
+}
+
+// startFleet connects the boards and returns when all are connected.
+func startFleet(ctx context.Context, c testbed.FleetConfig, timeout time.Duration) (*testbed.Fleet, error) {
+	begin, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	f, err := testbed.StartFleet(begin, c)
+	switch {
+	case err != nil && ctx.Err() == nil && begin.Err() != nil:
+		return nil, exit{Unreachable, fmt.Sprintf("not all boards could connect to %s within %s; is the server running with the same --world, and the same --secret-file or --seed?", c.Broker, timeout)}
+	case err != nil:
+		return nil, startError(ctx, err)
+	}
+	return f, nil
 }

@@ -9,14 +9,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/loadtest"
 )
 
+// loadFlags are load's.
+type loadFlags struct {
+	targetFlags
+	view       view
+	broker     brokerFlags
+	secretFile string
+	shard      shardFlag
+	startAt    string
+	config     string
+	o          loadtest.Options
+}
+
 func loadCommand(e *env) *cobra.Command {
-	f, v := &targetFlags{}, &view{}
-	var out, config, baseline string
-	var allow bool
+	f := &loadFlags{}
 	c := &cobra.Command{
 		Use:   "load PLAN",
 		Short: "Load-test door commands",
@@ -24,7 +35,8 @@ func loadCommand(e *env) *cobra.Command {
 PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded(), ", ") + ".",
 		Example: `  doorlab load door-commands                      # 300 commands per second, against its own testbed
   doorlab load my-plan.yaml --boards 5000
-  doorlab load ramp --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ...`,
+  doorlab load ramp --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ...
+  doorlab load my-plan.yaml --shard 2/3 --start-at 09:00:00Z --world stores.yaml --secret-file s --target https://doors.example.com --broker mqtts://doors.example.com:8883`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("load takes one plan: a file, or one of %s", strings.Join(loadtest.Embedded(), ", "))
@@ -35,33 +47,59 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
-			if err := errors.Join(f.check(), v.check()); err != nil {
-				return err
-			}
-			if f.target != "" {
-				if err := loadtest.CheckHost(f.target, allow); err != nil {
-					return usagef("--target: %s; see --allow-host", err)
-				}
-			}
-			plan, err := loadtest.Load(args[0])
-			var broken *loadtest.PlanError
-			switch {
-			case errors.As(err, &broken):
-				return exit{BadScenario, broken.Error()}
-			case err != nil:
-				return usagef("%s", reason(err))
-			}
-			return runLoad(c.Context(), e, f, v, plan, loadtest.Options{Seed: f.seed, AllowHost: allow, OutDir: out, Baseline: baseline})
+			return f.run(c.Context(), e, args[0])
 		},
 	}
-	f.add(c, 200)
-	v.add(c)
-	c.Flags().StringVar(&config, "config", "", "YAML file whose keys are flag names")
-	c.Flags().StringVar(&out, "out", "", "directory for the results (default: runs/load-<time>)")
-	c.Flags().StringVar(&baseline, "baseline", "", "result.json of a previous run to compare with")
-	c.Flags().BoolVar(&allow, "allow-host", false, "allow load against a target on another machine")
+	f.targetFlags.add(c, 200)
+	f.view.add(c)
+	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its boards)")
+	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place with 1/n of the plan's rates and boards; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all)")
+	s := c.Flags()
+	s.StringVar(&f.secretFile, "secret-file", "", "with --broker, the secret file the server runs with (default: passwords derive from the seed)")
+	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or today's 15:04:05Z in UTC, so that generators start together (default: when ready)")
+	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
+	s.StringVar(&f.o.OutDir, "out", "", "directory for the results (default: runs/load-<time>)")
+	s.StringVar(&f.o.Baseline, "baseline", "", "result.json of a previous run to compare with")
+	s.BoolVar(&f.o.AllowHost, "allow-host", false, "allow load against a target on another machine")
 	c.AddCommand(mergeCommand(e))
 	return c
+}
+
+// run checks the flags, then runs the plan.
+func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
+	if err := errors.Join(f.targetFlags.check(), f.view.check()); err != nil {
+		return err
+	}
+	if f.broker.url == "" && (f.secretFile != "" || f.broker.tls != (certs.Client{})) {
+		return usagef("--secret-file and the --mqtt- flags are for the boards of this process: they need --broker, the address of the target's MQTT broker")
+	}
+	if f.target != "" {
+		if err := loadtest.CheckHost(f.target, f.o.AllowHost); err != nil {
+			return usagef("--target: %s; see --allow-host", err)
+		}
+	}
+	if f.o.StartAt, err = startAt(f.startAt, clock.WallNow()); err != nil {
+		return err
+	}
+	plan, err := loadtest.Load(file)
+	var broken *loadtest.PlanError
+	switch {
+	case errors.As(err, &broken):
+		return exit{BadScenario, broken.Error()}
+	case err != nil:
+		return usagef("%s", reason(err))
+	}
+	if err := f.divide(e); err != nil {
+		return err
+	}
+	if f.broker.url != "" {
+		if f.own, err = f.connect(ctx, e); err != nil {
+			return err
+		}
+		defer f.own.stop()
+	}
+	f.o.Seed, f.o.Version = f.seed, build()
+	return runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o)
 }
 
 func mergeCommand(e *env) *cobra.Command {
@@ -127,7 +165,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 		return errors.Join(err, exit{Interrupted, "interrupted; the measurements so far are in " + o.OutDir})
 	case ctx.Err() != nil:
 		return exit{Interrupted, "interrupted; the measurements so far are in " + o.OutDir}
-	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors):
+	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors), errors.Is(err, loadtest.ErrShard):
 		return usagef("%s", err)
 	case err != nil:
 		return exit{Unreachable, err.Error()}

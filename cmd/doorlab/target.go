@@ -13,6 +13,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -35,6 +36,9 @@ type targetFlags struct {
 	verbose bool
 
 	all bool // every file's world has as many boards as --boards says, not only fleets
+
+	made *world.World // of the testbed, or of own; nil = as the flags say
+	own  *ownFleet    // the target's boards, in this process; nil = they are elsewhere
 }
 
 func (f *targetFlags) add(c *cobra.Command, boards int) {
@@ -69,8 +73,8 @@ func (f *targetFlags) check() error {
 	if err := oneOf("link", f.link, testbed.Memory, testbed.TCP); err != nil {
 		return err
 	}
-	if f.boards < 0 || f.boards > 20000 {
-		return usagef("--boards %d: must be 0 to 20000", f.boards)
+	if err := boardsFlag(f.boards); err != nil {
+		return err
 	}
 	if f.target == "" && len(f.control) > 0 {
 		return usagef("--control needs --target, the URL of the server's API")
@@ -128,7 +132,10 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 	if err != nil {
 		return nil, err
 	}
-	w, err := f.places(f.boards)
+	w := f.made
+	if w == nil {
+		w, err = f.places(f.boards)
+	}
 	if err != nil {
 		cleanup()
 		return nil, err
@@ -154,6 +161,11 @@ func (f *targetFlags) places(boards int) (*world.World, error) {
 
 // begin starts a testbed.
 func (f *targetFlags) begin(ctx context.Context, e *env, c testbed.Config) (*aim, error) {
+	if f.link == testbed.TCP {
+		if err := overTCP(c.World.LiveBoards()+c.World.TestBoards(), listen.Descriptors(), true); err != nil {
+			return nil, err
+		}
+	}
 	debug.SetGCPercent(400) // with thousands of boards the tail is the collector scanning stacks
 	c.Fleet, c.Link, c.Control, c.Log = true, f.link, "127.0.0.1:0", logger(e, f.verbose)
 	tb, err := testbed.Start(ctx, c)
@@ -185,30 +197,44 @@ func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 		}
 		a.tokens = append(a.tokens, token)
 	}
-	if len(a.control) == 0 && len(f.keys) == 0 {
+	if len(a.control) == 0 && len(f.keys) == 0 && f.own == nil {
 		if err := (client.Client{Base: a.http, HTTP: a.web}).Do(ctx, http.MethodGet, "/livez", nil, nil); errors.Is(err, client.ErrUnreachable) {
 			return nil, callError(err)
 		}
 		return nil, usagef("--target needs --control (with --control-token) or --key to find out the places")
 	}
-	if len(a.control) > 0 {
+	server := len(a.control) > 0
+	if server {
 		if err := a.serverFirst(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if f.own != nil {
+		a.control, a.tokens = append(a.control, f.own.Ready.Control), append(a.tokens, f.own.Ready.ControlToken)
+	}
+	if server {
 		if err := a.introduce(ctx); err != nil {
 			return nil, callError(err)
 		}
 		if err := a.align(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if len(a.control) > 0 {
 		if err := a.record(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if len(f.keys) > 0 {
+	if !server { // boards of this process alone: their whole lives are the run's
+		a.marks = nil
+	}
+	switch {
+	case len(f.keys) > 0:
 		err = a.fromKeys(ctx, f.keys)
-	} else {
+	case server:
 		err = a.askPlaces(ctx)
+	default:
+		a.places = f.own.places()
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.stop())

@@ -17,6 +17,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/loopback"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -174,6 +175,9 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	if err == nil {
 		w, err = f.shard.of(w, e.getenv)
 	}
+	if err == nil && fleet && f.link == testbed.TCP {
+		err = overTCP(w.LiveBoards()+w.TestBoards(), listen.Descriptors(), true)
+	}
 	if err != nil {
 		return testbed.Config{}, none, err
 	}
@@ -216,9 +220,7 @@ func (f *serverFlags) check() error {
 			}
 		}
 	}
-	if f.boards < 0 || f.boards > 20000 {
-		errs = append(errs, usagef("--boards %d: must be 0 to 20000", f.boards))
-	}
+	errs = append(errs, boardsFlag(f.boards))
 	for _, err := range errs {
 		if err != nil {
 			return err

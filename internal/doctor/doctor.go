@@ -65,9 +65,19 @@ func FleetOf(m Machine) Fleet {
 			f.Memory, f.Limited = n, "memory"
 		}
 	}
-	f.TCP = min(f.Memory, max(m.Descriptors-ownDescriptor, 0)/tcpPerBoard)
+	f.TCP = min(f.Memory, OverTCP(m.Descriptors, true))
 	f.Server = m.Descriptors / 2 // the broker's share, as internal/listen divides them
 	return f
+}
+
+// OverTCP is how many boards over TCP so many descriptors allow a process, which also has
+// the server of these boards or not.
+func OverTCP(descriptors int, server bool) int {
+	each := 1
+	if server {
+		each = tcpPerBoard
+	}
+	return max(descriptors-ownDescriptor, 0) / each
 }
 
 // Fit reports the fleet.

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,12 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	big := Default(1, 10000) // ids and phones stay unique
 	if big.LiveBoards() != 10000 {
 		t.Errorf("%d live boards, want 10000", big.LiveBoards())
+	}
+	for n := range 4000 { // places that get the same number derived take the next one that is free
+		big.Places = append(big.Places, Place{ID: fmt.Sprintf("plc_%d", n), Kind: Live})
+	}
+	if err := big.Resolve(); err != nil {
+		t.Errorf("5,001 places: got %v, want entry phones of their own", err)
 	}
 }
 

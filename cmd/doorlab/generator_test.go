@@ -1,0 +1,131 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/loadtest"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// liar passes requests on to a server, but answers every tenth command with a success of
+// its own: the door stays shut.
+func liar(t *testing.T, server string) string {
+	t.Helper()
+	to, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, commands := httputil.NewSingleHostReverseProxy(to), atomic.Int64{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/commands") && commands.Add(1)%10 == 0 {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"success":true,"data":{"commandId":"cmd_invented` + r.Header.Get("Idempotency-Key") + `","outcome":"reported"}}`))
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestLoadWithItsBoards: generators that run the boards of their shard themselves prove the
+// commands by what these did, without a control API of the server; and they find a server
+// that says that a door opened which didn't.
+func TestLoadWithItsBoards(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tb, err := testbed.Start(t.Context(), testbed.Config{World: world.Default(5, 40), Seeded: true, DataDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tb.Stop() })
+	plan := filepath.Join(dir, "plan.yaml")
+	if err := os.WriteFile(plan, []byte("rate: 40\nduration: 2s\nrepeatedKeys: 10%\nmaxLag: 10s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	load := func(name, target string, want int, more ...string) loadtest.Result {
+		t.Helper()
+		out := filepath.Join(dir, name)
+		args := append([]string{"load", plan, "--out", out, "--quiet", "--seed", "5", "--boards", "40", "--target", target, "--broker", tb.Ready.MQTT}, more...)
+		if code, stdout, stderr := runArgs(t, args...); code != want {
+			t.Fatalf("%v exits %d, want %d\n%s%s", args, code, want, stdout, stderr)
+		}
+		res, err := loadtest.ReadResult(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	row := func(res loadtest.Result, clause string) (out judge.Row) {
+		for _, r := range res.Guarantees.Rows {
+			if r.Clause == clause {
+				return r
+			}
+		}
+		return out
+	}
+	sent := int64(0)
+	for _, part := range []string{"1/2", "2/2"} {
+		res := load("part"+part[:1], tb.Ready.HTTP, OK, "--shard", part)
+		if r := row(res, "CMD-1"); r.Status != judge.Pass || int64(r.Checked) != res.Sent-res.Repeats {
+			t.Errorf("shard %s: CMD-1 is %s, judged on %d commands, want PASS on all %d", part, r.Status, r.Checked, res.Sent-res.Repeats)
+		}
+		sent += res.Sent
+	}
+	if sent != 80 {
+		t.Errorf("both shards sent %d requests, want 80", sent)
+	}
+	res := load("lied", liar(t, tb.Ready.HTTP), Failed, "--shard", "2/2")
+	if r := row(res, "CMD-1"); r.Status != judge.Fail || !strings.Contains(r.Number, "reported without an actuation") {
+		t.Errorf("a server that lies: CMD-1 is %s, %s, want FAIL, reported without an actuation", r.Status, r.Number)
+	}
+}
+
+func TestStartAtFlag(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"":                          "0001-01-01T00:00:00Z",
+		"09:00:01Z":                 "2026-11-22T09:00:01Z",
+		"2026-11-22T18:30:00+09:00": "2026-11-22T09:30:00Z",
+		"09:00:00Z":                 "has passed: it is 2026-11-22T09:00:00Z",
+		"2026-11-21T23:00:00Z":      "has passed",
+		"9 o'clock":                 "must be a time such as",
+		"09:00:01":                  "must be a time such as",
+	} {
+		at, err := startAt(text, now)
+		got := at.UTC().Format(time.RFC3339)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("--start-at %q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestBoardsOverTCP: how many boards there may be follows from the descriptors that they need.
+func TestBoardsOverTCP(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		boards, descriptors int
+		server, ok          bool
+	}{
+		{9968, 20000, true, true}, {9969, 20000, true, false}, {19936, 20000, false, true}, {19937, 20000, false, false}, {100000, 1 << 20, true, true}, {1, 10, false, false},
+	} {
+		if err := overTCP(c.boards, c.descriptors, c.server); (err == nil) != c.ok {
+			t.Errorf("%d boards with %d descriptors, server in the same process %v: got %v, want ok %v", c.boards, c.descriptors, c.server, err, c.ok)
+		}
+	}
+}

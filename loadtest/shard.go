@@ -1,0 +1,175 @@
+package loadtest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/shard"
+)
+
+// ErrShard means that a plan or a target can't be divided as it was asked for.
+var ErrShard = errors.New("this can't be sharded")
+
+// Part is what one of several generators does: it commands the places of its shard with
+// every n-th request of the plan, so that all of them together send what one would. The
+// zero value is the whole.
+type Part struct {
+	shard.Shard
+	// World are all places that the shards divide, in their order; nil: the target's. The
+	// target of one shard needs no others.
+	World []Place
+}
+
+// Shard says in a result which part of the whole it is.
+type Shard struct {
+	Index   int       `json:"index"` // from 1; 0 = of a merged result: it could not be read
+	Of      int       `json:"of"`
+	World   string    `json:"world,omitempty"`  // digest of the places that the shards divide
+	Places  []string  `json:"places,omitempty"` // this shard's
+	Started time.Time `json:"started,omitzero"`
+	Sent    int64     `json:"sent"`
+	Verdict string    `json:"verdict,omitempty"`
+	Dir     string    `json:"dir,omitempty"` // of a merged result: where the shard's own results are
+}
+
+func (s Shard) String() string { return shard.Shard{Index: s.Index, Of: s.Of}.String() }
+
+// after is the shard with what became of it.
+func (s *Shard) after(c *collector) *Shard {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.Started, out.Sent = c.pacer.began.UTC(), c.sent
+	return &out
+}
+
+// check says what keeps a plan from being divided.
+func (p Part) check(plan Plan) error {
+	if p.Whole() {
+		return nil
+	}
+	if plan.Pacer == "search" {
+		return fmt.Errorf("%w: the generators of a search would have to agree on each step", ErrShard)
+	}
+	if total := newSchedule(plan).total; total < int64(p.Of) {
+		return fmt.Errorf("%w: the plan has %d requests for %d shards", ErrShard, total, p.Of)
+	}
+	return nil
+}
+
+// take chooses the places of the kind that the plan wants, of the shard.
+func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err error) {
+	if p.Of == 0 {
+		return choose(places, kind), nil, nil
+	}
+	all := p.World
+	if all == nil {
+		all = places
+	}
+	if kind == "live" && !hasKind(all, kind) {
+		kind = "test"
+	}
+	at, sum := map[string]Place{}, sha256.New()
+	for _, pl := range places {
+		at[pl.PlaceID] = pl
+	}
+	of = &Shard{Index: p.Index, Of: p.Of}
+	for k, pl := range all {
+		fmt.Fprintln(sum, pl.PlaceID)
+		if !p.Takes(k) || kind != "all" && pl.Kind != kind {
+			continue
+		}
+		have, ok := at[pl.PlaceID]
+		if !ok || have.APIKey == "" {
+			return nil, nil, fmt.Errorf("%w: the target has no key for %s (%s) of shard %s; was it started with the same world, seed and shard?", ErrShard, pl.Name, pl.PlaceID, p.Shard)
+		}
+		mine, of.Places = append(mine, have), append(of.Places, pl.PlaceID)
+	}
+	of.World = hex.EncodeToString(sum.Sum(nil)[:8])
+	if len(mine) == 0 {
+		return nil, nil, fmt.Errorf("%w: none of %d places of the kind %q is in shard %s", ErrShard, len(all), kind, p.Shard)
+	}
+	return mine, of, nil
+}
+
+func hasKind(places []Place, kind string) bool {
+	for _, p := range places {
+		if p.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// part is every n-th request of a schedule.
+func (s *schedule) part(p shard.Shard) *schedule {
+	if p.Whole() {
+		return s
+	}
+	out := *s
+	out.all, out.first, out.every = s.total, int64(p.Index-1), int64(p.Of)
+	out.total = (s.total - out.first + out.every - 1) / out.every
+	return &out
+}
+
+// repeats is the share of a schedule's requests that repeat a key: as many in all shards
+// together as in the whole.
+func (s *schedule) repeats(share Share) float64 {
+	if s.every == 0 || s.total == 0 {
+		return float64(share)
+	}
+	all := int64(float64(s.all)*float64(share) + tiny)
+	return float64(all*(s.first+1)/s.every-all*s.first/s.every) / float64(s.total)
+}
+
+// ofPlaces leaves out what a shared server told of places of other shards.
+func ofPlaces(events []history.Event, of *Shard) []history.Event {
+	if of == nil {
+		return events
+	}
+	mine, foreign := map[string]bool{}, map[string]bool{} // places; boards
+	for _, id := range of.Places {
+		mine[id] = true
+	}
+	out := events[:0]
+	for _, e := range events {
+		if e.PlaceID != "" && !mine[e.PlaceID] {
+			foreign[e.BoardID] = true
+			continue
+		}
+		if e.PlaceID == "" && e.BoardID != "" && foreign[e.BoardID] {
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// waiting is the value of a threshold that only all shards together can be held to.
+const waiting = "told by all shards together"
+
+// Waits reports whether the threshold is for the merge of all shards to judge.
+func (t Threshold) Waits() bool { return t.Value == waiting }
+
+// waits reports whether only all shards together can tell that the limit is kept.
+func (l limit) waits() bool {
+	return l.measure == "rate" || l.measure == "count" && l.atLeast && !l.share
+}
+
+// laterThan is how much later than --start-at a generator may begin.
+const laterThan = time.Second
+
+// late says that the run began too late; "" for one that didn't.
+func late(began, want time.Time) string {
+	by := began.Sub(want)
+	if want.IsZero() || by <= laterThan {
+		return ""
+	}
+	return fmt.Sprintf("the generator began %s s after the time that it should have started at", number(math.Round(by.Seconds()*10)/10))
+}

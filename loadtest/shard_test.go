@@ -1,0 +1,251 @@
+package loadtest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/shard"
+)
+
+// TestPartsMakeTheWhole: the shards of a schedule have each request of it once, when one
+// generator would send it, and as many repeats; for any rate and number of shards.
+func TestPartsMakeTheWhole(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		p := Plan{Rate: Rate(rapid.Float64Range(30, 200).Draw(rt, "rate")), Duration: Duration(rapid.IntRange(2000, 9000).Draw(rt, "ms")) * Duration(time.Millisecond)}
+		if rapid.Bool().Draw(rt, "ramp") {
+			p.Pacer, p.To = "ramp", Rate(rapid.Float64Range(1, 200).Draw(rt, "to"))
+		}
+		share := Share(rapid.Float64Range(0, 0.5).Draw(rt, "share"))
+		whole := newSchedule(p.withDefaults())
+		n := rapid.IntRange(1, 12).Draw(rt, "shards")
+		var want, got []time.Duration
+		for k := range whole.total {
+			want = append(want, whole.at(k))
+		}
+		repeats := 0
+		for i := 1; i <= n; i++ {
+			s := whole.part(shard.Shard{Index: i, Of: n})
+			for k := range s.total {
+				got = append(got, s.at(k))
+				if due(k, s.repeats(share)) {
+					repeats++
+				}
+			}
+			if rate := s.peak() * float64(n); rate-whole.peak() > 1e-6 || whole.peak()-rate > 1e-6 {
+				rt.Fatalf("shard %d of %d peaks at %g/s, want an equal part of %g/s", i, n, s.peak(), whole.peak())
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			rt.Fatalf("%d shards send %d requests, want the %d of the whole at the same times", n, len(got), len(want))
+		}
+		wantRepeats := 0
+		for k := range whole.total {
+			if due(k, float64(share)) {
+				wantRepeats++
+			}
+		}
+		if repeats != wantRepeats {
+			rt.Fatalf("%d shards repeat %d keys, want %d as one generator does", n, repeats, wantRepeats)
+		}
+	})
+}
+
+// placesOf are live places with a test place in front.
+func placesOf(n int) []Place {
+	list := []Place{{"plc_test", "Test", "test", "sact_x"}}
+	for i := range n {
+		list = append(list, Place{fmt.Sprintf("plc_%d", i), fmt.Sprintf("Place %d", i), "live", "sacl_x"})
+	}
+	return list
+}
+
+const shardPlan = "name: evening\nrate: 100/s\nduration: 10s\nrepeatedKeys: 10%\nrepeatedAtOnce: 0%\nthresholds: {p99_reported: 90ms, errors: 0, rate_min: 99/s, reported_min: 900, offline_max: 9}"
+
+// generators runs a load as n shards at once against one target; 0: undivided.
+func generators(t *testing.T, n int) []Result {
+	t.Helper()
+	f := newFake()
+	f.work = func(n int) (int, string) {
+		time.Sleep(time.Duration(20+n%60) * time.Millisecond)
+		if n%100 == 99 {
+			return 409, "offline"
+		}
+		return 200, ""
+	}
+	target, o := bubble(f)
+	target.Places, o.StartAt = placesOf(9), time.Now().Add(time.Minute)
+	results, errs := make([]Result, max(n, 1)), make([]error, max(n, 1))
+	var wg sync.WaitGroup
+	for i := range results {
+		o := o
+		if n > 0 {
+			o.Part.Shard = shard.Shard{Index: i + 1, Of: n}
+		}
+		wg.Go(func() { results[i], errs[i] = Run(t.Context(), target, mustParse(t, shardPlan), o) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// TestShardsMergedAreOneRun: one to four shards, merged, have exactly the counts of one
+// run, its percentiles, its series and its verdict.
+func TestShardsMergedAreOneRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		one := generators(t, 0)[0]
+		for n := 1; n <= 4; n++ {
+			parts := generators(t, n)
+			var places []string
+			for _, p := range parts {
+				places = append(places, p.Shard.Places...)
+			}
+			slices.Sort(places)
+			if len(places) != 9 || len(slices.Compact(places)) != 9 {
+				t.Errorf("%d shards have the places %q, want each of 9 live ones once", n, places)
+			}
+			m, err := Merge(parts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			type figures struct {
+				Verdict                                    string
+				Planned, Sent, Attempts, Repeats, Replayed int64
+				PlannedRate, SentRate, P50, P99, P999, Max float64
+				Statuses                                   map[string]int64
+				Thresholds                                 []Threshold
+			}
+			of := func(r Result) figures {
+				l := r.outcome(everything).Scheduled
+				return figures{r.Verdict, r.Planned, r.Sent, r.Attempts, r.Repeats, r.Replayed, r.PlannedRate, r.SentRate, l.P50, l.P99, l.P999, l.Max, r.Statuses, r.Thresholds}
+			}
+			if diff := cmp.Diff(of(one), of(m)); diff != "" {
+				t.Errorf("%d shards merged differ from one run (-one +merged)\n%s", n, diff)
+			}
+			for k, p := range m.Series {
+				if p.Sent != one.Series[k].Sent || p.Planned != one.Series[k].Planned {
+					t.Errorf("%d shards: second %d has %d of %d requests, want %d of %d", n, k, p.Sent, p.Planned, one.Series[k].Sent, one.Series[k].Planned)
+				}
+			}
+		}
+	})
+}
+
+// TestShardAlone: what only all shards together can show isn't held against one of them;
+// what one breaks is.
+func TestShardAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, r := range generators(t, 4) {
+			for _, h := range r.Thresholds {
+				later := h.Name == "rate_min" || h.Name == "reported_min"
+				if !h.OK || later != (h.Value == waiting) {
+					t.Errorf("shard %s: %s %s is %s, want ok, and %v that the merge tells", r.Shard, h.Name, h.Limit, h.Value, later)
+				}
+			}
+			if r.Verdict != Pass || r.Sent != 250 || r.PlannedRate != 25 {
+				t.Errorf("shard %s: %s, %d sent at %g/s, want PASS with 250 at 25/s", r.Shard, r.Verdict, r.Sent, r.PlannedRate)
+			}
+		}
+	})
+}
+
+func TestTakesItsPlaces(t *testing.T) {
+	t.Parallel()
+	all := placesOf(5)
+	bare := make([]Place, len(all)) // a world file has no keys
+	for i, p := range all {
+		bare[i] = Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind}
+	}
+	second := shard.Shard{Index: 2, Of: 3}
+	for name, c := range map[string]struct {
+		part   Part
+		target []Place
+		kind   string
+		want   string
+	}{
+		"of the target's":             {Part{Shard: second}, all, "live", "plc_0 plc_3"},
+		"of the world's":              {Part{second, bare}, all, "live", "plc_0 plc_3"},
+		"of a cell that has no other": {Part{second, bare}, []Place{all[1], all[4]}, "live", "plc_0 plc_3"},
+		"the test place":              {Part{Shard: shard.Shard{Index: 1, Of: 3}}, all, "test", "plc_test"},
+		"all kinds":                   {Part{Shard: shard.Shard{Index: 1, Of: 3}}, all, "all", "plc_test plc_2"},
+		"of another cell":             {Part{second, bare}, []Place{all[0], all[3]}, "live", "no key for Place 0 (plc_0) of shard 2/3"},
+		// One generator falls back to the test place where there is no live one; a shard whose
+		// places happen to be tests must not.
+		"no live one in it": {Part{Shard: shard.Shard{Index: 1, Of: 6}}, all, "live", `none of 6 places of the kind "live" is in shard 1/6`},
+	} {
+		mine, of, err := c.part.take(c.target, c.kind)
+		var ids []string
+		for _, p := range mine {
+			ids = append(ids, p.PlaceID)
+			if p.APIKey == "" {
+				t.Errorf("%s: %s has no key, want the target's", name, p.PlaceID)
+			}
+		}
+		got := strings.Join(ids, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) || (err != nil) != (of == nil) || err != nil && !errors.Is(err, ErrShard) {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+	for text, plan := range map[string]string{"agree on each step": "pacer: search\nrate: 10\nto: 20\nduration: 1s\nthresholds: {errors: 0}", "2 requests for 3 shards": "rate: 2\nduration: 1s"} {
+		if err := (Part{Shard: second}).check(mustParse(t, plan)); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: got %v, want ErrShard with %q", plan, err, text)
+		}
+	}
+}
+
+// TestStartAt: the first request is due then; a generator that isn't ready by then is INVALID.
+func TestStartAt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		at := time.Now().Add(90 * time.Second)
+		target, o := bubble(newFake())
+		plan := mustParse(t, "rate: 100\nduration: 1s")
+		o.StartAt = at
+		res, err := Run(t.Context(), target, plan, o)
+		if err != nil || res.Verdict != Pass || res.Started.Sub(at).Abs() > time.Millisecond {
+			t.Errorf("started at %s, %s, %v; want %s", res.Started, res.Verdict, err, at)
+		}
+		o.StartAt = time.Now().Add(-1500 * time.Millisecond) // the target took its time
+		if res, err = Run(t.Context(), target, plan, o); err != nil || res.Verdict != Invalid || !strings.Contains(res.Reasons[0], "began 1.5 s after") {
+			t.Errorf("%s %q, %v; want INVALID, begun 1.5 s late", res.Verdict, res.Reasons, err)
+		}
+	})
+}
+
+// TestHistoryOfAShard: of a server that others share, only the shard's own places are judged.
+func TestHistoryOfAShard(t *testing.T) {
+	t.Parallel()
+	events := []history.Event{
+		{Kind: history.Started}, {Kind: history.Online, BoardID: "brd_a", PlaceID: "plc_a"}, {Kind: history.Online, BoardID: "brd_b", PlaceID: "plc_b"},
+		{Kind: history.Intent, PlaceID: "plc_a", CommandID: "cmd_a"}, {Kind: history.Intent, PlaceID: "plc_b", CommandID: "cmd_b"},
+		{Kind: history.Line, BoardID: "brd_a"}, {Kind: history.Line, BoardID: "brd_b"},
+	}
+	var kinds []string
+	for _, e := range ofPlaces(slices.Clone(events), &Shard{Places: []string{"plc_a"}}) {
+		kinds = append(kinds, e.Kind+" "+e.BoardID+e.CommandID)
+	}
+	if got, want := strings.Join(kinds, ", "), "started , online brd_a, intent cmd_a, line brd_a"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := ofPlaces(events, nil); len(got) != len(events) {
+		t.Errorf("a run that isn't sharded keeps %d of %d events, want all", len(got), len(events))
+	}
+}
