@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
 )
 
 // Guarantees is what the run's history proves, beside the thresholds.
@@ -22,6 +23,8 @@ type Guarantees struct {
 	History   *history.Summary `json:"history,omitempty"`   // of history.ndjson, which was judged
 	NotJudged string           `json:"notJudged,omitempty"` // why there are no rows
 	Foreign   judge.Foreign    `json:"foreign,omitzero"`    // what others did on the target meanwhile
+	Clocks    history.Clocks   `json:"clocks,omitempty"`    // of the target's processes, against the generator's
+	Unordered int              `json:"unordered,omitempty"` // pairs of events closer than their clocks are known
 }
 
 // breached are the clauses that don't hold.
@@ -52,8 +55,8 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 	}
 	parts := [][]history.Event{log.Snapshot()}
 	var bases [][]history.Event
-	for i, base := range t.Control {
-		found, events, err := client.Client{Base: base, Token: t.token(i), HTTP: client.Trusting(t.TLS)}.HistoryFrom(ctx, t.Marks, i)
+	for i, c := range t.clients() {
+		found, events, err := c.HistoryFrom(ctx, t.Marks, i)
 		if err != nil {
 			res.Guarantees.NotJudged = "not judged: " + err.Error()
 			res.Reasons = append(res.Reasons, "the history could not be read: "+err.Error())
@@ -64,6 +67,10 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 		}
 		bases, parts = append(bases, ofPlaces(found, r.shard)), append(parts, ofPlaces(events, r.shard))
 	}
+	if r.meter != nil {
+		res.Guarantees.Clocks = r.meter.End(ctx)
+		res.Guarantees.Clocks.Apply(0, bases, parts[1:])
+	}
 	events := history.Merge(parts...)
 	if t.Marks != nil {
 		events = history.Since(r.begun, bases, parts)
@@ -71,12 +78,25 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 	res.Phases = phases(events)
 	view := judge.NewView(events)
 	res.Guarantees.Rows = exercised(judge.Ledger(judge.Judge(view), nil, judge.Basis{}))
-	res.Guarantees.Foreign = view.Foreign()
+	res.Guarantees.Foreign, res.Guarantees.Unordered = view.Foreign(), view.Unordered()
 	for _, row := range res.Guarantees.breached() {
 		res.Reasons = append(res.Reasons, row.Clause+": "+row.Number)
 		res.Verdict = Fail
 	}
+	for _, row := range res.Guarantees.Rows {
+		if row.Status == judge.Invalid && res.Verdict == Pass {
+			res.Reasons, res.Verdict = append(res.Reasons, row.Clause+": "+row.Number), Invalid
+		}
+	}
 	return r.keep(events, res)
+}
+
+// clients are one for each control listener.
+func (t Target) clients() (out []client.Client) {
+	for i, base := range t.Control {
+		out = append(out, client.Client{Base: base, Token: t.token(i), HTTP: client.Trusting(t.TLS)})
+	}
+	return out
 }
 
 // token of the i-th control listener.
@@ -95,6 +115,9 @@ func exercised(rows []judge.Row) []judge.Row {
 func (r *runner) keep(events []history.Event, res *Result) (err error) {
 	if r.opts.OutDir == "" {
 		return nil
+	}
+	if err := report.WriteClocks(r.opts.OutDir, res.Guarantees.Clocks); err != nil {
+		return err
 	}
 	f, err := os.Create(filepath.Join(r.opts.OutDir, historyFile))
 	if err != nil {
@@ -122,8 +145,10 @@ func (g *Guarantees) text() string {
 	}
 	fmt.Fprintf(&b, "guarantees that the run exercised (%d breached):\n", len(g.breached()))
 	_ = judge.WriteLedger(&b, g.Rows) // into memory
-	if told := g.Foreign.String(); told != "" {
-		fmt.Fprintf(&b, "note: %s\n", told)
+	for _, told := range []string{g.Foreign.String(), g.Clocks.Told(g.Unordered)} {
+		if told != "" {
+			fmt.Fprintf(&b, "note: %s\n", told)
+		}
 	}
 	for _, row := range g.breached() {
 		if row.FirstBad != nil {

@@ -17,6 +17,7 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/live"
@@ -40,6 +41,7 @@ type runner struct {
 	shard  *Shard // which part of the whole this is; nil: all of it
 	seed   int64
 	begun  history.Event  // when and where the run began
+	meter  *client.Meter  // of the clocks of the target's processes; nil = the target is the run's own
 	encode vegeta.Encoder // results.bin
 
 	sources  []http.RoundTripper // one a place
@@ -73,6 +75,9 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 		if r.api.domain.ask(ctx, r.via, t.Control[0], t.ControlToken) {
 			r.follower.Go(func() { r.api.domain.follow(ctx, r.via, t.Control[0], t.ControlToken) })
 		}
+	}
+	if t.Marks != nil && o.Judge {
+		r.meter = client.MeasureClocks(ctx, t.clients())
 	}
 	r.begun = history.Event{At: r.api.now().UnixMilli(), WallNs: clock.WallNow().UnixNano(), Text: r.api.run}
 	r.api.promise = r.api.readPromise(ctx, r.via)
@@ -191,9 +196,9 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	w := &wire{api: r.api, source: src, via: r.via, ctx: hard}
-	client := &http.Client{Transport: w, Timeout: time.Duration(r.plan.Timeout)}
+	web := &http.Client{Transport: w, Timeout: time.Duration(r.plan.Timeout)}
 	start, _ := workers(s, time.Duration(r.plan.Timeout))
-	attacker := vegeta.NewAttacker(vegeta.Client(client), vegeta.Redirects(vegeta.NoFollow), vegeta.MaxBody(maxBody),
+	attacker := vegeta.NewAttacker(vegeta.Client(web), vegeta.Redirects(vegeta.NoFollow), vegeta.MaxBody(maxBody),
 		vegeta.Workers(start), vegeta.MaxWorkers(most))
 	defer context.AfterFunc(ctx, func() {
 		attacker.Stop()

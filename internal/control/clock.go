@@ -17,6 +17,9 @@ type clockView struct {
 	Now   string `json:"now"`
 	Mode  string `json:"mode"`
 	State string `json:"state"`
+	// WallNs is the machine's clock, Unix ns, which stamps the events of this process:
+	// whoever merges histories measures by it how far the clocks are apart.
+	WallNs int64 `json:"wallNs"`
 	// Abandoned is how many messages between server and boards jumps have given up.
 	Abandoned int64 `json:"abandoned,omitempty"`
 }
@@ -26,7 +29,7 @@ type clockView struct {
 func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 	v, virtual := clk.(*clock.Virtual)
 	show := func(w http.ResponseWriter) {
-		c := clockView{Now: clk.Now().UTC().Format(TimeFormat), Mode: "real", State: clock.Ready}
+		c := clockView{Now: clk.Now().UTC().Format(TimeFormat), Mode: "real", State: clock.Ready, WallNs: clock.WallNow().UnixNano()}
 		if virtual {
 			c.Mode, c.State, c.Abandoned = "virtual", v.State(), v.Abandoned()
 		}

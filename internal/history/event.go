@@ -62,10 +62,16 @@ const (
 // Event is one line of the history. At is domain time (Unix ms; on a board the
 // true one, not its skewed clock), WallNs Unix nanoseconds of the machine, Seq
 // the order of arrival in a Log.
+//
+// Src is whose clock stamped it, in a history that several processes told: 0 is the
+// run's own, n the n-th control listener. ErrNs is how far WallNs may be off from the
+// run's own clock after internal/skew has shifted it; negative = nobody knows.
 type Event struct {
 	Seq    int64  `json:"seq"`
 	At     int64  `json:"at"`
 	WallNs int64  `json:"wallNs,omitempty"`
+	Src    int    `json:"src,omitempty"`
+	ErrNs  int64  `json:"errNs,omitempty"`
 	Kind   string `json:"kind"`
 
 	PlaceID   string `json:"placeId,omitempty"`

@@ -60,11 +60,11 @@ func (v *View) placeOfToken() func(*call) string {
 
 // started is when a call was sent, as an event to compare with.
 func (c *call) started() *history.Event {
-	return &history.Event{WallNs: c.SentNs, At: c.SentAt, Seq: c.Seq}
+	return &history.Event{WallNs: c.SentNs, Src: c.Src, ErrNs: c.ErrNs, At: c.SentAt, Seq: c.Seq}
 }
 
 // overlaps: c was under way when d, which was answered later, was sent.
-func (c *call) overlaps(d *call) bool { return !before(c.Event, d.started()) }
+func (c *call) overlaps(d *call) bool { return !sooner(c.Event, d.started()) }
 
 const (
 	revokeRoute   = createRoute + "/revoke"
@@ -121,9 +121,9 @@ func during[T any](v *View, c *call, all []T, told func(T) *history.Event) (out 
 	for _, x := range all {
 		e := told(x)
 		switch {
-		case before(e, sent):
+		case v.before(e, sent):
 			out = []T{x}
-		case before(e, c.Event):
+		case !v.before(c.Event, e):
 			out = append(out, x)
 		case v.startedBetween(c.Event, e):
 			return append([]T{x}, out...)
@@ -133,10 +133,10 @@ func during[T any](v *View, c *call, all []T, told func(T) *history.Event) (out 
 }
 
 func (v *View) startedBetween(a, b *history.Event) bool {
-	return slices.ContainsFunc(v.starts, func(s *history.Event) bool { return before(a, s) && before(s, b) })
+	return slices.ContainsFunc(v.starts, func(s *history.Event) bool { return !v.before(s, a) && !v.before(b, s) })
 }
 
 // knows: everything of the place had been told when the call was sent.
-func (p *place) knows(c *call) bool {
-	return p != nil && p.content.since != nil && before(p.content.since, c.started())
+func (v *View) knows(p *place, c *call) bool {
+	return p != nil && p.content.since != nil && v.before(p.content.since, c.started())
 }

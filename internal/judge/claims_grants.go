@@ -47,7 +47,7 @@ type second struct {
 func (v *View) secondContent() *second {
 	s := &second{book: book{}, view: v, phones: map[string]string{}, people: map[string]string{}, links: map[string]string{}}
 	for _, k := range v.claims() {
-		if p := v.places[k.place]; p.knows(k.call) && !k.crowded {
+		if p := v.places[k.place]; s.view.knows(p, k.call) && !k.crowded {
 			s.grant(p, k)
 		}
 	}
@@ -138,7 +138,7 @@ func (s *second) doors(p *place, k *claim, x *version) {
 		t = s.at("ENT-1")
 	}
 	t.checked++
-	switch kept := p.before(k); { // [PERM-6]
+	switch kept := s.view.keptBy(p, k); { // [PERM-6]
 	case k.doors != nil && !sameSet(k.doors, x.grant.Doors):
 		t.bad(k.Event, "%s names %s, in the server's content it has %s", k.id, many(len(k.doors), "door"), many(len(x.grant.Doors), "door"))
 	case k.doors == nil && k.kind == "permit" && kept != nil && !sameSet(kept.grant.Doors, x.grant.Doors):
@@ -150,12 +150,17 @@ func (s *second) doors(p *place, k *claim, x *version) {
 	}
 }
 
-// before is the version that a grant had when the claim's call was sent.
-func (p *place) before(k *claim) *version {
+// keptBy is the version that a grant had when the claim's call was sent, nil if none
+// or if the clocks don't tell.
+func (v *View) keptBy(p *place, k *claim) *version {
 	var out *version
+	sent := k.started()
 	for i, x := range p.content.grants[k.id] {
-		if before(x.e, k.started()) && !x.removed {
+		switch {
+		case v.before(x.e, sent) && !x.removed:
 			out = &p.content.grants[k.id][i]
+		case !v.before(x.e, sent) && !v.before(sent, x.e):
+			return nil
 		}
 	}
 	return out

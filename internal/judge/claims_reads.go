@@ -48,9 +48,9 @@ func (v *View) readOne(b book, c *call, p map[string]any, claims []*claim) {
 	var k *claim
 	for _, x := range claims {
 		switch {
-		case before(x.Event, c.started()):
+		case sooner(x.Event, c.started()):
 			k = x
-		case before(x.started(), c.Event):
+		case sooner(x.started(), c.Event):
 			return // under way
 		}
 	}
@@ -86,12 +86,17 @@ func (v *View) changedBySomebody(k *claim, c *call) bool {
 	if p == nil {
 		return false
 	}
+	during := 0 // the claim: its own change, or also somebody's right after it
 	for _, x := range p.content.grants[k.id] {
-		if before(k.Event, x.e) && before(x.e, c.Event) && !v.startedBetween(k.Event, x.e) {
+		switch {
+		case v.before(c.Event, x.e) || v.startedBetween(k.Event, x.e):
+		case v.before(k.Event, x.e):
 			return true
+		case !v.before(x.e, k.Event) && !v.before(x.e, k.started()):
+			during++
 		}
 	}
-	return false
+	return during > 1
 }
 
 // doorRules: an empty list of doors, or one with a door of another place, is 400.

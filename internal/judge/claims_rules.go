@@ -23,7 +23,7 @@ func (s *second) policies() {
 		crowded := last[c.Path] != nil && last[c.Path].overlaps(c) || crowdedLater(s.view.calls()[i+1:], c)
 		last[c.Path] = c
 		p := s.view.places[places(c)]
-		if crowded || !p.knows(c) {
+		if crowded || !s.view.knows(p, c) {
 			continue
 		}
 		t := s.at("ENT-2")
@@ -125,25 +125,36 @@ func (s *second) hours() {
 		crowded := last != nil && last.Path == c.Path && last.overlaps(c) || crowdedLater(s.view.calls()[i+1:], c)
 		last = c
 		p := s.view.places[c.Path]
-		if crowded || !p.knows(c) {
+		if crowded || !s.view.knows(p, c) {
 			continue
 		}
 		t := s.at("HRS-1")
 		t.checked++
-		var old refHours
-		for _, h := range p.content.hours {
-			if before(h.e, c.started()) {
-				old = h.hours
-			}
-		}
 		found := false
-		for _, h := range during(s.view, c, p.content.hours, func(h hoursAt) *history.Event { return h.e }) {
-			found = found || c.patched(old, h.hours)
+		for _, old := range s.view.hoursBefore(p, c) {
+			for _, h := range during(s.view, c, p.content.hours, func(h hoursAt) *history.Event { return h.e }) {
+				found = found || c.patched(old, h.hours)
+			}
 		}
 		if !found { // [HRS-1]
 			t.bad(c.Event, "hours of %s were changed, but the server's content has others", c.Path)
 		}
 	}
+}
+
+// hoursBefore are the hours that a place had when a call was sent; several, where the
+// clocks don't tell.
+func (v *View) hoursBefore(p *place, c *call) []refHours {
+	out, sent := []refHours{{}}, c.started()
+	for _, h := range p.content.hours {
+		switch {
+		case v.before(h.e, sent):
+			out = []refHours{h.hours}
+		case !v.before(sent, h.e):
+			out = append(out, h.hours)
+		}
+	}
+	return out
 }
 
 // patched: the hours are the old ones with the call's days.

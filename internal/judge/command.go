@@ -69,9 +69,9 @@ func (v *View) cmd1() *tally {
 			t.bad(told, "%s reported without an actuation", c.id)
 		case len(c.acts) > 1:
 			t.bad(c.acts[1], "%s actuated %d times", c.id, len(c.acts))
-		case before(told, c.acts[0]):
+		case v.before(told, c.acts[0]):
 			t.bad(told, "%s reported before its actuation", c.id)
-		case v.hasReports && len(c.publishes) > 0 && (report == nil || before(told, report) || report.Result != vocab.OK):
+		case v.hasReports && len(c.publishes) > 0 && (report == nil || v.before(told, report) || report.Result != vocab.OK):
 			t.bad(told, "%s reported, but its board had not said so", c.id)
 		case c.op != "" && c.acts[0].Action != actions[c.op]:
 			t.bad(c.acts[0], "%s is %s but the relay did %s", c.id, c.op, c.acts[0].Action)
@@ -187,9 +187,9 @@ func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 		ms := (a.WallNs - sent.WallNs) / 1e6
 		n.latestMs = max(n.latestMs, ms)
 		switch {
-		case a.WallNs > sent.WallNs+(sent.NotAfterMs+NotAfterSlackMs)*1e6:
+		case v.longer(sent, a, sent.NotAfterMs+NotAfterSlackMs):
 			t.bad(a, "%s acted %s after it was sent, notAfter is %s", c.id, secs(ms), secs(sent.NotAfterMs)) // [CMD-4]
-		case intent != nil && intent.WallNs != 0 && a.WallNs > intent.WallNs+(v.acceptMs()+NotAfterSlackMs)*1e6:
+		case intent != nil && intent.WallNs != 0 && v.longer(intent, a, v.acceptMs()+NotAfterSlackMs):
 			t.bad(a, "%s acted %s after it was accepted, notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(v.acceptMs())) // [CMD-4]
 		}
 	}

@@ -57,7 +57,7 @@ func (v *View) struck(c *command) string {
 		return ""
 	}
 	to := earliest(c.answers, c.records)
-	if within(v.starts, from, to) != nil {
+	if v.within(v.starts, from, to) != nil {
 		return "server"
 	}
 	if len(c.publishes) == 0 {
@@ -67,13 +67,13 @@ func (v *View) struck(c *command) string {
 	if b == nil {
 		return ""
 	}
-	if within(b.deaths, from, to) != nil {
+	if v.within(b.deaths, from, to) != nil {
 		return "board"
 	}
 	epoch := c.publishes[0].Epoch
 	i, _ := slices.BinarySearchFunc(b.conn, from, order)
 	for _, e := range b.conn[i:] {
-		if to != nil && before(to, e) {
+		if to != nil && v.before(to, e) {
 			break
 		}
 		if e.Kind == history.Line && e.Op == "down" || e.Kind == history.Offline && e.Epoch == epoch || e.Kind == history.Online && e.Epoch != epoch {
@@ -83,10 +83,13 @@ func (v *View) struck(c *command) string {
 	return ""
 }
 
-// within is the first of some events in order that lies between two others.
-func within(events []*history.Event, from, to *history.Event) *history.Event {
+// within is the first of some events in order that lies between two others, or may.
+func (v *View) within(events []*history.Event, from, to *history.Event) *history.Event {
 	i, _ := slices.BinarySearchFunc(events, from, order)
-	if i < len(events) && (to == nil || before(events[i], to)) {
+	for i > 0 && !v.before(events[i-1], from) {
+		i--
+	}
+	if i < len(events) && (to == nil || !v.before(to, events[i])) {
 		return events[i]
 	}
 	return nil
@@ -94,9 +97,9 @@ func within(events []*history.Event, from, to *history.Event) *history.Event {
 
 func order(a, b *history.Event) int {
 	switch {
-	case before(a, b):
+	case sooner(a, b):
 		return -1
-	case before(b, a):
+	case sooner(b, a):
 		return 1
 	}
 	return 0

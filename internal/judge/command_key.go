@@ -62,7 +62,7 @@ func (v *View) sentOnce(t *tally, c *command) {
 		switch sent := c.publishes[0]; {
 		case len(c.intents) == 0:
 			t.bad(sent, "%s was sent without a committed intent", c.id)
-		case before(sent, c.intents[0]):
+		case v.before(sent, c.intents[0]):
 			t.bad(sent, "%s was sent before its intent was committed", c.id)
 		}
 	}
@@ -154,13 +154,13 @@ func (v *View) oneCommand(t *tally, k *keyUse) {
 			if f := firsts[e.CommandID]; f == nil {
 				ids = append(ids, e.CommandID)
 				firsts[e.CommandID] = e
-			} else if before(e, f) {
+			} else if sooner(e, f) {
 				firsts[e.CommandID] = e
 			}
 		}
 	}
 	slices.SortFunc(ids, func(a, b string) int {
-		if before(firsts[a], firsts[b]) {
+		if sooner(firsts[a], firsts[b]) {
 			return -1
 		}
 		return 1

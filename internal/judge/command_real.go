@@ -28,7 +28,7 @@ func (v *View) unwitnessed(t *tally, c *command, outcome vocab.Outcome, result v
 		return true
 	}
 	t.real++
-	if told, report := c.told(outcome), c.soundReport(); v.hasReports && (report == nil || before(told, report) || report.Result != result) {
+	if told, report := c.told(outcome), c.soundReport(); v.hasReports && (report == nil || v.before(told, report) || report.Result != result) {
 		t.bad(told, "%s ended %s, but its board, a real one, had not said so", c.id, outcome) // [CMD-1] [CMD-3]
 	}
 	return true
@@ -68,7 +68,7 @@ func (v *View) heardAfter(c *command) bool {
 	sent, p := c.publishes[0], v.places[c.to.place]
 	for _, e := range c.to.applied {
 		switch {
-		case before(e, sent):
+		case sooner(e, sent):
 		case e.Kind == history.Online:
 			return false
 		case p != nil && p.committedAfter(e.Revision, sent):
@@ -76,7 +76,7 @@ func (v *View) heardAfter(c *command) bool {
 		}
 	}
 	for _, o := range v.order {
-		if o.to == c.to && before(sent, o.publishes[0]) && o.publishes[0].Epoch == sent.Epoch && o.soundReport() != nil && o.soundReport().Epoch == sent.Epoch {
+		if o.to == c.to && sooner(sent, o.publishes[0]) && o.publishes[0].Epoch == sent.Epoch && o.soundReport() != nil && o.soundReport().Epoch == sent.Epoch {
 			return true
 		}
 	}
@@ -85,7 +85,7 @@ func (v *View) heardAfter(c *command) bool {
 
 // committedAfter reports whether a revision was committed after an event.
 func (p *place) committedAfter(revision int64, e *history.Event) bool {
-	return slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision == revision && before(e, c) })
+	return slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision == revision && sooner(e, c) })
 }
 
 // onsiteOfGuests is how many on-site attempts real boards have uploaded.

@@ -63,10 +63,10 @@ func (v *View) unknown(t *tally, c *command) {
 	waited := (answer.WallNs - sent.WallNs) / 1e6
 	report := c.soundReport()
 	switch {
-	case report != nil && report.WallNs != 0 && answer.WallNs-report.WallNs > ReportMs*1e6:
+	case report != nil && report.WallNs != 0 && v.longer(report, answer, ReportMs):
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
-	case waited < v.acceptMs():
+	case v.shorter(sent, answer, v.acceptMs()):
 		t.bad(answer, "%s was given up %s after it was sent, the board has %s to act", c.id, secs(waited), secs(v.acceptMs())) // [CMD-4]
 	case report == nil && (v.truth(c) || v.heardAfter(c)):
 		t.bad(answer, "%s got no report, but no fault hit it and its board's line was whole", c.id) // [CMD-4]
@@ -85,13 +85,13 @@ func (v *View) explained(c *command, sent, answer *history.Event) bool {
 	bad := false // the line as it was when the command went out
 	for _, e := range b.conn {
 		switch {
-		case before(answer, e):
+		case v.before(answer, e):
 			return bad
-		case e.Kind == history.Line && e.Op == "up" && before(e, sent):
+		case e.Kind == history.Line && e.Op == "up" && v.before(e, sent):
 			bad = false
 		case e.Kind == history.Line:
 			bad = true
-		case before(sent, e): // the connection changed
+		case !v.before(e, sent): // the connection changed
 			bad = true
 		}
 	}
@@ -105,7 +105,7 @@ const DyingMs = 30 * 1000
 // one that shuts down answers whoever waits.
 func (v *View) dying(from, to *history.Event) bool {
 	for _, s := range v.starts {
-		if before(from, s) && (before(s, to) || s.WallNs-to.WallNs < DyingMs*1e6) {
+		if !v.before(s, from) && (!v.before(to, s) || !v.longer(to, s, DyingMs)) {
 			return true
 		}
 	}
@@ -118,7 +118,7 @@ const StartingMs = 10 * 1000
 // starting: a life of the server had just begun; it may not serve yet.
 func (v *View) starting(e *history.Event) bool {
 	for _, s := range v.starts {
-		if before(s, e) && e.WallNs-s.WallNs < StartingMs*1e6 {
+		if !v.before(e, s) && !v.longer(s, e, StartingMs) {
 			return true
 		}
 	}
@@ -147,13 +147,13 @@ func (v *View) needlessly(c *command) bool {
 	if intent == nil || intent.WallNs == 0 || b == nil || !b.truth || v.mayBeSimulated(c) {
 		return false
 	}
-	const around = 10_000 * 1e6 // ns
+	const around = 10_000
 	online := false
 	for _, e := range b.conn {
 		switch {
-		case e.WallNs > intent.WallNs+around:
+		case v.longer(intent, e, around):
 			return online
-		case e.WallNs > intent.WallNs-around:
+		case !v.longer(e, intent, around):
 			return false
 		case e.Kind == history.Online:
 			online = true

@@ -72,7 +72,7 @@ func (v *View) boardDecides(n *decisions, b *board) {
 			resuming = false
 		case e.Kind == history.Begun:
 			joined = e
-		case e.Kind == history.Presented && joined != nil && paired.lines[e] == nil && e.WallNs-joined.WallNs < PairMs*1e6:
+		case e.Kind == history.Presented && joined != nil && paired.lines[e] == nil && !v.longer(joined, e, PairMs):
 			joined = nil
 		case e.Kind == history.Presented:
 			joined = nil

@@ -110,7 +110,7 @@ func (v *View) orphaned(r *history.Event) bool {
 	}
 	for i := len(v.starts) - 1; i > 0; i-- { // not the first: nothing was before it
 		s := v.starts[i]
-		if before(r, s) {
+		if sooner(r, s) {
 			continue
 		}
 		if r.WallNs-s.WallNs > RecoveryMs*1e6 {
@@ -138,7 +138,7 @@ func (v *View) inFlightAt(start *history.Event, door string) (out []*history.Eve
 			continue
 		}
 		for _, a := range k.attempts {
-			if a.DoorID == door && before(a, start) && start.WallNs-a.WallNs < RecoveryMs*1e6 && !answeredBefore(k, a, start) {
+			if a.DoorID == door && !v.before(start, a) && !v.longer(a, start, RecoveryMs) && !v.answeredBefore(k, a, start) {
 				out = append(out, a)
 			}
 		}
@@ -146,9 +146,9 @@ func (v *View) inFlightAt(start *history.Event, door string) (out []*history.Eve
 	return out
 }
 
-func answeredBefore(k *keyUse, attempt, start *history.Event) bool {
+func (v *View) answeredBefore(k *keyUse, attempt, start *history.Event) bool {
 	for _, e := range k.answers {
-		if e.Request == attempt.Request && before(e, start) {
+		if e.Request == attempt.Request && v.before(e, start) {
 			return true
 		}
 	}

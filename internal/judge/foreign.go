@@ -68,11 +68,11 @@ func (v *View) requests() *requests {
 // account reports whether a request of the run was in progress at the event's
 // place or door.
 func (r *requests) account(e *history.Event) bool {
-	at := e.WallNs / 1e6
+	at, off := e.WallNs/1e6, (uncertain(e, r.v.begun)+1e6-1)/1e6
 	for _, where := range []string{e.PlaceID, e.DoorID, ""} {
 		list := r.busy[where]
-		i, _ := slices.BinarySearchFunc(list, at, func(x run, at int64) int { return cmp64(x.to, at) })
-		if i < len(list) && list[i].from <= at {
+		i, _ := slices.BinarySearchFunc(list, at-off, func(x run, at int64) int { return cmp64(x.to, at) })
+		if i < len(list) && list[i].from <= at+off {
 			return true
 		}
 	}
@@ -110,14 +110,14 @@ func (v *View) Foreign() (f Foreign) {
 			if e.Op == history.Ended { // time's doing, not a request's
 				continue
 			}
-			if !before(e, v.begun) && !given[e.GrantID] && !own.account(e) {
+			if !v.before(e, v.begun) && !given[e.GrantID] && !own.account(e) {
 				add(&f.Changes, strings.TrimSpace(fmt.Sprintf("%s of %s %s", e.Op, e.PlaceID, e.GrantID)))
 			}
 		}
 	}
 	for _, b := range v.sortedBoards() {
 		for _, e := range b.presented {
-			if at := *e; !before(e, v.begun) {
+			if at := *e; !v.before(e, v.begun) {
 				if at.PlaceID = b.place; !own.account(&at) {
 					add(&f.Presentations, "at "+e.DoorID)
 				}

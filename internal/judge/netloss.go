@@ -27,7 +27,7 @@ func (v *View) addPolicy(e *history.Event) {
 	if err != nil { // plain values: cannot fail
 		return
 	}
-	b.onsite = append(b.onsite, &history.Event{Seq: e.Seq, At: e.At, WallNs: e.WallNs, Kind: history.Netloss, BoardID: b.id, Text: string(text)})
+	b.onsite = append(b.onsite, &history.Event{Seq: e.Seq, At: e.At, WallNs: e.WallNs, Src: e.Src, ErrNs: e.ErrNs, Kind: history.Netloss, BoardID: b.id, Text: string(text)})
 }
 
 // newer: the board has stored another policy since, or isn't itself any more.
@@ -107,7 +107,7 @@ func (v *View) replaced(id string, put, get *call) bool {
 	}
 	stored, _ := put.policy(put.Out)
 	for _, e := range b.onsite {
-		if before(e, put.Event) || before(get.Event, e) {
+		if v.before(e, put.Event) || v.before(get.Event, e) {
 			continue
 		}
 		switch e.Kind {

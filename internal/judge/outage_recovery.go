@@ -102,7 +102,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 // lost: the flash with the record in it was wiped, or the server died and its
 // word of the record with it.
 func lost(b *board, e *history.Event) bool {
-	return len(b.wiped) > 0 && before(e, b.wiped[len(b.wiped)-1])
+	return len(b.wiped) > 0 && sooner(e, b.wiped[len(b.wiped)-1])
 }
 
 // due reports of a presentation whether the board has been connected long

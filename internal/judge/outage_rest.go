@@ -57,7 +57,7 @@ func Off3(v *View) Verdict {
 		if !b.truth && len(b.presented) == 0 && !v.hasTruth {
 			continue
 		}
-		for _, o := range b.outages(t, v.end) {
+		for _, o := range b.outages(t, v) {
 			if o.judge(t, b, &late) {
 				outages++
 			}
@@ -70,8 +70,10 @@ func Off3(v *View) Verdict {
 
 // rester cuts a board's history into outages, and watches how each ends.
 type rester struct {
+	v        *View
 	t        *tally
 	b        *board
+	rest     []*history.Event // of the board's events, what comes after the one that is seen
 	policy   outagePolicy
 	cur      outage
 	out      []outage
@@ -94,13 +96,15 @@ var unset = outagePolicy{GraceSec: LimitMs / 1000}
 
 // outages are the board's, the last of them up to the end of the history. How
 // they ended goes into t.
-func (b *board) outages(t *tally, end int64) []outage {
-	r := &rester{t: t, b: b, policy: unset, channels: map[int]*restingChannel{}}
+func (b *board) outages(t *tally, v *View) []outage {
+	r := &rester{v: v, t: t, b: b, policy: unset, channels: map[int]*restingChannel{}}
 	r.end()
-	for _, e := range b.onsite {
+	for i, e := range b.onsite {
+		r.rest = b.onsite[i+1:]
 		r.line.see(e)
 		r.see(e)
 	}
+	end := v.end
 	if since, known := end-r.line.downAt, !r.joined && r.line.known && r.line.downAt != 0 && !r.line.lost; known && !r.line.detached && b.truth {
 		if low, _, ok := r.line.age(end); ok && r.cur.age >= 0 && low > 0 && since > r.cur.age {
 			r.cur.age, r.cur.silent = since, r.line.silent
@@ -240,6 +244,8 @@ func (r *rester) contact(e *history.Event) {
 	for _, n := range r.b.channels {
 		c := r.channel(n)
 		switch {
+		case r.open(e, n):
+			continue
 		case c.rest == "hold":
 			r.t.bad(e, "%s channel %d is still held after the outage, it has to be locked", r.b.id, n) // [OFF-3]
 		case c.rest == "off" && c.held:
@@ -247,6 +253,19 @@ func (r *rester) contact(e *history.Event) {
 		}
 		c.rest = ""
 	}
+}
+
+// open: by the clocks the channel may have moved before e, although it comes later.
+func (r *rester) open(e *history.Event, channel int) bool {
+	for _, x := range r.rest {
+		switch {
+		case r.v.before(e, x):
+			return false
+		case x.Kind == history.Actuation && x.Channel == channel && x.Cause == "outage":
+			return true
+		}
+	}
+	return false
 }
 
 // judge reports whether the outage was due and checks every channel.

@@ -32,7 +32,7 @@ func Hrs2(v *View) Verdict {
 	days := 0
 	for _, c := range v.calls() {
 		p := v.places[c.Path]
-		if c.Route != scheduleRoute || !c.ok() || c.SentNs == 0 || !p.knows(c) {
+		if c.Route != scheduleRoute || !c.ok() || c.SentNs == 0 || !v.knows(p, c) {
 			continue
 		}
 		raw, _ := json.Marshal(c.Out["days"])

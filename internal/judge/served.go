@@ -93,11 +93,11 @@ func (v *View) linkDecided(c, first *call, given []*claim) *deciding {
 		return nil
 	}
 	p := v.places[d.place]
-	if !p.knows(first) || v.doors[c.in("doorId")] == nil || v.doors[c.in("doorId")].place != d.place {
+	if !v.knows(p, first) || v.doors[c.in("doorId")] == nil || v.doors[c.in("doorId")].place != d.place {
 		return nil
 	}
 	id := given[0].id
-	d.ruled(p, first, func(rev int64) (string, bool) {
+	d.ruled(v, p, first, func(rev int64) (string, bool) {
 		g, ok := p.content.at(id, rev)
 		return g.PhoneHash, ok && !g.Revoked
 	})
@@ -118,9 +118,9 @@ func (v *View) deadLink(first, c *call, given []*claim) (dead, sure bool) {
 			continue
 		}
 		switch {
-		case k.overlaps(first) && before(k.started(), c.Event):
+		case k.overlaps(first) && sooner(k.started(), c.Event):
 			return false, false
-		case !before(k.Event, first.started()):
+		case !sooner(k.Event, first.started()):
 		case k.revoked:
 			dead = true
 		default:
@@ -132,8 +132,8 @@ func (v *View) deadLink(first, c *call, given []*claim) (dead, sure bool) {
 
 // ruled asks the reference for a link's holder at every revision and moment at
 // which the server may have decided.
-func (d *deciding) ruled(p *place, first *call, holder func(rev int64) (phone string, live bool)) {
-	for _, rev := range p.revisions(first, d.call) {
+func (d *deciding) ruled(v *View, p *place, first *call, holder func(rev int64) (phone string, live bool)) {
+	for _, rev := range v.revisions(p, first, d.call) {
 		for _, at := range []int64{first.SentAt - ClockMs, d.At + ClockMs} {
 			phone, live := holder(rev)
 			if !live && phone == "" { // it has left the content: nobody knows
@@ -151,14 +151,14 @@ func (d *deciding) ruled(p *place, first *call, holder func(rev int64) (phone st
 
 // revisions are the place's while a call was under way: the last from before and
 // all since.
-func (p *place) revisions(first, last *call) []int64 {
+func (v *View) revisions(p *place, first, last *call) []int64 {
 	out := []int64{p.content.base}
 	for _, c := range p.raised {
 		switch {
 		case c.Revision < p.content.base || out[len(out)-1] == c.Revision:
-		case before(c, first.started()):
+		case v.before(c, first.started()):
 			out = []int64{c.Revision}
-		case before(c, last.Event):
+		case !v.before(last.Event, c):
 			out = append(out, c.Revision)
 		}
 	}
@@ -184,7 +184,7 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 	answered, _ := c.Out["answered"].(bool)
 	d := &deciding{call: c, place: c.PlaceID}
 	p := v.places[d.place]
-	if !c.ok() || !answered || !p.knows(first) {
+	if !c.ok() || !answered || !v.knows(p, first) {
 		return nil
 	}
 	hash := v.second().phones[d.place+" "+c.in("from")]
@@ -204,7 +204,7 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 	default:
 		return nil
 	}
-	for _, rev := range p.revisions(first, c) {
+	for _, rev := range v.revisions(p, first, c) {
 		for _, at := range []int64{first.SentAt - ClockMs, c.At + ClockMs} {
 			if d.opened {
 				d.rulings = append(d.rulings, p.content.ruleFor(phone, door, rev, at))
@@ -288,7 +288,7 @@ func (v *View) commanded(d *deciding) bool {
 		if c.door != d.in("doorId") || c.told(vocab.Reported) == nil || len(c.intents) == 0 || c.intents[0].Method != "link" {
 			continue
 		}
-		if e := c.intents[0]; before(e, d.Event) && e.At >= d.SentAt-SameMs-ClockMs {
+		if e := c.intents[0]; !v.before(d.Event, e) && e.At >= d.SentAt-SameMs-ClockMs {
 			return true
 		}
 	}

@@ -70,7 +70,7 @@ func hasChecker(clause string) bool {
 func Judge(v *View) []Verdict {
 	var out []Verdict
 	for _, c := range Checkers() {
-		out = append(out, c.Judge(v))
+		out = append(out, v.clocks.allow(c.Judge(v)))
 	}
 	return out
 }
@@ -101,7 +101,7 @@ func (t *tally) bad(e *history.Event, format string, args ...any) {
 func (t *tally) first() finding {
 	f := t.found[0]
 	for _, g := range t.found[1:] {
-		if before(g.e, f.e) {
+		if sooner(g.e, f.e) {
 			f = g
 		}
 	}

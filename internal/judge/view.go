@@ -42,6 +42,8 @@ type View struct {
 
 	end     int64 // last domain time
 	endWall int64
+
+	clocks clocks // of the processes that told the history
 }
 
 // ViewOf indexes what a log holds now, without copying it.
@@ -124,6 +126,7 @@ func newView(parts [][]history.Event) *View {
 			v.add(&p[i])
 		}
 	}
+	v.end, v.endWall = v.clocks.ends()
 	for _, p := range v.places {
 		p.finish()
 	}
@@ -137,7 +140,7 @@ func newView(parts [][]history.Event) *View {
 }
 
 func (v *View) add(e *history.Event) {
-	v.end, v.endWall = max(v.end, e.At), max(v.endWall, e.WallNs)
+	v.clocks.see(e)
 	switch e.Kind {
 	case history.Attempt, history.Answer, history.Intent, history.Publish:
 		v.addCommand(e)
@@ -322,20 +325,12 @@ func (v *View) sortedBoards() []*board {
 	return out
 }
 
-// before orders two events: by the wall when both have a stamp, else by arrival.
-func before(a, b *history.Event) bool {
-	if a.WallNs != 0 && b.WallNs != 0 && a.WallNs != b.WallNs {
-		return a.WallNs < b.WallNs
-	}
-	return a.Seq < b.Seq
-}
-
 // earliest is the first of some events, nil of none.
 func earliest(events ...[]*history.Event) *history.Event {
 	var out *history.Event
 	for _, es := range events {
 		for _, e := range es {
-			if out == nil || before(e, out) {
+			if out == nil || sooner(e, out) {
 				out = e
 			}
 		}

@@ -48,6 +48,9 @@ func WriteDir(dir string, res Result) error {
 			return err
 		}
 	}
+	if err := WriteClocks(dir, res.Clocks); err != nil {
+		return err
+	}
 	for name, write := range Formats {
 		if err := writeFile(filepath.Join(dir, name), res, write); err != nil {
 			return err
@@ -63,7 +66,7 @@ func ClearDir(dir string) error {
 		return err
 	}
 	errs := []error{os.RemoveAll(filepath.Join(dir, "scenarios"))}
-	for _, name := range append([]string{"config.json", historyFile}, slices.Collect(maps.Keys(Formats))...) {
+	for _, name := range append([]string{"config.json", historyFile, clocksFile}, slices.Collect(maps.Keys(Formats))...) {
 		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -72,6 +75,21 @@ func ClearDir(dir string) error {
 }
 
 const historyFile = "history.ndjson"
+
+const clocksFile = "clocks.json"
+
+// WriteClocks writes what was measured of the clocks of a target's processes; nothing
+// for a run in one process.
+func WriteClocks(dir string, clocks history.Clocks) error {
+	if len(clocks) == 0 {
+		return nil
+	}
+	text, err := json.MarshalIndent(clocks, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, clocksFile), append(text, '\n'), 0o644)
+}
 
 // writeHistory streams the events to a file and says how many there are and
 // what they sum up to.

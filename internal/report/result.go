@@ -49,10 +49,12 @@ type Result struct {
 	Target     Target            `json:"target"`
 	Worlds     int               `json:"worlds,omitempty"` // each file had one of its own; 0 = all files shared Target
 	Status     judge.Status      `json:"status"`
-	Reason     string            `json:"reason,omitempty"`  // the first thing that keeps it from PASS
-	Trouble    string            `json:"trouble,omitempty"` // what was not seen of the target: BLOCKED at least
-	Notes      []string          `json:"notes,omitempty"`   // what a reader has to know of the run beside its verdicts
-	Foreign    judge.Foreign     `json:"foreign,omitzero"`  // what others did on the target meanwhile
+	Reason     string            `json:"reason,omitempty"`    // the first thing that keeps it from PASS
+	Trouble    string            `json:"trouble,omitempty"`   // what was not seen of the target: BLOCKED at least
+	Notes      []string          `json:"notes,omitempty"`     // what a reader has to know of the run beside its verdicts
+	Foreign    judge.Foreign     `json:"foreign,omitzero"`    // what others did on the target meanwhile
+	Clocks     history.Clocks    `json:"clocks,omitempty"`    // of the target's processes, against the run's own
+	Unordered  int               `json:"unordered,omitempty"` // pairs of events closer than their clocks are known
 	Unreached  bool              `json:"unreached,omitempty"`
 	Files      []FileResult      `json:"files"`
 	Ledger     []judge.Row       `json:"ledger"`
@@ -157,13 +159,19 @@ func (res *Result) Note(format string, args ...any) {
 // status.
 func (res *Result) Settle(events []history.Event) {
 	var verdicts [][]judge.Verdict
+	res.Unordered = 0
 	for _, world := range worlds(events) {
 		view := judge.NewView(world)
 		verdicts = append(verdicts, judge.Judge(view))
+		res.Unordered += view.Unordered()
 		if foreign := view.Foreign(); foreign.String() != "" {
 			res.Foreign = foreign
 			res.Note("%s", foreign)
 		}
+	}
+	res.Notes = slices.DeleteFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "clocks: ") }) // of an earlier judgement
+	if told := res.Clocks.Told(res.Unordered); told != "" {
+		res.Note("%s", told)
 	}
 	res.Events, res.played, res.told = events, len(events) > 0, judge.Told(events)
 	res.settle(judge.Combine(verdicts...))

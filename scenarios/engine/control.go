@@ -253,11 +253,19 @@ func (l *lab) journal(ctx context.Context, base, boardID string) (lines []journa
 	return lines, err
 }
 
+// clients are one for each listener.
+func (l *lab) clients() (out []client.Client) {
+	for _, base := range l.all {
+		out = append(out, client.Client{Base: base, Token: l.token[base], HTTP: l.http})
+	}
+	return out
+}
+
 // history fetches the events of every listener; for a run on a shared target also
 // the state that it found at each.
 func (l *lab) history(ctx context.Context) (bases, out [][]history.Event, err error) {
-	for i, base := range l.all {
-		before, events, err := client.Client{Base: base, Token: l.token[base], HTTP: l.http}.HistoryFrom(ctx, l.marks, i)
+	for i, c := range l.clients() {
+		before, events, err := c.HistoryFrom(ctx, l.marks, i)
 		if err != nil {
 			return bases, out, err
 		}

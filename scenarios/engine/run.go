@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,8 @@ type run struct {
 	unread  error // the target's documents that could not be read
 	display *display
 	begun   history.Event
-	aside   aside // what others had set up, on a target
+	aside   aside         // what others had set up, on a target
+	meter   *client.Meter // of the clocks of a target's processes
 
 	undo    undo        // of the file that is played
 	undoing atomic.Bool // what is done now isn't undone
@@ -197,6 +199,9 @@ func (r *run) begin(ctx context.Context) error {
 		if err := r.lab.discover(ctx); err != nil {
 			return err
 		}
+		if r.target.Shared() {
+			r.meter = client.MeasureClocks(ctx, r.lab.clients())
+		}
 		c, err := r.lab.clock(ctx)
 		if err != nil {
 			return err
@@ -258,6 +263,10 @@ func (r *run) judge(ctx context.Context, res *Result) {
 		found, others, err := r.lab.history(ctx)
 		if err != nil {
 			res.Trouble = "the history could not be fetched: " + err.Error()
+		}
+		if r.meter != nil {
+			res.Clocks = r.meter.End(ctx)
+			res.Clocks.Apply(slices.Index(r.lab.all, r.lab.main), found, others)
 		}
 		bases, parts = found, append(parts, others...)
 	}

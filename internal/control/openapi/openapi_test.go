@@ -47,7 +47,7 @@ func TestMisfitIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const clock = `{"success":true,"data":{"now":"2026-01-01T00:00:00.000Z","mode":"virtual","state":"ready"}}`
+	const clock = `{"success":true,"data":{"now":"2026-01-01T00:00:00.000Z","mode":"virtual","state":"ready","wallNs":1}}`
 	for body, fits := range map[string]bool{
 		clock: true,
 		strings.Replace(clock, `"mode"`, `"fast":true,"mode"`, 1): false,

@@ -1,0 +1,120 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Meter measures how far the clocks of control listeners in other processes are
+// from this one's, before and after a run.
+type Meter struct {
+	sources []Client
+	before  []reading
+}
+
+// reading is one measurement of one clock: the sample with the shortest round trip.
+type reading struct {
+	offset, err int64 // ns
+	real        bool  // domain time is the machine's
+	why         error // there is none
+}
+
+const (
+	samples     = 8
+	mostSamples = 64              // while the best one is worse than history.FineNs
+	sampleLimit = 5 * time.Second // of one
+	// mostErr: a clock that is known worse isn't known.
+	mostErr = time.Second
+)
+
+var (
+	errNoStamp = errors.New("its answer to GET /clock has no wallNs")
+	errTooSlow = errors.New("its answers take too long")
+)
+
+// MeasureClocks begins a measurement; its End is after the run.
+func MeasureClocks(ctx context.Context, sources []Client) *Meter {
+	m := &Meter{sources: sources}
+	m.before = m.read(ctx)
+	return m
+}
+
+// End measures again. What couldn't be measured both times isn't.
+func (m *Meter) End(ctx context.Context) history.Clocks {
+	var out history.Clocks
+	for i, after := range m.read(ctx) {
+		out = append(out, between(m.sources[i].Base, m.before[i], after))
+	}
+	return out
+}
+
+// between joins what was measured before and after a run: the offset lay between the
+// least and the most that either allows, so a drift widens the uncertainty.
+func between(source string, before, after reading) history.Clock {
+	c := history.Clock{Source: source, Real: before.real && after.real}
+	least := min(before.offset-before.err, after.offset-after.err)
+	most := max(before.offset+before.err, after.offset+after.err)
+	switch err := (most - least + 1) / 2; {
+	case before.why != nil:
+		c.Why = before.why.Error()
+	case after.why != nil:
+		c.Why = after.why.Error()
+	case err > int64(mostErr):
+		c.Why = errTooSlow.Error()
+	default:
+		c.Measured, c.OffsetNs, c.ErrNs, c.DriftNs = true, least+err, err, after.offset-before.offset
+	}
+	return c
+}
+
+func (m *Meter) read(ctx context.Context) []reading {
+	out := make([]reading, len(m.sources))
+	for i, c := range m.sources {
+		out[i] = c.reading(ctx)
+	}
+	return out
+}
+
+// reading is the best of several samples; after one that failed no more are tried. On a
+// busy machine it takes more of them until one came through undisturbed.
+func (c Client) reading(ctx context.Context) (best reading) {
+	for n := 0; n < samples || n < mostSamples && best.err > history.FineNs; n++ {
+		r := c.sample(ctx)
+		switch {
+		case r.why != nil && n == 0:
+			return r
+		case r.why != nil:
+			return best
+		case n == 0 || r.err < best.err:
+			best = r
+		}
+	}
+	return best
+}
+
+// sample asks once. The clock was read somewhere between the request and the answer:
+// in the middle, give or take half of the round trip.
+func (c Client) sample(ctx context.Context) reading {
+	ctx, cancel := context.WithTimeout(ctx, sampleLimit)
+	defer cancel()
+	var told struct {
+		Mode   string
+		WallNs int64
+	}
+	sent, began := clock.WallNow(), clock.Mono()
+	err := c.Do(ctx, http.MethodGet, control.Prefix+"/clock", nil, &told)
+	half := (clock.Mono() - began + 1) / 2
+	switch {
+	case err != nil:
+		return reading{why: err}
+	case told.WallNs == 0:
+		return reading{why: errNoStamp}
+	}
+	return reading{offset: told.WallNs - sent.Add(half).UnixNano(), err: max(int64(half), 1), real: told.Mode == "real"}
+}

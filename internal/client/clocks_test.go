@@ -1,0 +1,71 @@
+package client
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+func TestBetween(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after     reading
+		offset, err, move int64
+	}{
+		"steady":             {reading{offset: 1000, err: 10}, reading{offset: 1000, err: 10}, 1000, 10, 0},
+		"the wider one":      {reading{offset: 1000, err: 10}, reading{offset: 1000, err: 40}, 1000, 40, 0},
+		"a drift is added":   {reading{offset: 1000, err: 10}, reading{offset: 1200, err: 10}, 1100, 110, 200},
+		"behind, and slower": {reading{offset: -500, err: 20}, reading{offset: -700, err: 20}, -600, 120, -200},
+	} {
+		got := between("s", c.before, c.after)
+		if !got.Measured || got.OffsetNs != c.offset || got.ErrNs != c.err || got.DriftNs != c.move {
+			t.Errorf("%s: measured %v, %d ± %d, drift %d; want %d ± %d, drift %d", name, got.Measured, got.OffsetNs, got.ErrNs, got.DriftNs, c.offset, c.err, c.move)
+		}
+	}
+	for name, after := range map[string]reading{"gone after the run": {why: ErrUnreachable}, "too far": {offset: 3e9, err: 1}} {
+		if got := between("s", reading{offset: 0, err: 1}, after); got.Measured || got.Why == "" {
+			t.Errorf("%s: measured %v, why %q; want no measurement and a reason", name, got.Measured, got.Why)
+		}
+	}
+}
+
+// A planted offset lies within what is measured, the first measurements being slow or not.
+func TestMeasureClocks(t *testing.T) {
+	t.Parallel()
+	const ahead = 50e6
+	asked := 0
+	listener := func(body func() string) Client {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/lab/v1/clock" || r.Header.Get("Authorization") != "Bearer t" {
+				http.NotFound(w, r)
+				return
+			}
+			fmt.Fprint(w, body())
+		}))
+		t.Cleanup(s.Close)
+		return Client{Base: s.URL, Token: "t"}
+	}
+	good := listener(func() string {
+		asked++
+		return fmt.Sprintf(`{"success":true,"data":{"mode":"real","wallNs":%d}}`, clock.WallNow().UnixNano()+ahead)
+	})
+	old := listener(func() string { return `{"success":true,"data":{"mode":"real"}}` })
+	gone := Client{Base: "http://127.0.0.1:1", Token: "t"}
+	foreign := Client{Base: good.Base, Token: "another"}
+	got := MeasureClocks(t.Context(), []Client{good, old, gone, foreign}).End(t.Context())
+	if c := got[0]; !c.Measured || !c.Real || c.OffsetNs-ahead > c.ErrNs || ahead-c.OffsetNs > c.ErrNs || c.ErrNs <= 0 {
+		t.Errorf("got %+v, want %d ns within its ±", c, int64(ahead))
+	}
+	if asked < 2*samples {
+		t.Errorf("%d samples before and after, want at least %d", asked, 2*samples)
+	}
+	for i, why := range map[int]string{1: "wallNs", 2: "unreachable", 3: "404"} {
+		if c := got[i]; c.Measured || !strings.Contains(c.Why, why) || c.Source == "" {
+			t.Errorf("clock %d: %+v, want it not measured for %q", i, c, why)
+		}
+	}
+}

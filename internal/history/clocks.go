@@ -1,0 +1,91 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Clock is the machine's clock of a process that told a part of a history, held
+// against the clock of the run that asked for it.
+type Clock struct {
+	Source   string `json:"source"`             // base URL of its control listener
+	Measured bool   `json:"measured"`           // false: nobody knows how far it is off
+	OffsetNs int64  `json:"offsetNs"`           // how far it is ahead; what its stamps are shifted by
+	ErrNs    int64  `json:"plusMinusNs"`        // how far that may be off: half a round trip, and the drift over the run
+	DriftNs  int64  `json:"driftNs"`            // how much further ahead it was after the run than before
+	Why      string `json:"why,omitempty"`      // it couldn't be measured
+	Real     bool   `json:"realTime,omitempty"` // its domain time is its machine's time
+}
+
+// Clocks are those of all control listeners, in their order.
+type Clocks []Clock
+
+// Apply marks the events of each listener with their source, and brings their stamps
+// to the run's own clock. parts holds several lists of events for the listeners, such
+// as what each found and what it told since: the i-th of each is the i-th listener's.
+// Domain times, where they are the machine's, are brought to those of the server,
+// which the run itself goes by.
+func (c Clocks) Apply(server int, parts ...[][]Event) {
+	for _, lists := range parts {
+		for i := range lists {
+			if i < len(c) {
+				c[i].apply(c.domainOf(i, server), i+1, lists[i])
+			}
+		}
+	}
+}
+
+// domainOf is how far the domain time of a listener is ahead of the server's, in ms.
+func (c Clocks) domainOf(i, server int) int64 {
+	a, b := c[i], c[server]
+	if !a.Real || !b.Real || !a.Measured || !b.Measured {
+		return 0 // virtual clocks are set by the run
+	}
+	return time.Duration(a.OffsetNs - b.OffsetNs).Round(time.Millisecond).Milliseconds()
+}
+
+func (c Clock) apply(domainMs int64, src int, events []Event) {
+	for i := range events {
+		e := &events[i]
+		e.Src, e.ErrNs, e.At = src, c.ErrNs, e.At-domainMs
+		if !c.Measured {
+			e.ErrNs = -1
+		} else if e.WallNs != 0 {
+			e.WallNs -= c.OffsetNs
+		}
+	}
+}
+
+// FineNs is how exactly clocks should be known; a report says when they aren't.
+const FineNs = 1e6
+
+// Told says how well they are known, and how many pairs of events were left unordered
+// for that; "" without any.
+func (c Clocks) Told(unordered int) string {
+	if len(c) == 0 {
+		return ""
+	}
+	var most, ahead int64
+	var lost []string
+	for _, k := range c {
+		if !k.Measured {
+			lost = append(lost, fmt.Sprintf("%s (%s)", k.Source, k.Why))
+			continue
+		}
+		most, ahead = max(most, k.ErrNs), max(ahead, k.OffsetNs, -k.OffsetNs)
+	}
+	if len(lost) > 0 {
+		return "clocks: not measured: " + strings.Join(lost, ", ") + "; times of different processes weren't compared"
+	}
+	out := fmt.Sprintf("clocks: at most %s apart, known to ± %s", millis(ahead), millis(most))
+	if most > FineNs {
+		out += " (± 1 ms would be fine)"
+	}
+	if unordered > 0 {
+		out += fmt.Sprintf("; %d pairs of events lay closer than that and count as unordered", unordered)
+	}
+	return out
+}
+
+func millis(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }

@@ -1,0 +1,50 @@
+package history
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestClocksApply(t *testing.T) {
+	t.Parallel()
+	clocks := Clocks{
+		{Source: "server", Measured: true, OffsetNs: 50e6, ErrNs: 2e5, Real: true},
+		{Source: "boards", Measured: true, OffsetNs: -30e6, ErrNs: 3e5, Real: true},
+		{Source: "old", Why: "no wallNs", Real: true},
+	}
+	one := func() []Event { return []Event{{At: 1000, WallNs: 1e9}, {At: 1000}} }
+	base, since := [][]Event{one(), one(), one()}, [][]Event{one(), one(), one()}
+	clocks.Apply(0, base, since)
+	for _, lists := range [][][]Event{base, since} {
+		for i, want := range []Event{{At: 1000, WallNs: 1e9 - 50e6, Src: 1, ErrNs: 2e5}, {At: 1080, WallNs: 1e9 + 30e6, Src: 2, ErrNs: 3e5}, {At: 1000, WallNs: 1e9, Src: 3, ErrNs: -1}} {
+			if got := lists[i][0]; got != want {
+				t.Errorf("source %d: got %+v, want %+v", i+1, got, want)
+			}
+			if got := lists[i][1]; got.WallNs != 0 || got.Src != want.Src {
+				t.Errorf("source %d, without a stamp: got %+v, want none and its source", i+1, got)
+			}
+		}
+	}
+	virtual := [][]Event{nil, one()}
+	clocks[1].Real = false
+	clocks.Apply(0, virtual)
+	if got := virtual[1][0].At; got != 1000 {
+		t.Errorf("a virtual clock's time became %d, want 1000: the run sets it", got)
+	}
+}
+
+func TestClocksTold(t *testing.T) {
+	t.Parallel()
+	fine := Clock{Measured: true, OffsetNs: -50e6, ErrNs: 2e5}
+	for want, c := range map[string]Clocks{
+		"":                      nil,
+		"50.00 ms apart, known": {fine},
+		"± 0.20 ms; 7 pairs":    {fine},
+		"± 1 ms would be fine":  {fine, {Measured: true, ErrNs: 3e6}},
+		"not measured: b (why)": {fine, {Source: "b", Why: "why"}},
+	} {
+		if got := c.Told(7); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("got %q, want %q in it", got, want)
+		}
+	}
+}
