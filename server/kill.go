@@ -1,6 +1,11 @@
 package server
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+)
 
 // CrashAt makes the server's life end, as the death of its process would, when
 // the next command passes a point (command.CrashPoints): nothing of any command
@@ -19,6 +24,7 @@ func (s *Server) CrashAt(point string, dying func()) error {
 // next New on the same data finds what a real death would have left there.
 func (s *Server) Kill() error {
 	var errs []error
+	s.dead.Store(true)
 	s.unwatch()
 	s.device.Kill()
 	errs = append(errs, s.store.Close()) // before anything that would write on its way out
@@ -34,3 +40,18 @@ func (s *Server) Kill() error {
 
 // Disarm forgets a crash point that no command has come to.
 func (s *Server) Disarm() { s.crash.disarm() }
+
+// mortal is a log that ends with the server: the dead say nothing, least of all that
+// they could not write.
+type mortal struct {
+	slog.Handler
+	dead *atomic.Bool
+}
+
+func (m mortal) Enabled(ctx context.Context, l slog.Level) bool {
+	return !m.dead.Load() && m.Handler.Enabled(ctx, l)
+}
+
+func (m mortal) WithAttrs(a []slog.Attr) slog.Handler { return mortal{m.Handler.WithAttrs(a), m.dead} }
+
+func (m mortal) WithGroup(name string) slog.Handler { return mortal{m.Handler.WithGroup(name), m.dead} }

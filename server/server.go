@@ -96,6 +96,7 @@ type Server struct {
 	rotated  map[string]int64 // generation of the boards that were rotated; the watch's alone
 	watching clock.Timer
 
+	dead      atomic.Bool // killed: it logs nothing more
 	unwatched atomic.Bool
 	sweeper   *record.Sweeper
 }
@@ -107,7 +108,9 @@ func New(cfg Config) (_ *Server, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, metrics: newMetrics()}
+	s := &Server{metrics: newMetrics()}
+	cfg.Log = slog.New(mortal{cfg.Log.Handler(), &s.dead})
+	s.cfg = cfg
 	defer func() {
 		if err != nil {
 			_ = s.Stop()

@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/datadir"
@@ -35,7 +37,7 @@ type lab struct {
 
 	mu   sync.Mutex
 	path string
-	lock *os.File
+	lock io.Closer
 }
 
 // Where the secrets of live places come from.
@@ -108,13 +110,12 @@ func ofDir(dir string, err error) error {
 }
 
 // lockFile takes a file of the directory for this process. Errors: ErrInUse, the file system's.
-func lockFile(dir, name string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
+func lockFile(dir, name string) (io.Closer, error) {
+	f := flock.New(filepath.Join(dir, name), flock.SetPermissions(0o600))
+	switch free, err := f.TryLock(); {
+	case err != nil:
 		return nil, ofDir(dir, err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
+	case !free:
 		return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
 	}
 	return f, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -111,7 +112,7 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	}
 	defer cleanup()
 	fc := testbed.FleetConfig{World: w, Broker: addr, TLS: secure, Slice: slice, Control: f.control, ControlToken: token,
-		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, f.verbose)}
+		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose)}
 	return runBoards(ctx, e, fc, f.timeout, f.json)
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -167,7 +168,8 @@ func (f *targetFlags) begin(ctx context.Context, e *env, c testbed.Config) (*aim
 		}
 	}
 	debug.SetGCPercent(400) // with thousands of boards the tail is the collector scanning stacks
-	c.Fleet, c.Link, c.Control, c.Log = true, f.link, "127.0.0.1:0", logger(e, f.verbose)
+	c.Fleet, c.Link, c.Control = true, f.link, "127.0.0.1:0"
+	c.Log = logger(e, slog.LevelError, f.verbose) // what it warns of is what the run does to it
 	tb, err := testbed.Start(ctx, c)
 	if err != nil {
 		return nil, startError(ctx, err)

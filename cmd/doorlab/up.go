@@ -187,7 +187,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 		Runs:  "runs",
 		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
 		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, Metrics: f.metrics, Debug: f.debug, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
-		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, f.verbose),
+		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose),
 	}, cleanup, err
 }
 
@@ -255,8 +255,7 @@ func (f *serverFlags) places() (w *world.World, fileSeed int64, err error) {
 }
 
 // logger writes to stderr: coloured on a terminal, JSON elsewhere.
-func logger(e *env, verbose bool) *slog.Logger {
-	level := slog.LevelWarn
+func logger(e *env, level slog.Level, verbose bool) *slog.Logger {
 	if verbose {
 		level = slog.LevelDebug
 	}

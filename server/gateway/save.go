@@ -56,7 +56,7 @@ func (g *Gateway) saveSome(n int) (more bool) {
 	}
 	g.mu.Unlock()
 	if err := g.write(batch); err != nil {
-		g.cfg.Log.Warn("board states", "error", err)
+		g.cfg.Log.Warn("what is known of boards could not be written", "error", err)
 		g.mu.Lock()
 		for _, b := range batch {
 			g.dirty[b] = true
@@ -159,7 +159,7 @@ func (g *Gateway) flush() {
 	for len(batch) > 0 {
 		n := min(saveBatch, len(batch))
 		if err := g.write(batch[:n]); err != nil {
-			g.cfg.Log.Warn("board states", "error", err)
+			g.cfg.Log.Warn("what is known of boards could not be written", "error", err)
 		}
 		batch = batch[n:]
 	}

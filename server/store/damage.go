@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
-
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
@@ -29,12 +27,6 @@ func (s *Store) found(err error) {
 	}
 	s.log.Error("the database may be damaged: nothing is written until its file has been looked through", "error", err)
 	go s.lookThrough()
-}
-
-// corrupt reports whether an error says that the database file is damaged.
-func corrupt(err error) bool {
-	var se sqlite3.Error
-	return errors.Is(err, ErrCorrupt) || errors.As(err, &se) && (se.Code == sqlite3.ErrCorrupt || se.Code == sqlite3.ErrNotADB)
 }
 
 // lookThrough ends when the file was found whole, or the store is closed.

@@ -19,7 +19,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
 	"github.com/pressly/goose/v3"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -163,18 +162,6 @@ func (s *Store) open(path string, readers int) error {
 	return nil
 }
 
-// driver is SQLite with what a data source name cannot say: temporary tables
-// and indexes stay in memory, so that a full or read-only disk doesn't fail
-// reads, and the log gives its space back when it starts over.
-const driver = "doorlab-sqlite3"
-
-func init() {
-	sql.Register(driver, &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
-		_, err := c.Exec("PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit="+strconv.Itoa(walLimit), nil)
-		return err
-	}})
-}
-
 // quickCheck looks through the whole file for damage. ErrCorrupt.
 func quickCheck(conn *sql.DB) error {
 	var found string
@@ -247,7 +234,6 @@ func wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	var se sqlite3.Error
 	switch {
 	case errors.Is(err, ErrUnavailable):
 		return err
@@ -255,11 +241,8 @@ func wrap(err error) error {
 		return ErrNotFound
 	case errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	case errors.As(err, &se):
-		switch se.Code {
-		case sqlite3.ErrConstraint, sqlite3.ErrError, sqlite3.ErrMisuse, sqlite3.ErrMismatch, sqlite3.ErrRange:
-			return err // ours: a fault of the program
-		}
+	}
+	if database, ours := fault(err); database && !ours {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err

@@ -61,13 +61,33 @@ func describe(version string) (r release, err error) {
 	return r, nil
 }
 
-// target is a platform and the C compiler for it: SQLite is C, linked statically.
-type target struct{ arch, cc, install string }
+// target is a platform. One with a C compiler gets everything, SQLite linked statically;
+// one without gets the client commands: all but those that run a server.
+type target struct{ os, arch, cc, install string }
 
-var targets = []target{{"amd64", "gcc", "gcc"}, {"arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"}}
+var targets = []target{
+	{"linux", "amd64", "gcc", "gcc"}, {"linux", "arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"},
+	{os: "darwin", arch: "arm64"}, {os: "darwin", arch: "amd64"}, {os: "windows", arch: "amd64"},
+}
+
+// client says that it has no server.
+func (t target) client() bool { return t.os != "linux" }
+
+func (t target) String() string { return t.os + "/" + t.arch }
+
+// program is the name of the binary.
+func (t target) program() string {
+	if t.os == "windows" {
+		return "doorlab.exe"
+	}
+	return "doorlab"
+}
 
 // compiler is what builds a target here, "" when it isn't installed.
 func (t target) compiler(host string) string {
+	if t.client() {
+		return ""
+	}
 	cc := t.cc
 	if t.arch == host {
 		cc = "gcc"
@@ -94,7 +114,7 @@ func (r release) write(out string) error {
 	defer func() { _ = os.RemoveAll(work) }()
 	mine := strings.TrimSpace(string(host))
 	own := filepath.Join(work, "doorlab-"+mine) // runs here, and writes the pages for all
-	if err := r.build(own, target{arch: mine, cc: "gcc"}); err != nil {
+	if err := r.build(own, target{os: "linux", arch: mine, cc: "gcc"}); err != nil {
 		return err
 	}
 	pages, err := r.pages(own, filepath.Join(work, "pages"))
@@ -102,34 +122,36 @@ func (r release) write(out string) error {
 		return err
 	}
 	for _, t := range targets {
-		binary := filepath.Join(work, "doorlab-"+t.arch)
-		if t.arch != mine {
-			cc := t.compiler(mine)
-			if cc == "" {
-				fmt.Printf("linux/%s is left out: %s is not installed (Debian: %s)\n", t.arch, t.cc, t.install)
+		binary := own
+		if t.client() || t.arch != mine {
+			if t.cc = t.compiler(mine); t.cc == "" && !t.client() {
+				fmt.Printf("%s is left out: its C compiler is not installed (Debian: %s)\n", t, t.install)
 				continue
 			}
-			t.cc = cc
+			binary = filepath.Join(work, "doorlab-"+t.os+"-"+t.arch)
 			if err := r.build(binary, t); err != nil {
 				return err
 			}
 		}
-		if err := r.pack(out, binary, t.arch, pages); err != nil {
+		if err := r.pack(out, binary, t, pages); err != nil {
 			return err
 		}
 	}
-	fmt.Println("macOS and Windows are left out: the SQLite driver needs C, and there is no build of the client commands alone")
 	return sums(out)
 }
 
-// build makes the static binary.
+// build makes the binary: static, or without C.
 func (r release) build(binary string, t target) error {
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "netgo osusergo sqlite_omit_load_extension", "-o", binary,
-		"-ldflags", `-s -w -buildid= -linkmode external -extldflags "-static -Wl,--build-id=none" -X main.release=`+r.version+` -X main.commit=`+r.commit, "./cmd/doorlab")
-	c.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=linux", "GOARCH="+t.arch, "CC="+t.cc)
+	tags, link, cgo := "netgo osusergo sqlite_omit_load_extension", ` -linkmode external -extldflags "-static -Wl,--build-id=none"`, "CGO_ENABLED=1"
+	if t.client() {
+		tags, link, cgo = "", "", "CGO_ENABLED=0"
+	}
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-o", binary,
+		"-ldflags", "-s -w -buildid="+link+" -X main.release="+r.version+" -X main.commit="+r.commit, "./cmd/doorlab")
+	c.Env = append(os.Environ(), cgo, "GOOS="+t.os, "GOARCH="+t.arch, "CC="+t.cc)
 	c.Stderr = os.Stderr
 	if err := c.Run(); err != nil {
-		return fmt.Errorf("linux/%s: %w", t.arch, err)
+		return fmt.Errorf("%s: %w", t, err)
 	}
 	return nil
 }
@@ -172,7 +194,7 @@ func (r release) pages(binary, dir string) ([]file, error) {
 }
 
 // pack writes archive, package and list of one binary.
-func (r release) pack(out, binary, arch string, pages []file) error {
+func (r release) pack(out, binary string, t target, pages []file) error {
 	raw, err := os.ReadFile(binary)
 	if err != nil {
 		return err
@@ -181,12 +203,12 @@ func (r release) pack(out, binary, arch string, pages []file) error {
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("doorlab-%s-linux-%s", r.version, arch)
+	name := fmt.Sprintf("doorlab-%s-%s-%s", r.version, t.os, t.arch)
 	list, err := r.contents(info)
 	if err != nil {
 		return err
 	}
-	inside := append(slices.Clone(pages), file{name: "doorlab", mode: 0o755, data: raw}, file{name: "sbom.cdx.json", mode: 0o644, data: list})
+	inside := append(slices.Clone(pages), file{name: t.program(), mode: 0o755, data: raw}, file{name: "sbom.cdx.json", mode: 0o644, data: list})
 	for i := range inside {
 		inside[i].name = name + "/" + inside[i].name
 	}
@@ -194,11 +216,13 @@ func (r release) pack(out, binary, arch string, pages []file) error {
 	if err != nil {
 		return err
 	}
-	deb, err := r.deb(arch, raw, pages)
-	if err != nil {
-		return err
+	made := map[string][]byte{name + ".tar.gz": packed, name + ".cdx.json": list}
+	if !t.client() {
+		if made[fmt.Sprintf("doorlab_%s_%s.deb", debVersion(r.version), t.arch)], err = r.deb(t.arch, raw, pages); err != nil {
+			return err
+		}
 	}
-	for file, data := range map[string][]byte{name + ".tar.gz": packed, name + ".cdx.json": list, fmt.Sprintf("doorlab_%s_%s.deb", debVersion(r.version), arch): deb} {
+	for file, data := range made {
 		if err := os.WriteFile(filepath.Join(out, file), data, 0o644); err != nil {
 			return err
 		}

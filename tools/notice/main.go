@@ -88,15 +88,22 @@ func write(w io.Writer, parts []part) {
 	}
 }
 
-// modules are those that a package of the binary comes from.
+// platforms are those that tools/dist builds for: each links modules of its own in.
+var platforms = [][]string{{"GOOS=linux", "CGO_ENABLED=1"}, {"GOOS=darwin", "CGO_ENABLED=0"}, {"GOOS=windows", "CGO_ENABLED=0"}}
+
+// modules are those that a package of a binary comes from.
 func modules(root string) ([]part, error) {
-	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Module", "./cmd/doorlab")
-	cmd.Dir = root
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w\n%s", err, &stderr)
+	var out []byte
+	for _, platform := range platforms {
+		cmd := exec.Command("go", "list", "-deps", "-json=Dir,Module", "./cmd/doorlab")
+		cmd.Dir, cmd.Env = root, append(os.Environ(), platform...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		listed, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list: %w\n%s", err, &stderr)
+		}
+		out = append(out, listed...)
 	}
 	type module struct {
 		Path, Version, Dir string

@@ -1,0 +1,42 @@
+//go:build cgo
+
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"strconv"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// driver is SQLite with what a data source name cannot say: temporary tables
+// and indexes stay in memory, so that a full or read-only disk doesn't fail
+// reads, and the log gives its space back when it starts over.
+const driver = "doorlab-sqlite3"
+
+func init() {
+	sql.Register(driver, &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
+		_, err := c.Exec("PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit="+strconv.Itoa(walLimit), nil)
+		return err
+	}})
+}
+
+// fault tells an error of the database from others, and one that is the program's own doing.
+func fault(err error) (database, ours bool) {
+	var se sqlite3.Error
+	if !errors.As(err, &se) {
+		return false, false
+	}
+	switch se.Code {
+	case sqlite3.ErrConstraint, sqlite3.ErrError, sqlite3.ErrMisuse, sqlite3.ErrMismatch, sqlite3.ErrRange:
+		return true, true
+	}
+	return true, false
+}
+
+// corrupt reports whether an error says that the database file is damaged.
+func corrupt(err error) bool {
+	var se sqlite3.Error
+	return errors.Is(err, ErrCorrupt) || errors.As(err, &se) && (se.Code == sqlite3.ErrCorrupt || se.Code == sqlite3.ErrNotADB)
+}
