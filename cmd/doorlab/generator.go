@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -65,7 +66,7 @@ func (f *loadFlags) connect(ctx context.Context, e *env) (*ownFleet, error) {
 		return nil, err
 	}
 	fleet, err := startFleet(ctx, testbed.FleetConfig{World: w, Broker: addr, TLS: secure, Control: "127.0.0.1:0", SecretFile: f.secretFile, DataDir: dir,
-		Progress: progress(e), Log: logger(e, f.verbose)}, time.Minute)
+		Progress: progress(e), Log: logger(e, slog.LevelError, f.verbose)}, time.Minute)
 	if err != nil {
 		cleanup()
 		return nil, err
