@@ -64,6 +64,11 @@ func (m *model) used(r *record, at int64) {
 // uploaded is an on-site record that reaches the server.
 func (m *model) uploaded(r *record) {
 	r.up = true
+	if g := r.link; g != nil { // the server knows the links that are alive when it hears of the record
+		if r.unnamed = g.revoked >= 0 || g.links != r.linkNo; !r.unnamed {
+			r.who = g.phone
+		}
+	}
 	if r.recorded = m.now; r.result == "opened" {
 		m.used(r, r.at)
 	}
@@ -280,7 +285,11 @@ func (m *model) present(o Op) bool {
 		args = append(args, "phone", "${"+phoneOf(who)+"}")
 	}
 	a := b.has.decide(who, o.Door, "onsite", m.now, b.over || b.lost && !b.online, dead)
-	r := m.record(record{door: o.Door, result: "denied", reason: a.reason, method: "onsite", who: who, board: true, vague: !a.allow && slices.Contains(forgets, a.reason), unnamed: o.Flag && !a.allow})
+	r := m.record(record{door: o.Door, result: "denied", reason: a.reason, method: "onsite", who: who, board: true, vague: !a.allow && slices.Contains(forgets, a.reason)})
+	if o.Flag && (!a.allow || a.reason == "free_window") {
+		r.link = m.named(permitName(o))
+		r.linkNo = r.link.links
+	}
 	switch {
 	case a.allow:
 		m.credit(r, a)
@@ -303,6 +312,8 @@ func (m *model) present(o Op) bool {
 	s.clauses = []string{"ENT-1"}
 	if !b.online {
 		s.clauses = []string{"OFF-1", "OFF-2", "SYNC-3"}
+	} else if r.link != nil {
+		m.quiet(b) // before somebody revokes it
 	}
 	return true
 }

@@ -41,10 +41,12 @@ type record struct {
 	at, recorded           int64
 	replays                int
 	credit                 *grant
-	vague                  bool // an on-site denial whose reason depends on when a board forgets
-	board                  bool // made by a board
-	up                     bool // ... and uploaded
-	unnamed                bool // a board knows of a link only whose it isn't
+	vague                  bool   // an on-site denial whose reason depends on when a board forgets
+	board                  bool   // made by a board
+	up                     bool   // ... and uploaded
+	unnamed                bool   // nobody knows whose the link was
+	link                   *grant // whose link a board was shown that nobody was let in by
+	linkNo                 int
 }
 
 // line is one of a relay's journal.

@@ -59,8 +59,9 @@ func (t memRecords) DoorName(string) (string, error) { return "", nil }
 func (t memRecords) Credited(string, string) (record.Credited, error) {
 	return record.Credited{}, nil // no grant of the place
 }
-func (t memRecords) InsertEvent(record.Event) error { return nil }
-func (t memRecords) InsertAudit(record.Audit) error { return nil }
+func (t memRecords) Holder(string, string) (string, error) { return "", nil }
+func (t memRecords) InsertEvent(record.Event) error        { return nil }
+func (t memRecords) InsertAudit(record.Audit) error        { return nil }
 func (t memRecords) SaveBoardState(st board.State) error {
 	t.s.states[st.BoardID] = st
 	return nil

@@ -23,6 +23,9 @@ type Tx interface {
 	DoorName(doorID string) (string, error) // "" = no such door
 	// Credited reads what a record shows of a grant of the place; zero = no such grant.
 	Credited(grantID, placeID string) (Credited, error)
+	// Holder is the phone of whom a living link of the place was sent to, by the hash
+	// that boards have; "" = no such link.
+	Holder(tokenHash, placeID string) (phone string, err error)
 	// InsertRecord writes a record. One whose Dedupe or CommandID is there
 	// already is left alone and reported as not fresh.
 	InsertRecord(r Record) (fresh bool, err error)

@@ -49,6 +49,10 @@ func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error
 				if credited = r.Result != vocab.Opened || usable(c, r); !credited {
 					r.GrantID, c = "", Credited{}
 				}
+			} else if r.TokenHash != "" { // a link that nobody was let in by, for a window was free or closed: it shows its holder, no more
+				if c.Phone, err = tx.Holder(r.TokenHash, b.PlaceID); err != nil {
+					return err
+				}
 			}
 			ok, err := Keep(tx, onsite(b, r, c), now)
 			if err != nil {

@@ -26,12 +26,14 @@ type memTx struct {
 	states   int
 	audits   []Audit
 	credited Credited
+	holders  map[string]string // phones by token hash
 	fail     error
 }
 
 func (t *memTx) KeepRecords(fn func(Tx, time.Time) error) error { return fn(t, noon) }
 func (t *memTx) DoorName(string) (string, error)                { return "Front", t.fail }
 func (t *memTx) Credited(string, string) (Credited, error)      { return t.credited, nil }
+func (t *memTx) Holder(hash, _ string) (string, error)          { return t.holders[hash], nil }
 func (t *memTx) InsertEvent(e Event) error                      { t.events = append(t.events, e); return nil }
 func (t *memTx) CountUse(string, time.Time) error               { t.uses++; return nil }
 func (t *memTx) InsertAudit(a Audit) error                      { t.audits = append(t.audits, a); return t.fail }
@@ -245,6 +247,33 @@ func TestCreditOfABoard(t *testing.T) {
 		want := map[int][2]string{0: {"", "----"}, 1: {"pmt_1", "010-****-8888"}}[tc.uses]
 		if k := tx.records[0]; k.GrantID != want[0] || k.ActorLabel != want[1] {
 			t.Errorf("%s: record of grant %q, shown as %s, want %q and %s", name, k.GrantID, k.ActorLabel, want[0], want[1])
+		}
+	}
+}
+
+// A link that is shown where none is needed, or to no avail, names its holder in the
+// record, and no permit: nobody used it.
+func TestHolderOfALink(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(r *wire.Record)
+		want   string
+	}{
+		"in a free window":      {func(r *wire.Record) { r.Reason = vocab.FreeWindow }, "010-****-8888"},
+		"in a closed window":    {func(r *wire.Record) { r.Result, r.Reason = vocab.Denied, vocab.ClosedWindow }, "010-****-8888"},
+		"a link of long ago":    {func(r *wire.Record) { r.Result, r.Reason, r.TokenHash = vocab.Denied, vocab.LinkInvalid, "old" }, "----"},
+		"a phone was shown":     {func(r *wire.Record) { r.Reason, r.TokenHash, r.PhoneTail = vocab.FreeWindow, "", "1234" }, "1234"},
+		"a grant is named, too": {func(r *wire.Record) { r.GrantID = "pmt_none" }, "----"},
+	} {
+		r := good()
+		r.TokenHash, r.GrantID, r.PhoneHead, r.PhoneTail = "hash", "", "", ""
+		tc.change(&r)
+		tx := &memTx{holders: map[string]string{"hash": "01099998888"}}
+		if _, err := (Keeper{tx}).Upload(brd, []wire.Record{r}); err != nil || len(tx.records) != 1 {
+			t.Fatalf("%s: %d records, %v, want one", name, len(tx.records), err)
+		}
+		if k := tx.records[0]; k.ActorLabel != tc.want || k.GrantID != "" || tx.uses != 0 {
+			t.Errorf("%s: shown as %s with grant %q and %d uses, want %s with none", name, k.ActorLabel, k.GrantID, tx.uses, tc.want)
 		}
 	}
 }

@@ -30,6 +30,11 @@ func (t *Tx) Credited(grantID, placeID string) (record.Credited, error) {
 	return record.Credited{Phone: g.Phone, ExternalRef: g.ExternalRef, Terms: g.Content(""), CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}, nil
 }
 
+// Holder implements record.Tx.
+func (t *Tx) Holder(tokenHash, placeID string) (string, error) {
+	return none(t.q.PhoneOfToken(ctx, tokenHash, placeID))
+}
+
 // InsertRecord implements record.Tx.
 func (t *Tx) InsertRecord(r record.Record) (fresh bool, err error) {
 	n, err := t.q.InsertRecord(ctx, db.InsertRecordParams{ID: r.ID, PlaceID: r.PlaceID, DoorID: text(r.DoorID), DoorName: text(r.DoorName),

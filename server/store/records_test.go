@@ -67,12 +67,19 @@ func TestBoardRecordsOnce(t *testing.T) {
 		t.Fatalf("%d grants, %v, want one", len(gs), err)
 	}
 	ms := epoch.UnixMilli()
+	link := permit("linked", epoch, epoch.Add(time.Hour))
+	link.TokenHash, link.Phone = "its hash", "01044445555"
+	if err := s.write(func(tx *Tx) error { return tx.putGrant(&link, nil) }); err != nil {
+		t.Fatal(err)
+	}
 	list := []wire.Record{
 		{Seq: 1, DoorID: "dor_1", At: ms, Result: vocab.Opened, Reason: "onsite", GrantID: gs[0].ID},
 		{Seq: 2, DoorID: "dor_1", At: ms, Result: vocab.Denied, Reason: "no_valid_grant", PhoneTail: "9876"},
 		{Seq: 3, DoorID: "dor_1", At: ms, Result: vocab.Denied, Reason: "link_invalid"},
+		{Seq: 4, DoorID: "dor_1", At: ms, Result: vocab.Opened, Reason: "free_window", TokenHash: link.TokenHash},
+		{Seq: 5, DoorID: "dor_1", At: ms, Result: vocab.Denied, Reason: "link_invalid", TokenHash: "no hash"},
 	}
-	for _, want := range []int{3, 0} {
+	for _, want := range []int{5, 0} {
 		if got, err := keeper.Upload(b, list); got != (record.Uploaded{Fresh: want}) || err != nil {
 			t.Errorf("%+v, %v, want %d new", got, err, want)
 		}
@@ -82,15 +89,15 @@ func TestBoardRecordsOnce(t *testing.T) {
 		t.Errorf("after a wipe: %+v, %v, want 1 new", got, err)
 	}
 	kept, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
-	if err != nil || total != 4 {
-		t.Fatalf("%d records, %v, want 4", total, err)
+	if err != nil || total != 6 {
+		t.Fatalf("%d records, %v, want 6", total, err)
 	}
 	got := map[string]int{}
 	for _, r := range kept {
 		got[r.Actor+" "+r.ActorLabel+" "+r.Source+" "+string(r.Method)+" "+r.OccurredAt.Sub(epoch).Truncate(time.Second).String()]++
 	}
 	want := map[string]int{"guest:*2222 010-****-2222 board onsite 0s": 1, "guest:*2222 010-****-2222 board onsite 1s": 1,
-		"guest:*9876 9876 board onsite 0s": 1, "guest:*---- ---- board onsite 0s": 1}
+		"guest:*9876 9876 board onsite 0s": 1, "guest:*---- ---- board onsite 0s": 2, "guest:*5555 010-****-5555 board onsite 0s": 1}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -576,6 +576,17 @@ func (q *Queries) Links(ctx context.Context, after string, most int64) ([]string
 	return items, nil
 }
 
+const phoneOfToken = `-- name: PhoneOfToken :one
+SELECT phone FROM grants WHERE token_hash = ?1 AND token_hash <> '' AND place_id = ?2
+`
+
+func (q *Queries) PhoneOfToken(ctx context.Context, hash string, placeID string) (string, error) {
+	row := q.db.QueryRowContext(ctx, phoneOfToken, hash, placeID)
+	var phone string
+	err := row.Scan(&phone)
+	return phone, err
+}
+
 const putGrant = `-- name: PutGrant :exec
 INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
 	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on)
