@@ -33,6 +33,7 @@ type lab struct {
 	Secrets  string    `json:"secrets,omitempty"`  // where live places' secrets come from: below; "" in older data: the seed
 	Shared   string    `json:"shared,omitempty"`   // id of the secret file
 	SecretID string    `json:"secretId,omitempty"` // of the directory's own secret
+	Labels   bool      `json:"labels,omitempty"`   // its keys begin with their place's label; false in older data
 	Begun    bool      `json:"begun,omitempty"`    // the first start hasn't come to its end yet
 
 	mu   sync.Mutex
@@ -67,7 +68,7 @@ func openLab(dir, file string, w *world.World, fileSeed int64) (_ *lab, err erro
 	if err := datadir.Private(dir); err != nil {
 		return nil, ofDir(dir, err)
 	}
-	l := &lab{Seed: w.Seed, FileSeed: fileSeed, Shard: partOf(w), Begun: true, path: filepath.Join(dir, file)}
+	l := &lab{Seed: w.Seed, FileSeed: fileSeed, Shard: partOf(w), Labels: true, Begun: true, path: filepath.Join(dir, file)}
 	if l.lock, err = lockFile(dir, strings.Replace(file, "lab.json", "lock", 1)); err != nil {
 		return nil, err
 	}

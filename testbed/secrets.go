@@ -90,7 +90,11 @@ func (t *Testbed) secrets(c Config, source string) error {
 	case fromSeed:
 		root = nil
 	}
-	c.World.DeriveSecrets(root)
+	if l.Labels {
+		c.World.DeriveSecrets(root)
+	} else {
+		c.World.DeriveUnlabelled(root)
+	}
 	l.SecretID = own.ID()
 	return ofDir(c.DataDir, l.write())
 }

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -212,4 +213,37 @@ func TestRotate(t *testing.T) {
 		t.Errorf("after a restart the simulated board logs in with %q", got)
 	}
 	online(again)
+}
+
+// TestOldKeysStay: data from before keys had labels has servers that know the keys of then.
+func TestOldKeysStay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := world.Default(1, 10)
+	old.DeriveUnlabelled(nil)
+	tb, err := Start(t.Context(), Config{World: world.Default(1, 10), DataDir: dir, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := keyOf(t, tb, 0); got == old.Places[0].MainKey().Secret {
+		t.Errorf("new data has the key %s, want one with a label", got)
+	}
+	if err := tb.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, labFile)
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.Replace(raw, []byte(`"labels"`), []byte(`"old"`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if tb, err = Start(t.Context(), Config{World: world.Default(1, 10), DataDir: dir, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tb.Stop() }()
+	if got, want := keyOf(t, tb, 0), old.Places[0].MainKey().Secret; got != want {
+		t.Errorf("older data has the key %s, want %s", got, want)
+	}
 }

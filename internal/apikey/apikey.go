@@ -30,13 +30,22 @@ const (
 
 // New makes a whole key of a place from chance.
 func New(prefix, placeID string) string {
-	return fromBytes(prefix+shard.Label(placeID), func(b []byte) { _, _ = rand.Read(b) }) // never fails
+	return fromBytes(prefix, shard.Label(placeID), func(b []byte) { _, _ = rand.Read(b) }) // never fails
 }
 
 // Derive makes a whole key of a place from a secret and the key's id: the same again every time.
 func Derive(prefix, secret, placeID, keyID string) string {
+	return derive(prefix, shard.Label(placeID), secret, placeID, keyID)
+}
+
+// DeriveUnlabelled is Derive as it was before keys had labels.
+func DeriveUnlabelled(prefix, secret, placeID, keyID string) string {
+	return derive(prefix, "", secret, placeID, keyID)
+}
+
+func derive(prefix, label, secret, placeID, keyID string) string {
 	var n uint64
-	return fromBytes(prefix+shard.Label(placeID), func(b []byte) {
+	return fromBytes(prefix, label, func(b []byte) {
 		m := hmac.New(sha256.New, []byte(secret))
 		m.Write([]byte(placeID + " " + keyID))
 		m.Write(binary.BigEndian.AppendUint64(nil, n))
@@ -45,10 +54,10 @@ func Derive(prefix, secret, placeID, keyID string) string {
 	})
 }
 
-func fromBytes(start string, read func([]byte)) string {
+func fromBytes(prefix, label string, read func([]byte)) string {
 	var b strings.Builder
-	b.WriteString(start)
-	for n := shard.LabelLen; n < keyDigits; {
+	b.WriteString(prefix + label)
+	for n := len(label); n < keyDigits; {
 		var chunk [32]byte
 		read(chunk[:])
 		for _, c := range chunk {

@@ -17,7 +17,13 @@ const MinPassword = 16
 // places derive from the seed, so that they are the same on every machine. With
 // a nil root everything derives from the seed: repeatable, and known to whoever
 // guesses it.
-func (w *World) DeriveSecrets(root []byte) {
+func (w *World) DeriveSecrets(root []byte) { w.derive(root, apikey.Derive) }
+
+// DeriveUnlabelled is DeriveSecrets for data that is older than the labels of keys: its
+// server knows the keys that were derived then.
+func (w *World) DeriveUnlabelled(root []byte) { w.derive(root, apikey.DeriveUnlabelled) }
+
+func (w *World) derive(root []byte, key func(prefix, secret, placeID, keyID string) string) {
 	seed := fmt.Append(nil, "doorlab world ", w.Seed)
 	if root == nil {
 		root = seed
@@ -30,7 +36,7 @@ func (w *World) DeriveSecrets(root []byte) {
 		}
 		for j := range p.Keys {
 			k := &p.Keys[j]
-			k.Secret = apikey.Derive(prefix, string(of), p.ID, k.ID)
+			k.Secret = key(prefix, string(of), p.ID, k.ID)
 		}
 		for j := range p.Boards {
 			if b := &p.Boards[j]; !b.Given {

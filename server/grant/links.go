@@ -44,8 +44,17 @@ func (s *Service) RenewLinks() (renewed int, err error) {
 	}
 }
 
-// link makes what finds a permit by its entry token follow from its generation.
+// link makes what finds a permit by its entry token follow from its generation. A link
+// from before there were labels stays as it is: somebody has it.
 func (s *Service) link(g *Grant) {
+	if s.unlabelled(g) {
+		return
+	}
 	token := s.token(g, g.Generation)
 	g.LinkHash, g.TokenHash = HashLink(token), access.HashToken(g.PlaceID, token)
+}
+
+// unlabelled: the permit's link was made before links began with their place's label.
+func (s *Service) unlabelled(g *Grant) bool {
+	return g.LinkHash != "" && g.LinkHash == HashLink(s.digits(g, g.Generation))
 }

@@ -114,9 +114,16 @@ func (n noting) found(g Grant, err error) (Grant, error) {
 // token is an entry token of a permit, never stored: the place's label, by which a router finds
 // the server, and 210 bits. The generation makes the link that was revoked dead for good.
 func (s *Service) token(g *Grant, generation int64) string {
+	if s.unlabelled(g) {
+		return s.digits(g, generation)
+	}
+	return shard.Label(g.PlaceID) + s.digits(g, generation)[shard.LabelLen:]
+}
+
+func (s *Service) digits(g *Grant, generation int64) string {
 	m := hmac.New(sha256.New, s.cfg.Secret)
 	m.Write([]byte(g.ID + "\n" + strconv.FormatInt(generation, 10)))
-	return shard.Label(g.PlaceID) + base64.RawURLEncoding.EncodeToString(m.Sum(nil))[shard.LabelLen:]
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
 // HashLink is how a permit is found by its entry token.
