@@ -70,6 +70,7 @@ func (b *board) dialNow() {
 		err := b.connect(s)
 		<-b.f.slots
 		if err != nil {
+			b.f.failed.Store(&err)
 			b.ended(s, err)
 		}
 	})

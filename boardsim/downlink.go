@@ -2,6 +2,7 @@ package boardsim
 
 import (
 	"crypto/sha256"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,9 @@ func (b *board) receive(s *session, topic string, payload []byte) {
 		return
 	}
 	switch {
+	case errors.Is(err, firmware.ErrEcho):
+		b.mu.Unlock()
+		return
 	case err != nil:
 		b.f.cfg.Log.Warn("a message from the server was dropped", "board", b.id, "err", err)
 	case ev.Kind == firmware.Command:

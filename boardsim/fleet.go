@@ -69,8 +69,27 @@ type Fleet struct {
 	house  clock.Timer
 	jumped atomic.Int64 // domain ms at the end of the last jump
 	online atomic.Int64
-	wg     sync.WaitGroup // connection attempts
+	failed atomic.Pointer[error] // of the last connection that didn't come about
+	wg     sync.WaitGroup        // connection attempts
 }
+
+// unconnected is a start that took too long, with the last attempt that failed.
+type unconnected struct {
+	online, boards int
+	last           *error // nil = none has
+	over           error  // the context's
+}
+
+func (u *unconnected) Error() string {
+	out := fmt.Sprintf("boardsim: %d of %d boards connected", u.online, u.boards)
+	if u.last != nil {
+		out += ", the last attempt failed: " + (*u.last).Error()
+	}
+	return out
+}
+
+// Unwrap is the context's error.
+func (u *unconnected) Unwrap() error { return u.over }
 
 // connecting limits concurrent connection attempts.
 const connecting = 128
@@ -181,7 +200,7 @@ func (f *Fleet) Start(ctx context.Context) error {
 		select {
 		case <-b.first:
 		case <-ctx.Done():
-			return fmt.Errorf("boardsim: %d of %d boards connected: %w", f.Online(), f.Len(), ctx.Err())
+			return &unconnected{f.Online(), f.Len(), f.failed.Load(), ctx.Err()}
 		case <-f.ctx.Done():
 			return errors.New("boardsim: stopped")
 		}

@@ -11,7 +11,12 @@ import (
 // ErrPayload is a message from the server that a board drops.
 var ErrPayload = errors.New("firmware: no such message")
 
-// Decode reads a message from the server. The event lacks its times. Error: ErrPayload.
+// ErrEcho is the board's own acknowledgement: its topic runs both ways, and a broker
+// that isn't the server's own sends it back. It is no word of the server.
+var ErrEcho = errors.New("firmware: the board's own message")
+
+// Decode reads a message from the server. The event lacks its times. Errors:
+// ErrPayload, ErrEcho.
 func Decode(channel string, payload []byte) (Event, error) {
 	var ev Event
 	var err error
@@ -40,6 +45,10 @@ func Decode(channel string, payload []byte) (Event, error) {
 		ev.Kind = Ack
 		if err = json.Unmarshal(payload, &ev.Ack); err == nil && ev.Ack.Type == "" {
 			err = errors.New("an acknowledgement of nothing")
+		}
+		switch ev.Ack.Type {
+		case wire.SyncDone, wire.SyncPage, wire.SyncConfig:
+			return Event{}, ErrEcho
 		}
 	default:
 		err = errors.New("not a channel to a board")

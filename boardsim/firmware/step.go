@@ -243,7 +243,7 @@ func (m *machine) acked(commandID string) {
 // config stores the outage policy: named channels are replaced.
 func (m *machine) config() {
 	c := m.ev.Config
-	a := wire.SyncAck{Type: "cfg", ID: c.ID, Result: vocab.OK}
+	a := wire.SyncAck{Type: wire.SyncConfig, ID: c.ID, Result: vocab.OK}
 	switch {
 	case m.expired(c.NotAfterMs):
 		a.Result, a.Code = vocab.Refused, "expired"

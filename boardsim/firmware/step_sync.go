@@ -28,7 +28,7 @@ func (m *machine) sync() {
 		return
 	}
 	m.resume()
-	m.publish(wire.UpAck, wire.SyncAck{Type: "sync", Revision: m.Content.Revision, Digest: m.Content.Digest()})
+	m.publish(wire.UpAck, wire.SyncAck{Type: wire.SyncDone, Revision: m.Content.Revision, Digest: m.Content.Digest()})
 }
 
 // whole is the change that has come: itself, or what its last page completes. nil: a
@@ -47,7 +47,7 @@ func (m *machine) whole() *Change {
 	if len(m.pages) == y.Pages {
 		return Join(m.pages)
 	}
-	m.publish(wire.UpAck, wire.SyncAck{Type: "page", Revision: y.To, Page: len(m.pages)})
+	m.publish(wire.UpAck, wire.SyncAck{Type: wire.SyncPage, Revision: y.To, Page: len(m.pages)})
 	return nil
 }
 

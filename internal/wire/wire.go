@@ -45,7 +45,8 @@ var (
 
 // Topic is the exact topic of a board's channel: sac/v1/{boardId}/{channel}.
 // "ack" runs both ways over the same topic name; a board that subscribes to it
-// never gets its own publish back (the server consumes every uplink).
+// never gets its own publish back (the server consumes every uplink) unless the broker
+// is somebody else's; SyncAck's types tell that apart from the server's word.
 func Topic(boardID, channel string) string { return Prefix + boardID + "/" + channel }
 
 // ParseTopic splits a topic; ok is false for anything that is not exactly ours.
@@ -181,7 +182,7 @@ type DoorConfig struct {
 // SyncAck says a revision is applied and persisted, or that pages of it have come (up,
 // channel "ack").
 type SyncAck struct {
-	Type     string       `json:"type"` // "sync", "page" or "cfg"
+	Type     string       `json:"type"` // SyncDone, SyncPage or SyncConfig
 	Revision int64        `json:"revision,omitempty"`
 	Page     int          `json:"page,omitempty"` // page: so many pages of the change to Revision are there, from the first
 	Digest   string       `json:"digest,omitempty"`
@@ -190,6 +191,13 @@ type SyncAck struct {
 	Code     string       `json:"code,omitempty"`
 	Netloss  *Netloss     `json:"netloss,omitempty"`
 }
+
+// Types of SyncAck; none of them is an Ack's.
+const (
+	SyncDone   = "sync"
+	SyncPage   = "page"
+	SyncConfig = "cfg"
+)
 
 // Digest asks for repair when it differs (up, every 60 s). Empty digest = only the revision counts.
 type Digest struct {

@@ -104,7 +104,7 @@ func decodeAck(payload []byte) (wire.SyncAck, error) {
 	a, err := decode[wire.SyncAck](payload)
 	if err == nil {
 		err = ranges(map[string]bool{"revision": !whole(a.Revision), "digest": len(a.Digest) > 64, "page": a.Page < 0,
-			"type": a.Type != "sync" && a.Type != "page" && a.Type != "cfg"})
+			"type": a.Type != wire.SyncDone && a.Type != wire.SyncPage && a.Type != wire.SyncConfig})
 	}
 	if err == nil && a.Netloss != nil {
 		err = board.CheckPolicy(*a.Netloss)

@@ -178,10 +178,10 @@ func (b *peer) acked(l *link, payload []byte) error {
 		return err
 	}
 	switch a.Type {
-	case "cfg":
+	case wire.SyncConfig:
 		b.configured(a)
 		return nil
-	case "page":
+	case wire.SyncPage:
 		b.g.sync.Paged(b.id, l.epoch, a.Revision, a.Page)
 		return nil
 	}
