@@ -65,7 +65,7 @@ const (
 //
 // Src is whose clock stamped it, in a history that several processes told: 0 is the
 // run's own, n the n-th control listener. ErrNs is how far WallNs may be off from the
-// run's own clock after internal/skew has shifted it; negative = nobody knows.
+// run's own clock after Clocks.Apply has shifted it; negative = nobody knows.
 type Event struct {
 	Seq    int64  `json:"seq"`
 	At     int64  `json:"at"`

@@ -86,13 +86,13 @@ func (v *View) changedBySomebody(k *claim, c *call) bool {
 	if p == nil {
 		return false
 	}
-	during := 0 // the claim: its own change, or also somebody's right after it
+	during := 0 // the claim, as far as the clocks tell: its own change, or also somebody's right after it
 	for _, x := range p.content.grants[k.id] {
 		switch {
 		case v.before(c.Event, x.e) || v.startedBetween(k.Event, x.e):
 		case v.before(k.Event, x.e):
 			return true
-		case !v.before(x.e, k.Event) && !v.before(x.e, k.started()):
+		case uncertain(x.e, k.Event) != 0 && !v.before(x.e, k.started()):
 			during++
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Clocks of different machines differ. internal/skew shifts the stamps of each
-// process by what it measured, and says how far they may still be off; two events
+// Clocks of different machines differ. history.Clocks shifts the stamps of each
+// process by what was measured, and says how far they may still be off; two events
 // that lie closer than that are in no order, and neither breach nor excuse is drawn
 // from them. Within one process every stamp counts as it is.
 
