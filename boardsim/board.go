@@ -196,7 +196,7 @@ func (b *board) flush() {
 		live := m.ses == b.ses
 		b.mu.Unlock()
 		if live {
-			m.ses.client.Publish(wire.Topic(b.id, m.channel), 0, false, m.payload)
+			m.ses.client.Publish(wire.Topic(b.id, m.channel), m.payload)
 		}
 		b.mu.Lock()
 	}

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"time"
 
-	mqtt "github.com/eclipse/paho.mqtt.golang"
-
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/boardsim/mqtt"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -93,17 +92,14 @@ func (b *board) connect(s *session) error {
 	s.heard.Store(b.f.nowMs())
 	s.line = link.Wrap(conn, link.Config{BoardID: b.id, Flight: b.f.cfg.Flight, Seed: b.f.cfg.Seed ^ s.no<<20 ^ int64(b.rng.Uint32()),
 		State: b.f.faults.Line(b.id).State(), OnFault: func(d link.Dir) { b.f.faults.LineHit(b.id, d) }})
-	s.client = mqtt.NewClient(b.options(s))
+	s.client = mqtt.New(b.f.cfg.Client, b.options(s))
 	b.mu.Unlock()
-	if err := await(s.client.Connect()); err != nil {
-		_ = s.line.Close()
-		return err
-	}
-	topics := map[string]byte{}
+	var topics []string
 	for _, ch := range wire.Down {
-		topics[wire.Topic(b.id, ch)] = 0
+		topics = append(topics, wire.Topic(b.id, ch))
 	}
-	if err := await(s.client.SubscribeMultiple(topics, nil)); err != nil {
+	if err := s.client.Connect(topics); err != nil {
+		_ = s.line.Close()
 		return err
 	}
 	b.hello(s)
@@ -111,14 +107,7 @@ func (b *board) connect(s *session) error {
 	return b.answered(ctx, s)
 }
 
-var errTimeout = errors.New("boardsim: the server does not answer")
-
-func await(t mqtt.Token) error {
-	if !t.WaitTimeout(handshake) {
-		return errTimeout
-	}
-	return t.Error()
-}
+var errUnanswered = errors.New("boardsim: the server does not answer the hello")
 
 func (b *board) hello(s *session) {
 	b.mu.Lock()
@@ -140,7 +129,7 @@ func (b *board) answered(ctx context.Context, s *session) error {
 	case <-s.done:
 		return nil
 	case <-late:
-		return errTimeout
+		return errUnanswered
 	case <-b.f.ctx.Done():
 		return ctx.Err()
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// receive handles one message from the server; paho calls it in order. It is
+// receive handles one message from the server; the client calls it in order. It is
 // out of flight when the board is done with it; a report on its way is in flight
 // by itself.
 func (b *board) receive(s *session, topic string, payload []byte) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/fault"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/crew"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
@@ -31,7 +32,9 @@ type Config struct {
 	// Slice takes every n-th live board. Test places are in the first.
 	Slice shard.Shard
 	// Dial reaches the broker for a board: a memory link or TCP.
-	Dial   func(ctx context.Context, boardID string) (net.Conn, error)
+	Dial func(ctx context.Context, boardID string) (net.Conn, error)
+	// Client is the boards' MQTT client, mqtt.Paho (default) or mqtt.Light.
+	Client string
 	Clock  clock.Clock
 	Flight *clock.Flight // nil = none
 	// Apart: the server is another process and counts nothing in Flight, so only
@@ -63,6 +66,7 @@ type Fleet struct {
 	syncs   changes
 	count   *counts
 	slots   chan struct{} // bounds connection attempts under way
+	crew    *crew.Crew    // reads for the boards
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -112,7 +116,7 @@ func New(c Config) (*Fleet, error) {
 	if len(c.Kinds) == 0 {
 		c.Kinds = []string{world.Test, world.Live}
 	}
-	f := &Fleet{cfg: c, byID: map[string]*board{}, byDoor: map[string]*board{}, count: newCounts(), slots: make(chan struct{}, connecting)}
+	f := &Fleet{cfg: c, byID: map[string]*board{}, byDoor: map[string]*board{}, count: newCounts(), slots: make(chan struct{}, connecting), crew: crew.New()}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.build()
 	f.faults = fault.New(fault.Config{Clock: c.Clock, Seed: c.Seed, Boards: f.infos, Board: (*told)(f)})
@@ -237,6 +241,7 @@ func (f *Fleet) Stop() error {
 	wg.Wait()
 	f.faults.Reset()
 	f.wg.Wait()
+	f.crew.Close()
 	f.flash.wait()
 	return errors.Join(f.flash.Close(), f.journal.Close())
 }

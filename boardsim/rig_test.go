@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/doorlab/doorlab/boardsim/mqtt"
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
@@ -58,34 +59,42 @@ type rig struct {
 	clk    clock.Clock
 	routes http.Handler
 	dir    string
+	client string
 
 	mu     sync.Mutex
 	events []history.Event
 }
 
-// bubble runs f with a rig on real time (the bubble's) or on a frozen virtual clock.
+// bubble runs f with a rig on real time (the bubble's) or on a frozen virtual clock,
+// once with each MQTT client.
 func bubble(t *testing.T, virtual bool, f func(r *rig)) {
 	t.Helper()
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		r := &rig{t: t, flight: clock.NewFlight(), dir: dir}
-		r.clk = clock.Real{}
-		if virtual {
-			v := clock.NewVirtual(noon, r.flight)
-			v.Freeze()
-			r.clk = v
-		}
-		r.server = newFake(r.clk, r.flight)
-		r.boot()
-		f(r)
-		r.sleep(20 * time.Second)
-		r.quiet()
-		r.halt()
-		r.server.close()
-		time.Sleep(time.Minute) // lines that nobody told of their end
-		r.quiet()
-	})
+	for _, client := range []string{mqtt.Paho, mqtt.Light} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) { bubbled(t, &rig{t: t, dir: dir, client: client}, virtual, f) })
+		})
+	}
+}
+
+func bubbled(t *testing.T, r *rig, virtual bool, f func(r *rig)) {
+	r.flight, r.clk = clock.NewFlight(), clock.Real{}
+	if virtual {
+		v := clock.NewVirtual(noon, r.flight)
+		v.Freeze()
+		r.clk = v
+	}
+	r.server = newFake(r.clk, r.flight)
+	r.boot()
+	f(r)
+	r.sleep(20 * time.Second)
+	r.quiet()
+	r.halt()
+	r.server.close()
+	time.Sleep(time.Minute) // lines that nobody told of their end
+	r.quiet()
 }
 
 // boot starts the fleet.
@@ -104,7 +113,7 @@ func (r *rig) boot() {
 func (r *rig) build() {
 	r.t.Helper()
 	var err error
-	r.fleet, err = New(Config{World: theWorld(), Clock: r.clk, Flight: r.flight, History: r.note, DataDir: r.dir,
+	r.fleet, err = New(Config{World: theWorld(), Clock: r.clk, Flight: r.flight, History: r.note, DataDir: r.dir, Client: r.client,
 		Dial:    func(ctx context.Context, _ string) (net.Conn, error) { return r.server.lis.Dial(ctx) },
 		Addr:    func() string { return "tcp://127.0.0.1:1883" },
 		Desired: func(string) int64 { return 9 }})

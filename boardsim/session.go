@@ -1,17 +1,14 @@
 package boardsim
 
 import (
-	"net"
-	"net/url"
-	"strings"
+	"errors"
 	"sync/atomic"
 	"time"
-
-	mqtt "github.com/eclipse/paho.mqtt.golang"
 
 	"github.com/doorlab/doorlab/boardsim/fault"
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/boardsim/mqtt"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 )
@@ -56,8 +53,11 @@ type heardConn struct {
 	clk clock.Clock
 }
 
-func (h heardConn) Read(p []byte) (int, error) {
-	n, err := h.Line.Read(p)
+func (h heardConn) Read(p []byte) (int, error) { return h.note(h.Line.Read(p)) }
+
+func (h heardConn) TryRead(p []byte) (int, error) { return h.note(h.Line.TryRead(p)) }
+
+func (h heardConn) note(n int, err error) (int, error) {
 	if n > 0 {
 		h.s.heard.Store(h.clk.Now().UnixMilli())
 	}
@@ -121,24 +121,20 @@ func bye(s *session) {
 	if s == nil {
 		return
 	}
-	if s.client != nil && s.client.IsConnectionOpen() {
-		s.client.Disconnect(0)
+	if s.client != nil {
+		s.client.Close()
 	}
 	if s.line != nil {
 		_ = s.line.Close()
 	}
 }
 
-func (b *board) options(s *session) *mqtt.ClientOptions {
-	return mqtt.NewClientOptions().AddBroker("tcp://doorlab").SetProtocolVersion(4).SetCleanSession(true).
-		SetClientID(b.id).SetUsername(b.id).SetPassword(*b.password.Load()).
-		SetKeepAlive(keepAlive).SetPingTimeout(pingTimeout).SetConnectTimeout(handshake).SetWriteTimeout(5 * time.Second).
-		SetAutoReconnect(false).SetConnectRetry(false).SetOrderMatters(true).
-		SetCustomOpenConnectionFn(func(*url.URL, mqtt.ClientOptions) (net.Conn, error) {
-			return heardConn{s.line, s, b.f.cfg.Clock}, nil
-		}).
-		SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { b.receive(s, m.Topic(), m.Payload()) }).
-		SetConnectionLostHandler(func(_ mqtt.Client, err error) { b.ended(s, err) })
+func (b *board) options(s *session) mqtt.Config {
+	return mqtt.Config{Conn: heardConn{s.line, s, b.f.cfg.Clock}, BoardID: b.id, Password: *b.password.Load(),
+		KeepAlive: keepAlive, PingTimeout: pingTimeout, WriteTimeout: 5 * time.Second, Answer: handshake,
+		Receive: func(topic string, payload []byte) { b.receive(s, topic, payload) },
+		Lost:    func(err error) { b.ended(s, err) },
+		Go:      b.f.crew.Go}
 }
 
 // ended: a session broke, or never came about.
@@ -146,7 +142,7 @@ func (b *board) ended(s *session, err error) {
 	b.mu.Lock()
 	current := b.ses == s
 	if current {
-		silent := s.deaf || err != nil && (strings.Contains(err.Error(), "pingresp") || strings.Contains(err.Error(), "timeout"))
+		silent := s.deaf || errors.Is(err, mqtt.ErrSilent)
 		b.over(silent)
 		b.redial()
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/doorlab/doorlab/boardsim/mqtt"
 	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/record"
@@ -18,11 +19,18 @@ const (
 	TCP    = "tcp"
 )
 
+// MQTT clients of boards.
+const (
+	Paho  = mqtt.Paho
+	Light = mqtt.Light
+)
+
 // Config of a testbed. Zero values as said.
 type Config struct {
 	World        *world.World
 	Fleet        bool                     // simulate the live places' boards too; false = the test places' only
 	Link         string                   // Memory (default) or TCP
+	Client       string                   // the boards' MQTT client, Paho (default) or Light
 	Virtual      bool                     // virtual time that begins at Start
 	Start        time.Time                // zero = now; a data directory that knows later times wins
 	DataDir      string                   // must be given

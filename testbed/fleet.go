@@ -33,6 +33,7 @@ type FleetConfig struct {
 	World        *world.World
 	Broker       string      // host:port
 	TLS          *tls.Config // for the broker, and for the server's control API; nil = MQTT in clear
+	Client       string      // as in Config
 	Slice        shard.Shard
 	Control      string // "" = none
 	ControlToken string // "" = a new one
@@ -100,7 +101,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	server := newPeer(c.World, c.TLS)
 	f.fleet, err = boardsim.New(boardsim.Config{
 		World: c.World, Kinds: []string{world.Live}, Slice: c.Slice, DataDir: c.DataDir, Seed: c.World.Seed,
-		Dial:  dialTCP(c.Broker, c.TLS),
+		Dial: dialTCP(c.Broker, c.TLS), Client: c.Client,
 		Clock: f.clk, Flight: flight, Apart: true, Synced: true, History: told, Log: c.Log, Desired: server.Desired, Seat: server.Seat,
 		Addr: func() string { return c.scheme() + c.Broker },
 	})

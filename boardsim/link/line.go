@@ -72,6 +72,7 @@ type Line struct {
 	rd      time.Time // the owner's read deadline
 	clipped bool      // src's differs from it
 	ready   []byte    // passed, not read yet
+	watch   func()    // see Watch; nil = nobody watches
 	scratch []byte
 }
 
@@ -131,12 +132,43 @@ func (l *Line) Read(p []byte) (int, error) {
 	case <-l.quit:
 		return 0, l.why("read", net.ErrClosed)
 	}
+	return l.read(p, net.Conn.Read)
+}
+
+// Watch has f called whenever TryRead may return something new, see pipe.Watched.
+// False: the connection under the line can't tell, so Read has to wait.
+func (l *Line) Watch(f func()) bool {
+	inner, ok := l.inner.(pipe.Watched)
+	if !ok {
+		return false
+	}
+	l.mu.Lock()
+	l.watch = f
+	l.mu.Unlock()
+	inner.Watch(f)
+	return true
+}
+
+// TryRead is Read, but for pipe.ErrEmpty when it would have to wait; after Watch
+// returned true only.
+func (l *Line) TryRead(p []byte) (int, error) {
+	select {
+	case l.rlock <- struct{}{}:
+		defer l.rlock.Unlock()
+	default: // it drains after Close
+		return 0, l.why("read", pipe.ErrEmpty)
+	}
+	return l.read(p, func(src net.Conn, p []byte) (int, error) { return src.(pipe.Watched).TryRead(p) })
+}
+
+// read reads with the given function of what is under the line. Called with rlock held.
+func (l *Line) read(p []byte, from func(net.Conn, []byte) (int, error)) (int, error) {
 	for {
 		src, buf, n, err := l.look(p)
 		if src == nil {
 			return n, err
 		}
-		n, err = src.Read(buf)
+		n, err = from(src, buf)
 		if n, err = l.got(p, buf[:n], err); n > 0 || err != nil {
 			return n, err
 		}
@@ -209,6 +241,8 @@ func (l *Line) got(p, b []byte, err error) (int, error) {
 	}
 	switch {
 	case err == nil:
+	case errors.Is(err, pipe.ErrEmpty):
+		return n, err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		if l.late() && n == 0 {
 			return 0, err
@@ -218,6 +252,9 @@ func (l *Line) got(p, b []byte, err error) (int, error) {
 		l.ended = err
 		l.src, _ = pipe.New()
 		l.clipped = true
+		if src, ok := l.src.(pipe.Watched); ok && l.watch != nil {
+			src.Watch(l.watch)
+		}
 	}
 	return n, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,15 +20,18 @@ import (
 
 // boardsFlags are a fleet's.
 type boardsFlags struct {
-	config, mqtt, control, token, tokenFile, data, world, slice, clock string
-	broker                                                             brokerFlags
-	seed                                                               int64
-	secretFile                                                         string
-	shard                                                              shardFlag
-	boards                                                             int
-	json, verbose                                                      bool
-	timeout                                                            time.Duration
+	config, mqtt, control, token, tokenFile, data, world, slice, clock, client string
+	broker                                                                     brokerFlags
+	seed                                                                       int64
+	secretFile                                                                 string
+	shard                                                                      shardFlag
+	boards                                                                     int
+	json, verbose                                                              bool
+	timeout                                                                    time.Duration
 }
+
+// clientUsage is the help of --client.
+const clientUsage = "the boards' MQTT client: paho, or light for large fleets"
 
 func boardsCommand(e *env) *cobra.Command {
 	f := &boardsFlags{}
@@ -62,6 +66,7 @@ func boardsCommand(e *env) *cobra.Command {
 	s.StringVar(&f.slice, "slice", "1/1", "i/n: run slice i of n of the fleet")
 	f.shard.add(c, "only the boards of every n-th place of the world, from the i-th: `i/n`, as given to serve (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all places)")
 	s.StringVar(&f.clock, "clock", "real", "real or virtual")
+	s.StringVar(&f.client, "client", testbed.Paho, clientUsage)
 	s.Int64Var(&f.seed, "seed", 0, "the seed the server runs with (default: the world file's, else 1)")
 	s.StringVar(&f.secretFile, "secret-file", "", "the secret file the server runs with (default: passwords derive from the seed)")
 	s.IntVar(&f.boards, "boards", 200, "number of boards in the built-in world, as given to serve (not with --world)")
@@ -72,7 +77,7 @@ func boardsCommand(e *env) *cobra.Command {
 }
 
 func (f *boardsFlags) run(ctx context.Context, e *env) error {
-	if err := oneOf("clock", f.clock, "real", "virtual"); err != nil {
+	if err := cmp.Or(oneOf("clock", f.clock, "real", "virtual"), oneOf("client", f.client, testbed.Paho, testbed.Light)); err != nil {
 		return err
 	}
 	slice, err := shard.Parse(f.slice)
@@ -112,7 +117,7 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer cleanup()
-	fc := testbed.FleetConfig{World: w, Broker: addr, TLS: secure, Slice: slice, Control: f.control, ControlToken: token,
+	fc := testbed.FleetConfig{World: w, Broker: addr, TLS: secure, Client: f.client, Slice: slice, Control: f.control, ControlToken: token,
 		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose)}
 	return runBoards(ctx, e, fc, f.timeout, f.json)
 }

@@ -107,7 +107,7 @@ func knownVars(given map[string]string, files []*engine.File) error {
 }
 
 func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, p printer, o engine.Options) error {
-	o.Config = map[string]any{"target": f.target, "boards": f.boards, "seed": o.Seed, "link": f.link, "world": f.world, "parallel": o.Parallel}
+	o.Config = map[string]any{"target": f.target, "boards": f.boards, "seed": o.Seed, "link": f.link, "client": f.client, "world": f.world, "parallel": o.Parallel}
 	res, err := f.play(ctx, e, files, out, o)
 	var x exit
 	switch {

@@ -129,7 +129,7 @@ func scenarioNames() (out []string) {
 func completions(root *cobra.Command, e *env) {
 	flags := map[string]cobra.CompletionFunc{
 		"clause": words(judge.Clauses), "require-clause": words(func() []string { return append(judge.Clauses(), "all") }),
-		"clock": fixed("real", "virtual"), "link": fixed("memory", "tcp"), "scope": fixed("space:partner", "device:door"),
+		"clock": fixed("real", "virtual"), "link": fixed("memory", "tcp"), "client": fixed("paho", "light"), "scope": fixed("space:partner", "device:door"),
 		"command": fixed("open", "hold", "close"), "place": asked(e, placeNames), "board": asked(e, boardNames),
 	}
 	args := map[string]cobra.CompletionFunc{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -33,6 +34,7 @@ type targetFlags struct {
 	world   string
 	seed    int64
 	link    string
+	client  string
 	data    string
 	verbose bool
 
@@ -54,6 +56,7 @@ func (f *targetFlags) add(c *cobra.Command, boards int) {
 	s.StringVar(&f.world, "world", "", "world file of the testbed (default: the built-in world)")
 	s.Int64Var(&f.seed, "seed", 0, "seed for ids, keys and every random choice of the run (default: 1)")
 	s.StringVar(&f.link, "link", testbed.Memory, "how the testbed's boards reach the broker: memory or tcp")
+	s.StringVar(&f.client, "client", testbed.Paho, clientUsage)
 	s.StringVar(&f.data, "data", "", "data directory of the testbed (check: one subdirectory per world) (default: temporary, removed on exit)")
 	s.BoolVarP(&f.verbose, "verbose", "v", false, "log more to stderr")
 }
@@ -71,7 +74,7 @@ type aim struct {
 }
 
 func (f *targetFlags) check() error {
-	if err := oneOf("link", f.link, testbed.Memory, testbed.TCP); err != nil {
+	if err := cmp.Or(oneOf("link", f.link, testbed.Memory, testbed.TCP), oneOf("client", f.client, testbed.Paho, testbed.Light)); err != nil {
 		return err
 	}
 	if err := boardsFlag(f.boards); err != nil {
@@ -168,7 +171,7 @@ func (f *targetFlags) begin(ctx context.Context, e *env, c testbed.Config) (*aim
 		}
 	}
 	debug.SetGCPercent(400) // with thousands of boards the tail is the collector scanning stacks
-	c.Fleet, c.Link, c.Control = true, f.link, "127.0.0.1:0"
+	c.Fleet, c.Link, c.Client, c.Control = true, f.link, f.client, "127.0.0.1:0"
 	c.Log = logger(e, slog.LevelError, f.verbose) // what it warns of is what the run does to it
 	tb, err := testbed.Start(ctx, c)
 	if err != nil {

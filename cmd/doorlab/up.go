@@ -25,17 +25,17 @@ import (
 
 // serverFlags are shared by up and serve.
 type serverFlags struct {
-	config, http, mqtt, control, controlToken, tokenFile, data, world, linkURL, sip, clock, link string
-	seed                                                                                         int64
-	secretFile                                                                                   string
-	init                                                                                         bool
-	boards                                                                                       int
-	metrics, debug                                                                               string
-	json, crashPoints, verbose                                                                   bool
-	shard                                                                                        shardFlag
-	retention                                                                                    retention
-	trustedProxies, sipPeers                                                                     []string
-	tls                                                                                          listenerFiles
+	config, http, mqtt, control, controlToken, tokenFile, data, world, linkURL, sip, clock, link, client string
+	seed                                                                                                 int64
+	secretFile                                                                                           string
+	init                                                                                                 bool
+	boards                                                                                               int
+	metrics, debug                                                                                       string
+	json, crashPoints, verbose                                                                           bool
+	shard                                                                                                shardFlag
+	retention                                                                                            retention
+	trustedProxies, sipPeers                                                                             []string
+	tls                                                                                                  listenerFiles
 }
 
 func (f *serverFlags) add(c *cobra.Command) {
@@ -85,11 +85,12 @@ func upCommand(e *env) *cobra.Command {
 	f.add(c)
 	c.Flags().IntVar(&f.boards, "boards", 200, "number of simulated boards in the built-in world (not with --world)")
 	c.Flags().StringVar(&f.link, "link", testbed.Memory, "how boards reach the broker: memory or tcp")
+	c.Flags().StringVar(&f.client, "client", testbed.Paho, clientUsage)
 	return c
 }
 
 func serveCommand(e *env) *cobra.Command {
-	f := &serverFlags{link: testbed.Memory}
+	f := &serverFlags{link: testbed.Memory, client: testbed.Paho}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the API server and its broker, without a live fleet",
@@ -185,7 +186,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	dir, cleanup, err := dataDir(f.data)
 	return testbed.Config{
 		Runs:  "runs",
-		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Virtual: f.clock == "virtual", DataDir: dir,
+		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Client: f.client, Virtual: f.clock == "virtual", DataDir: dir,
 		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, Metrics: f.metrics, Debug: f.debug, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
 		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose),
 	}, cleanup, err
@@ -194,7 +195,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 // check reports the first flag value that makes no sense.
 func (f *serverFlags) check() error {
 	errs := []error{oneOf("clock", f.clock, "real", "virtual"), oneOf("link", f.link, testbed.Memory, testbed.TCP),
-		address("http", f.http), address("mqtt", f.mqtt), f.tls.check(f.link)}
+		oneOf("client", f.client, testbed.Paho, testbed.Light), address("http", f.http), address("mqtt", f.mqtt), f.tls.check(f.link)}
 	if f.control != "" {
 		errs = append(errs, address("control", f.control))
 	}

@@ -1,7 +1,6 @@
 package pipe
 
 import (
-	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -19,18 +18,22 @@ func (d *deadline) expired() bool {
 	return !d.at.IsZero() && !d.at.After(clock.WallNow())
 }
 
-func (d *deadline) set(t time.Time, mu *sync.Mutex, wake chan struct{}) {
+func (d *deadline) set(t time.Time, h *half) {
 	d.at = t
-	d.arm(mu, wake)
+	d.arm(h)
 }
 
-func (d *deadline) arm(mu *sync.Mutex, wake chan struct{}) {
+func (d *deadline) arm(h *half) {
 	if d.at.IsZero() {
 		return
 	}
 	left := d.at.Sub(clock.WallNow())
 	if left <= 0 {
-		token(wake)
+		if d == &h.rd {
+			h.tell()
+		} else {
+			token(h.writable)
+		}
 		return
 	}
 	if d.timer != nil && !d.fires.After(d.at) {
@@ -39,10 +42,10 @@ func (d *deadline) arm(mu *sync.Mutex, wake chan struct{}) {
 	d.stop()
 	d.fires = d.at
 	d.timer = clock.WallAfter(left, func() {
-		mu.Lock()
-		defer mu.Unlock()
+		h.mu.Lock()
+		defer h.mu.Unlock()
 		d.timer = nil
-		d.arm(mu, wake)
+		d.arm(h)
 	})
 }
 

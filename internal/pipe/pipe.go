@@ -58,6 +58,15 @@ type half struct {
 	wd    deadline
 
 	readable, writable chan struct{}
+	watch              func() // called beside readable, nil = nobody watches
+}
+
+// tell wakes whoever reads. Called with mu held.
+func (h *half) tell() {
+	token(h.readable)
+	if h.watch != nil {
+		h.watch()
+	}
 }
 
 // chunk is a buffer; idle directions keep none.
@@ -83,6 +92,48 @@ func token(c chan struct{}) {
 	}
 }
 
+// Watched is a connection that is read when it says so, without a goroutine that
+// waits. This package's connections are.
+type Watched interface {
+	net.Conn
+	// Watch has f called whenever TryRead may return something new, and at once if it
+	// may already; f may be called for nothing. It runs under the connection's locks:
+	// it must hand over and return.
+	Watch(f func())
+	// TryRead is Read, but for ErrEmpty when it would have to wait.
+	TryRead(p []byte) (int, error)
+}
+
+// ErrEmpty is TryRead's error when there is nothing to read yet.
+var ErrEmpty = errors.New("pipe: nothing to read yet")
+
+// Watch implements Watched.
+func (c *conn) Watch(f func()) {
+	h := c.in
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watch = f
+	if h.data != nil || h.gone || h.reset || h.shut || h.rd.expired() {
+		f()
+	}
+}
+
+// TryRead implements Watched.
+func (c *conn) TryRead(p []byte) (int, error) {
+	n, wait, err := c.in.read(p)
+	if wait {
+		return 0, ErrEmpty
+	}
+	return n, c.readError(err)
+}
+
+func (c *conn) readError(err error) error {
+	if err != nil && !errors.Is(err, io.EOF) {
+		return c.fail("read", err)
+	}
+	return err
+}
+
 func (c *conn) fail(op string, err error) error {
 	return &net.OpError{Op: op, Net: "memory", Source: c.local, Addr: c.remote, Err: err}
 }
@@ -92,10 +143,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	for {
 		n, wait, err := c.in.read(p)
 		if !wait {
-			if err != nil && !errors.Is(err, io.EOF) {
-				err = c.fail("read", err)
-			}
-			return n, err
+			return n, c.readError(err)
 		}
 		<-c.in.readable
 	}
@@ -166,7 +214,7 @@ func (h *half) write(p []byte) (n int, wait bool, err error) {
 		return 0, false, nil
 	}
 	if n = h.put(p); n > 0 {
-		token(h.readable)
+		h.tell()
 	}
 	return n, n < len(p), nil
 }
@@ -226,7 +274,7 @@ func (h *half) end(f func(*half)) {
 		h.rd.stop()
 		h.wd.stop()
 	}
-	token(h.readable)
+	h.tell()
 	token(h.writable)
 }
 
@@ -250,7 +298,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	if h.gone {
 		return c.fail("set", net.ErrClosed)
 	}
-	h.rd.set(t, &h.mu, h.readable)
+	h.rd.set(t, h)
 	return nil
 }
 
@@ -262,6 +310,6 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	if h.shut {
 		return c.fail("set", net.ErrClosed)
 	}
-	h.wd.set(t, &h.mu, h.writable)
+	h.wd.set(t, h)
 	return nil
 }

@@ -15,20 +15,22 @@ import (
 // Every subject can be measured, small; the figures are nobody's business here.
 func TestEverySubject(t *testing.T) {
 	t.Parallel()
-	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-boards", "30", "-callers", "3", "-links", "memory,tcp", "-rounds", "1", "-for", "30ms", "-rows", "20"}, &out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range append(names(), "memory links, 3 callers, 30 boards", "tcp links, 3 callers, 30 boards") {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the table doesn't have %q:\n%s", want, out.String())
+	for _, client := range []string{"paho", "light"} {
+		var out bytes.Buffer
+		if err := run(t.Context(), []string{"-boards", "30", "-callers", "3", "-links", "memory,tcp", "-client", client, "-rounds", "1", "-for", "30ms", "-rows", "20"}, &out, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range append(names(), "memory links, "+client+", 3 callers, 30 boards", "tcp links, "+client+", 3 callers, 30 boards") {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("the table doesn't have %q:\n%s", want, out.String())
+			}
 		}
 	}
 }
 
 func TestRefusesWhatItCantMeasure(t *testing.T) {
 	t.Parallel()
-	for arg, want := range map[string]string{"-links=serial": "-links", "-callers=none": "-callers", "-only=door": "-only", "-boards=0": "-boards", "-rounds=0": "-rounds"} {
+	for arg, want := range map[string]string{"-links=serial": "-links", "-client=fast": "-client", "-callers=none": "-callers", "-only=door": "-only", "-boards=0": "-boards", "-rounds=0": "-rounds"} {
 		if err := run(t.Context(), []string{arg}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error that names %s", arg, err, want)
 		}

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/testbed"
 )
 
 // compare lets another build and this one take turns and prints both, with this one's throughput by the other's.
@@ -20,7 +22,7 @@ func compare(ctx context.Context, p plan, out, progress io.Writer) error {
 		return err
 	}
 	for _, s := range p.settings() {
-		t := &table{link: s.link, callers: s.callers, boards: s.boards}
+		t := &table{link: s.link, client: s.client, callers: s.callers, boards: s.boards}
 		for round := range p.rounds {
 			fmt.Fprintf(progress, "round %d of %d\n", round+1, p.rounds)
 			for _, of := range []struct{ name, binary string }{{"old", p.compare}, {"new", mine}} {
@@ -48,6 +50,9 @@ func subjectOf(r *row) string {
 func oneTurn(ctx context.Context, binary string, p plan, at setup) (rows []*row, err error) {
 	run := exec.CommandContext(ctx, binary, "-json", "-rounds", "1", "-links", at.link, "-callers", fmt.Sprint(at.callers),
 		"-boards", fmt.Sprint(at.boards), "-for", p.round.String(), "-only", strings.Join(at.only, ","))
+	if at.client != testbed.Paho { // older builds don't know the flag
+		run.Args = append(run.Args, "-client", at.client)
+	}
 	var stderr bytes.Buffer
 	run.Stderr = &stderr
 	raw, err := run.Output()

@@ -16,19 +16,24 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 
+	"github.com/doorlab/doorlab/boardsim/link"
+	light "github.com/doorlab/doorlab/boardsim/mqtt"
+	"github.com/doorlab/doorlab/internal/crew"
 	"github.com/doorlab/doorlab/internal/pipe"
+	"github.com/doorlab/doorlab/testbed"
 )
 
 // bare is the way of a door command with nothing of ours on it: HTTP, broker,
 // board, answer. With a ledger, claim and result are durable on the way.
 type bare struct {
 	mq     *mqtt.Server
-	ledger *ledger // nil = none
-	boards []paho.Client
+	ledger *ledger  // nil = none
+	boards []func() // ends each
 	listen net.Listener
 	web    *http.Server
 	mu     sync.Mutex
 	wait   map[string]chan struct{}
+	crew   *crew.Crew // of light boards
 }
 
 func topic(board int) string { return fmt.Sprintf("b/%d", board) }
@@ -38,7 +43,7 @@ func startRelay(ctx context.Context, c setup) (*subject, error) { return startFl
 func startDurable(ctx context.Context, c setup) (*subject, error) { return startFloor(ctx, c, true) }
 
 func startFloor(ctx context.Context, c setup, durable bool) (_ *subject, err error) {
-	f := &bare{wait: map[string]chan struct{}{}}
+	f := &bare{wait: map[string]chan struct{}{}, crew: crew.New()}
 	defer func() {
 		if err != nil {
 			_ = f.stop()
@@ -99,6 +104,12 @@ func (f *bare) broker(ctx context.Context, c setup) error {
 		}
 	}()
 	for i := range c.boards {
+		if c.client == testbed.Light {
+			if err := f.light(topic(i), dial); err != nil {
+				return err
+			}
+			continue
+		}
 		b := paho.NewClient(paho.NewClientOptions().AddBroker("tcp://floor").SetProtocolVersion(4).SetCleanSession(true).SetClientID(topic(i)).
 			SetAutoReconnect(false).SetWriteTimeout(5 * time.Second).
 			SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return dial() }))
@@ -109,9 +120,23 @@ func (f *bare) broker(ctx context.Context, c setup) error {
 		if t := b.Subscribe(topic(i), 0, answer); t.WaitTimeout(30*time.Second) && t.Error() != nil {
 			return t.Error()
 		}
-		f.boards = append(f.boards, b)
+		f.boards = append(f.boards, func() { b.Disconnect(0) })
 	}
 	return nil
+}
+
+// light connects a board with our own client.
+func (f *bare) light(id string, dial func() (net.Conn, error)) error {
+	conn, err := dial()
+	if err != nil {
+		return err
+	}
+	line := link.Wrap(conn, link.Config{})
+	var b light.Client
+	b = light.New(light.Light, light.Config{Conn: line, BoardID: id, Password: "floor", KeepAlive: 30 * time.Second, PingTimeout: 10 * time.Second, WriteTimeout: 5 * time.Second,
+		Answer: 30 * time.Second, Receive: func(_ string, p []byte) { b.Publish("r", p) }, Lost: func(error) {}, Go: f.crew.Go})
+	f.boards = append(f.boards, func() { b.Close(); _ = line.Close() })
+	return b.Connect([]string{id})
 }
 
 // command is the whole way.
@@ -175,8 +200,9 @@ func (f *bare) stop() error {
 		_ = f.web.Close()
 	}
 	for _, b := range f.boards {
-		b.Disconnect(0)
+		b()
 	}
+	f.crew.Close()
 	if f.mq != nil {
 		_ = f.mq.Close()
 	}

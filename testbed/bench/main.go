@@ -97,7 +97,7 @@ func writeInto(path, text string) error {
 
 // measure starts all subjects and lets them take turns.
 func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *table, err error) {
-	t := &table{link: at.link, callers: at.callers, boards: at.boards}
+	t := &table{link: at.link, client: at.client, callers: at.callers, boards: at.boards}
 	var running []*subject
 	defer func() {
 		for _, s := range running {

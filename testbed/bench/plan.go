@@ -8,11 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/testbed"
 )
 
 // plan is what one run measures.
 type plan struct {
 	links   []string
+	client  string
 	callers []int
 	boards  []int
 	rounds  int
@@ -40,7 +43,7 @@ func (p plan) settings() (out []setup) {
 				continue
 			}
 			for _, callers := range p.callers {
-				s := setup{link: link, boards: boards, callers: callers, rows: p.rows, only: p.only}
+				s := setup{link: link, client: p.client, boards: boards, callers: callers, rows: p.rows, only: p.only}
 				if s.only == nil && boards > largeFleet {
 					s.only = []string{"durable", "command"}
 				} else if s.only == nil {
@@ -57,6 +60,7 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(usage)
 	links := f.String("links", "memory,tcp", "how boards reach the broker")
+	f.StringVar(&p.client, "client", testbed.Paho, "the boards' MQTT client, of floor and product: paho or light")
 	callers := f.String("callers", "64,256", "callers that each wait for an answer before they ask again")
 	boards := f.String("boards", "1000,10000", fmt.Sprintf("boards that answer at once; of more than %d only durable and command are measured, of more than %d not over TCP", largeFleet, mostTCP))
 	only := f.String("only", "", "subjects to measure, default all: "+strings.Join(names(), ","))
@@ -79,6 +83,9 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 		if l != "memory" && l != "tcp" {
 			return p, fmt.Errorf("-links: %q is neither memory nor tcp", l)
 		}
+	}
+	if p.client != testbed.Paho && p.client != testbed.Light {
+		return p, fmt.Errorf("-client: %q is neither paho nor light", p.client)
 	}
 	if p.callers, err = numbers(*callers); err != nil {
 		return p, fmt.Errorf("-callers: %w", err)

@@ -62,7 +62,7 @@ func startProduct(ctx context.Context, c setup) (_ *product, err error) {
 			_ = p.stop()
 		}
 	}()
-	p.tb, err = testbed.Start(ctx, testbed.Config{World: w, DataDir: p.dir, Fleet: true, Link: c.link, OnDemand: true, Seeded: true, Control: "127.0.0.1:0"})
+	p.tb, err = testbed.Start(ctx, testbed.Config{World: w, DataDir: p.dir, Fleet: true, Link: c.link, Client: c.client, OnDemand: true, Seeded: true, Control: "127.0.0.1:0"})
 	if err != nil {
 		return nil, err
 	}

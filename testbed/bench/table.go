@@ -13,7 +13,7 @@ import (
 
 // table is what was measured over one kind of link with one number of callers.
 type table struct {
-	link            string
+	link, client    string
 	callers, boards int
 	rows            []*row
 }
@@ -102,7 +102,7 @@ func (t *table) cells(r *row) []string {
 
 // print writes the table as Markdown that is to be read as it is, too.
 func (t *table) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s links, %d callers, %d boards:\n\n", t.link, t.callers, t.boards)
+	fmt.Fprintf(out, "\n%s links, %s, %d callers, %d boards:\n\n", t.link, t.client, t.callers, t.boards)
 	lines := [][]string{columns}
 	for _, r := range t.rows {
 		lines = append(lines, t.cells(r))

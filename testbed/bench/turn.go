@@ -28,7 +28,7 @@ type subject struct {
 
 // setup is what a subject is started with.
 type setup struct {
-	link            string
+	link, client    string
 	boards, callers int
 	rows            int      // of an import
 	only            []string // the subjects
