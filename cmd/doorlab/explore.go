@@ -54,7 +54,7 @@ The same seed draws the same sequences.`,
 	s.IntVar(&f.Sequences, "sequences", 0, "play at most this many sequences (0: no limit)")
 	s.IntVar(&f.Steps, "operations", 0, "start no sequence after this many operations (0: no limit)")
 	s.IntVar(&f.Length, "length", 24, "operations per sequence")
-	s.IntVar(&f.Parallel, "parallel", 4, "worlds to run at the same time")
+	s.IntVar(&f.Parallel, "parallel", 8, "worlds to run at the same time")
 	s.IntVar(&f.Most, "failures", 1, "stop after this many failures")
 	s.StringVar(&f.out, "out", "explored", "folder for the scenario files of failures")
 	return c
@@ -102,9 +102,21 @@ const (
 	fastCoalesce = 2 * time.Millisecond
 )
 
+// inMemory is where a world of a second is put that no power cut needs to survive:
+// Linux's folder in memory, where commits cost no disk, or the usual one.
+func inMemory() string {
+	const shm = "/dev/shm"
+	probe, err := os.MkdirTemp(shm, "doorlab-explore-")
+	if err != nil {
+		return ""
+	}
+	_ = os.Remove(probe)
+	return shm
+}
+
 // playAlone plays a scenario in a small world of its own: two live boards and the test place.
 func playAlone(ctx context.Context, file *engine.File, fast bool) (_ engine.Result, err error) {
-	dir, err := os.MkdirTemp("", "doorlab-explore-")
+	dir, err := os.MkdirTemp(inMemory(), "doorlab-explore-")
 	if err != nil {
 		return engine.Result{}, err
 	}

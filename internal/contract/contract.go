@@ -4,11 +4,13 @@
 package contract
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -55,10 +57,7 @@ func Of(prefix string, document []byte) (*Contract, error) {
 }
 
 func (c *Contract) add(prefix string, raw []byte) error {
-	doc, err := openapi3.NewLoader().LoadFromData(raw)
-	if err == nil && doc.Paths == nil {
-		err = errors.New("no paths")
-	}
+	doc, err := read.document(raw)
 	if err != nil {
 		why, _, _ := strings.Cut(err.Error(), "\n")
 		return errors.New(why)
@@ -67,6 +66,39 @@ func (c *Contract) add(prefix string, raw []byte) error {
 		c.routes = append(c.routes, route{strings.Split(prefix+path, "/"), item.Operations()})
 	}
 	return nil
+}
+
+// documents keeps those that were read: one run after the other has a target with the
+// same ones, and reading them is half of the work of a short run.
+type documents struct {
+	mu sync.Mutex
+	by map[[sha256.Size]byte]*openapi3.T
+}
+
+var read documents
+
+// most documents that are kept; beyond them all are read again.
+const most = 16
+
+func (d *documents) document(raw []byte) (*openapi3.T, error) {
+	sum := sha256.Sum256(raw)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if doc := d.by[sum]; doc != nil {
+		return doc, nil
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(raw)
+	if err == nil && doc.Paths == nil {
+		err = errors.New("no paths")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(d.by) >= most || d.by == nil {
+		d.by = map[[sha256.Size]byte]*openapi3.T{}
+	}
+	d.by[sum] = doc
+	return doc, nil
 }
 
 // find returns the operation of a path or route; a literal segment beats a parameter.

@@ -31,7 +31,7 @@ type Config struct {
 	Sequences int           // 0: no bound
 	Steps     int           // of all sequences together, after which none begins; 0: no bound
 	Length    int           // operations of a sequence before the last reads; 0: 24
-	Parallel  int           // worlds at the same time; 0: 4
+	Parallel  int           // worlds at the same time; 0: 8
 	Most      int           // failures after which it stops; 0: 1
 	Play      Play
 	Failed    func(Failure) error // told each failure once it is shrunk; nil = nobody
@@ -82,7 +82,7 @@ type run struct {
 // Run explores until its time or number is up, or enough was found. The error is
 // the context's, or of Failed; the summary says what was found so far.
 func Run(ctx context.Context, cfg Config) (Summary, error) {
-	cfg.Length, cfg.Parallel, cfg.Most = or(cfg.Length, 24), or(cfg.Parallel, 4), or(cfg.Most, 1)
+	cfg.Length, cfg.Parallel, cfg.Most = or(cfg.Length, 24), or(cfg.Parallel, 8), or(cfg.Most, 1)
 	r := &run{cfg: cfg, began: clock.Mono()}
 	r.ctx, r.stop = context.WithCancel(ctx)
 	defer r.stop()

@@ -64,8 +64,10 @@ func (m *model) allRecords(Op) bool {
 	reason := fmt.Sprintf(`(.method == "onsite" and .reason in %s ? "forgotten" : .reason)`, quotedList(forgets))
 	actor := `(.actor startsWith "api:" ? "api" : .actor == "guest:*----" and .method == "onsite" ? "?" : .actor)`
 	key := strings.Join([]string{door, ".result", reason, ".method", actor, ".requestedAt", ".occurredAt", ".recordedAt", ".source", "string(int(.replays))", `(.settledAs == nil ? "-" : .settledAs + " " + .settledAt)`}, ` + " " + `)
-	m.whole("records", fields{"place", "lab", "since", "start"}, fmt.Sprintf(`map(filter(records, .result != "changed"), %s)`, key), want, "ENT-4").
-		expect = []string{"map(records, .recordedAt) == reverse(sort(map(records, .recordedAt)))"}
+	s := m.whole("records", fields{"place", "lab", "since", "start"}, fmt.Sprintf(`map(filter(records, .result != "changed"), %s)`, key), want, "ENT-4")
+	if len(want) > 1 { // of fewer every order is right, and an expectation that can't fail is none
+		s.expect = []string{"map(records, .recordedAt) == reverse(sort(map(records, .recordedAt)))"}
+	}
 	return true
 }
 

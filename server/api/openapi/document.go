@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -68,9 +69,11 @@ type Body struct {
 	shape    *shape
 }
 
-// Load reads, completes and validates the documents. It fails for a keyword
-// that nothing checks.
-func Load() ([]*Document, error) {
+// Load reads, completes and validates the documents, once per process: nobody changes
+// them. It fails for a keyword that nothing checks.
+var Load = sync.OnceValues(loadAll)
+
+func loadAll() ([]*Document, error) {
 	var out []*Document
 	for _, name := range Names {
 		b, err := files.ReadFile(name + ".yaml")
