@@ -91,6 +91,15 @@ func (r Result) WriteSummary(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## doorlab load: %s %s\n\n%s\n", r.Plan.Name, r.Verdict, r.Sentence())
 	report.SummarizeFailures(&b, r.Failures())
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "\n%s\n", note)
+	}
+	if len(r.Shards) > 0 {
+		b.WriteString("\n| shard | started | sent | | directory |\n|---|---|--:|---|---|\n")
+	}
+	for _, s := range r.Shards {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` |\n", s.Label(), s.Begin(), grouped(float64(s.Sent)), s.Said(), s.Dir)
+	}
 	b.WriteString("\n| outcome | count | p50 | p90 | p99 | max |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, o := range r.Outcomes {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", o.Name, grouped(float64(o.Count)), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P99), ms(o.Scheduled.Max))

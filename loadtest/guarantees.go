@@ -20,6 +20,7 @@ import (
 // Guarantees is what the run's history proves, beside the thresholds.
 type Guarantees struct {
 	Rows      []judge.Row      `json:"rows,omitempty"`      // of the clauses that the run exercised
+	Verdicts  []judge.Verdict  `json:"verdicts,omitempty"`  // that the rows stand on, without their timelines: what a merge joins
 	History   *history.Summary `json:"history,omitempty"`   // of history.ndjson, which was judged
 	NotJudged string           `json:"notJudged,omitempty"` // why there are no rows
 	Foreign   judge.Foreign    `json:"foreign,omitzero"`    // what others did on the target meanwhile
@@ -77,8 +78,65 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 	}
 	res.Phases = phases(events)
 	view := judge.NewView(events)
-	res.Guarantees.Rows = exercised(judge.Ledger(judge.Judge(view), nil, judge.Basis{}))
+	res.Guarantees.settle(judge.Judge(view))
 	res.Guarantees.Foreign, res.Guarantees.Unordered = view.Foreign(), view.Unordered()
+	res.judgeGuarantees()
+	return r.keep(events, res)
+}
+
+// settle takes in what the checkers said.
+func (g *Guarantees) settle(verdicts []judge.Verdict) {
+	g.Rows = exercised(judge.Ledger(verdicts, nil, judge.Basis{}))
+	for _, v := range verdicts {
+		if v.FirstBad = nil; v.Status != judge.Skipped {
+			g.Verdicts = append(g.Verdicts, v)
+		}
+	}
+}
+
+// judged are the verdicts again, with what was broken first.
+func (g *Guarantees) judged() (out []judge.Verdict) {
+	for _, v := range g.Verdicts {
+		for _, r := range g.Rows {
+			if r.Clause == v.Clause {
+				v.FirstBad = r.FirstBad
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// joinGuarantees makes one ledger of what each generator's own history showed.
+func (res *Result) joinGuarantees(parts []Result) {
+	g := &Guarantees{}
+	var all [][]judge.Verdict
+	for i, p := range parts {
+		switch {
+		case p.Guarantees == nil:
+		case p.Guarantees.NotJudged != "":
+			g.NotJudged = firstOf(g.NotJudged, p.Guarantees.NotJudged)
+			res.Notes = append(res.Notes, p.name(i)+": guarantees "+p.Guarantees.NotJudged)
+		default:
+			all = append(all, p.Guarantees.judged())
+			for _, told := range []string{p.Guarantees.Foreign.String(), p.Guarantees.Clocks.Told(p.Guarantees.Unordered)} {
+				if told != "" {
+					res.Notes = append(res.Notes, p.name(i)+": "+told)
+				}
+			}
+		}
+	}
+	if len(all) > 0 {
+		g.NotJudged = ""
+		g.settle(judge.Combine(all...))
+	} else if g.NotJudged == "" {
+		return
+	}
+	res.Guarantees = g
+	res.judgeGuarantees()
+}
+
+func (res *Result) judgeGuarantees() {
 	for _, row := range res.Guarantees.breached() {
 		res.Reasons = append(res.Reasons, row.Clause+": "+row.Number)
 		res.Verdict = Fail
@@ -88,7 +146,6 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 			res.Reasons, res.Verdict = append(res.Reasons, row.Clause+": "+row.Number), Invalid
 		}
 	}
-	return r.keep(events, res)
 }
 
 // clients are one for each control listener.

@@ -104,6 +104,11 @@ func judgeThresholds(res *Result, c *collector) {
 			continue
 		}
 		t := l.judge(name, text, c, max(res.Seconds, 1e-3))
+		if l.measure == "rate" && res.apart > together { // INVALID by now, whatever it is
+			t.OK, t.Value = false, "not judged"
+			res.Thresholds = append(res.Thresholds, t)
+			continue
+		}
 		res.Thresholds = append(res.Thresholds, t)
 		if !t.OK {
 			res.Reasons = append(res.Reasons, t.why())

@@ -1,13 +1,13 @@
 package loadtest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
+	"slices"
 	"sort"
-	"strconv"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -15,82 +15,181 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// MergeDirs reads the results in several directories and writes the merged one
-// into out.
+// MergeDirs reads the results in several directories and writes the merged one into out.
+// One that can't be read makes the result INVALID. Error: none can be read, or out can't be
+// written.
 func MergeDirs(out string, dirs ...string) (Result, error) {
-	parts := make([]Result, len(dirs))
-	for i, dir := range dirs {
-		var err error
-		if parts[i], err = ReadResult(dir); err != nil {
-			return Result{}, err
+	var parts []Result
+	var lost []Shard
+	var wrong []string
+	var first error
+	for _, dir := range dirs {
+		p, err := ReadResult(dir)
+		if err == nil && len(p.Shards) > 0 {
+			err = errors.New("it is a merged result itself; name the directories of its shards")
 		}
+		if err == nil {
+			err = newCollector().merge(p)
+		}
+		if err != nil {
+			first = cmp.Or(first, err)
+			lost, wrong = append(lost, Shard{Dir: dir}), append(wrong, fmt.Sprintf("%s can't be merged: %s", dir, err))
+			continue
+		}
+		p.dir = dir
+		parts = append(parts, p)
 	}
-	m, err := Merge(parts...)
-	if err != nil {
-		return m, err
+	if len(parts) == 0 {
+		return Result{}, first
 	}
+	m := merge(parts, wrong)
+	m.Shards = append(m.Shards, lost...)
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return m, err
 	}
 	return m, m.Write(out)
 }
 
-// Merge makes one result of what several generators measured at the same time
-// on the same plan: histograms are added, thresholds judged again. It fails on
-// results of a search, of different thresholds, or without histograms. In the
-// series the p50 is the weighted mean and the p99 the worst of the parts.
+// Merge makes one result of what several generators measured at the same time on the same
+// plan, be they its shards or not: counts are sums, histograms are added, thresholds judged
+// again; verdicts on guarantees are joined, as each generator judged its own history. What
+// keeps the parts from being one load makes the result INVALID, and never hides a FAIL. In
+// the series the p50 is the weighted mean and the p99 the worst of the parts. Error: there
+// is nothing to merge, or a histogram can't be read.
 func Merge(parts ...Result) (Result, error) {
 	if len(parts) == 0 {
 		return Result{}, errors.New("nothing to merge")
 	}
-	m := parts[0]
-	m.Verdict, m.Reasons, m.Thresholds, m.Compare, m.Phases, m.Shard = Pass, nil, nil, nil, nil, nil
-	m.Planned, m.Sent, m.Attempts, m.Renewed, m.Repeats, m.Replayed, m.PlannedRate, m.SentRate = 0, 0, 0, 0, 0, 0, 0, 0
-	m.Guarantees = &Guarantees{NotJudged: "each part judged its own history"}
-	m.Validated, m.Breaches, m.FirstBreach = 0, 0, ""
-	c := newCollector()
-	statuses := map[string]int64{}
 	for i, p := range parts {
-		if p.Highest > 0 || len(p.Search) > 0 || !maps.Equal(p.Plan.Thresholds, m.Plan.Thresholds) {
-			return Result{}, fmt.Errorf("part %d: not a run of the same plan", i+1)
-		}
-		if err := c.merge(p); err != nil {
+		if err := newCollector().merge(p); err != nil {
 			return Result{}, fmt.Errorf("part %d: %w", i+1, err)
 		}
-		m.Planned, m.Sent, m.Attempts, m.Renewed = m.Planned+p.Planned, m.Sent+p.Sent, m.Attempts+p.Attempts, m.Renewed+p.Renewed
-		m.Repeats, m.Replayed, m.Seconds = m.Repeats+p.Repeats, m.Replayed+p.Replayed, max(m.Seconds, p.Seconds)
-		m.PlannedRate, m.SentRate = round(m.PlannedRate+p.PlannedRate, 2), round(m.SentRate+p.SentRate, 2)
-		m.Validated, m.Breaches = m.Validated+p.Validated, m.Breaches+p.Breaches
-		if m.FirstBreach == "" {
-			m.FirstBreach = p.FirstBreach
-		}
-		addAll(statuses, p.Statuses)
-		for _, row := range p.Guarantees.breached() {
-			m.Guarantees.Rows, m.Guarantees.NotJudged = append(m.Guarantees.Rows, row), ""
-			m.Reasons = append(m.Reasons, "part "+strconv.Itoa(i+1)+": "+row.Clause+": "+row.Number)
-		}
-		if p.Started.Before(m.Started) {
-			m.Started = p.Started
-		}
-		if p.Verdict == Invalid {
-			m.Verdict = Invalid
-			for _, why := range p.Reasons {
-				m.Reasons = append(m.Reasons, "part "+strconv.Itoa(i+1)+": "+why)
+	}
+	return merge(parts, nil), nil
+}
+
+// merge joins parts whose histograms can be read; wrong is what else keeps them from being
+// all of a load.
+func merge(parts []Result, wrong []string) Result {
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b Result) int { return cmp.Compare(a.index(), b.index()) })
+	f := parts[0]
+	m := Result{Schema: SchemaVersion, Plan: f.Plan, Verdict: Pass, Seed: f.Seed, Run: f.Run, Version: f.Version, Started: f.Started, Statuses: map[string]int64{}}
+	c := newCollector()
+	for i, p := range parts {
+		_ = c.merge(p) // they were tried
+		m.add(p)
+		m.Shards = append(m.Shards, p.ended())
+		for _, why := range p.Reasons {
+			if p.Verdict == Invalid {
+				m.Verdict, m.Reasons = Invalid, append(m.Reasons, p.name(i)+": "+why)
 			}
 		}
+		for _, t := range p.Thresholds {
+			if !t.OK {
+				m.Notes = append(m.Notes, p.name(i)+" by itself: "+t.why())
+			}
+		}
+		for _, n := range p.Notes {
+			m.Notes = append(m.Notes, p.name(i)+": "+n)
+		}
 	}
-	m.Lag, m.Outcomes, m.Statuses, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), statuses, c.codes, c.errors
-	m.Series = mergeSeries(m.Started, parts)
+	if wrong = append(wrong, unlike(parts)...); len(wrong) > 0 {
+		m.Verdict, m.Reasons = Invalid, append(m.Reasons, wrong...)
+	}
+	m.Lag, m.Outcomes, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), c.codes, c.errors
+	m.Series, m.Phases = mergeSeries(m.Started, parts), mergePhases(parts)
+	m.startedApart(parts)
 	judgeThresholds(&m, c)
 	m.judgeBreaches()
-	if len(m.Guarantees.Rows) > 0 {
-		m.Verdict = Fail
+	m.joinGuarantees(parts)
+	return m
+}
+
+// add takes in the counts of a part.
+func (m *Result) add(p Result) {
+	m.Planned, m.Sent, m.Attempts, m.Renewed = m.Planned+p.Planned, m.Sent+p.Sent, m.Attempts+p.Attempts, m.Renewed+p.Renewed
+	m.Repeats, m.Replayed, m.Seconds = m.Repeats+p.Repeats, m.Replayed+p.Replayed, max(m.Seconds, p.Seconds)
+	m.PlannedRate, m.SentRate = round(m.PlannedRate+p.PlannedRate, 2), round(m.SentRate+p.SentRate, 2)
+	m.Validated, m.Breaches, m.FirstBreach = m.Validated+p.Validated, m.Breaches+p.Breaches, cmp.Or(m.FirstBreach, p.FirstBreach)
+	addAll(m.Statuses, p.Statuses)
+	if p.Started.Before(m.Started) {
+		m.Started = p.Started
 	}
-	return m, nil
+}
+
+// index orders parts.
+func (r Result) index() int {
+	if r.Shard == nil {
+		return 0
+	}
+	return r.Shard.Index
+}
+
+// name is what a reader knows the i-th part as.
+func (r Result) name(i int) string {
+	if r.Shard == nil {
+		return fmt.Sprintf("part %d", i+1)
+	}
+	return "shard " + r.Shard.String()
+}
+
+// ended is what the merged result tells of a part.
+func (r Result) ended() Shard {
+	s := Shard{Started: r.Started, Sent: r.Sent, Verdict: r.Verdict, Dir: r.dir}
+	if r.Shard != nil {
+		s.Index, s.Of, s.World, s.Places = r.Shard.Index, r.Shard.Of, r.Shard.World, r.Shard.Places
+	}
+	return s
+}
+
+// together is how far apart generators may start that are one load.
+const together = time.Second
+
+// startedApart: the rate of generators that weren't at work together is nobody's.
+func (m *Result) startedApart(parts []Result) {
+	last := m.Started
+	for _, p := range parts {
+		if p.Started.After(last) {
+			last = p.Started
+		}
+	}
+	if m.apart = last.Sub(m.Started); m.apart <= together {
+		return
+	}
+	why := fmt.Sprintf("the generators started %s s apart, more than %s", number(round(m.apart.Seconds(), 1)), together)
+	for name, text := range m.Plan.Thresholds {
+		if l, err := parseThreshold(name, text); err == nil && l.measure == "rate" {
+			m.Verdict, m.Reasons = Invalid, append(m.Reasons, name+" can't be judged: "+why)
+			return
+		}
+	}
+	m.Notes = append(m.Notes, why)
+}
+
+// mergePhases adds the histograms of each phase.
+func mergePhases(parts []Result) (out []Phase) {
+	for _, name := range phaseNames {
+		sum := newHistogram()
+		for _, p := range parts {
+			for _, ph := range p.Phases {
+				if h, err := hdrhistogram.Decode([]byte(ph.HDR)); err == nil && ph.Name == name.name {
+					sum.Merge(h)
+				}
+			}
+		}
+		if n := sum.TotalCount(); n > 0 {
+			out = append(out, Phase{Name: name.name, Who: name.who, N: n, Latency: summarize(sum)})
+		}
+	}
+	return out
 }
 
 // merge adds a finished result's distributions.
 func (c *collector) merge(p Result) error {
+	if p.Sent == 0 && p.Verdict == Invalid { // it never came to measure anything, and says why
+		return nil
+	}
 	add := func(to *hdrhistogram.Histogram, l Latency) error {
 		h, err := hdrhistogram.Decode([]byte(l.HDR))
 		if err != nil {

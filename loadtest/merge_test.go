@@ -1,8 +1,10 @@
 package loadtest
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func TestMerge(t *testing.T) {
@@ -10,6 +12,7 @@ func TestMerge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := goldenRun(t, t.TempDir(), "")
 		b := goldenRun(t, t.TempDir(), "")
+		b.Started = a.Started.Add(900 * time.Millisecond)
 		m, err := Merge(b, a)
 		if err != nil {
 			t.Fatal(err)
@@ -29,8 +32,8 @@ func TestMerge(t *testing.T) {
 			t.Errorf("%v %s %v", err, m.Verdict, m.Reasons)
 		}
 		b.Plan.Thresholds = nil
-		if _, err := Merge(a, b); err == nil {
-			t.Error("different plans merged")
+		if m, err = Merge(a, b); err != nil || m.Verdict != Invalid || !slices.Contains(m.Reasons, "part 1 and part 2 ran different plans") {
+			t.Errorf("%v %s %q, want INVALID: different plans", err, m.Verdict, m.Reasons)
 		}
 	})
 	if _, err := Merge(); err == nil {

@@ -53,6 +53,9 @@ type Result struct {
 	Search     []Step           `json:"search,omitempty"`
 	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that kept the thresholds
 	Compare    *Comparison      `json:"compare,omitempty"`
+
+	dir   string        // of a part of a merged result
+	apart time.Duration // of a merged result: how far apart the generators started
 }
 
 // Outcome is one of reported, offline, refused, noResponse, rejected (any other

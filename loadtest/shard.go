@@ -39,6 +39,23 @@ type Shard struct {
 
 func (s Shard) String() string { return shard.Shard{Index: s.Index, Of: s.Of}.String() }
 
+// Label, Begin and Said are the shard's line in a merged report.
+func (s Shard) Label() string {
+	if s.Index == 0 {
+		return "-"
+	}
+	return s.String()
+}
+
+func (s Shard) Begin() string {
+	if s.Started.IsZero() {
+		return "-"
+	}
+	return s.Started.UTC().Format("15:04:05.000Z")
+}
+
+func (s Shard) Said() string { return firstOf(s.Verdict, "NOT READ") }
+
 // after is the shard with what became of it.
 func (s *Shard) after(c *collector) *Shard {
 	if s == nil {

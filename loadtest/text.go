@@ -15,6 +15,9 @@ func (r Result) Text() string {
 	for _, why := range r.Reasons {
 		fmt.Fprintf(&b, "  %s\n", why)
 	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "  note: %s\n", note)
+	}
 	n := func(v int64) string { return grouped(float64(v)) }
 	fmt.Fprintf(&b, "\nsent %s of %s planned in %s s, %s/s of %s/s; %s attempts, %s repeated keys, %s replayed, %s after a new token\n",
 		n(r.Sent), n(r.Planned), grouped(round(r.Seconds, 1)), grouped(r.SentRate), grouped(r.PlannedRate), n(r.Attempts), n(r.Repeats), n(r.Replayed), n(r.Renewed))
@@ -30,7 +33,7 @@ func (r Result) Text() string {
 	if len(r.Errors) > 0 {
 		fmt.Fprintf(&b, "error   %s\n", counts(r.Errors))
 	}
-	for _, part := range []string{r.thresholdTable(), r.phaseTable(), r.searchTable(), r.compareTable(), strings.TrimSuffix(r.Guarantees.text(), "\n")} {
+	for _, part := range []string{r.shardTable(), r.thresholdTable(), r.phaseTable(), r.searchTable(), r.compareTable(), strings.TrimSuffix(r.Guarantees.text(), "\n")} {
 		if part != "" {
 			b.WriteString("\n" + part + "\n")
 		}
@@ -80,6 +83,18 @@ func (r Result) latencies() string {
 		}
 		row(string(o.Name), grouped(float64(o.Count)), o.Scheduled)
 		row("  service", "", o.Service)
+	}
+	return t.Render()
+}
+
+// shardTable: what was merged.
+func (r Result) shardTable() string {
+	if len(r.Shards) == 0 {
+		return ""
+	}
+	t := newTable(4, "shard", "started", "sent", "verdict", "directory")
+	for _, s := range r.Shards {
+		t.AppendRow(table.Row{s.Label(), s.Begin(), grouped(float64(s.Sent)), s.Said(), s.Dir})
 	}
 	return t.Render()
 }

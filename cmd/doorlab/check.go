@@ -116,6 +116,7 @@ func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File,
 	case err != nil && ctx.Err() == nil:
 		return failf("%s", err)
 	}
+	res.Version = build()
 	if err := report.WriteDir(out, res); err != nil {
 		return failf("%s", reason(err))
 	}

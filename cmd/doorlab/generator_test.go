@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/loadtest"
 	"github.com/doorlab/doorlab/testbed"
@@ -37,6 +38,25 @@ func liar(t *testing.T, server string) string {
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
+}
+
+// mergeRuns merges loads; the text is what was printed, or the error of a wrong usage.
+func mergeRuns(t *testing.T, want int, dirs ...string) (res loadtest.Result, said string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "merged")
+	args := append([]string{"merge", "--out", out}, dirs...)
+	code, stdout, stderr := runArgs(t, args...)
+	if code != want {
+		t.Fatalf("%v exits %d, want %d\n%s%s", args, code, want, stdout, stderr)
+	}
+	if want == Usage {
+		return res, stderr
+	}
+	res, err := loadtest.ReadResult(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, stdout
 }
 
 // TestLoadWithItsBoards: generators that run the boards of their shard themselves prove the
@@ -85,6 +105,21 @@ func TestLoadWithItsBoards(t *testing.T) {
 	}
 	if sent != 80 {
 		t.Errorf("both shards sent %d requests, want 80", sent)
+	}
+	first, second := filepath.Join(dir, "part1"), filepath.Join(dir, "part2")
+	m, _ := mergeRuns(t, OK, first, second)
+	if r := row(m, "CMD-1"); m.Sent != 80 || r.Status != judge.Pass || int64(r.Checked) != m.Sent-m.Repeats || m.Repeats != 8 {
+		t.Errorf("merged: %d sent, %d repeats, CMD-1 %s of %d commands, want 80, 8, PASS of 72", m.Sent, m.Repeats, r.Status, r.Checked)
+	}
+	if _, out := mergeRuns(t, Invalid, second); !strings.Contains(out, "shard 1/2 is missing") {
+		t.Errorf("a merge of one shard says\n%s\nwant that the other is missing", out)
+	}
+	other := filepath.Join(dir, "check")
+	if err := report.WriteDir(other, report.Result{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := mergeRuns(t, Usage, first, other); !strings.Contains(errs, first+" is of load and "+other+" of check") {
+		t.Errorf("a merge of load and check says %s, want which is which", errs)
 	}
 	res := load("lied", liar(t, tb.Ready.HTTP), Failed, "--shard", "2/2")
 	if r := row(res, "CMD-1"); r.Status != judge.Fail || !strings.Contains(r.Number, "reported without an actuation") {

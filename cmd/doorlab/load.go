@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -107,8 +108,8 @@ func mergeCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge DIR...",
 		Short: "Merge the results of several generators into one",
-		Long: `Merges the results of several load runs that ran the same plan at the same time:
-histograms are added, not averaged, and the thresholds judged again.`,
+		Long: `Merges the results of several load runs that ran the same plan at the same time, as
+'doorlab merge' does: histograms are added, not averaged, and the thresholds judged again.`,
 		Example: `  doorlab load merge runs/load-a runs/load-b
   doorlab load merge runs/load-* --out runs/merged`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -121,20 +122,27 @@ histograms are added, not averaged, and the thresholds judged again.`,
 			if out == "" {
 				out = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")+"-merged")
 			}
-			return mergeLoads(e, out, args)
+			return mergeLoads(e, &view{}, false, out, args)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "directory for the merged results (default: runs/load-<time>-merged)")
 	return c
 }
 
-func mergeLoads(e *env, out string, dirs []string) error {
+func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
 	res, err := loadtest.MergeDirs(out, dirs...)
 	if err != nil {
 		return usagef("%s", reason(err))
 	}
-	fmt.Fprint(e.out, res.Text())
-	fmt.Fprintf(e.err, "results: %s (open report.html)\n", out)
+	if asJSON {
+		b, err := json.MarshalIndent(res, "", "  ")
+		if err != nil {
+			return failf("%s", err)
+		}
+		fmt.Fprintln(e.out, string(b))
+	} else if err := v.printLoad(e, out, res); err != nil {
+		return err
+	}
 	if code := res.ExitCode(); code != 0 {
 		return exit{code, ""}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,31 +20,38 @@ func mergeRunsCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge DIR...",
 		Short: "Merge the runs of several shards into one verdict",
-		Long: `Merges the run directories of the shards of one check into one report, one ledger and
-one exit code. Histories stay where they are and are judged again, shard by shard; what
-the whole suite has to show, the shards have to show together. A shard that is missing,
-INVALID, there twice or from another selection makes the result INVALID.
+		Long: `Merges the run directories of all shards of one check, or of one load, into one report,
+one ledger and one exit code. A shard that is missing, INVALID, there twice or of something
+else makes the result INVALID, and none of that hides a FAIL.
 
-Run directories of load are merged as by 'doorlab load merge'.`,
+Histories stay where they are. Those of check are judged again, shard by shard; what the
+whole suite has to show, the shards have to show together. Those of load were judged by
+their generators; counts are added, histograms too, and thresholds judged again.`,
 		Example: `  doorlab check --shard 1/3 --out runs/a      # on three machines
   doorlab check --shard 2/3 --out runs/b
   doorlab check --shard 3/3 --out runs/c
-  doorlab merge runs/a runs/b runs/c          # on one`,
+  doorlab merge runs/a runs/b runs/c          # on one
+  doorlab load evening.yaml --shard 1/2 --start-at 09:00:00Z --out runs/evening-1   # and 2/2
+  doorlab merge runs/evening-1 runs/evening-2`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("merge takes the run directories of all shards, as check or load wrote them")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := v.check(); err != nil {
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := errors.Join(readSettings(c, e), v.check()); err != nil {
 				return err
 			}
 			if out == "" {
 				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged")
 			}
-			if loads(args) {
-				return mergeLoads(e, out, args)
+			load, err := loads(args)
+			if err != nil {
+				return err
+			}
+			if load {
+				return mergeLoads(e, v, asJSON, out, args)
 			}
 			res := report.Merge(args...)
 			if err := report.WriteDir(out, res); err != nil {
@@ -65,12 +73,20 @@ Run directories of load are merged as by 'doorlab load merge'.`,
 	return c
 }
 
-// loads: all of the directories are of load.
-func loads(dirs []string) bool {
+// loads: the directories are of load. Those that hold nothing are what the others are.
+// Error: some are of load, some of check.
+func loads(dirs []string) (bool, error) {
+	has := map[string]string{}
 	for _, d := range dirs {
-		if _, err := os.Stat(filepath.Join(d, "result.json")); err != nil {
-			return false
+		for _, file := range []string{"result.json", "verdicts.json"} {
+			if _, err := os.Stat(filepath.Join(d, file)); err == nil {
+				has[file] = d
+			}
 		}
 	}
-	return true
+	load, check := has["result.json"], has["verdicts.json"]
+	if load != "" && check != "" {
+		return false, usagef("%s is of load and %s of check: merge the shards of one kind at a time", load, check)
+	}
+	return load != "", nil
 }

@@ -12,11 +12,14 @@ import (
 
 // Shard says which part of a selection of files a run played.
 type Shard struct {
-	Index int    `json:"index"` // from 1; 0 = of a merged run: it could not be read
-	Of    int    `json:"of"`
-	Files int    `json:"files"`           // of the whole selection, see Merge
-	Whole bool   `json:"whole,omitempty"` // the selection is the whole built-in suite
-	Dir   string `json:"dir,omitempty"`   // of a merged run: where the shard's own results are
+	Index int  `json:"index"` // from 1; 0 = of a merged run: it could not be read
+	Of    int  `json:"of"`
+	Files int  `json:"files"`           // of the whole selection, see Merge
+	Whole bool `json:"whole,omitempty"` // the selection is the whole built-in suite
+	// Of a merged run: where the shard's own results are, and what they say by themselves.
+	Dir    string       `json:"dir,omitempty"`
+	Status judge.Status `json:"status,omitempty"`
+	Reason string       `json:"reason,omitempty"`
 }
 
 // Merge makes one result of the run directories of shards that ran anywhere. Each
@@ -36,7 +39,10 @@ func Merge(dirs ...string) Result {
 		if p.Shard == nil {
 			p.Shard = &Shard{Index: 1, Of: 1, Files: len(p.Files)}
 		}
-		p.Shard.Dir, p.Events = dir, nil
+		p.Shard.Dir, p.Shard.Status, p.Shard.Reason, p.Events = dir, p.Status, p.Reason, nil
+		if why := p.unfit(); why != "" {
+			wrong = append(wrong, dir+" "+why)
+		}
 		parts = append(parts, p)
 	}
 	slices.SortStableFunc(parts, func(a, b Result) int { return cmp.Compare(a.Shard.Index, b.Shard.Index) })
@@ -46,7 +52,7 @@ func Merge(dirs ...string) Result {
 			into.Started = p.Started
 		}
 		if i == 0 {
-			into.Seed, into.Config, into.Require, into.Whole = p.Seed, p.Config, p.Require, p.Shard.Whole
+			into.Seed, into.Config, into.Require, into.Whole, into.Version = p.Seed, p.Config, p.Require, p.Shard.Whole, p.Version
 		}
 		into.Seconds = max(into.Seconds, p.Seconds)
 		into.Worlds += max(p.Worlds, 1)
@@ -84,6 +90,10 @@ func unlike(parts []Result) (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("%s and %s are shards of different selections", first.Shard.Dir, s.Dir))
 		case p.Seed != first.Seed:
 			wrong = append(wrong, fmt.Sprintf("%s has the seed %d, %s the seed %d", first.Shard.Dir, first.Seed, s.Dir, p.Seed))
+		case p.Version != first.Version:
+			wrong = append(wrong, fmt.Sprintf("%s and %s are of different versions: %s, %s", first.Shard.Dir, s.Dir, cmp.Or(first.Version, "unknown"), cmp.Or(p.Version, "unknown")))
+		case p.asked("boards") != first.asked("boards") || (p.asked("world") == "") != (first.asked("world") == ""):
+			wrong = append(wrong, fmt.Sprintf("%s and %s had different worlds: --boards %s, %s", first.Shard.Dir, s.Dir, first.asked("boards"), p.asked("boards")))
 		}
 		files += len(p.Files)
 		for _, f := range p.Files {
@@ -106,4 +116,27 @@ func unlike(parts []Result) (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("the shards played %d of %d scenarios", files, first.Shard.Files))
 	}
 	return wrong
+}
+
+// asked is a flag of the command line as the run directory keeps it, "" for none.
+func (res Result) asked(flag string) string {
+	flags, _ := res.Config.(map[string]any)
+	if v, ok := flags[flag]; ok {
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// unfit says why a shard's result doesn't count, whatever the others show. That it lacks
+// what only all of them can show together is no reason.
+func (res Result) unfit() string {
+	if res.Unreached {
+		return "didn't reach its target: " + res.Reason
+	}
+	res.Require = nil
+	res.settle(res.Verdicts)
+	if res.Status == judge.Invalid {
+		return "is INVALID by itself: " + cmp.Or(res.Reason, "see its report")
+	}
+	return ""
 }

@@ -42,7 +42,8 @@ type Place struct {
 
 // Result is what a run found out.
 type Result struct {
-	Schema     int               `json:"schema"` // SchemaVersion of what wrote it
+	Schema     int               `json:"schema"`            // SchemaVersion of what wrote it
+	Version    string            `json:"version,omitempty"` // of the program that wrote it
 	Seed       int64             `json:"seed"`
 	Started    time.Time         `json:"started"`
 	Seconds    float64           `json:"seconds"`

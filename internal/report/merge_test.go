@@ -1,0 +1,70 @@
+package report_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// shardDir writes the run of one shard of two, each of one file.
+func shardDir(t *testing.T, index int, change func(*report.Result)) string {
+	t.Helper()
+	name := string(rune('a' + index - 1))
+	res := report.Result{Schema: report.SchemaVersion, Version: "v1", Seed: 1, Worlds: 1, Config: map[string]any{"boards": 20, "world": ""},
+		Shard: &report.Shard{Index: index, Of: 2, Files: 2}, Files: []report.FileResult{{Path: name + ".yaml", Name: name, Status: judge.Pass}},
+		Assertions: []judge.Assertion{{Clause: "CMD-1", Name: name, Status: judge.Pass}}}
+	res.Events = []history.Event{{Seq: 1, At: 1, Kind: history.Started, Text: "server"}}
+	change(&res)
+	res.Settle(res.Events)
+	dir := filepath.Join(t.TempDir(), name)
+	if err := report.WriteDir(dir, res); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestShardThatDoesntCount: what makes one shard's result worthless isn't lost among the
+// others, and shards that played something else aren't taken for a part of it.
+func TestShardThatDoesntCount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*report.Result)
+		status judge.Status
+		want   string
+	}{
+		"sound":               {func(*report.Result) {}, judge.Pass, ""},
+		"no ground truth":     {func(r *report.Result) { r.Events = []history.Event{{Seq: 1, At: 1, Kind: history.Label}} }, judge.Invalid, "is INVALID by itself: CMD-1: no ground truth"},
+		"an invalid file":     {func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Invalid, "too slow" }, judge.Invalid, "is INVALID by itself"},
+		"trouble":             {func(r *report.Result) { r.Trouble = "the history ended early" }, judge.Blocked, "the history ended early"},
+		"unreachable":         {func(r *report.Result) { r.Unreached, r.Reason = true, "connection refused" }, judge.Invalid, "didn't reach its target: connection refused"},
+		"another version":     {func(r *report.Result) { r.Version = "v2" }, judge.Invalid, "are of different versions: v1, v2"},
+		"another world":       {func(r *report.Result) { r.Config = map[string]any{"boards": 21, "world": ""} }, judge.Invalid, "had different worlds: --boards 20, 21"},
+		"a world file":        {func(r *report.Result) { r.Config = map[string]any{"boards": 20, "world": "w.yaml"} }, judge.Invalid, "had different worlds"},
+		"the other's index":   {func(r *report.Result) { r.Shard.Index = 1 }, judge.Invalid, "are both shard 1 of 2"},
+		"a file of the other": {func(r *report.Result) { r.Files[0].Path = "a.yaml" }, judge.Invalid, "a.yaml was played in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res := report.Merge(shardDir(t, 1, func(*report.Result) {}), shardDir(t, 2, c.change))
+			if said := res.Reason + "\n" + strings.Join(res.Notes, "\n"); res.Status != c.status || !strings.Contains(said, c.want) {
+				t.Errorf("merged: %s, %s\nwant %s, %s", res.Status, said, c.status, c.want)
+			}
+		})
+	}
+	first := shardDir(t, 1, func(*report.Result) {})
+	if res := report.Merge(first); res.Status != judge.Invalid || !strings.Contains(res.Reason, "shard 2/2 is missing") {
+		t.Errorf("without the second: %s, %s, want INVALID: it is missing", res.Status, res.Reason)
+	}
+	second := shardDir(t, 2, func(*report.Result) {})
+	if err := os.Truncate(filepath.Join(second, "history.ndjson"), 10); err != nil {
+		t.Fatal(err)
+	}
+	if res := report.Merge(first, second); res.Status != judge.Invalid || !strings.Contains(strings.Join(res.Notes, "\n"), "can't be read as a run") {
+		t.Errorf("with half a history: %s, %q, want INVALID", res.Status, res.Notes)
+	}
+}
