@@ -18,6 +18,9 @@ ATTACK := -attack.malformed 100000 -attack.silent 5000 -attack.requests 1000000 
 attack: ## play the attacks at full size and print the table (ATTACK="-attack.requests 10000 ..." for less)
 	go test -count=1 -timeout 60m -v -run TestAttacks ./testbed/attack $(ATTACK)
 
+shards-test: ## loads as shards beside one generator, a merge of ten million requests, 100,000 boards in ten shards (15 minutes, 2 GB)
+	DOORLAB_SHARDS_TEST=1 go test -count=1 -v -timeout 60m -run 'TestMergeOfTenMillion|TestShardsOfARealLoad|TestHundredThousandBoards' ./cmd/doorlab
+
 museum: ## play every planted bug against what should catch it, and write down which were caught
 	DOORLAB_MUSEUM=all go test -count=1 -v -timeout 40m -run 'TestMuseum$$' ./cmd/doorlab
 	go test ./internal/report -update

@@ -56,6 +56,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 	}
 	parts := [][]history.Event{log.Snapshot()}
 	var bases [][]history.Event
+	mine := newSieve(r.shard)
 	for i, c := range t.clients() {
 		found, events, err := c.HistoryFrom(ctx, t.Marks, i)
 		if err != nil {
@@ -66,7 +67,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 			}
 			return nil
 		}
-		bases, parts = append(bases, ofPlaces(found, r.shard)), append(parts, ofPlaces(events, r.shard))
+		bases, parts = append(bases, mine.keep(found)), append(parts, mine.keep(events))
 	}
 	if r.meter != nil {
 		res.Guarantees.Clocks = r.meter.End(ctx)

@@ -145,25 +145,37 @@ func (s *schedule) repeats(share Share) float64 {
 	return float64(all*(s.first+1)/s.every-all*s.first/s.every) / float64(s.total)
 }
 
-// ofPlaces leaves out what a shared server told of places of other shards.
-func ofPlaces(events []history.Event, of *Shard) []history.Event {
+// sieve leaves out what a shared server told of places of other shards.
+type sieve struct {
+	mine, foreign map[string]bool // places; boards
+}
+
+// newSieve is nil, which leaves out nothing, for a run that isn't sharded.
+func newSieve(of *Shard) *sieve {
 	if of == nil {
-		return events
+		return nil
 	}
-	mine, foreign := map[string]bool{}, map[string]bool{} // places; boards
+	s := &sieve{mine: map[string]bool{}, foreign: map[string]bool{}}
 	for _, id := range of.Places {
-		mine[id] = true
+		s.mine[id] = true
+	}
+	return s
+}
+
+// keep sifts events in their order: of some, only earlier ones tell whose they are.
+func (s *sieve) keep(events []history.Event) []history.Event {
+	if s == nil {
+		return events
 	}
 	out := events[:0]
 	for _, e := range events {
-		if e.PlaceID != "" && !mine[e.PlaceID] {
-			foreign[e.BoardID] = true
-			continue
+		switch {
+		case e.PlaceID != "" && !s.mine[e.PlaceID]:
+			s.foreign[e.BoardID] = true
+		case e.PlaceID == "" && e.BoardID != "" && s.foreign[e.BoardID]:
+		default:
+			out = append(out, e)
 		}
-		if e.PlaceID == "" && e.BoardID != "" && foreign[e.BoardID] {
-			continue
-		}
-		out = append(out, e)
 	}
 	return out
 }
