@@ -12,8 +12,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 )
 
 // keyLoad sends commands, each under a key of its own, and keeps what came back.
@@ -29,6 +31,10 @@ type keyLoad struct {
 	first  map[string]string // status and body of every key that was answered
 	lives  int               // restarts so far
 	opened int               // answers 200
+	again  int               // answers 503, and connections that broke when routed
+	gone   int               // of these, answers 503 of a router
+	routed bool              // a router says 503 while the server is dead: nobody waits for its restart
+	took   []time.Duration   // of each answer 200
 
 	changed func(format string, args ...any) // hears of an answer that changed; nil = t.Errorf
 }
@@ -66,10 +72,16 @@ func (l *keyLoad) work(ctx context.Context, worker int) {
 		l.keys, l.door[key] = append(l.keys, key), door
 		l.mu.Unlock()
 		for answered := false; !answered; {
-			life := l.life()
+			life, began := l.life(), clock.Mono()
 			got, err := l.send(context.Background(), door, key)
 			switch answered = err == nil; {
-			case errors.Is(err, errTryAgain):
+			case errors.Is(err, errTryAgain), err != nil && l.routed:
+				l.mu.Lock()
+				l.again++
+				if err != nil && strings.Contains(err.Error(), "the server of this place is not available") {
+					l.gone++
+				}
+				l.mu.Unlock()
 				pause(ctx)
 				continue
 			case err != nil:
@@ -80,6 +92,7 @@ func (l *keyLoad) work(ctx context.Context, worker int) {
 			l.first[key] = got
 			if strings.HasPrefix(got, "200") {
 				l.opened++
+				l.took = append(l.took, clock.Mono()-began)
 			}
 			l.cond.Broadcast()
 			l.mu.Unlock()
@@ -230,4 +243,53 @@ func journal(t *testing.T, base, token, board string) (lines []journalLine) {
 		t.Fatal(err)
 	}
 	return lines
+}
+
+// count is how many doors were opened.
+func (l *keyLoad) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.opened
+}
+
+// p99 of the doors opened since the n-th.
+func (l *keyLoad) p99(n int) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	took := slices.Sorted(slices.Values(l.took[n:]))
+	return took[len(took)*99/100]
+}
+
+// pulsesOf counts how often the boards at lab have opened for each command.
+func pulsesOf(t *testing.T, lab, token string) map[string]int {
+	t.Helper()
+	pulses := map[string]int{}
+	for _, b := range listBoards(t, lab, token) {
+		for _, line := range journal(t, lab, token, b) {
+			if line.Cause == "command" && line.Action == "pulse" {
+				pulses[line.CommandID]++
+			}
+		}
+	}
+	return pulses
+}
+
+// pulsesFit: none of the commands, by id with their status, opened twice, each answered 200 has opened, none but
+// those answered 200 or 504 has. It returns how many were answered 200.
+func pulsesFit(t *testing.T, commands map[string]string, pulses map[string]int) (opened int) {
+	t.Helper()
+	for id, status := range commands {
+		switch n := pulses[id]; {
+		case status == "200" && n != 1, n > 1, n == 1 && status != "200" && status != "504":
+			t.Errorf("command %s was answered %s and has %d pulses", id, status, n)
+		case status == "200":
+			opened++
+		}
+	}
+	for id := range pulses {
+		if commands[id] == "" {
+			t.Errorf("command %s has a pulse, but no key answers with it", id)
+		}
+	}
+	return opened
 }

@@ -75,29 +75,8 @@ func killTenTimes(t *testing.T, apart bool) {
 	wg.Wait()
 
 	commands := l.askAgain()
-	pulses := map[string]int{}
-	for _, b := range listBoards(t, lab, token) {
-		for _, line := range journal(t, lab, token, b) {
-			if line.Cause == "command" && line.Action == "pulse" {
-				pulses[line.CommandID]++
-			}
-		}
-	}
-	opened := 0
-	for id, status := range commands {
-		switch n := pulses[id]; {
-		case status == "200" && n != 1, n > 1, n == 1 && status != "200" && status != "504":
-			t.Errorf("command %s was answered %s and has %d pulses", id, status, n)
-		case status == "200":
-			opened++
-		}
-	}
-	for id := range pulses {
-		if commands[id] == "" {
-			t.Errorf("command %s has a pulse, but no key answers with it", id)
-		}
-	}
-	t.Logf("%d keys, %d answered 200, %d pulses", len(l.keys), opened, len(pulses))
+	opened := pulsesFit(t, commands, pulsesOf(t, lab, token))
+	t.Logf("%d keys, %d answered 200", len(l.keys), opened)
 	if opened < 400 {
 		t.Errorf("%d doors opened: hardly anything was tested", opened)
 	}

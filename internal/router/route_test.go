@@ -44,7 +44,9 @@ func startCells(t *testing.T, serve func(cell int, w http.ResponseWriter, r *htt
 		rc.CellHTTP = append(rc.CellHTTP, s.Listener.Addr().String())
 		rc.CellMQTT = append(rc.CellMQTT, brokerOf(t, i))
 	}
-	c.base, c.mqtt = routertest.Start(t, rc, edit)
+	front := routertest.Listen(t)
+	front.Start(rc, edit)
+	c.base, c.mqtt = front.HTTP, front.MQTT
 	return c
 }
 
@@ -125,8 +127,10 @@ func (c *cells) lead(t *testing.T) (wrong []string) {
 			{"GET", "/core/v1/public/places/" + p.ID + "/schedule?days=3", ""},
 			{"GET", "/core/v1/public/places/" + url.PathEscape(p.ID[:4]) + "%" + fmt.Sprintf("%x", p.ID[4]) + p.ID[5:] + "/schedule", ""},
 			{"GET", "/entry?t=" + link, ""},
-			{"POST", "/entry", "t=" + link + "&doorId=dor_1", "Content-Type", form},
-			{"POST", "/entry", `{"doorId":"dor_1","t":"` + link + `"}`, "Content-Type", typed},
+			{"GET", "/entry/qr.svg?t=" + link, ""},
+			{"POST", "/entry/open", "t=" + link + "&doorId=dor_1", "Content-Type", form},
+			{"POST", "/entry/open", `{"doorId":"dor_1","t":"` + link + `"}`, "Content-Type", typed},
+			{"POST", "/entry/open", `{"t":"` + link + `","doorId":"dor_1"}`, "Content-Type", "application/json"},
 			{"POST", "/core/v1/auth/apikey/token", `{"key": "` + key + `"}`, "Content-Type", typed},
 		} {
 			if status, got, _ := c.do(t, q[0], q[1], q[2], q[3:]...); status != 200 || got != cell {
@@ -261,10 +265,10 @@ func TestGoneCell(t *testing.T) {
 		t.Helper()
 		status, body, h := c.do(t, "POST", path, "", token(1)...)
 		var e struct {
-			Error      string
-			StatusCode int
+			Error, Reason, Detail string
+			StatusCode            int
 		}
-		if err := json.Unmarshal([]byte(body), &e); err != nil || status != 503 || e.Error != "storage_unavailable" || e.StatusCode != 503 || h.Get("Retry-After") == "" {
+		if err := json.Unmarshal([]byte(body), &e); err != nil || status != 503 || e.Error != "storage_unavailable" || e.StatusCode != 503 || e.Reason != e.Error || e.Detail == "" || h.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %s, Retry-After %q; want 503 storage_unavailable and when to try again", path, status, body, h.Get("Retry-After"))
 		}
 	}

@@ -46,17 +46,21 @@ func Write(t testing.TB, c router.Config, edit func(*router.File)) string {
 	return dir
 }
 
-// Start runs HAProxy on free addresses, which it returns: of requests (a URL) and of boards
-// (host:port). They take connections at once; the test's end stops it.
-func Start(t testing.TB, c router.Config, edit func(*router.File)) (http, mqtt string) {
+// Router has addresses that take connections at once, and answers when it was started.
+type Router struct {
+	HTTP string // URL
+	MQTT string // host:port
+
+	t     testing.TB
+	files []*os.File // the listeners, which HAProxy inherits: nobody else can take the ports meanwhile
+}
+
+// Listen picks free addresses.
+func Listen(t testing.TB) *Router {
 	t.Helper()
-	tool := HAProxy(t)
-	c.HTTP, c.MQTT = "fd@3", "fd@4" // inherited: nobody else can take the port meanwhile
-	cmd := exec.Command(tool, "-db", "-f", filepath.Join(Write(t, c, edit), "haproxy.cfg"))
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	var addr []string
-	for range 2 {
+	HAProxy(t)
+	r := &Router{t: t}
+	for _, addr := range []*string{&r.HTTP, &r.MQTT} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -65,18 +69,30 @@ func Start(t testing.TB, c router.Config, edit func(*router.File)) (http, mqtt s
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _, _ = l.Close(), f.Close() }()
-		cmd.ExtraFiles, addr = append(cmd.ExtraFiles, f), append(addr, l.Addr().String())
+		_ = l.Close() // of this process
+		t.Cleanup(func() { _ = f.Close() })
+		r.files, *addr = append(r.files, f), l.Addr().String()
 	}
+	r.HTTP = "http://" + r.HTTP
+	return r
+}
+
+// Start runs HAProxy until the test's end.
+func (r *Router) Start(c router.Config, edit func(*router.File)) {
+	r.t.Helper()
+	c.HTTP, c.MQTT = "fd@3", "fd@4"
+	cmd := exec.Command(HAProxy(r.t), "-db", "-f", filepath.Join(Write(r.t, c, edit), "haproxy.cfg"))
+	cmd.ExtraFiles = r.files
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	r.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		if t.Failed() {
-			t.Logf("haproxy said:\n%s", &said)
+		if r.t.Failed() {
+			r.t.Logf("haproxy said:\n%s", &said)
 		}
 	})
-	return "http://" + addr[0], addr[1]
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/scenarios"
+)
+
+// byRouterClock are the files that move domain time past the window of the exchange limit. With cells that is the
+// router's, on the machine's clock; TestCellsAreOneServer looks at it.
+var byRouterClock = []string{"auth_addresses", "auth_tokens", "limits_values"}
+
+// TestCellsHaveTheVerdictsOfOneServer plays files of the suite against each cell, its boards and clocks, through
+// the router, and in one server with all places. DOORLAB_CELLS=all (make cells-test) takes the whole suite.
+func TestCellsHaveTheVerdictsOfOneServer(t *testing.T) {
+	t.Parallel()
+	files := []string{"commands_test_place", "docs_published", "imports_rows", "permits_states"}
+	places := 5
+	if os.Getenv("DOORLAB_CELLS") == "all" {
+		files, places = allFiles(t), 18
+	}
+	c := startCells(t, cellsWorld(places), "virtual")
+	var args []string
+	for _, f := range files {
+		args = append(args, filepath.Join("../../scenarios", f+".yaml"))
+	}
+	var one map[string]report.FileResult
+	var got [cellCount]map[string]report.FileResult
+	var wg sync.WaitGroup
+	sideBySide := func(f func()) {
+		if len(files) < 10 {
+			wg.Go(f)
+		} else { // the loads of the whole suite need the machine for themselves
+			f()
+		}
+	}
+	sideBySide(func() { one = playFiles(t, append([]string{"--world", c.file}, args...)) })
+	for i, cell := range c.cells {
+		sideBySide(func() {
+			got[i] = playFiles(t, append([]string{"--target", c.front.HTTP, "--control", cell.ready.Control, "--control", cell.fleet.Control, "--control-token", "t"}, args...))
+		})
+	}
+	wg.Wait()
+	if len(one) != len(files) {
+		t.Fatalf("one server played %d files, want %d", len(one), len(files))
+	}
+	for _, path := range args {
+		want, played := one[path], 0
+		for i := range got {
+			have := got[i][path]
+			if have.Status == judge.Skipped && want.Status != judge.Skipped { // too small a share of the places for this file
+				continue
+			}
+			if played++; have.Status != want.Status {
+				t.Errorf("%s: cell %d %s (%s), one server %s (%s)", path, i+1, have.Status, have.Reason, want.Status, want.Reason)
+			}
+		}
+		if played == 0 {
+			t.Errorf("%s: every cell skipped it (%s), one server %s", path, got[0][path].Reason, want.Status)
+		}
+	}
+}
+
+func allFiles(t *testing.T) (names []string) {
+	t.Helper()
+	found, err := fs.Glob(scenarios.Files, "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		if name := strings.TrimSuffix(f, ".yaml"); !slices.Contains(byRouterClock, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// playFiles checks files and returns the result of each by its path. The run as a whole must pass, too.
+func playFiles(t *testing.T, args []string) map[string]report.FileResult {
+	dir := t.TempDir()
+	var out, stderr bytes.Buffer
+	code := Run(t.Context(), append([]string{"check", "--out", dir}, args...), &env{in: strings.NewReader(""), out: &out, err: &stderr, getenv: func(string) string { return "" }})
+	b, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+	var r report.Result
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err != nil || code != OK {
+		t.Errorf("check %v: exit code %d, %s %s, %v; want it to pass\n%s", args, code, r.Status, r.Reason, err, &stderr)
+	}
+	files := map[string]report.FileResult{}
+	for _, f := range r.Files {
+		files[f.Path] = f
+	}
+	return files
+}
