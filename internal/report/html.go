@@ -90,7 +90,7 @@ func pretty(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-var checkTemplate = Page(checkPage, template.FuncMap{"stem": stem, "sentence": Sentence, "columns": Columns, "counts": counts})
+var checkTemplate = Page(checkPage, template.FuncMap{"stem": stem, "sentence": Sentence, "columns": Columns})
 
 // checkView is what the page of a run shows.
 type checkView struct {
@@ -99,16 +99,20 @@ type checkView struct {
 	Course   []plot.Chart
 	Spreads  []plot.Chart
 	Config   string
+	kinds    map[string]int
 }
 
 // WriteHTML writes one self-contained page: failures first, then the run on one axis
 // of time, distributions, the guarantees with their evidence, the scenarios.
 func WriteHTML(w io.Writer, res Result) error {
-	c := newCourse(res)
-	v := checkView{Result: res, Failures: Failures(res), Course: c.charts(res)}
+	d := draw(res)
+	if len(res.Shards) > 0 {
+		d = overlay(res)
+	}
+	v := checkView{Result: res, Failures: Failures(res), Course: d.tracks, kinds: d.kinds}
 	for _, s := range []plot.Chart{
-		plot.Spread("latency", "Latency of requests", c.latencies(), 0),
-		plot.Spread("sync-lag", "Synchronization lag", c.syncLags(), 300_000),
+		plot.Spread("latency", "Latency of requests", d.latencies, 0),
+		plot.Spread("sync-lag", "Synchronization lag", d.lags, 300_000),
 	} {
 		if !s.Empty() {
 			v.Spreads = append(v.Spreads, s)
@@ -126,12 +130,9 @@ type counted struct {
 	N    int
 }
 
-func counts(res Result) (out []counted) {
-	n := map[string]int{}
-	for i := range res.Events {
-		n[res.Events[i].Kind]++
-	}
-	for k, v := range n {
+// Counts are those of the events, by kind.
+func (v checkView) Counts() (out []counted) {
+	for k, v := range v.kinds {
 		out = append(out, counted{k, v})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Kind < out[j].Kind })

@@ -39,7 +39,8 @@ func Merge(dirs ...string) Result {
 		if p.Shard == nil {
 			p.Shard = &Shard{Index: 1, Of: 1, Files: len(p.Files)}
 		}
-		p.Shard.Dir, p.Shard.Status, p.Shard.Reason, p.Events = dir, p.Status, p.Reason, nil
+		p.Shard.Dir, p.Shard.Status, p.Shard.Reason = dir, p.Status, p.Reason
+		into.drawn, p.Events = append(into.drawn, draw(p)), nil
 		if why := p.unfit(); why != "" {
 			wrong = append(wrong, dir+" "+why)
 		}
@@ -116,6 +117,14 @@ func unlike(parts []Result) (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("the shards played %d of %d scenarios", files, first.Shard.Files))
 	}
 	return wrong
+}
+
+// Told is how many events the result stands on; those of shards stay where they are.
+func (res Result) Told() int {
+	if len(res.Shards) > 0 {
+		return int(res.History.Count)
+	}
+	return len(res.Events)
 }
 
 // asked is a flag of the command line as the run directory keeps it, "" for none.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
@@ -66,5 +67,38 @@ func TestShardThatDoesntCount(t *testing.T) {
 	}
 	if res := report.Merge(first, second); res.Status != judge.Invalid || !strings.Contains(strings.Join(res.Notes, "\n"), "can't be read as a run") {
 		t.Errorf("with half a history: %s, %q, want INVALID", res.Status, res.Notes)
+	}
+}
+
+// TestCourseOfShards: the page of a merged check has the courses of its shards, added up on
+// one axis, although their events stay where they are.
+func TestCourseOfShards(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	course := func(after time.Duration, calls int) func(*report.Result) {
+		return func(r *report.Result) {
+			r.Started, r.Seconds = begin.Add(after), 10
+			r.Events[0].WallNs = r.Started.UnixNano()
+			for i := range calls {
+				r.Events = append(r.Events, history.Event{Seq: int64(i + 2), At: 1, Kind: history.Call, Status: 200, WallNs: r.Started.Add(5 * time.Second).UnixNano(), Text: "{}"})
+			}
+		}
+	}
+	out := filepath.Join(t.TempDir(), "merged")
+	res := report.Merge(shardDir(t, 1, course(0, 30)), shardDir(t, 2, course(10*time.Second, 70)))
+	if err := report.WriteDir(out, res); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`id="load"`, `id="shards"`, "102 events in the histories of the shards", "100 call", "20 s"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page of the merge has no %s", want)
+		}
+	}
+	if res.Status != judge.Pass {
+		t.Errorf("merged %s, %s, want PASS", res.Status, res.Reason)
 	}
 }

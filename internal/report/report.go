@@ -117,7 +117,7 @@ func Line(res Result) string {
 		}
 	}
 	out := fmt.Sprintf("%s · %s (%s) · %d of %d guarantees exercised · %s · seed %d · %.1f s",
-		res.Status, many(len(res.Files), "scenario"), strings.Join(parts, ", "), covered, len(res.Ledger), many(len(res.Events), "event"), res.Seed, res.Seconds)
+		res.Status, many(len(res.Files), "scenario"), strings.Join(parts, ", "), covered, len(res.Ledger), many(res.Told(), "event"), res.Seed, res.Seconds)
 	if res.Reason != "" {
 		out += "\n" + res.Reason
 	}

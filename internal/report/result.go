@@ -69,6 +69,7 @@ type Result struct {
 	Faults     []FaultUse        `json:"faults,omitempty"`  // of all files
 	Shard      *Shard            `json:"shard,omitempty"`   // of a run that played only a part of a selection
 	Shards     []Shard           `json:"shards,omitempty"`  // of a merged result
+	drawn      []drawn           // of a merged result: the shards' courses
 	played     bool              // there was a history
 	told       bool              // and it tells of more than requests, see judge.Told
 }

@@ -1,0 +1,38 @@
+package report
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// TestOverlayKeepsWhatHappened: courses of any length and beginning, laid over each other,
+// have as many requests as all of them, when they were.
+func TestOverlayKeepsWhatHappened(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	res := Result{Started: begin, Seconds: 37}
+	want := map[bool]float64{} // before the 15th second, or after it
+	for i, s := range []struct{ after, seconds, at float64 }{{0, 10, 5}, {3.3, 37, 20}, {12, 1.5, 13}} {
+		at := func(x float64) time.Time { return begin.Add(time.Duration(x * float64(time.Second))) }
+		part := Result{Started: at(s.after), Seconds: s.seconds}
+		for range 30 + 40*i {
+			part.Events = append(part.Events, history.Event{Kind: history.Call, Status: 200, At: 1, WallNs: at(s.at).UnixNano()})
+		}
+		want[s.at < 15] += float64(30 + 40*i)
+		res.drawn = append(res.drawn, draw(part))
+	}
+	d := overlay(res)
+	if len(d.tracks) != 1 || d.tracks[0].ID != "load" || math.Abs(d.seconds-40.3) > 1e-6 {
+		t.Fatalf("%d tracks over %g s, want the requests over 40.3 s", len(d.tracks), d.seconds)
+	}
+	got := map[bool]float64{}
+	for _, p := range d.tracks[0].Lines[0].Points {
+		got[p.X < 15] += p.Y * d.seconds / bins
+	}
+	if math.Abs(got[true]-want[true]) > 1e-6 || math.Abs(got[false]-want[false]) > 1e-6 {
+		t.Errorf("%g requests before the 15th second and %g after it, want %g and %g", got[true], got[false], want[true], want[false])
+	}
+}
