@@ -13,55 +13,51 @@ import (
 
 // Plan says what to send; YAML, decoded strictly.
 type Plan struct {
-	Name        string `yaml:"name,omitempty" json:"name"`
-	Description string `yaml:"description,omitempty" json:"description,omitempty"`
+	Name        string `yaml:"name,omitempty" json:"name" jsonschema:"description=what reports call the plan; default load"`
+	Description string `yaml:"description,omitempty" json:"description,omitempty" jsonschema:"description=what the plan is for, in a sentence"`
 
-	// Pace. Default constant. Rate is the constant rate, the ramp's first, the
-	// sine's mean, the search's first step; To the ramp's last and the search's
-	// highest; Duration is of the run, for a search of each step.
-	Pacer     string   `yaml:"pacer,omitempty" json:"pacer,omitempty" jsonschema:"enum=constant,enum=ramp,enum=stages,enum=sine,enum=search"`
-	Rate      Rate     `yaml:"rate,omitempty" json:"rate,omitempty"`
-	To        Rate     `yaml:"to,omitempty" json:"to,omitempty"`
-	Duration  Duration `yaml:"duration,omitempty" json:"duration,omitempty"`
-	Stages    []Stage  `yaml:"stages,omitempty" json:"stages,omitempty"`
-	Amplitude Rate     `yaml:"amplitude,omitempty" json:"amplitude,omitempty"`
-	Period    Duration `yaml:"period,omitempty" json:"period,omitempty"`
-	Precision Share    `yaml:"precision,omitempty" json:"precision,omitempty"` // of a search, default 5%
+	// Pace.
+	Pacer     string   `yaml:"pacer,omitempty" json:"pacer,omitempty" jsonschema:"enum=constant,enum=ramp,enum=stages,enum=sine,enum=search,description=how the rate moves; default constant"`
+	Rate      Rate     `yaml:"rate,omitempty" json:"rate,omitempty" jsonschema:"description=requests a second, like 300, 300/s or 600/m: of a constant run, the first of a ramp, the mean of a sine, the first step of a search"`
+	To        Rate     `yaml:"to,omitempty" json:"to,omitempty" jsonschema:"description=the last rate of a ramp, the highest of a search"`
+	Duration  Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"description=of the run, like 20s or 1m30s; for a search, of each step"`
+	Stages    []Stage  `yaml:"stages,omitempty" json:"stages,omitempty" jsonschema:"description=legs of a run with the pacer stages, one after the other"`
+	Amplitude Rate     `yaml:"amplitude,omitempty" json:"amplitude,omitempty" jsonschema:"description=how far a sine goes above and below its rate"`
+	Period    Duration `yaml:"period,omitempty" json:"period,omitempty" jsonschema:"description=of a sine"`
+	Precision Share    `yaml:"precision,omitempty" json:"precision,omitempty" jsonschema:"description=how exactly a search finds the rate; default 5%"`
 
-	// What is sent where. Default: open, on the doors of the live places evenly
-	// (of the test places when there is no live one).
-	Commands    Mix     `yaml:"commands,omitempty" json:"commands"`
-	HoldMinutes int     `yaml:"holdMinutes,omitempty" json:"holdMinutes,omitempty"` // default 1
-	Reason      string  `yaml:"reason,omitempty" json:"reason,omitempty"`           // args.reason, default "load <name>"
-	Legacy      Share   `yaml:"legacy,omitempty" json:"legacy,omitempty"`           // over the legacy door paths
-	Places      string  `yaml:"places,omitempty" json:"places,omitempty" jsonschema:"enum=live,enum=test,enum=all"`
-	Doors       string  `yaml:"doors,omitempty" json:"doors,omitempty" jsonschema:"enum=even,enum=zipf,enum=one"`
-	Skew        float64 `yaml:"skew,omitempty" json:"skew,omitempty"` // zipf's exponent, default 1.2
+	// What is sent where.
+	Commands    Mix     `yaml:"commands,omitempty" json:"commands" jsonschema:"description=the share of each command, 100% together; default open only"`
+	HoldMinutes int     `yaml:"holdMinutes,omitempty" json:"holdMinutes,omitempty" jsonschema:"description=how many minutes a hold lasts: 1 (the default) to 1440"`
+	Reason      string  `yaml:"reason,omitempty" json:"reason,omitempty" jsonschema:"description=args.reason of every command; default load and the plan's name"`
+	Legacy      Share   `yaml:"legacy,omitempty" json:"legacy,omitempty" jsonschema:"description=the share that goes over the older door paths; default none"`
+	Places      string  `yaml:"places,omitempty" json:"places,omitempty" jsonschema:"enum=live,enum=test,enum=all,description=whose doors are commanded; default live, or test where no place is live"`
+	Doors       string  `yaml:"doors,omitempty" json:"doors,omitempty" jsonschema:"enum=even,enum=zipf,enum=one,description=which of their doors: all alike (the default), a few far more than the others, or a single one"`
+	Skew        float64 `yaml:"skew,omitempty" json:"skew,omitempty" jsonschema:"description=the exponent of zipf, above 1; default 1.2"`
 
-	// Repeats: requests that equal an earlier one, key included. A share of them
-	// right behind the first (default 50%), the others RepeatAfter later or more (default 2s).
-	RepeatedKeys   Share    `yaml:"repeatedKeys,omitempty" json:"repeatedKeys,omitempty"`
-	RepeatedAtOnce *Share   `yaml:"repeatedAtOnce,omitempty" json:"repeatedAtOnce,omitempty"`
-	RepeatAfter    Duration `yaml:"repeatAfter,omitempty" json:"repeatAfter,omitempty"`
+	// Repeats: requests that equal an earlier one, key included.
+	RepeatedKeys   Share    `yaml:"repeatedKeys,omitempty" json:"repeatedKeys,omitempty" jsonschema:"description=the share of requests that repeat an earlier one with its Idempotency-Key; default none"`
+	RepeatedAtOnce *Share   `yaml:"repeatedAtOnce,omitempty" json:"repeatedAtOnce,omitempty" jsonschema:"description=the share of repeats that follow their original at once; default 50%"`
+	RepeatAfter    Duration `yaml:"repeatAfter,omitempty" json:"repeatAfter,omitempty" jsonschema:"description=how much later the other repeats come, at least; default 2s"`
 
-	Timeout    Duration          `yaml:"timeout,omitempty" json:"timeout,omitempty"` // default 20s: above the server's wait
-	MaxLag     Duration          `yaml:"maxLag,omitempty" json:"maxLag,omitempty"`   // p99 of the generator's lag that makes a run invalid, default 100ms
-	Seed       int64             `yaml:"seed,omitempty" json:"seed,omitempty"`
-	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty"`
+	Timeout    Duration          `yaml:"timeout,omitempty" json:"timeout,omitempty" jsonschema:"description=how long to wait for an answer; default 20s, above the server's own wait"`
+	MaxLag     Duration          `yaml:"maxLag,omitempty" json:"maxLag,omitempty" jsonschema:"description=the run is invalid when the generator's own lag (p99) is longer; default 100ms"`
+	Seed       int64             `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"description=of everything that is drawn; the same seed sends the same"`
+	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty" jsonschema:"description=what must hold, such as p99_reported: 500ms, errors: 0 or rate_min: 290/s; see docs/load-testing.md"`
 }
 
-// Stage is one leg of a staged run: from Rate to To (default: flat).
+// Stage is one leg of a staged run.
 type Stage struct {
-	Rate     Rate     `yaml:"rate" json:"rate"`
-	To       *Rate    `yaml:"to,omitempty" json:"to,omitempty"`
-	Duration Duration `yaml:"duration" json:"duration"`
+	Rate     Rate     `yaml:"rate" json:"rate" jsonschema:"description=requests a second; 0 is a pause"`
+	To       *Rate    `yaml:"to,omitempty" json:"to,omitempty" jsonschema:"description=the rate at the end of a slope; default the same rate"`
+	Duration Duration `yaml:"duration" json:"duration" jsonschema:"description=of this leg"`
 }
 
-// Mix is the share of each command; all zero means open only.
+// Mix is the share of each command.
 type Mix struct {
-	Open  Share `yaml:"open,omitempty" json:"open,omitempty"`
-	Hold  Share `yaml:"hold,omitempty" json:"hold,omitempty"`
-	Close Share `yaml:"close,omitempty" json:"close,omitempty"`
+	Open  Share `yaml:"open,omitempty" json:"open,omitempty" jsonschema:"description=share of open, like 80% or 0.8"`
+	Hold  Share `yaml:"hold,omitempty" json:"hold,omitempty" jsonschema:"description=share of hold"`
+	Close Share `yaml:"close,omitempty" json:"close,omitempty" jsonschema:"description=share of close"`
 }
 
 // Problem is one fault of a plan; Path is a YAML path ("$.stages[1].rate").

@@ -16,7 +16,7 @@ type Doc struct {
 	Needs       Needs          `json:"needs,omitempty" jsonschema:"description=What the target must offer; SKIPPED otherwise"`
 	Vars        map[string]Any `json:"vars,omitempty" jsonschema:"description=Names for values; --var overrides them"`
 	Setup       []Step         `json:"setup,omitempty" jsonschema:"description=Steps before; a failure here is BLOCKED"`
-	Steps       []Step         `json:"steps" jsonschema:"required"`
+	Steps       []Step         `json:"steps" jsonschema:"required,description=What happens, one after the other"`
 }
 
 // Needs says what a target must offer. What the verbs of a file need is added by itself.

@@ -108,8 +108,10 @@ func mapper(t reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[Exprs]():
 		long := &jsonschema.Schema{Type: "object", Required: []string{"that", "clauses"}, Properties: jsonschema.NewProperties(),
 			Description: "An expectation that alone is evidence for its clauses", AdditionalProperties: jsonschema.FalseSchema}
-		long.Properties.Set("that", scalar())
-		long.Properties.Set("clauses", list(anyOf("string")))
+		that, clauses := scalar(), list(anyOf("string"))
+		that.Description, clauses.Description = "The expression that must be true", "The guarantees that it is evidence for"
+		long.Properties.Set("that", that)
+		long.Properties.Set("clauses", clauses)
 		e := scalar()
 		e.AnyOf = append(e.AnyOf, long)
 		return list(e)

@@ -55,3 +55,45 @@ func TestSchema(t *testing.T) {
 		t.Error("the schema is not the same twice")
 	}
 }
+
+// TestEveryFieldIsDescribed: an editor that reads a schema can explain every field of a scenario or plan.
+func TestEveryFieldIsDescribed(t *testing.T) {
+	t.Parallel()
+	for name, schema := range map[string]func() ([]byte, error){"scenario": Schema, "plan": PlanSchema} {
+		raw, err := schema()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc any
+		if err := json.Unmarshal(raw, &doc); err != nil {
+			t.Fatal(err)
+		}
+		fields := 0
+		var visit func(at string, x any)
+		visit = func(at string, x any) {
+			switch x := x.(type) {
+			case []any:
+				for _, e := range x {
+					visit(at, e)
+				}
+			case map[string]any:
+				properties, _ := x["properties"].(map[string]any)
+				for key, p := range properties {
+					p, isObject := p.(map[string]any) // true: any value
+					if fields++; isObject && p["description"] == nil && p["$ref"] == nil {
+						t.Errorf("%s schema: %s.%s has no description", name, at, key)
+					}
+				}
+				for key, e := range x {
+					if key != "allOf" { // which parameters belong to which fault
+						visit(at+"."+key, e)
+					}
+				}
+			}
+		}
+		visit("", doc)
+		if fields < 20 {
+			t.Errorf("%s schema: %d fields, want at least 20", name, fields)
+		}
+	}
+}

@@ -78,7 +78,7 @@ type Call struct {
 	Path    Text            `json:"path" jsonschema:"required,description=Path and query"`
 	Body    *Any            `json:"body,omitempty" jsonschema:"description=JSON body"`
 	Raw     *Text           `json:"raw,omitempty" jsonschema:"description=The body as it is"`
-	Headers map[string]Text `json:"headers,omitempty"`
+	Headers map[string]Text `json:"headers,omitempty" jsonschema:"description=Request headers"`
 	Answered
 }
 
@@ -99,7 +99,7 @@ type Permit struct {
 // Revoke revokes.
 type Revoke struct {
 	Person Ref    `json:"person" jsonschema:"required,description=A person, or several: a list or a bulk's people"`
-	Reason Text   `json:"reason,omitempty"`
+	Reason Text   `json:"reason,omitempty" jsonschema:"description=Kept with the permit, at most 200 characters"`
 	By     string `json:"by,omitempty" jsonschema:"enum=ref,enum=id,description=Default ref"`
 	Answered
 }
@@ -108,8 +108,8 @@ type Revoke struct {
 type Command struct {
 	Door    Ref   `json:"door" jsonschema:"required,description=Cohort (its first door) or id"`
 	Command Text  `json:"command,omitempty" jsonschema:"enum=open,enum=hold,enum=close,enum=door.open,enum=door.hold,enum=door.close,description=Default open"`
-	Minutes *Num  `json:"minutes,omitempty"`
-	Reason  *Text `json:"reason,omitempty"`
+	Minutes *Num  `json:"minutes,omitempty" jsonschema:"description=Of a hold, 1 to 1440"`
+	Reason  *Text `json:"reason,omitempty" jsonschema:"description=args.reason, at most 200 characters"`
 	Key     Text  `json:"key,omitempty" jsonschema:"description=Name of the Idempotency-Key: the same name in a file is the same key; default a fresh one"`
 	APIKey  Ref   `json:"apiKey,omitempty" jsonschema:"description=A key of the key verb"`
 	Legacy  bool  `json:"legacy,omitempty" jsonschema:"description=Over the older door paths"`
@@ -121,7 +121,7 @@ type Command struct {
 
 // Link presses a link's button, or shows its page.
 type Link struct {
-	Person Ref  `json:"person,omitempty"`
+	Person Ref  `json:"person,omitempty" jsonschema:"description=Whose permit's link is pressed"`
 	Token  Text `json:"token,omitempty" jsonschema:"description=Instead of a person"`
 	Door   Ref  `json:"door,omitempty" jsonschema:"description=Without one the page is read"`
 	Answered
@@ -129,11 +129,11 @@ type Link struct {
 
 // Records are read to the end, then filtered.
 type Records struct {
-	Place   Ref    `json:"place" jsonschema:"required"`
-	Door    Ref    `json:"door,omitempty"`
+	Place   Ref    `json:"place" jsonschema:"required,description=A cohort or a place id"`
+	Door    Ref    `json:"door,omitempty" jsonschema:"description=Only those of this door"`
 	Person  Ref    `json:"person,omitempty" jsonschema:"description=Only those with this person's tail"`
 	Command Text   `json:"command,omitempty" jsonschema:"description=Only this commandId"`
-	Method  string `json:"method,omitempty" jsonschema:"enum=api,enum=link,enum=phone,enum=onsite"`
+	Method  string `json:"method,omitempty" jsonschema:"enum=api,enum=link,enum=phone,enum=onsite,description=Only those made this way"`
 	Since   When   `json:"since,omitempty" jsonschema:"description=Only those that happened then or later"`
 	Days    *Num   `json:"days,omitempty" jsonschema:"description=sinceDays, default 30"`
 	All     *Expr  `json:"all,omitempty" jsonschema:"description=Must hold of each record"`
@@ -142,18 +142,18 @@ type Records struct {
 
 // Events are read to the end, then filtered.
 type Events struct {
-	Place   Ref             `json:"place" jsonschema:"required"`
+	Place   Ref             `json:"place" jsonschema:"required,description=A cohort or a place id"`
 	Query   map[string]Text `json:"query,omitempty" jsonschema:"description=from to result kind doorId permitId"`
-	Person  Ref             `json:"person,omitempty"`
-	Since   When            `json:"since,omitempty"`
+	Person  Ref             `json:"person,omitempty" jsonschema:"description=Only those with this person's tail"`
+	Since   When            `json:"since,omitempty" jsonschema:"description=Only those that happened then or later"`
 	All     *Expr           `json:"all,omitempty" jsonschema:"description=Must hold of each event"`
 	AtLeast *Num            `json:"atLeast,omitempty" jsonschema:"description=Fewest elements that all must see; BLOCKED with fewer; default 1"`
 }
 
 // Netloss sets one outage policy on every board of a cohort.
 type Netloss struct {
-	Boards   Ref             `json:"boards" jsonschema:"required"`
-	GraceSec Num             `json:"graceSec" jsonschema:"required"`
+	Boards   Ref             `json:"boards" jsonschema:"required,description=A cohort, a board or a list"`
+	GraceSec Num             `json:"graceSec" jsonschema:"required,description=Seconds without a connection before the channels rest"`
 	Channels map[string]Text `json:"channels,omitempty" jsonschema:"description=Channel number, or all, to open close hold off; default all: close"`
 	Answered
 }
@@ -162,18 +162,18 @@ type Netloss struct {
 type Policy struct {
 	Doors    Ref    `json:"doors" jsonschema:"required,description=A cohort, a door or a list"`
 	Ref      string `json:"ref,omitempty" jsonschema:"enum=always,enum=business_hours,enum=after_hours,enum=custom,description=Default always"`
-	Mode     Text   `json:"mode,omitempty" jsonschema:"enum=free,enum=auth,enum=closed"`
-	Week     *Any   `json:"week,omitempty"`
-	StartsAt When   `json:"startsAt,omitempty"`
-	EndsAt   When   `json:"endsAt,omitempty"`
+	Mode     Text   `json:"mode,omitempty" jsonschema:"enum=free,enum=auth,enum=closed,description=free opens to anybody, auth asks for a grant, closed denies guests"`
+	Week     *Any   `json:"week,omitempty" jsonschema:"description=Days with their times, of a custom window"`
+	StartsAt When   `json:"startsAt,omitempty" jsonschema:"description=From when the window applies; default at once"`
+	EndsAt   When   `json:"endsAt,omitempty" jsonschema:"description=Until when the window applies; default without end"`
 	Remove   bool   `json:"remove,omitempty" jsonschema:"description=Remove the window of this ref; all without a ref"`
 	Answered
 }
 
 // Hours sets opening hours.
 type Hours struct {
-	Place Ref `json:"place" jsonschema:"required"`
-	Week  Any `json:"week" jsonschema:"required"`
+	Place Ref `json:"place" jsonschema:"required,description=A cohort or a place id"`
+	Week  Any `json:"week" jsonschema:"required,description=Days with their opening times, as in PUT hours of the API"`
 	Answered
 }
 
@@ -181,7 +181,7 @@ type Hours struct {
 type Bulk struct {
 	Name     Name `json:"name" jsonschema:"required,description=The people are known by it: .people .kept .revoked"`
 	Over     Ref  `json:"over" jsonschema:"required,description=Cohort whose places get them in turn"`
-	Register Num  `json:"register" jsonschema:"required"`
+	Register Num  `json:"register" jsonschema:"required,description=How many permits to register"`
 	Revoke   *Num `json:"revoke,omitempty" jsonschema:"description=So many of them are revoked again"`
 	From     When `json:"from,omitempty" jsonschema:"description=Default now-1h"`
 	To       When `json:"to,omitempty" jsonschema:"description=Default +72h"`

@@ -8,9 +8,9 @@ type Present struct {
 	Link   bool `json:"link,omitempty" jsonschema:"description=Present the person's link instead"`
 	Phone  Text `json:"phone,omitempty" jsonschema:"description=Instead of a person"`
 	Token  Text `json:"token,omitempty" jsonschema:"description=Instead of a person"`
-	Door   Ref  `json:"door" jsonschema:"required"`
-	Result Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied"`
-	Reason Text `json:"reason,omitempty"`
+	Door   Ref  `json:"door" jsonschema:"required,description=A cohort (its first door) or a door id"`
+	Result Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=Expected result"`
+	Reason Text `json:"reason,omitempty" jsonschema:"description=Expected reason of a denial"`
 }
 
 // PresentEach presents at each door of a cohort the people who have business there.
@@ -30,15 +30,15 @@ type Phone struct {
 	From     Text  `json:"from,omitempty" jsonschema:"description=Instead of a person"`
 	Place    Ref   `json:"place,omitempty" jsonschema:"description=Whose number; default the person's place"`
 	To       Text  `json:"to,omitempty" jsonschema:"description=Instead of a place"`
-	Result   Text  `json:"result,omitempty"`
-	Reason   Text  `json:"reason,omitempty"`
-	Answered *bool `json:"answered,omitempty"`
+	Result   Text  `json:"result,omitempty" jsonschema:"description=Expected result, opened or denied"`
+	Reason   Text  `json:"reason,omitempty" jsonschema:"description=Expected reason of a denial"`
+	Answered *bool `json:"answered,omitempty" jsonschema:"description=Whether the call is expected to be answered"`
 }
 
 // Leaf moves a door leaf.
 type Leaf struct {
-	Door   Ref    `json:"door" jsonschema:"required"`
-	Action string `json:"action" jsonschema:"required,enum=open,enum=close,enum=force"`
+	Door   Ref    `json:"door" jsonschema:"required,description=A cohort (its first door) or a door id"`
+	Action string `json:"action" jsonschema:"required,enum=open,enum=close,enum=force,description=What happens to the leaf of the door; force opens it past the lock"`
 }
 
 // Boards reads boards.
@@ -56,10 +56,10 @@ type Synced struct {
 // Journal reads ground truth.
 type Journal struct {
 	Of      Ref   `json:"of" jsonschema:"required,description=Cohort, board, door or list"`
-	Action  Text  `json:"action,omitempty" jsonschema:"enum=pulse,enum=hold,enum=lock,enum=off,enum=refuse,enum=deny"`
-	Cause   Text  `json:"cause,omitempty" jsonschema:"enum=command,enum=onsite,enum=free,enum=policy,enum=hold_end,enum=outage"`
+	Action  Text  `json:"action,omitempty" jsonschema:"enum=pulse,enum=hold,enum=lock,enum=off,enum=refuse,enum=deny,description=Only lines with this action of the relay"`
+	Cause   Text  `json:"cause,omitempty" jsonschema:"enum=command,enum=onsite,enum=free,enum=policy,enum=hold_end,enum=outage,description=Only lines with this cause"`
 	Command Text  `json:"command,omitempty" jsonschema:"description=Only this commandId"`
-	Since   When  `json:"since,omitempty"`
+	Since   When  `json:"since,omitempty" jsonschema:"description=Only lines from then on"`
 	All     *Expr `json:"all,omitempty" jsonschema:"description=Must hold of each line"`
 	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=Fewest elements that all must see; BLOCKED with fewer; default 1"`
 }
@@ -85,8 +85,8 @@ type Fault struct {
 	Name     Name           `json:"name,omitempty" jsonschema:"description=For clear; default the fault's"`
 	Of       Ref            `json:"of,omitempty" jsonschema:"description=Cohort, board or list"`
 	Share    *Num           `json:"share,omitempty" jsonschema:"description=Or a share of all boards; the control API chooses"`
-	Doors    *Refs          `json:"doors,omitempty"`
-	Commands []string       `json:"commands,omitempty" jsonschema:"enum=open,enum=hold,enum=close"`
+	Doors    *Refs          `json:"doors,omitempty" jsonschema:"description=Only commands of these doors"`
+	Commands []string       `json:"commands,omitempty" jsonschema:"enum=open,enum=hold,enum=close,description=Only these commands"`
 	Nth      *Num           `json:"nth,omitempty" jsonschema:"description=Only the n-th matching command"`
 	For      Dur            `json:"for,omitempty" jsonschema:"description=Domain time"`
 	Hits     *Num           `json:"hits,omitempty" jsonschema:"description=How often it must do something until it is cleared or the file ends; INVALID with fewer; default 1"`
@@ -95,7 +95,7 @@ type Fault struct {
 
 // Clear removes a fault; its hits are the result.
 type Clear struct {
-	Name Text `json:"name" jsonschema:"required"`
+	Name Text `json:"name" jsonschema:"required,description=Name of the fault"`
 }
 
 func (c *Clear) BindShort(b *strictyaml.Binder, text string, pos Pos) { c.Name.BindText(b, text, pos) }
@@ -103,18 +103,18 @@ func (c *Clear) BindShort(b *strictyaml.Binder, text string, pos Pos) { c.Name.B
 // Key issues or revokes an API key.
 type Key struct {
 	Name   Name     `json:"name,omitempty" jsonschema:"description=Known by it: .keyId .apiKey"`
-	Place  Ref      `json:"place,omitempty"`
+	Place  Ref      `json:"place,omitempty" jsonschema:"description=Cohort or place id that the key belongs to"`
 	Scopes []string `json:"scopes,omitempty" jsonschema:"enum=space:partner,enum=device:door,description=Default both"`
-	Sim    bool     `json:"sim,omitempty"`
+	Sim    bool     `json:"sim,omitempty" jsonschema:"description=A test key that simulates outcomes by its reason (sim:offline and so on)"`
 	Revoke Ref      `json:"revoke,omitempty" jsonschema:"description=Revoke this key instead"`
 }
 
 // Grant is what memberships and reservations have in common.
 type Grant struct {
-	Person Name  `json:"person" jsonschema:"required"`
-	Place  Ref   `json:"place,omitempty"`
-	Phone  Text  `json:"phone,omitempty"`
-	Doors  *Refs `json:"doors,omitempty"`
+	Person Name  `json:"person" jsonschema:"required,description=Who gets it; a new name is a new person"`
+	Place  Ref   `json:"place,omitempty" jsonschema:"description=A cohort or a place id; default the person's place"`
+	Phone  Text  `json:"phone,omitempty" jsonschema:"description=Phone number of a new person; default one that nobody has"`
+	Doors  *Refs `json:"doors,omitempty" jsonschema:"description=The doors it opens; default all entry doors of the place"`
 	From   When  `json:"from,omitempty" jsonschema:"description=Default now-1h"`
 	To     When  `json:"to,omitempty" jsonschema:"description=Default none; a reservation +72h"`
 }
@@ -127,28 +127,28 @@ type Reservation struct{ Grant }
 
 // PlaceSet changes a place as the operator's console does.
 type PlaceSet struct {
-	Place Ref            `json:"place" jsonschema:"required"`
+	Place Ref            `json:"place" jsonschema:"required,description=A cohort or a place id"`
 	Set   map[string]Any `json:"set" jsonschema:"required,description=entryPhone phoneEnabled closures holidays timezone"`
 }
 
 // DoorSet changes doors as the operator's console does.
 type DoorSet struct {
-	Doors Ref            `json:"doors" jsonschema:"required"`
+	Doors Ref            `json:"doors" jsonschema:"required,description=A cohort, a door or a list"`
 	Set   map[string]Any `json:"set" jsonschema:"required,description=entry entryPermitMaxHours"`
 }
 
 // Control is any request of the control API.
 type Control struct {
-	Method string `json:"method,omitempty" jsonschema:"enum=GET,enum=POST,enum=PUT,enum=PATCH,enum=DELETE"`
+	Method string `json:"method,omitempty" jsonschema:"enum=GET,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,description=Default GET, POST with a body"`
 	Path   Text   `json:"path" jsonschema:"required,description=After /lab/v1"`
-	Body   *Any   `json:"body,omitempty"`
+	Body   *Any   `json:"body,omitempty" jsonschema:"description=JSON body"`
 	Board  Ref    `json:"board,omitempty" jsonschema:"description=At the listener that has this board; default the server's"`
 	Answered
 }
 
 // Clock moves domain time.
 type Clock struct {
-	Do      string `json:"do,omitempty" jsonschema:"enum=freeze,enum=run"`
+	Do      string `json:"do,omitempty" jsonschema:"enum=freeze,enum=run,description=Stop virtual time, or let it run"`
 	Advance *Dur   `json:"advance,omitempty" jsonschema:"description=Jump by"`
 	To      When   `json:"to,omitempty" jsonschema:"description=Jump to"`
 }
@@ -161,14 +161,14 @@ func (c *Clock) BindShort(b *strictyaml.Binder, text string, pos Pos) {
 
 // Mark names this moment.
 type Mark struct {
-	Name Name `json:"name" jsonschema:"required"`
+	Name Name `json:"name" jsonschema:"required,description=Name of this moment, for times such as cut+36h"`
 }
 
 func (m *Mark) BindShort(b *strictyaml.Binder, text string, pos Pos) { m.Name.BindText(b, text, pos) }
 
 // Wait waits for a background step.
 type Wait struct {
-	For string `json:"for" jsonschema:"required"`
+	For string `json:"for" jsonschema:"required,description=The background step whose end to wait for"`
 	pos Pos
 }
 
@@ -185,7 +185,7 @@ type VarSet map[string]Any
 
 // Log writes a line.
 type Log struct {
-	Text Text `json:"text" jsonschema:"required"`
+	Text Text `json:"text" jsonschema:"required,description=What to say"`
 }
 
 func (l *Log) BindShort(b *strictyaml.Binder, text string, pos Pos) { l.Text.BindText(b, text, pos) }
