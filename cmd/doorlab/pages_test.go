@@ -121,3 +121,24 @@ func TestCIPage(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadPage: the plan of load-testing.md runs as it stands, but for a second in place of its twenty.
+func TestLoadPage(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/load-testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "```yaml\n")
+	plan, _, found := strings.Cut(rest, "```")
+	if !found || !strings.Contains(plan, "duration: 20s\n") {
+		t.Fatalf("the page's plan is\n%s\nwant one of 20 s", plan)
+	}
+	short := strings.NewReplacer("duration: 20s", "duration: 1s", "rate: 300/s", "rate: 50/s", "p99_reported: 500ms", "p99_reported: 15s").Replace(plan)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "my-plan.yaml"), []byte(short), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := play(t, dir, "doorlab load my-plan.yaml --boards 20 --out run 2>&1 || [ $? = 6 ]\nls run\n") // 6: a machine too busy to send in time
+	inOrder(t, out, "evening", "history.ndjson", "report.html", "result.json")
+}
