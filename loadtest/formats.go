@@ -124,6 +124,9 @@ func (r Result) WriteSummary(w io.Writer) error {
 	}
 	if g := r.Guarantees; g != nil && g.NotJudged == "" {
 		report.SummarizeLedger(&b, g.Rows)
+		for _, note := range g.Notes() {
+			fmt.Fprintf(&b, "\n%s\n", note)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

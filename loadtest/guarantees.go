@@ -23,6 +23,7 @@ type Guarantees struct {
 	Verdicts  []judge.Verdict  `json:"verdicts,omitempty"`  // that the rows stand on, without their timelines: what a merge joins
 	History   *history.Summary `json:"history,omitempty"`   // of history.ndjson, which was judged
 	NotJudged string           `json:"notJudged,omitempty"` // why there are no rows
+	Basis     string           `json:"basis,omitempty"`     // what the rows stand on, where it isn't the whole target
 	Foreign   judge.Foreign    `json:"foreign,omitzero"`    // what others did on the target meanwhile
 	Clocks    history.Clocks   `json:"clocks,omitempty"`    // of the target's processes, against the generator's
 	Unordered int              `json:"unordered,omitempty"` // pairs of events closer than their clocks are known
@@ -47,12 +48,11 @@ const historyFile = "history.ndjson"
 // prove judges the run by its history: what the generator saw, and what every
 // control listener of the target has. A history that can't be read whole leaves
 // the run unproved: it is INVALID. Without a control listener there is no ground
-// truth, and the run is judged by its thresholds alone.
+// truth, and only what its clients saw is judged.
 func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Result) error {
 	res.Guarantees = &Guarantees{}
 	if len(t.Control) == 0 {
-		res.Guarantees.NotJudged = "not judged: no control listener"
-		return nil
+		res.Guarantees.Basis = "judged by what the clients saw alone: no control listener"
 	}
 	parts := [][]history.Event{log.Snapshot()}
 	var bases [][]history.Event
@@ -203,10 +203,8 @@ func (g *Guarantees) text() string {
 	}
 	fmt.Fprintf(&b, "guarantees that the run exercised (%d breached):\n", len(g.breached()))
 	_ = judge.WriteLedger(&b, g.Rows) // into memory
-	for _, told := range []string{g.Foreign.String(), g.Clocks.Told(g.Unordered)} {
-		if told != "" {
-			fmt.Fprintf(&b, "note: %s\n", told)
-		}
+	for _, told := range g.Notes() {
+		fmt.Fprintf(&b, "note: %s\n", told)
 	}
 	for _, row := range g.breached() {
 		if row.FirstBad != nil {
@@ -214,6 +212,11 @@ func (g *Guarantees) text() string {
 		}
 	}
 	return b.String()
+}
+
+// Notes are what a reader has to know of the rows.
+func (g *Guarantees) Notes() []string {
+	return slices.DeleteFunc([]string{g.Basis, g.Foreign.String(), g.Clocks.Told(g.Unordered)}, func(n string) bool { return n == "" })
 }
 
 // newLog keeps the run's own events for prove, and passes them on.

@@ -25,6 +25,7 @@ func WriteTable(w io.Writer, res Result) error {
 	if err := writeLedger(&b, res.Ledger, Plain); err != nil {
 		return err
 	}
+	res.tellScores(&b)
 	fmt.Fprintf(&b, "%s\n%s\n", faultTable(res.Faults), Line(res))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -45,6 +46,7 @@ func WriteBrief(w io.Writer, res Result, c Colors) error {
 	if len(rest) > 0 {
 		b.WriteString(c.dim(fmt.Sprintf("not exercised: %s", strings.Join(rest, " "))) + "\n")
 	}
+	res.tellScores(&b)
 	if n := len(res.Faults); n > 0 {
 		hits := 0
 		for _, u := range res.Faults {

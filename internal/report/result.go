@@ -64,11 +64,12 @@ type Result struct {
 	Events     []history.Event   `json:"-"`                // the merged history
 	History    history.Summary   `json:"history,omitzero"` // of Events as the run directory keeps them
 	Config     any               `json:"config,omitempty"`
-	Require    []string          `json:"require,omitempty"` // clauses that must be proven, see judge.Basis
-	Whole      bool              `json:"whole,omitempty"`   // the whole built-in suite: what it has to show is more, see demands
-	Faults     []FaultUse        `json:"faults,omitempty"`  // of all files
-	Shard      *Shard            `json:"shard,omitempty"`   // of a run that played only a part of a selection
-	Shards     []Shard           `json:"shards,omitempty"`  // of a merged result
+	Require    []string          `json:"require,omitempty"`     // clauses that must be proven, see judge.Basis
+	Whole      bool              `json:"whole,omitempty"`       // the whole built-in suite: what it has to show is more, see demands
+	Scores     []Score           `json:"conformance,omitempty"` // of a run with API keys only
+	Faults     []FaultUse        `json:"faults,omitempty"`      // of all files
+	Shard      *Shard            `json:"shard,omitempty"`       // of a run that played only a part of a selection
+	Shards     []Shard           `json:"shards,omitempty"`      // of a merged result
 	drawn      []drawn           // of a merged result: the shards' courses
 	played     bool              // there was a history
 	told       bool              // and it tells of more than requests, see judge.Told
@@ -192,6 +193,7 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 		res.Status = judge.Blocked
 	}
 	res.claims()
+	res.score()
 	for _, f := range res.Files {
 		res.Status = Heavier(res.Status, f.Status)
 	}
@@ -230,7 +232,7 @@ func (res *Result) claims() {
 		for _, c := range f.Clauses {
 			claimed[c] = true
 		}
-		evidence(f.Steps, claimed, shown)
+		evidence(f.Steps, len(res.Scores) > 0, claimed, shown)
 		for _, c := range slices.Sorted(maps.Keys(claimed)) {
 			if !shown[c] && !counted[c] {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing in it could have failed for that"
@@ -248,9 +250,13 @@ func (res *Result) claims() {
 // file that claims one, in which none happened, asserted something else.
 var happens = map[string]bool{"CMD-1": true, "CMD-2": true, "CMD-3": true, "CMD-4": true, "CMD-5": true, "CMD-7": true, "ENT-4": true}
 
-// evidence collects the clauses that steps claim, and those that they show.
-func evidence(steps []*Step, claimed, shown map[string]bool) {
+// evidence collects the clauses that steps claim, and those that they show. keysOnly:
+// steps were left out that only somebody with a control listener can play.
+func evidence(steps []*Step, keysOnly bool, claimed, shown map[string]bool) {
 	for _, s := range steps {
+		if keysOnly && s.Status == judge.Skipped {
+			continue
+		}
 		for _, c := range s.Clauses {
 			claimed[c] = true
 			if s.Asserts && s.Status == judge.Pass {
@@ -262,7 +268,7 @@ func evidence(steps []*Step, claimed, shown map[string]bool) {
 				claimed[c], shown[c] = true, true
 			}
 		}
-		evidence(s.Children, claimed, shown)
+		evidence(s.Children, keysOnly, claimed, shown)
 	}
 }
 

@@ -24,6 +24,9 @@ func WriteSummary(w io.Writer, res Result) error {
 		fmt.Fprintf(&b, "| %s | `%s` %s | %.1f s | %s |\n", marks[f.Status], stem(f.Path), cell(f.Name), f.Seconds, cell(firstLine(f.Reason)))
 	}
 	SummarizeLedger(&b, res.Ledger)
+	if lines, none := res.scores(); len(lines) > 0 {
+		fmt.Fprintf(&b, "\n### With API keys only\n\n- %s\n\nNothing can be shown of %s.\n", strings.Join(lines, "\n- "), none)
+	}
 	if len(res.Faults) > 0 {
 		b.WriteString("\n### Faults\n\n| fault | hits | in force for the evidence of |\n|---|--:|---|\n")
 	}

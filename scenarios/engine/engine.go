@@ -145,6 +145,10 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		f.run.mask.clean(res)
 		f.run.out.step(depth, res)
 	}()
+	if f.run.shut(s) {
+		res.Status, res.Detail = judge.Skipped, needsControl
+		return res
+	}
 	if s.If != nil {
 		switch ok, err := s.If.decides(sc); {
 		case err != nil:

@@ -6,6 +6,9 @@ import "fmt"
 func (r *run) lacks(f *File) string {
 	n := f.Doc.Needs
 	u := usesOf(f.Doc.Setup, f.Doc.Steps)
+	if r.keysOnly() && f.KeysDo() {
+		u = needed{}
+	}
 	live, test := 0, 0
 	for _, p := range r.target.Places {
 		if p.Kind == "test" {
@@ -18,13 +21,13 @@ func (r *run) lacks(f *File) string {
 	for _, b := range r.dir.boards {
 		if b.real {
 			real++
-		} else if b.kind != "test" && b.owner != "" {
+		} else if b.kind != "test" && b.owner != "" || r.keysOnly() && (b.kind != "test" || live == 0) {
 			boards++
 		}
 	}
 	switch {
 	case (n.Control || u.control) && r.lab == nil:
-		return "needs a control listener"
+		return needsControl
 	case (n.Virtual || u.virtual) && (r.lab == nil || r.lab.mode != "virtual"):
 		return "needs a virtual clock"
 	case (n.Live || n.Places > 0) && live == 0:
@@ -33,6 +36,8 @@ func (r *run) lacks(f *File) string {
 		return fmt.Sprintf("needs %d live places, the target has %d", n.Places, live)
 	case n.Test && test == 0:
 		return "needs a test place"
+	case r.keysOnly() && n.Fleet:
+		return "needs a fleet of simulated boards"
 	case boards < n.Boards:
 		return fmt.Sprintf("needs %d live boards, the target has %d", n.Boards, boards)
 	case u.real && real == 0:

@@ -38,6 +38,12 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		res.Status, res.Reason = judge.Blocked, err.Error()
 		return res
 	}
+	if r.keysOnly() && f.Doc.Needs.Boards > 0 {
+		if _, err := r.dir.pick(ctx, "any", false); err != nil { // which boards there are
+			res.Status, res.Reason = judge.Blocked, err.Error()
+			return res
+		}
+	}
 	if why := r.lacks(f); why != "" {
 		res.Status, res.Reason = judge.Skipped, why
 		return res
@@ -93,6 +99,9 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 	if res.Status == "" {
 		if res.Status = statusOf(res.Steps); res.Status != judge.Pass {
 			res.Reason = f.firstBad(res.Steps)
+		}
+		if res.Status == judge.Skipped && f.run.keysOnly() {
+			res.Reason = needsControl
 		}
 	}
 	if res.Status == judge.Pass && !checked(res.Steps[len(setup):]) {

@@ -78,6 +78,9 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		if r.target.Shared() && r.lab != nil {
 			r.leave(ctx, &res)
 		}
+		if r.keysOnly() {
+			r.leaveKeys(ctx, &res)
+		}
 		res.Files = append(res.Files, played)
 		over = stopsAt(opt, played)
 	}
@@ -94,6 +97,9 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	}
 	rested()
 	_, judged := r.display.step(last, "judging")
+	if r.keysOnly() {
+		res.Scores = Conformance(files)
+	}
 	r.judge(rest, &res)
 	judged()
 	res.Seconds = (clock.Mono() - began).Seconds()

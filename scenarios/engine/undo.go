@@ -63,7 +63,7 @@ func (r *run) putBack(ctx context.Context) error {
 
 // watches: changes have to be remembered.
 func (r *run) watches(method string) bool {
-	return r.target.Shared() && r.lab != nil && method != http.MethodGet && !r.undoing.Load()
+	return (r.target.Shared() || r.keysOnly()) && method != http.MethodGet && !r.undoing.Load()
 }
 
 // What can be put back: routes whose present state is read before they change it.
@@ -99,6 +99,8 @@ func (r *run) before(ctx context.Context, q request) error {
 		return nil
 	}
 	switch path := q.path; {
+	case placeHours.MatchString(path) && r.lab == nil:
+		return r.keepHours(ctx, placeHours.FindStringSubmatch(path)[1])
 	case placeHours.MatchString(path):
 		return r.keepPlace(ctx, placeHours.FindStringSubmatch(path)[1])
 	case doorWindows.MatchString(path):
@@ -282,6 +284,9 @@ func (r *run) made(q request, a *answer) {
 	}
 	place := q.placeID
 	lab := func(id, path string) {
+		if r.lab == nil { // a key can't
+			return
+		}
 		r.undo.add(id, func(ctx context.Context) error {
 			return r.lab.ask(ctx, r.lab.main, http.MethodDelete, path+esc(id)+"?placeId="+esc(place), nil, nil)
 		})
@@ -291,6 +296,11 @@ func (r *run) made(q request, a *answer) {
 		id := a.text("data", "permitId")
 		r.undo.add(id, func(ctx context.Context) error {
 			return r.must(ctx, place, http.MethodPost, path+"/revoke", map[string]any{"permitId": id})
+		})
+	case path == "/space/v1/reservations" && r.lab == nil:
+		id := a.text("data", "reservationId")
+		r.undo.add(id, func(ctx context.Context) error {
+			return r.must(ctx, place, http.MethodPost, path+"/"+esc(id)+"/cancel", nil)
 		})
 	case path == "/space/v1/reservations":
 		lab(a.text("data", "reservationId"), "/reservations/")

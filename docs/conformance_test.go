@@ -1,0 +1,37 @@
+package docs_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/scenarios"
+	"github.com/doorlab/doorlab/scenarios/engine"
+)
+
+// TestConformanceDocs: the table of what a key shows is that of the suite.
+func TestConformanceDocs(t *testing.T) {
+	t.Parallel()
+	files, err := engine.LoadFS(scenarios.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("| guarantee | promise | checks | with a key only |\n|---|---|--:|--:|\n")
+	possible := 0
+	for _, s := range engine.Conformance(files) {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", s.Clause, judge.Promise(s.Clause), s.Checks, s.Possible)
+		possible += s.Possible
+	}
+	hold(t, "conformance.md", "conformance", b.String())
+	if possible == 0 {
+		t.Error("nothing is possible with a key only")
+	}
+	for _, f := range files {
+		if slices.Contains(f.Doc.Labels, "key-only") && !f.KeysDo() {
+			t.Errorf("%s is labelled key-only, but needs more", f.Path)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// Score is how much of a guarantee a run with API keys only can show, and did.
+type Score struct {
+	Clause   string `json:"clause"`
+	Checks   int    `json:"checks"`           // steps of the files that are evidence for it
+	Possible int    `json:"possible"`         // of these, with API keys only
+	Held     int    `json:"held"`             // of these, played on this target, and true
+	Broken   int    `json:"broken,omitempty"` // ... and false
+}
+
+// String is the line of a report.
+func (s Score) String() string {
+	out := fmt.Sprintf("%s · %d of %d checks possible with a key only, %d held", s.Clause, s.Possible, s.Checks, s.Held)
+	if s.Broken > 0 {
+		out += fmt.Sprintf(", %d broken", s.Broken)
+	}
+	if left := s.Possible - s.Held - s.Broken; left > 0 {
+		out += fmt.Sprintf(", %d not played", left)
+	}
+	return out
+}
+
+// score counts for each guarantee the steps that held and those that didn't. All rows
+// of a table are one step.
+func (res *Result) score() {
+	for i := range res.Scores {
+		s := &res.Scores[i]
+		s.Held, s.Broken = 0, 0
+		for _, f := range res.Files {
+			held := map[int]bool{} // by line
+			outcomes(f.Steps, s.Clause, held)
+			for _, ok := range held {
+				if ok {
+					s.Held++
+				} else {
+					s.Broken++
+				}
+			}
+		}
+	}
+}
+
+// outcomes are the steps that were evidence for a guarantee, by line: whether they held.
+func outcomes(steps []*Step, clause string, held map[int]bool) {
+	note := func(line int, status judge.Status) {
+		if was, known := held[line]; status == judge.Pass {
+			held[line] = was || !known
+		} else if status != judge.Skipped {
+			held[line] = false
+		}
+	}
+	for _, s := range steps {
+		outcomes(s.Children, clause, held)
+		if len(s.Children) > 0 || !s.Asserts {
+			continue
+		}
+		charged := false
+		for _, ch := range s.Charges {
+			for _, c := range ch.Clauses {
+				if c == clause {
+					charged = true
+					note(s.Line, ch.Status)
+				}
+			}
+		}
+		for _, c := range s.Clauses {
+			if c == clause && !charged {
+				note(s.Line, s.Status)
+			}
+		}
+	}
+}
+
+// scores are the lines of the guarantees of which something could be shown, and the
+// names of the others.
+func (res Result) scores() (lines []string, none string) {
+	var rest []string
+	for _, s := range res.Scores {
+		if s.Possible > 0 {
+			lines = append(lines, s.String())
+		} else {
+			rest = append(rest, s.Clause)
+		}
+	}
+	return lines, strings.Join(rest, " ")
+}
+
+// tellScores writes them for a terminal or a text file.
+func (res Result) tellScores(b *strings.Builder) {
+	lines, none := res.scores()
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nwith API keys only (docs/conformance.md):\n  %s\n  nothing can be shown of %s\n", strings.Join(lines, "\n  "), none)
+}

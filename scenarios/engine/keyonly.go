@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// What a run shows that has API keys and no control listener: no boards, no time, no
+// operator. Files that need those are SKIPPED. In the others, a step that would only
+// look at boards or journals, and whose findings nothing uses, is SKIPPED by itself.
+
+const needsControl = "needs a control listener"
+
+// looks: the step changes nothing, and no other step uses what it finds.
+func (s *Step) looks() bool {
+	return (s.Journal != nil || s.Boards != nil || s.Synced != nil) && len(s.Capture) == 0 && s.Background == ""
+}
+
+// KeysDo reports whether a file can be played with API keys only.
+func (f *File) KeysDo() bool {
+	n := f.Doc.Needs
+	if n.Control || n.Virtual || n.Fleet {
+		return false
+	}
+	ok := true
+	eachStep(func(s *Step) {
+		u := usesOf([]Step{*s})
+		if _, nested := s.verb().(*Steps); !nested && (u.virtual || u.load || u.control && !s.looks()) {
+			ok = false
+		}
+	}, f.Doc.Setup, f.Doc.Steps)
+	return ok
+}
+
+// shut: the step is left out, as nobody is there to look at boards.
+func (r *run) shut(s *Step) bool { return r.lab == nil && s.looks() }
+
+// keysOnly: the target is known by its public API alone.
+func (r *run) keysOnly() bool { return r.lab == nil && len(r.target.Control) == 0 }
+
+// Conformance says of each guarantee how many checks some files make, and how many of
+// them need API keys only.
+func Conformance(files []*File) (out []report.Score) {
+	at := map[string]int{}
+	for i, c := range judge.Clauses() {
+		out, at[c] = append(out, report.Score{Clause: c}), i
+	}
+	for _, f := range files {
+		plays := f.KeysDo()
+		eachStep(func(s *Step) {
+			for _, c := range s.evidenceFor() {
+				i, known := at[c]
+				if !known {
+					continue
+				}
+				out[i].Checks++
+				if plays && !s.looks() {
+					out[i].Possible++
+				}
+			}
+		}, f.Doc.Steps)
+	}
+	return out
+}
+
+// evidenceFor are the guarantees that a step can be evidence for: its own, and those of
+// its expectations. What a step with steps in it shows, these show.
+func (s *Step) evidenceFor() (out []string) {
+	if _, nested := s.verb().(*Steps); nested || !s.asserts {
+		return nil
+	}
+	out = slices.Clone([]string(s.Clauses))
+	for _, e := range s.Expect {
+		out = append(out, e.clauses...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// leaveKeys puts back what a file changed over the public API.
+func (r *run) leaveKeys(ctx context.Context, res *Result) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	defer cancel()
+	if err := r.putBack(ctx); err != nil && res.Trouble == "" {
+		res.Trouble = "the target could not be put back as it was: " + err.Error()
+	}
+}
+
+// keepHours reads a place's opening hours by a change of no day.
+func (r *run) keepHours(ctx context.Context, id string) error {
+	name, path := "hours "+id, "/core/v1/places/"+esc(id)
+	if r.undo.has(name) || r.dir.places[id] == nil {
+		return nil
+	}
+	r.undoing.Store(true) // the reading is a PATCH, too
+	a, err := r.read(ctx, id, http.MethodPatch, path, map[string]any{"hours": map[string]any{"week": map[string]any{}}})
+	r.undoing.Store(false)
+	if err != nil {
+		return fmt.Errorf("the hours can't be read: %w", err)
+	}
+	week := a.value("data", "hours", "week")
+	r.undo.add(name, func(ctx context.Context) error {
+		return r.must(ctx, id, http.MethodPatch, path, map[string]any{"hours": map[string]any{"week": week}})
+	})
+	return nil
+}
