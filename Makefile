@@ -68,6 +68,9 @@ compose-test: static ## our services of docker-compose.yml in containers, scrape
 cells-test: ## the whole suite on three cells behind HAProxy, with the verdicts of one server; a cell killed under load (needs haproxy)
 	DOORLAB_CELLS=all go test -count=1 -v -timeout 60m -run 'TestCells' ./cmd/doorlab
 
+k8s-test: ## what the pods of deploy/k8s run, as processes: cells, router, a load in three shards, its merge (needs haproxy)
+	DOORLAB_K8S=1 go test -count=1 -v -run 'TestKubernetes' ./cmd/doorlab
+
 up: build ## run server, broker and 200 boards
 	$(BIN) up
 
@@ -150,4 +153,4 @@ soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and de
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: cells-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs
+.PHONY: cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs
