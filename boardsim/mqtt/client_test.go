@@ -65,6 +65,20 @@ func TestReceive(t *testing.T) {
 	})
 }
 
+// While a board is busy with a message, the next ones wait.
+func TestOneAtATime(t *testing.T) {
+	each(t, func(t *testing.T, client string) {
+		b, s := met(t, client)
+		defer part(b, s)
+		for _, m := range []string{"slow", "second", "slow", "fourth"} {
+			s.publish(t, "down/a", m, 0, 0, false)
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		same(t, "received", b.received(), []string{"down/a slow", "down/a second", "down/a slow", "down/a fourth"})
+	})
+}
+
 // A stream may come in any pieces.
 func TestPieces(t *testing.T) {
 	each(t, func(t *testing.T, client string) {

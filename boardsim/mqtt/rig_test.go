@@ -69,6 +69,9 @@ func (b *board) receive(topic string, payload []byte) {
 	}
 	b.mu.Unlock()
 	short := string(payload)
+	if short == "slow" {
+		time.Sleep(time.Second)
+	}
 	if len(payload) > 40 {
 		short = fmt.Sprintf("%d bytes %.5s", len(payload), payload)
 	}
