@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mochi-mqtt/server/v2/packets"
@@ -20,8 +19,7 @@ import (
 // happens it is a timer and no goroutine. Over a line that can't tell, one
 // goroutine waits.
 type light struct {
-	cfg   Config
-	wakes atomic.Int64 // since nobody was reading; above 0 somebody is
+	cfg Config
 
 	// Touched by the reader only.
 	rest   []byte          // the beginning of a packet
@@ -44,11 +42,6 @@ type reply struct {
 	err   error
 }
 
-// chunk is how much is read at once.
-const chunk = 4 << 10
-
-var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
-
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 func newLight(c Config) *light { return &light{cfg: c} }
@@ -61,7 +54,7 @@ type watched interface {
 
 // Connect implements Client.
 func (l *light) Connect(topics []string) error {
-	if w, ok := l.cfg.Conn.(watched); !ok || !w.Watch(l.readable) {
+	if w, ok := l.cfg.Conn.(watched); !ok || !w.Watch(pipe.NewDriver(w.TryRead, l.cfg.Go, l.got).Wake) {
 		go l.wait()
 	}
 	pk := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}, ProtocolVersion: 4}
@@ -213,58 +206,28 @@ func encode(pk *packets.Packet, to *bytes.Buffer) error {
 	return pk.DisconnectEncode(to)
 }
 
-// readable hands over to a reader unless there is one. It runs under the line's locks.
-func (l *light) readable() {
-	if l.wakes.Add(1) == 1 {
-		l.cfg.Go(l.read)
-	}
-}
-
-// read reads until there is nothing left to read.
-func (l *light) read() {
-	for {
-		n := l.wakes.Load()
-		l.drain()
-		if l.wakes.CompareAndSwap(n, 0) {
-			return
-		}
-	}
-}
-
-func (l *light) drain() {
-	from := l.cfg.Conn.(watched)
-	buf := chunks.Get().(*[chunk]byte)
-	defer chunks.Put(buf)
-	for {
-		n, err := from.TryRead(buf[:])
-		if err = l.got(buf[:n], err); err != nil {
-			return
-		}
-	}
-}
-
 // wait reads a line that can't be watched.
 func (l *light) wait() {
 	buf := make([]byte, 512) // one for each board
 	for {
 		n, err := l.cfg.Conn.Read(buf)
-		if err = l.got(buf[:n], err); err != nil {
+		if !l.got(buf[:n], err) {
 			return
 		}
 	}
 }
 
-// got handles what a read brought; an error ends the reading.
-func (l *light) got(b []byte, err error) error {
+// got handles what a read brought; false ends the reading.
+func (l *light) got(b []byte, err error) bool {
 	if len(b) > 0 {
 		if bad := l.take(b); bad != nil {
 			err = bad
 		}
 	}
-	if err != nil && !errors.Is(err, pipe.ErrEmpty) {
+	if err != nil {
 		l.lost(err)
 	}
-	return err
+	return err == nil
 }
 
 // take handles the packets that are whole and keeps the beginning of the next one.

@@ -16,7 +16,8 @@ import (
 // its own, reads have the keep-alive's.
 type guard struct {
 	net.Conn
-	first   []byte // read already
+	first   []byte // the packet that is being read, as far as it has come
+	missing int    // of CONNECT
 	timeout time.Duration
 	readBy  time.Time // touched by the reader only
 	writeBy atomic.Int64
@@ -31,13 +32,15 @@ type guard struct {
 // slack is how late a deadline may be: it saves setting one for every packet.
 const slack = time.Second
 
+// Read implements net.Conn for the broker's library, which reads one packet at a time
+// that has come whole.
 func (g *guard) Read(p []byte) (int, error) {
-	if len(g.first) > 0 {
-		n := copy(p, g.first)
-		g.first = g.first[n:]
-		return n, nil
+	if len(g.first) == 0 {
+		return 0, io.ErrUnexpectedEOF
 	}
-	return g.Conn.Read(p)
+	n := copy(p, g.first)
+	g.first = g.first[n:]
+	return n, nil
 }
 
 // chunk is how much has to be written within one deadline: on a slow line a large
@@ -135,6 +138,7 @@ func (g *guard) greet() error {
 	g.first = b
 	switch name := b[start:]; {
 	case bytes.Equal(name, []byte("\x00\x04MQTT\x04")):
+		g.missing = start + remaining(b[1:start]) - len(b)
 		return nil
 	case bytes.Equal(name, []byte("\x00\x04MQTT\x05")):
 		_, _ = g.Write([]byte{0x20, 3, 0, 0x84, 0}) // unsupported protocol version, as MQTT 5 says it
@@ -144,6 +148,14 @@ func (g *guard) greet() error {
 		return errLevel
 	}
 	return errNotMQTT
+}
+
+// whole reads the rest of CONNECT.
+func (g *guard) whole() error {
+	have := len(g.first)
+	g.first = append(g.first, make([]byte, g.missing)...)
+	_, err := io.ReadFull(g.Conn, g.first[have:])
+	return err
 }
 
 func remaining(b []byte) (n int) {

@@ -44,13 +44,13 @@ const helperTail = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 func (g *Gateway) broker() error {
 	caps := mqtt.NewDefaultServerCapabilities()
 	caps.MaximumPacketSize = maxPacket  // the default allocates 256 MiB for a 5-byte header
-	caps.MaximumClientWritesPending = 8 // our outbox takes its place
+	caps.MaximumClientWritesPending = 0 // our outbox takes its place
 	caps.RetainAvailable = 0
 	caps.SharedSubAvailable = 0
 	caps.WildcardSubAvailable = 0
 	caps.MaximumSessionExpiryInterval = 1
 	g.mq = mqtt.New(&mqtt.Options{Capabilities: caps, SysTopicResendInterval: 3600, Logger: slog.New(slog.DiscardHandler),
-		ClientNetReadBufferSize: 1024, ClientNetWriteBufferSize: 1024})
+		ClientNetReadBufferSize: 16, ClientNetWriteBufferSize: 16}) // session has the bytes
 	return g.mq.AddHook(&hook{g: g}, nil)
 }
 
@@ -65,8 +65,7 @@ func (h *hook) ID() string { return "doorlab" }
 
 // Provides implements mqtt.Hook.
 func (h *hook) Provides(b byte) bool {
-	return bytes.IndexByte([]byte{mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablish, mqtt.OnACLCheck,
-		mqtt.OnPacketRead, mqtt.OnPacketEncode, mqtt.OnPublish}, b) >= 0
+	return bytes.IndexByte([]byte{mqtt.OnACLCheck, mqtt.OnPacketRead, mqtt.OnPacketEncode, mqtt.OnPublish}, b) >= 0
 }
 
 // OnConnect admits a board or refuses: MQTT 3.1.1, clean session, no will (a
@@ -139,11 +138,6 @@ func (g *Gateway) anothers(c *guard, user string) bool {
 	}
 	shown := secured.ConnectionState().PeerCertificates
 	return len(shown) > 0 && shown[0].Subject.CommonName != user && g.boards[shown[0].Subject.CommonName] != nil
-}
-
-// OnConnectAuthenticate implements mqtt.Hook: OnConnect has decided already.
-func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
-	return linkOf(cl) != nil
 }
 
 // OnSessionEstablish makes the connection the board's latest. The one before is

@@ -1,14 +1,10 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
-	"runtime/pprof"
 	"time"
-
-	"github.com/mochi-mqtt/server/v2/packets"
 
 	"github.com/doorlab/doorlab/internal/clock"
 )
@@ -76,46 +72,7 @@ func (g *Gateway) open(c net.Conn) {
 	g.conns[gc] = true
 	g.handlers.Add(1)
 	g.mu.Unlock()
-	go pprof.Do(context.Background(), pprof.Labels("part", "broker"), func(context.Context) { g.attend(gc) })
-}
-
-// attend runs one connection to its end. A panic ends the connection, nothing else.
-func (g *Gateway) attend(c *guard) {
-	defer g.handlers.Done()
-	var l *link
-	defer func() {
-		if v := recover(); v != nil {
-			g.count.panics.Add(1)
-			g.cfg.Log.Error("connection", "panic", v)
-		}
-		_ = c.Close()
-		g.greeting.done(c)
-		g.mu.Lock()
-		delete(g.conns, c)
-		g.mu.Unlock()
-		if l = c.link.Load(); l != nil {
-			g.count.connected.Add(-1)
-			if l.helper {
-				l.b.helpers.Add(-1)
-			} else {
-				l.b.enqueue(item{l: l})
-			}
-		}
-	}()
-	g.count.accepted.Add(1)
-	_ = c.Conn.SetDeadline(clock.WallNow().Add(g.cfg.Handshake)) // for writes too: TLS writes before it has read
-	if err := c.greet(); err != nil {
-		g.count.refused.Add(1)
-		g.cfg.Log.Debug("refused", "error", err)
-		return
-	}
-	err := g.mq.EstablishConnection("boards", c)
-	if l := c.link.Load(); l == nil {
-		g.count.refused.Add(1)
-	} else if errors.Is(err, packets.ErrPacketTooLarge) {
-		l.b.drop(dropOversized, "", "", 1)
-	}
-	g.cfg.Log.Debug("connection ended", "error", err)
+	go g.attend(gc)
 }
 
 // Stop ends every connection, handles what came in before, writes what is

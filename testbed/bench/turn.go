@@ -107,7 +107,9 @@ func usage(s *subject) (u used) {
 
 // resident is how much memory the process has now, in bytes, without what it can give back.
 func resident() float64 {
-	debug.FreeOSMemory()
+	for range 4 { // a collection halves a stack that is too large by then, once
+		debug.FreeOSMemory()
+	}
 	raw, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0

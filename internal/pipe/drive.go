@@ -1,0 +1,57 @@
+package pipe
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// Driver reads a watched connection whenever that says so, one reader at a time, on
+// goroutines that end when there is nothing left.
+type Driver struct {
+	try   func([]byte) (int, error)
+	spawn func(func())
+	got   func([]byte, error) (on bool)
+	wakes atomic.Int64 // since nobody was reading; above 0 somebody is
+}
+
+// chunkSize is how much a Driver reads at once.
+const chunkSize = 4 << 10
+
+var readChunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
+
+// NewDriver returns a driver whose Wake is to be watched with. try is the
+// connection's TryRead, spawn starts a goroutine without waiting for it. got is told
+// what every read brought, but for ErrEmpty; the bytes are valid during the call. False
+// ends the reading, until the connection says that there is something again.
+func NewDriver(try func([]byte) (int, error), spawn func(func()), got func([]byte, error) (on bool)) *Driver {
+	return &Driver{try: try, spawn: spawn, got: got}
+}
+
+// Wake hands over to a reader unless there is one. It never waits.
+func (d *Driver) Wake() {
+	if d.wakes.Add(1) == 1 {
+		d.spawn(d.run)
+	}
+}
+
+func (d *Driver) run() {
+	for {
+		n := d.wakes.Load()
+		d.drain()
+		if d.wakes.CompareAndSwap(n, 0) {
+			return
+		}
+	}
+}
+
+func (d *Driver) drain() {
+	buf := readChunks.Get().(*[chunkSize]byte)
+	defer readChunks.Put(buf)
+	for {
+		n, err := d.try(buf[:])
+		if errors.Is(err, ErrEmpty) || !d.got(buf[:n], err) {
+			return
+		}
+	}
+}
