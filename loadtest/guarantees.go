@@ -120,10 +120,8 @@ func (res *Result) joinGuarantees(parts []Result) {
 			res.Notes = append(res.Notes, p.name(i)+": guarantees "+p.Guarantees.NotJudged)
 		default:
 			all = append(all, p.Guarantees.judged())
-			for _, told := range []string{p.Guarantees.Foreign.String(), p.Guarantees.Clocks.Told(p.Guarantees.Unordered)} {
-				if told != "" {
-					res.Notes = append(res.Notes, p.name(i)+": "+told)
-				}
+			for _, told := range p.Guarantees.Notes() {
+				res.Notes = append(res.Notes, p.name(i)+": "+told)
 			}
 		}
 	}

@@ -21,8 +21,9 @@ import (
 )
 
 // skewedControl is a control listener on a machine whose clock is ahead. mute: its
-// clock answer lacks what it could be measured by, as that of an older doorlab.
-func skewedControl(t *testing.T, base string, ahead time.Duration, mute bool) string {
+// clock answer lacks what it could be measured by, as that of an older doorlab. late:
+// everything there happened that much later than it did.
+func skewedControl(t *testing.T, base string, ahead, late time.Duration, mute bool) string {
 	t.Helper()
 	to, err := url.Parse(base)
 	if err != nil {
@@ -37,7 +38,7 @@ func skewedControl(t *testing.T, base string, ahead time.Duration, mute bool) st
 			case "/lab/v1/clock":
 				out, err = skewClock(r.Body, ahead, mute)
 			case "/lab/v1/history":
-				out, err = skewHistory(r.Body, ahead)
+				out, err = skewHistory(r.Body, ahead+late)
 			default:
 				return nil
 			}
@@ -118,12 +119,13 @@ func TestSkewedMachines(t *testing.T) {
 	server := start(t, "serve", "--json", "--world", file, "--http", any0, "--mqtt", any0, "--control", any0, "--control-token", "t").server()
 	fleet := start(t, "boards", "--json", "--world", file, "--broker", server.MQTT, "--control", any0, "--control-token", "t", "--data", filepath.Join(dir, "boards")).fleet()
 	n := 0
+	late := time.Duration(0)
 	run := func(serverAhead, boardsAhead time.Duration, mute bool, args ...string) (code int, out, said string) {
 		n++
 		out = filepath.Join(dir, "run", string(rune('a'+n)))
 		var stdout, stderr bytes.Buffer
 		args = append(args, "--out", out, "--target", server.HTTP, "--control-token", "t",
-			"--control", skewedControl(t, server.Control, serverAhead, false), "--control", skewedControl(t, fleet.Control, boardsAhead, mute))
+			"--control", skewedControl(t, server.Control, serverAhead, 0, false), "--control", skewedControl(t, fleet.Control, boardsAhead, late, mute))
 		code = Run(t.Context(), args, &env{in: strings.NewReader(""), out: &stdout, err: &stderr, getenv: func(string) string { return "" }})
 		return code, out, stdout.String() + stderr.String()
 	}
@@ -144,7 +146,13 @@ func TestSkewedMachines(t *testing.T) {
 		}
 		checkClocks(t, out, ahead[0], ahead[1])
 	}
-	code, out, said := run(0, 50*time.Millisecond, true, "check", scenario)
+	late = 300 * time.Millisecond // the relays really moved after the answers: no offset explains that
+	code, out, said := run(0, 50*time.Millisecond, false, "check", scenario)
+	if code != Failed || statusesIn(t, out)["CMD-1"] != judge.Fail {
+		t.Errorf("actuations 300 ms late: exit code %d and CMD-1 %s, want %d and FAIL\n%s", code, statusesIn(t, out)["CMD-1"], Failed, said)
+	}
+	late = 0
+	code, out, said = run(0, 50*time.Millisecond, true, "check", scenario)
 	if code != Invalid {
 		t.Errorf("a skew that can't be measured: exit code %d, want %d\n%s", code, Invalid, said)
 	}

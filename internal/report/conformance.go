@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/judge"
@@ -46,6 +47,21 @@ func (res *Result) score() {
 			}
 		}
 	}
+}
+
+// addScores adds the checks of two selections of files; what held is counted later.
+func addScores(a, b []Score) []Score {
+	out := slices.Clone(a)
+	for _, s := range b {
+		i := slices.IndexFunc(out, func(o Score) bool { return o.Clause == s.Clause })
+		if i < 0 {
+			out = append(out, s)
+			continue
+		}
+		out[i].Checks += s.Checks
+		out[i].Possible += s.Possible
+	}
+	return out
 }
 
 // outcomes are the steps that were evidence for a guarantee, by line: whether they held.

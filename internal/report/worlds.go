@@ -50,6 +50,7 @@ func joined(into Result, parts []Result) Result {
 	for _, p := range parts {
 		into.Files = append(into.Files, p.Files...)
 		into.Assertions = append(into.Assertions, p.Assertions...)
+		into.Scores = addScores(into.Scores, p.Scores)
 		for _, note := range p.Notes {
 			into.Note("%s", note)
 		}

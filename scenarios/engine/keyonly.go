@@ -97,15 +97,17 @@ func (r *run) keepHours(ctx context.Context, id string) error {
 	if r.undo.has(name) || r.dir.places[id] == nil {
 		return nil
 	}
-	r.undoing.Store(true) // the reading is a PATCH, too
+	var week any                                       // nil until it is known
+	r.undo.add(name, func(ctx context.Context) error { // before the reading, which is a PATCH, too
+		if week == nil {
+			return nil
+		}
+		return r.must(ctx, id, http.MethodPatch, path, map[string]any{"hours": map[string]any{"week": week}})
+	})
 	a, err := r.read(ctx, id, http.MethodPatch, path, map[string]any{"hours": map[string]any{"week": map[string]any{}}})
-	r.undoing.Store(false)
 	if err != nil {
 		return fmt.Errorf("the hours can't be read: %w", err)
 	}
-	week := a.value("data", "hours", "week")
-	r.undo.add(name, func(ctx context.Context) error {
-		return r.must(ctx, id, http.MethodPatch, path, map[string]any{"hours": map[string]any{"week": week}})
-	})
+	week = a.value("data", "hours", "week")
 	return nil
 }
