@@ -25,7 +25,7 @@ func (v *view) add(c *cobra.Command) {
 
 func (v *view) check() error {
 	if v.quiet && v.plain {
-		return usagef("--quiet and --plain exclude each other")
+		return usagef("--quiet and --plain cannot be combined")
 	}
 	return nil
 }

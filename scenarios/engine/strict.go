@@ -43,7 +43,7 @@ func constant(n ast.Node) bool {
 var errMissing = errors.New("both sides are missing")
 
 // errNothing: all(...) looked at an empty list.
-var errNothing = errors.New("all of an empty list holds always")
+var errNothing = errors.New("all of an empty list always holds")
 
 // quantifier replaces all(list, p) by ($some(list) ? all(list, p) : false).
 type quantifier struct{}
