@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	errNoStamp = errors.New("its answer to GET /clock has no wallNs")
+	errNoStamp = errors.New("it tells no wallNs, as an older doorlab")
 	errTooSlow = errors.New("its answers take too long")
 )
 
@@ -108,7 +108,7 @@ func (c Client) sample(ctx context.Context) reading {
 		WallNs int64
 	}
 	sent, began := clock.WallNow(), clock.Mono()
-	err := c.Do(ctx, http.MethodGet, control.Prefix+"/clock", nil, &told)
+	err := c.Do(ctx, http.MethodGet, control.Prefix+"/clock?stamp=true", nil, &told)
 	half := (clock.Mono() - began + 1) / 2
 	switch {
 	case err != nil:

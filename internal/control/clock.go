@@ -18,8 +18,8 @@ type clockView struct {
 	Mode  string `json:"mode"`
 	State string `json:"state"`
 	// WallNs is the machine's clock, Unix ns, which stamps the events of this process:
-	// whoever merges histories measures by it how far the clocks are apart.
-	WallNs int64 `json:"wallNs"`
+	// whoever merges histories measures by it how far the clocks are apart. Only with ?stamp=true.
+	WallNs int64 `json:"wallNs,omitempty"`
 	// Abandoned is how many messages between server and boards jumps have given up.
 	Abandoned int64 `json:"abandoned,omitempty"`
 }
@@ -28,8 +28,11 @@ type clockView struct {
 // moved is called after every jump; nil = not called.
 func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 	v, virtual := clk.(*clock.Virtual)
-	show := func(w http.ResponseWriter) {
-		c := clockView{Now: clk.Now().UTC().Format(TimeFormat), Mode: "real", State: clock.Ready, WallNs: clock.WallNow().UnixNano()}
+	show := func(w http.ResponseWriter, r *http.Request) {
+		c := clockView{Now: clk.Now().UTC().Format(TimeFormat), Mode: "real", State: clock.Ready}
+		if r.URL.Query().Get("stamp") == "true" {
+			c.WallNs = clock.WallNow().UnixNano()
+		}
 		if virtual {
 			c.Mode, c.State, c.Abandoned = "virtual", v.State(), v.Abandoned()
 		}
@@ -44,9 +47,9 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 			f(w, r)
 		}
 	}
-	r.Get("/clock", func(w http.ResponseWriter, _ *http.Request) { show(w) })
-	r.Post("/clock/freeze", only(func(w http.ResponseWriter, _ *http.Request) { v.Freeze(); show(w) }))
-	r.Post("/clock/run", only(func(w http.ResponseWriter, _ *http.Request) { v.Run(); show(w) }))
+	r.Get("/clock", show)
+	r.Post("/clock/freeze", only(func(w http.ResponseWriter, r *http.Request) { v.Freeze(); show(w, r) }))
+	r.Post("/clock/run", only(func(w http.ResponseWriter, r *http.Request) { v.Run(); show(w, r) }))
 	r.Post("/clock/advance", only(func(w http.ResponseWriter, r *http.Request) {
 		to, ok := target(w, r, v)
 		if !ok {
@@ -61,7 +64,7 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 			if moved != nil {
 				moved(to)
 			}
-			show(w)
+			show(w, r)
 		}
 	}))
 }
