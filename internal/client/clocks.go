@@ -27,7 +27,7 @@ type reading struct {
 
 const (
 	samples     = 8
-	mostSamples = 64              // while the best one is worse than history.FineNs
+	patience    = 2 * time.Second // for more of them, while the best one is worse than history.FineNs
 	sampleLimit = 5 * time.Second // of one
 	// mostErr: a clock that is known worse isn't known.
 	mostErr = time.Second
@@ -84,7 +84,8 @@ func (m *Meter) read(ctx context.Context) []reading {
 // reading is the best of several samples; after one that failed no more are tried. On a
 // busy machine it takes more of them until one came through undisturbed.
 func (c Client) reading(ctx context.Context) (best reading) {
-	for n := 0; n < samples || n < mostSamples && best.err > history.FineNs; n++ {
+	began := clock.Mono()
+	for n := 0; n < samples || best.err > history.FineNs && clock.Mono()-began < patience; n++ {
 		r := c.sample(ctx)
 		switch {
 		case r.why != nil && n == 0:

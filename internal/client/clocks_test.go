@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -37,7 +38,7 @@ func TestBetween(t *testing.T) {
 func TestMeasureClocks(t *testing.T) {
 	t.Parallel()
 	const ahead = 50e6
-	asked := 0
+	var asked atomic.Int64
 	listener := func(body func() string) Client {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/lab/v1/clock" || r.Header.Get("Authorization") != "Bearer t" {
@@ -50,7 +51,7 @@ func TestMeasureClocks(t *testing.T) {
 		return Client{Base: s.URL, Token: "t"}
 	}
 	good := listener(func() string {
-		asked++
+		asked.Add(1)
 		return fmt.Sprintf(`{"success":true,"data":{"mode":"real","wallNs":%d}}`, clock.WallNow().UnixNano()+ahead)
 	})
 	old := listener(func() string { return `{"success":true,"data":{"mode":"real"}}` })
@@ -60,8 +61,8 @@ func TestMeasureClocks(t *testing.T) {
 	if c := got[0]; !c.Measured || !c.Real || c.OffsetNs-ahead > c.ErrNs || ahead-c.OffsetNs > c.ErrNs || c.ErrNs <= 0 {
 		t.Errorf("got %+v, want %d ns within its ±", c, int64(ahead))
 	}
-	if asked < 2*samples {
-		t.Errorf("%d samples before and after, want at least %d", asked, 2*samples)
+	if asked.Load() < 2*samples {
+		t.Errorf("%d samples before and after, want at least %d", asked.Load(), 2*samples)
 	}
 	for i, why := range map[int]string{1: "wallNs", 2: "unreachable", 3: "404"} {
 		if c := got[i]; c.Measured || !strings.Contains(c.Why, why) || c.Source == "" {
