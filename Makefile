@@ -68,7 +68,8 @@ compose-test: static ## our services of docker-compose.yml in containers, scrape
 cells-test: ## the whole suite on three cells behind HAProxy, with the verdicts of one server; a cell killed under load (needs haproxy)
 	DOORLAB_CELLS=all go test -count=1 -v -timeout 60m -run 'TestCells' ./cmd/doorlab
 
-k8s-test: ## what the pods of deploy/k8s run, as processes: cells, router, a load in three shards, its merge (needs haproxy)
+k8s-test: ## deploy/k8s: every field is known to Kubernetes, and what its pods run works as processes, up to a green merge (needs haproxy)
+	go test -C tools/k8s -count=1 -v .
 	DOORLAB_K8S=1 go test -count=1 -v -run 'TestKubernetes' ./cmd/doorlab
 
 up: build ## run server, broker and 200 boards
@@ -109,7 +110,7 @@ notice: ## rewrite cmd/doorlab/NOTICE, the licences of what is linked; fails on 
 	go run ./tools/notice
 
 VULNDB ?= https://vuln.go.dev
-MODULES := . tools/lint tools/oapi tools/sqlc tools/vuln
+MODULES := . tools/k8s tools/lint tools/oapi tools/sqlc tools/vuln
 
 audit: ## dependencies: pinned, tidy, unchanged, licences allowed, no known vulnerabilities (VULNDB=file:///copy without a network)
 	@for m in $(MODULES); do (cd $$m && go mod tidy -diff && go mod verify) || exit 1; done
