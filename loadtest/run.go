@@ -57,7 +57,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Part.check(p.withDefaults()); err != nil {
+	if err := o.Part.Check(p); err != nil {
 		return nil, err
 	}
 	places, part, err := o.Part.take(t.Places, p.withDefaults().Places)

@@ -66,11 +66,12 @@ func (s *Shard) after(c *collector) *Shard {
 	return &out
 }
 
-// check says what keeps a plan from being divided.
-func (p Part) check(plan Plan) error {
+// Check says what keeps a plan from being divided. Error: ErrShard.
+func (p Part) Check(plan Plan) error {
 	if p.Whole() {
 		return nil
 	}
+	plan = plan.withDefaults()
 	if plan.Pacer == "search" {
 		return fmt.Errorf("%w: the generators of a search would have to agree on each step", ErrShard)
 	}

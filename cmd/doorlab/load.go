@@ -93,6 +93,9 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	if err := f.divide(e); err != nil {
 		return err
 	}
+	if err := f.o.Part.Check(plan); err != nil {
+		return usagef("--shard: %s", err)
+	}
 	if f.broker.url != "" {
 		if f.own, err = f.connect(ctx, e); err != nil {
 			return err
