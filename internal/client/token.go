@@ -22,6 +22,9 @@ type Limited struct{ After time.Duration }
 
 func (l *Limited) Error() string { return fmt.Sprintf("exchange limit: again in %s", l.After) }
 
+// ErrUnavailable: the server answered that it can't exchange keys now.
+var ErrUnavailable = errors.New("unavailable")
+
 // Token keeps one key's access token, so that 30 exchanges a minute suffice for
 // any rate (see AUTH-3). A token is renewed in the background in the last third
 // of its life, in domain time, and at once when the server refuses it. The
@@ -78,7 +81,7 @@ func (t *Token) renewAhead(ctx context.Context, old string) {
 // settle notes how an exchange went; it needs mu.
 func (t *Token) settle(err error) bool {
 	t.failure = nil
-	if err != nil && !errors.Is(err, ErrUnreachable) { // no exchange was counted: the server may be back at once
+	if err != nil && !errors.Is(err, ErrUnreachable) && !errors.Is(err, ErrUnavailable) { // no exchange was counted: the server may be back at once
 		t.failure, t.retry = err, clock.Mono()+2*time.Second
 	}
 	return err == nil

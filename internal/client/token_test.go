@@ -60,7 +60,7 @@ func TestTokenLife(t *testing.T) {
 	})
 }
 
-// TestDeadKey: a failure is remembered for two seconds, a silence is not.
+// TestDeadKey: a failure is remembered for two seconds, a silence and a 503 are not.
 func TestDeadKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestDeadKey(t *testing.T) {
 		for _, c := range []struct {
 			err   error
 			asked int64
-		}{{dead, 1}, {fmt.Errorf("%w: refused", ErrUnreachable), 2}} {
+		}{{dead, 1}, {fmt.Errorf("%w: refused", ErrUnreachable), 2}, {fmt.Errorf("%w: 503", ErrUnavailable), 2}} {
 			f := &fakeKey{err: c.err}
 			tok := &Token{Now: time.Now, Ask: f.ask}
 			for range 2 {

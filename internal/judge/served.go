@@ -14,6 +14,7 @@ import (
 const (
 	linkRoute  = "/entry/open"
 	phoneRoute = "/lab/v1/people/call"
+	doorRoute  = "/lab/v1/doors/{id}"
 )
 
 // SameMs: the same link or number at the same door within it is one opening; the
@@ -36,6 +37,7 @@ func (v *View) serverDecisions() book {
 	b := book{}
 	links := v.linksGiven()
 	last := map[[2]string]*call{}
+	operated := v.operated()
 	for _, c := range v.calls() {
 		if c.SentNs == 0 {
 			continue
@@ -45,7 +47,7 @@ func (v *View) serverDecisions() book {
 		case c.Route == linkRoute && c.Method == "POST":
 			d = v.linkDecided(c, firstOf(last, [2]string{c.in("t"), c.in("doorId")}, c), links[c.in("t")])
 		case c.Route == phoneRoute:
-			d = v.phoneDecided(c, firstOf(last, [2]string{c.PlaceID, c.in("from")}, c))
+			d = v.phoneDecided(c, firstOf(last, [2]string{c.PlaceID, c.in("from")}, c), operated)
 		}
 		if d != nil {
 			v.judgeServed(b, d)
@@ -180,7 +182,7 @@ func (c *content) ruleFor(phone, door string, rev, now int64) ruling {
 }
 
 // phoneDecided reads a call of a place's number.
-func (v *View) phoneDecided(c, first *call) *deciding {
+func (v *View) phoneDecided(c, first *call, operated map[string]bool) *deciding {
 	answered, _ := c.Out["answered"].(bool)
 	d := &deciding{call: c, place: c.PlaceID}
 	p := v.places[d.place]
@@ -210,7 +212,7 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 				d.rulings = append(d.rulings, p.content.ruleFor(phone, door, rev, at))
 				continue
 			}
-			d.rulings = append(d.rulings, p.content.caller(phone, rev, at))
+			d.rulings = append(d.rulings, p.content.caller(phone, rev, at, operated))
 		}
 	}
 	return d
@@ -218,12 +220,14 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 
 // caller decides about somebody who calls, for whom the server found no door:
 // denied unless a grant of his is valid for one of its doors and no window keeps out.
-func (c *content) caller(phone string, rev, now int64) ruling {
+func (c *content) caller(phone string, rev, now int64, operated map[string]bool) ruling {
 	var why []vocab.Reason
 	for _, g := range c.of(phone, rev) {
 		for _, door := range g.Doors {
 			r := c.ruleFor(phone, door, rev, now)
 			switch {
+			case r.allow && operated[door]: // an entry door or not: nobody says
+				return ruling{unknown: true}
 			case r.unknown || r.reasons[0] == vocab.ClosedWindow || r.reasons[0] == vocab.FreeWindow:
 				return ruling{unknown: true}
 			case r.allow:
@@ -236,6 +240,18 @@ func (c *content) caller(phone string, rev, now int64) ruling {
 		return deny(vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.NotStarted, vocab.DoorOutOfScope, vocab.ClosedWindow)
 	}
 	return deny(append(why, vocab.NoValidGrant, vocab.ClosedWindow)...)
+}
+
+// operated are the doors that the operator changed: whether a caller gets in by one
+// of them is not known.
+func (v *View) operated() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range v.calls() {
+		if c.Method == "PATCH" && c.Route == doorRoute {
+			out[c.Path] = true
+		}
+	}
+	return out
 }
 
 // clausesOf are the guarantees that a decision of the server exercises.

@@ -53,19 +53,19 @@ func (r *run) sendNow() sending {
 
 // operated tells the history of what an operator or a person did through the
 // control API that the guarantees are about: a call of the place's number, a
-// membership or reservation.
-func (x *frame) operated(path, placeID string, body map[string]any, out *fields) error {
+// membership or reservation, a door that becomes an entry door or is one no more.
+func (x *frame) operated(method, path, placeID string, body map[string]any, out *fields) error {
 	r, sent := x.run, x.run.sendNow()
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	a, err := r.lab.call(x.ctx, r.lab.main, http.MethodPost, path, body)
+	a, err := r.lab.call(x.ctx, r.lab.main, method, path, body)
 	if err != nil {
 		return err
 	}
-	r.called(request{method: http.MethodPost, path: control.Prefix + path, placeID: placeID, body: raw}, http.Header{}, "", sent, a)
-	return r.lab.read(a, http.MethodPost, path, out)
+	r.called(request{method: method, path: control.Prefix + path, placeID: placeID, body: raw}, http.Header{}, "", sent, a)
+	return r.lab.read(a, method, path, out)
 }
 
 // called tells the history of a request to the public API and its answer.

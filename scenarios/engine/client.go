@@ -148,6 +148,8 @@ func (c *public) ask(ctx context.Context, key string) (x client.Exchanged, err e
 	switch x = (client.Exchanged{Token: a.text("data", "accessToken"), Life: time.Duration(seconds) * time.Second}); {
 	case a.Status == http.StatusTooManyRequests:
 		return x, &client.Limited{After: client.RetryAfter(a.Headers["Retry-After"])}
+	case a.Status >= http.StatusInternalServerError: // between two lives of the server
+		return x, fmt.Errorf("token exchange: %w: %s", client.ErrUnavailable, a.short())
 	case a.Status != http.StatusOK:
 		return x, fmt.Errorf("token exchange: %s", a.short())
 	case x.Token == "" || x.Life <= 0:

@@ -171,6 +171,14 @@ func (d *directory) door(id string) *boardInfo {
 	return d.doors[id]
 }
 
+// placeOf is the place of a door, "" when nobody knows it.
+func (d *directory) placeOf(door string) string {
+	if b := d.door(door); b != nil {
+		return b.placeID
+	}
+	return ""
+}
+
 // key is the key of a place.
 func (d *directory) key(placeID string) (string, error) {
 	p := d.places[placeID]

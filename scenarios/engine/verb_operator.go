@@ -83,7 +83,7 @@ func (g *Grant) give(x *frame, path, until string) (fields, error) {
 		body["doorIds"] = doors
 	}
 	var out fields
-	if err := x.operated(path, show(who["place"]), body, &out); err != nil {
+	if err := x.operated("POST", path, show(who["place"]), body, &out); err != nil {
 		return nil, err
 	}
 	for k, v := range out {
@@ -101,7 +101,7 @@ func (p *PlaceSet) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.patch("/places/"+esc(id), p.Set)
+	return x.patch("/places/"+esc(id), "", p.Set)
 }
 
 func (d *DoorSet) title() string { return d.Doors.raw }
@@ -113,14 +113,14 @@ func (d *DoorSet) run(x *frame) (out fields, err error) {
 		return nil, err
 	}
 	for _, id := range doors {
-		if out, err = x.patch("/doors/"+esc(id), d.Set); err != nil {
+		if out, err = x.patch("/doors/"+esc(id), x.run.dir.placeOf(id), d.Set); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-func (x *frame) patch(path string, set map[string]Any) (out fields, err error) {
+func (x *frame) patch(path, placeID string, set map[string]Any) (out fields, err error) {
 	if x.run.lab == nil {
 		return nil, errNoControl
 	}
@@ -130,6 +130,10 @@ func (x *frame) patch(path string, set map[string]Any) (out fields, err error) {
 			return nil, err
 		}
 	}
-	err = x.run.lab.ask(x.ctx, x.run.lab.main, "PATCH", path, body, &out)
+	if placeID == "" {
+		err = x.run.lab.ask(x.ctx, x.run.lab.main, "PATCH", path, body, &out)
+	} else { // which doors a caller gets in by depends on it
+		err = x.operated("PATCH", path, placeID, body, &out)
+	}
 	return out, err
 }

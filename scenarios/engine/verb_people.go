@@ -210,7 +210,7 @@ func (p *Phone) run(x *frame) (fields, error) {
 		return nil, errors.New("phone needs a number to call and a person who calls")
 	}
 	var out fields
-	if err := x.operated("/people/call", placeID, map[string]any{"to": to, "from": from}, &out); err != nil {
+	if err := x.operated("POST", "/people/call", placeID, map[string]any{"to": to, "from": from}, &out); err != nil {
 		return nil, err
 	}
 	if p.Answered != nil && out["answered"] != *p.Answered {

@@ -248,5 +248,5 @@ func (m *model) push(d *door, how string) {
 
 // line is what the relay's journal must say.
 func (m *model) line(b *board, i int, action, cause string, now int64) {
-	m.lines = append(m.lines, line{b.index*2 + i, action, cause, now})
+	m.lines = append(m.lines, line{door: b.index*2 + i, action: action, cause: cause, at: now})
 }

@@ -59,18 +59,19 @@ type content struct {
 	windows []window
 	hours   [7][][2]int
 	special map[int]special // by the day of the sequence
-	whole   bool            // a board that has been synchronized
+	zone    zone
+	whole   bool // a board that has been synchronized
 }
 
 func (m *model) content() content {
-	c := content{windows: slices.Clone(m.windows), hours: m.hours, special: maps.Clone(m.special), of: slices.Clone(m.grants), whole: true}
+	c := content{windows: slices.Clone(m.windows), hours: m.hours, special: maps.Clone(m.special), of: slices.Clone(m.grants), zone: m.zone, whole: true}
 	for _, g := range m.grants {
 		c.grants = append(c.grants, *g)
 	}
 	return c
 }
 
-// Seoul is where the places are: a fixed offset, and the sequence starts on a Monday there.
+// The sequence starts on a Monday.
 const weekdays = "montuewedthufrisatsun"
 
 // special is a day with other hours than its week says.
@@ -94,15 +95,10 @@ func (c content) pairs(day int) [][2]int {
 // open reports whether the place is open: sequences start on a Monday at midnight,
 // and hours past midnight belong to the day on which they begin.
 func (c content) open(now int64) bool {
-	t := now / minute
-	today := int(now / day)
+	today := c.zone.day(now)
 	for d := today - 1; d <= today; d++ {
-		for _, p := range c.pairs(d) {
-			from, to := int64(d*1440+p[0]), int64(d*1440+p[1])
-			if p[1] <= p[0] {
-				to += 1440
-			}
-			if t >= from && t < to {
+		for _, i := range c.own(d) {
+			if now >= i.from && now < i.to {
 				return true
 			}
 		}

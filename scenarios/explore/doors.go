@@ -312,8 +312,8 @@ func (m *model) present(o Op) bool {
 	s.clauses = []string{"ENT-1"}
 	if !b.online {
 		s.clauses = []string{"OFF-1", "OFF-2", "SYNC-3"}
-	} else if r.link != nil {
-		m.quiet(b) // before somebody revokes it
+	} else if r.link != nil || r.credit != nil {
+		m.quiet(b) // before somebody changes it
 	}
 	return true
 }

@@ -18,7 +18,7 @@ import (
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	played := map[string]int{}
-	for i := range 300 {
+	for i := range 400 {
 		ops := Sequence(7, i, 24)
 		if again := Sequence(7, i, 24); !reflect.DeepEqual(ops, again) {
 			t.Fatalf("sequence %d: drawn twice, it differs", i)
@@ -37,7 +37,7 @@ func TestSequences(t *testing.T) {
 	}
 	for do := range play {
 		if played[do] < 10 {
-			t.Errorf("%s was played %d times in 300 sequences, want at least 10", do, played[do])
+			t.Errorf("%s was played %d times in 400 sequences, want at least 10", do, played[do])
 		}
 	}
 }
@@ -172,6 +172,36 @@ func TestDecide(t *testing.T) {
 		if got != x.want {
 			t.Errorf("person %d at door %d at %d ms (over %v, dead %v): %s, want %s", x.phone, x.door, x.now, x.over, x.dead, got, x.want)
 		}
+	}
+}
+
+// The nights of clock changes by hand: what the wall shows, and when.
+func TestZone(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		z         zone
+		day, min  int
+		want      int64
+		sameAfter bool // a minute later the calendar shows the same day
+	}{
+		{0, 6, 150, 6*day + 150*minute, true}, {1, 6, 119, 6*day + 119*minute, true}, {1, 6, 150, 6*day + 150*minute, true}, {1, 6, 180, 6*day + 120*minute, true},
+		{1, 6, 1440, 6*day + 23*hour, false}, {-1, 6, 150, 6*day + 150*minute, true}, {-1, 6, 180, 6*day + 4*hour, true}, {-1, 6, 1440, 6*day + 25*hour, false},
+	} {
+		got := x.z.at(x.day, x.min)
+		if day := x.z.day(got + minute); got != x.want || (day == x.day) != x.sameAfter {
+			t.Errorf("zone %d, day %d, minute %d: %d ms and day %d a minute later, want %d (same day %t)", x.z, x.day, x.min, got, day, x.want, x.sameAfter)
+		}
+	}
+	c := content{hours: week7(weeks[0]), zone: 1}
+	c.hours[5], c.hours[6] = weeks[3], weeks[2]
+	for d, want := range map[int]string{5: "[20:00-24:00]", 6: "[]"} { // Sunday's own hours belong to the night before
+		if got := fmt.Sprint(c.shown(d)); got != want {
+			t.Errorf("day %d shows %s, want %s", d, got, want)
+		}
+	}
+	c.special = map[int]special{6: {closed: true}}
+	if c.open(6*day) || !c.open(6*day-1) {
+		t.Errorf("open at midnight %t, before it %t; want closed by the closure, and open", c.open(6*day), c.open(6*day-1))
 	}
 }
 

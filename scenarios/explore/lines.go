@@ -73,18 +73,6 @@ func (m *model) reboot(o Op) bool {
 // restart ends the server's life, in order or not; every connection ends with it.
 func (m *model) restart(o Op) bool {
 	m.settle()
-	up := list{}
-	for i, b := range m.boards {
-		if b.online {
-			m.quiet(b)
-			m.drop(b)
-			m.meet(b)
-			up = append(up, plain(boardName(i)))
-		}
-	}
-	m.add("control", fields{"method", "POST", "path", "/restart", "body", fields{"kill", o.Flag}})
-	if len(up) > 0 {
-		m.add("synced", fields{"of", flow(up)}).clauses = []string{"CMD-6"}
-	}
+	m.reconnected(func() { m.add("control", fields{"method", "POST", "path", "/restart", "body", fields{"kill", o.Flag}}) })
 	return true
 }

@@ -11,11 +11,14 @@ import (
 // scenario that do the same to the target, with what must come of it.
 type model struct {
 	now     int64 // ms since the start
+	zone    zone
 	grants  []*grant
 	windows []window
 	hours   [7][][2]int
 	special map[int]special // by the day of the sequence
 	tokens  []pass
+	spare   bool // the key of tokens is revoked
+	crashes int
 	dated   bool // the dates of the days from dateOf on are known
 	dateOf  int
 	entry   [4]bool
@@ -47,6 +50,8 @@ type record struct {
 	unnamed                bool   // nobody knows whose the link was
 	link                   *grant // whose link a board was shown that nobody was let in by
 	linkNo                 int
+	settled                string // what became of an unanswered command later
+	cond                   string // ... if this expression is true; "" = in any case
 }
 
 // line is one of a relay's journal.
@@ -54,6 +59,7 @@ type line struct {
 	door          int
 	action, cause string
 	at            int64
+	cond          string // an expression without which it isn't there; "" = it is
 }
 
 // fault is what a board does wrong with commands.
@@ -75,6 +81,7 @@ var weeks = [][][2]int{
 	{{0, 1440}},
 	{{20 * 60, 4 * 60}},
 	{{6 * 60, 8 * 60}, {17 * 60, 23*60 + 59}},
+	{{60, 150}, {9 * 60, 12 * 60}},
 }
 
 // begin is a model of a shop in its first state.
@@ -96,7 +103,7 @@ var play = map[string]func(m *model, o Op) bool{
 	"leaf": (*model).leaf, "advance": (*model).advance, "boundary": (*model).boundary, "cut": (*model).cut, "mend": (*model).mend,
 	"fault": (*model).fault, "boot": (*model).reboot, "restart": (*model).restart, "window": (*model).window, "unwindow": (*model).unwindow,
 	"hours": (*model).open, "netloss": (*model).netloss, "operator": (*model).operator, "look": (*model).look, "read": (*model).read,
-	"closed": (*model).closed, "import": (*model).imported, "exchange": (*model).exchange, "token": (*model).useToken,
+	"zone": (*model).move, "line": (*model).wire, "crash": (*model).crash, "withdraw": (*model).withdraw, "closed": (*model).closed, "import": (*model).imported, "exchange": (*model).exchange, "token": (*model).useToken,
 	"lists": (*model).lists, "elsewhere": (*model).elsewhere,
 	"records": (*model).allRecords, "events": (*model).allEvents, "permits": (*model).allPermits, "journal": (*model).journal,
 }
@@ -273,9 +280,10 @@ func (m *model) boundary(o Op) bool {
 	for _, w := range m.windows {
 		all = append(all, w.from, w.to)
 	}
-	for h := m.now/hour + 1; h < m.now/hour+25; h++ {
-		if c := m.content(); c.open(h*hour) != c.open(h*hour-1) {
-			all = append(all, h*hour)
+	const half = hour / 2
+	for h := m.now/half + 1; h < m.now/half+50; h++ {
+		if c := m.content(); c.open(h*half) != c.open(h*half-1) {
+			all = append(all, h*half)
 			break
 		}
 	}

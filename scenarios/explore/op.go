@@ -81,6 +81,10 @@ var draws = []draw{
 	}},
 	{"boot", 3, func(r *rand.Rand, o *Op) { o.Name = pick(r, "reboot", "reboot", "reboot-wiped", "no-clock") }},
 	{"restart", 2, func(r *rand.Rand, o *Op) { o.Flag = r.IntN(2) == 0 }},
+	{"line", 4, func(r *rand.Rand, o *Op) {
+		o.Name, o.N = pick(r, "double", "delayed", "oneway-up", "oneway-down", "halfopen"), r.IntN(3)
+	}},
+	{"crash", 3, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(len(points)) }},
 	{"window", 5, func(r *rand.Rand, o *Op) {
 		o.Name, o.Nth = pick(r, "free", "auth", "closed"), r.IntN(4)
 		o.From, o.To = pick(r, starts...), pick(r, hour, 2*hour, 37*hour)
@@ -93,7 +97,8 @@ var draws = []draw{
 		period(r, o)
 	}},
 	{"exchange", 1, func(*rand.Rand, *Op) {}},
-	{"token", 2, func(r *rand.Rand, o *Op) { o.Nth, o.Flag = r.IntN(3), r.IntN(2) == 0 }},
+	{"token", 3, func(r *rand.Rand, o *Op) { o.Nth, o.Flag = r.IntN(3), r.IntN(2) == 0 }},
+	{"withdraw", 2, func(r *rand.Rand, o *Op) { o.Flag = r.IntN(2) == 0 }},
 	{"netloss", 3, func(r *rand.Rand, o *Op) { o.N, o.Nth, o.Who = pick(r, graces...), r.IntN(4), r.IntN(4) }},
 	{"operator", 3, func(r *rand.Rand, o *Op) { o.Nth, o.N, o.Flag = r.IntN(3), pick(r, 1, 24, 720), r.IntN(2) == 0 }},
 	{"look", 5, func(*rand.Rand, *Op) {}},
@@ -109,7 +114,10 @@ func Sequence(seed int64, index, n int) []Op {
 	for _, d := range draws {
 		sum += d.weight
 	}
-	ops := make([]Op, 0, n+len(last))
+	ops := make([]Op, 0, n+len(last)+1)
+	if r.IntN(6) == 0 {
+		ops = append(ops, Op{Do: "zone", Name: pick(r, "forward", "back"), Nth: r.IntN(len(nights)), Door: r.IntN(4)})
+	}
 	for len(ops) < n {
 		at := r.IntN(sum)
 		for _, d := range draws {

@@ -85,7 +85,7 @@ func (m *model) recordText(r *record) string {
 	if r.board {
 		source = "board"
 	}
-	return fmt.Sprintf(`%s + " %s %s %s " + %s + " " + %s + " " + %s + " " + %s + " %s %d -"`, door, r.result, reason, r.method, m.actor(r), at(r.at), at(r.at), at(r.recorded), source, r.replays)
+	return fmt.Sprintf(`%s + " %s %s %s " + %s + " " + %s + " " + %s + " " + %s + " %s %d " + %s`, door, r.result, reason, r.method, m.actor(r), at(r.at), at(r.at), at(r.recorded), source, r.replays, r.outcome(fmt.Sprintf(`"%s " + %s`, r.settled, at(r.at)), `"-"`))
 }
 
 func (m *model) actor(r *record) string {
@@ -110,7 +110,8 @@ func (m *model) allEvents(Op) bool {
 		if r.board && !r.up {
 			continue
 		}
-		if r.result != "denied" && r.result != "opened" {
+		late := r.settled == "opened"
+		if r.result != "denied" && r.result != "opened" && !late {
 			continue
 		}
 		kinds := []string{"entry.opened"}
@@ -128,7 +129,11 @@ func (m *model) allEvents(Op) bool {
 			if r.credit != nil && !m.vague && r.result != "denied" {
 				ref = fmt.Sprintf("uid(%q)", r.credit.name)
 			}
-			want = append(want, fmt.Sprintf(`%q + %s + " %s " + %s + " " + %s + " " + %s + " false"`, k+" ", door, r.method, ref, at(r.at), at(r.recorded)))
+			line := fmt.Sprintf(`%q + %s + " %s " + %s + " " + %s + " " + %s + " %t"`, k+" ", door, r.method, ref, at(r.at), at(r.recorded), late)
+			if late {
+				line = r.outcome(line, `""`)
+			}
+			want = append(want, line)
 		}
 	}
 	ref := `(.externalRef == nil ? "-" : .externalRef)`
@@ -146,7 +151,11 @@ func (m *model) journal(o Op) bool {
 	var want []string
 	for _, l := range m.lines {
 		if l.door/2 == b.index {
-			want = append(want, fmt.Sprintf(`%s + " %s %s " + %s`, doorName(l.door), l.action, l.cause, at(l.at)))
+			text := fmt.Sprintf(`%s + " %s %s " + %s`, doorName(l.door), l.action, l.cause, at(l.at))
+			if l.cond != "" {
+				text = fmt.Sprintf(`(%s ? %s : "")`, l.cond, text)
+			}
+			want = append(want, text)
 		}
 	}
 	m.whole("journal", fields{"of", boardName(b.index), "since", "start"}, `map(lines, .doorId + " " + .action + " " + .cause + " " + .at)`, want, "CMD-1", "CMD-4", "OFF-3")
@@ -158,7 +167,7 @@ func (m *model) journal(o Op) bool {
 func (m *model) whole(verb string, args any, got string, want []string, clauses ...string) *step {
 	s := m.add(verb, args)
 	s.capture = fields{"got", got}
-	m.add("set", fields{"want", "${" + texts(want) + "}"})
+	m.add("set", fields{"want", "${" + some(want) + "}"})
 	m.add("set", fields{"missing", "${filter(want, # not in got)}", "extra", "${filter(got, # not in want)}"})
 	compare := m.add("", nil, "missing == []", "extra == []", "len(got) == len(want)")
 	compare.name, compare.clauses = verb+" as expected", clauses

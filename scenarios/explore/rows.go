@@ -63,7 +63,7 @@ const exchanges = 3
 
 // exchange gets an access token for the spare key.
 func (m *model) exchange(Op) bool {
-	if len(m.tokens) == exchanges {
+	if len(m.tokens) == exchanges || m.spare {
 		return false
 	}
 	if len(m.tokens) == 0 {
@@ -86,9 +86,30 @@ func (m *model) useToken(o Op) bool {
 		m.clockTo(t.made + 900*second - int64(o.Door%2))
 	}
 	args := fields{"path", "/device/v1/devices", "token", "${" + t.name + "}"}
-	if m.now >= t.made+900*second {
+	switch {
+	case m.now >= t.made+900*second:
 		args = append(args, "status", 401, "error", "token_expired")
+	case m.spare:
+		args = append(args, "status", 401, "error", "token_invalid")
 	}
-	m.add("call", args).clauses = []string{"AUTH-1", "AUTH-2"}
+	m.add("call", args).clauses = []string{"AUTH-1", "AUTH-2", "AUTH-5"}
 	return true
+}
+
+// withdraw revokes the spare key, perhaps before a restart: it is exchanged no more, and
+// its tokens end.
+func (m *model) withdraw(o Op) bool {
+	if m.spare {
+		return false
+	}
+	if len(m.tokens) < exchanges {
+		m.exchange(o)
+	}
+	m.spare = true
+	m.add("key", fields{"revoke", "spare"}).clauses = []string{"AUTH-5"}
+	if o.Flag {
+		m.restart(Op{Flag: o.Door%2 == 0})
+	}
+	m.add("call", fields{"path", "/core/v1/auth/apikey/token", "body", fields{"key", "${spare.apiKey}"}, "status", 401, "error", "invalid_api_key"}).clauses = []string{"AUTH-5"}
+	return m.useToken(Op{Nth: len(m.tokens) - 1})
 }

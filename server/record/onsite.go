@@ -81,7 +81,8 @@ func usable(c Credited, r wire.Record) bool {
 	if c.Terms.ID == "" || r.Reason != vocab.Reason(vocab.Onsite) {
 		return false
 	}
-	if !c.UpdatedAt.Equal(c.CreatedAt) && c.UpdatedAt.UnixMilli() > r.At-olderContent.Milliseconds() {
+	changed := c.Terms.Revoked || !c.UpdatedAt.Equal(c.CreatedAt) // it may have been revoked in the millisecond in which it was made
+	if changed && c.UpdatedAt.UnixMilli() > r.At-olderContent.Milliseconds() {
 		return true
 	}
 	return c.Terms.Opens(r.DoorID) && c.Terms.ValidAt(r.At)

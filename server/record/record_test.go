@@ -228,8 +228,11 @@ func TestCreditOfABoard(t *testing.T) {
 		"another door, just changed": {func(c *Credited, _ *wire.Record) {
 			c.Terms.Doors, c.UpdatedAt = []string{"dor_2"}, since.Add(time.Millisecond)
 		}, 1},
-		"revoked long ago":       {func(c *Credited, _ *wire.Record) { c.Terms.Revoked, c.UpdatedAt = true, since }, 0},
-		"revoked in the outage":  {func(c *Credited, _ *wire.Record) { c.Terms.Revoked, c.UpdatedAt = true, noon.Add(-35*time.Hour) }, 1},
+		"revoked long ago":      {func(c *Credited, _ *wire.Record) { c.Terms.Revoked, c.UpdatedAt = true, since }, 0},
+		"revoked in the outage": {func(c *Credited, _ *wire.Record) { c.Terms.Revoked, c.UpdatedAt = true, noon.Add(-35*time.Hour) }, 1},
+		"revoked when it was made": {func(c *Credited, r *wire.Record) {
+			c.Terms.Revoked, c.CreatedAt, c.UpdatedAt = true, noon, noon
+		}, 1},
 		"a free window":          {func(_ *Credited, r *wire.Record) { r.Reason = vocab.FreeWindow }, 0},
 		"no permit of the place": {func(c *Credited, _ *wire.Record) { *c = Credited{} }, 0},
 	} {

@@ -1,0 +1,148 @@
+package explore
+
+import "fmt"
+
+// point is a step of a command at which the server can die, and what is known then.
+type point struct {
+	name   string
+	status int // of the key in the next life
+	moved  int // 1 = the relay has, 2 = nobody knows
+}
+
+var points = []point{
+	{"after-claim", 504, 0}, {"before-publish", 504, 0}, {"after-publish", 504, 2},
+	{"before-commit", 504, 1}, {"after-commit", 200, 1}, {"before-answer", 200, 1},
+}
+
+// crash is a death of the server while it works on a command. The next life knows what
+// was durable; what the board did it tells once it is connected again.
+func (m *model) crash(o Op) bool {
+	b, i := m.where(o.Door)
+	if !b.online || m.faults[b.index] != nil || m.crashes == 2 {
+		return false
+	}
+	m.crashes++
+	p := points[o.Nth%len(points)]
+	m.settle()
+	m.clockTo(m.now + second) // what happens has a time of its own
+	m.fresh++
+	n := 100 + m.fresh
+	key := fmt.Sprintf("k%d", n)
+	r := m.record(record{door: o.Door, result: "noResponse", reason: "api", method: "api", who: -1, replays: 1})
+	m.keys[n] = &command{door: o.Door, name: "open", status: p.status, record: r}
+	cond := ""
+	if p.moved == 2 {
+		cond = key + "_moved == 1"
+	}
+	if p.moved > 0 {
+		m.act(b, i, "open", 0)
+		m.lines[len(m.lines)-1].cond = cond
+	}
+	if p.status == 200 {
+		r.result = "opened"
+	} else if p.moved > 0 {
+		r.settled, r.cond = "opened", cond
+	}
+	m.add("mark", key)
+	m.reconnected(func() {
+		m.add("crash", fields{"at", p.name, "command", fields{"door", doorName(o.Door), "command", "open", "key", key}}).clauses = []string{"CMD-6"}
+	})
+	s := m.add("command", fields{"door", doorName(o.Door), "command", "open", "key", key, "status", p.status}, "replayed")
+	s.capture, s.clauses = fields{key + "_body", "body"}, []string{"CMD-5", "CMD-6"}
+	if cond != "" {
+		s := m.add("journal", fields{"of", doorName(o.Door), "cause", "command", "since", key}, "count <= 1")
+		s.capture, s.clauses = fields{key + "_moved", "count"}, []string{"CMD-1", "CMD-4"}
+	}
+	m.told(r, key)
+	m.clockTo(m.now + 10*second) // whether there was a pulse, it is over
+	return true
+}
+
+// told waits until the server has heard what became of an unanswered command.
+func (m *model) told(r *record, key string) {
+	if r.settled == "" {
+		return
+	}
+	s := m.add("records", fields{"place", "lab", "command", "${" + key + "_body.details.commandId}"}, fmt.Sprintf("count == 1 and first.settledAs == %s", r.outcome(fmt.Sprintf("%q", r.settled), "nil")))
+	s.within, s.clauses = "5s", []string{"CMD-4", "ENT-4"}
+}
+
+// outcome is an expression of what follows from a settlement, if there was one.
+func (r *record) outcome(yes, no string) string {
+	switch {
+	case r.settled == "":
+		return no
+	case r.cond == "":
+		return yes
+	}
+	return fmt.Sprintf("(%s ? %s : %s)", r.cond, yes, no)
+}
+
+// reconnected ends the server's life and brings every board that is connected back.
+func (m *model) reconnected(end func()) {
+	up := list{}
+	for i, b := range m.boards {
+		if b.online {
+			m.quiet(b)
+			m.drop(b)
+			m.meet(b)
+			up = append(up, plain(boardName(i)))
+		}
+	}
+	end()
+	if len(up) > 0 {
+		m.add("synced", fields{"of", flow(up)}).clauses = []string{"CMD-6"}
+	}
+}
+
+// wire makes a board's line bad for a moment: messages come twice or late, which
+// changes nothing, or are lost one way or both while a command is on its way.
+func (m *model) wire(o Op) bool {
+	b, i := m.where(o.Door)
+	if !b.online || m.faults[b.index] != nil {
+		return false
+	}
+	m.settle()
+	name := fmt.Sprintf("wire%d", b.index)
+	arm := func(fault string, params ...any) {
+		args := fields{"fault", fault, "name", name, "of", boardName(b.index), "hits", 0}
+		if params != nil {
+			args = append(args, "params", fields(params))
+		}
+		m.add("fault", args)
+	}
+	m.fresh++
+	key := 100 + m.fresh
+	c := &command{door: o.Door, name: []string{"open", "hold", "close"}[o.N%3], minutes: 0}
+	switch o.Name {
+	case "double", "delayed":
+		if o.Name == "double" {
+			arm("lossy", "percent", 0, "duplicatePercent", 100)
+		} else {
+			arm("lossy", "percent", 0, "delayMs", 20)
+		}
+		m.send(key, c)
+		m.present(Op{Who: o.Who, Door: o.Door})
+		m.quiet(b)
+		m.add("clear", name)
+		return true
+	}
+	if m.waits == 3 || b.grace == 0 { // how often such a line drops is not promised, and each time would show
+		return false
+	}
+	m.waits++
+	arm(o.Name)
+	m.keys[key] = c
+	c.status, c.record = 504, m.record(record{door: o.Door, result: "noResponse", reason: "api", method: "api", who: -1})
+	if o.Name == "oneway-up" { // the board acts, and says so once it can be heard
+		m.act(b, i, c.name, 0)
+		c.record.settled = results[c.name]
+	}
+	s := m.add("command", fields{"door", doorName(o.Door), "command", c.name, "key", fmt.Sprintf("k%d", key), "outcome", "noResponse", "status", 504}, "not replayed")
+	s.capture, s.clauses = fields{fmt.Sprintf("k%d_body", key), "body"}, []string{"CMD-4"}
+	m.add("clear", name)
+	m.cut(o)
+	m.mend(o)
+	m.told(c.record, fmt.Sprintf("k%d", key))
+	return true
+}
