@@ -70,7 +70,7 @@ cells-test: ## the whole suite on three cells behind HAProxy, with the verdicts 
 
 k8s-test: ## deploy/k8s: a real API server takes it, and what its pods run works up to a green merge (needs haproxy, etcd-server; 11 minutes of build)
 	mkdir -p bin/k8s
-	CGO_ENABLED=0 nice -n 15 go build -C tools/k8s -ldflags '-s -w' -o ../../bin/k8s/ k8s.io/kubernetes/cmd/kube-apiserver
+	CGO_ENABLED=0 nice -n 15 go build -C tools/k8s -ldflags '-s -w' -o ../../bin/k8s/ k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager
 	go test -C tools/k8s -count=1 -v .
 	DOORLAB_K8S=1 go test -count=1 -v -run 'TestKubernetes' ./cmd/doorlab
 

@@ -6,7 +6,9 @@ import (
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,9 +20,10 @@ import (
 	"time"
 )
 
-// plane is a control plane without nodes: it takes objects, and nobody runs them.
+// plane is a control plane without nodes: it makes pods, and nobody runs them.
 type plane struct {
 	t    *testing.T
+	dir  string
 	base string
 	web  *http.Client
 }
@@ -32,7 +35,7 @@ func startPlane(t *testing.T) *plane {
 	t.Helper()
 	dir := t.TempDir()
 	etcd, client, peer, secure := look(t, "etcd"), freePort(t), freePort(t), freePort(t)
-	p := &plane{t: t, base: "https://127.0.0.1:" + secure, web: &http.Client{Transport: &http.Transport{
+	p := &plane{t: t, dir: dir, base: "https://127.0.0.1:" + secure, web: &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}} // it signs its certificate itself, at its first start
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -41,6 +44,8 @@ func startPlane(t *testing.T) *plane {
 	for name, text := range map[string]string{
 		"sa.key":     string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
 		"tokens.csv": token + ",test,test,system:masters\n",
+		"kubeconfig": fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q, insecure-skip-tls-verify: true}}]\n"+
+			"users: [{name: u, user: {token: %s}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n", p.base, token),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -55,6 +60,14 @@ func startPlane(t *testing.T) *plane {
 		"--authorization-mode", "RBAC", "--disable-admission-plugins", "ServiceAccount")
 	p.until("the API server is ready", func() bool { status, _ := p.ask("GET", "/readyz", nil); return status == 200 })
 	return p
+}
+
+// control runs the controllers that make pods of workloads.
+func (p *plane) control() {
+	p.t.Helper()
+	p.start(look(p.t, "kube-controller-manager"), "--kubeconfig", filepath.Join(p.dir, "kubeconfig"), "--bind-address", "127.0.0.1", "--secure-port", freePort(p.t),
+		"--cert-dir", filepath.Join(p.dir, "manager"), "--leader-elect=false",
+		"--controllers", "statefulset-controller,deployment-controller,replicaset-controller,job-controller,disruption-controller")
 }
 
 func look(t *testing.T, name string) string {
@@ -149,4 +162,16 @@ func (p *plane) apply(kind, apiVersion, name string, object []byte) (int, []byte
 		root += "/namespaces/doorlab"
 	}
 	return p.ask("PATCH", root+"/"+plural+"/"+name+"?fieldManager=test&fieldValidation=Strict", object)
+}
+
+// list reads the items of a list into out.
+func (p *plane) list(path string, out any) {
+	p.t.Helper()
+	status, b := p.ask("GET", path, nil)
+	if status != 200 {
+		p.t.Fatalf("GET %s: %d %s", path, status, b)
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		p.t.Fatal(err)
+	}
 }
