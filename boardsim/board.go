@@ -99,6 +99,10 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 	before := b.s
 	var out []firmware.Effect
 	b.s, out = firmwareStep(b.s, ev)
+	if ms := b.lateNow(ev); ms > 0 {
+		ev.SessionMs = ms
+		b.s, out = firmwareStep(before, ev)
+	}
 	if b.s.Dropped > before.Dropped {
 		b.emit(history.Event{Kind: history.Dropped, RecordSeq: before.Records[0].Seq})
 	}
@@ -132,6 +136,18 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 	}
 	b.arm()
 	return o
+}
+
+// lateNow is the session time when a command was in time as the board looked, and no
+// longer is: the machine stood still in between, and no door opens late [CMD-4]. Else 0.
+func (b *board) lateNow(ev firmware.Event) int64 {
+	if ev.Kind != firmware.Command || b.ses == nil || ev.SessionMs <= 0 || ev.SessionMs > ev.Command.NotAfterMs {
+		return 0
+	}
+	if ms := b.ses.sessionMs(); ms > ev.Command.NotAfterMs {
+		return ms
+	}
+	return 0
 }
 
 // persist keeps the named parts in flash, at once unless they may wait.

@@ -1,9 +1,12 @@
 package boardsim
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -35,6 +38,36 @@ func TestCommand(t *testing.T) {
 		r.server.command(one, "dor_nowhere", wire.CmdOpen)
 		r.sleep(time.Second)
 		r.want("stale, unknown door", r.server.reports(one)[3:], []string{"cmd_4 refused expired", "cmd_5 refused unsupported"})
+	})
+}
+
+// stalling is a clock whose next reading may take long: what happens meanwhile is done then.
+type stalling struct {
+	clock.Clock
+	meanwhile atomic.Pointer[func()]
+}
+
+func (s *stalling) Now() time.Time {
+	if do := s.meanwhile.Swap(nil); do != nil {
+		(*do)()
+	}
+	return s.Clock.Now()
+}
+
+// TestStallBeforeTheRelayMoves: a command that is in time when the board looks and late when
+// it would act is refused. [CMD-4]
+func TestStallBeforeTheRelayMoves(t *testing.T) {
+	bubble(t, false, func(r *rig) {
+		b := r.fleet.byID[one]
+		b.mu.Lock()
+		stall := func() { b.ses.base += 6000 } // session time goes on
+		r.still.meanwhile.Store(&stall)
+		b.run(b.ses, firmware.Event{Kind: firmware.Command, Command: wire.Command{ID: "cmd_1", Epoch: b.s.Epoch, DoorID: "dor_one1", Channel: 1,
+			Command: wire.CmdOpen, NotAfterMs: b.ses.sessionMs() + 5000}}, b.f.faults.Command(one, "dor_one1", wire.CmdOpen))
+		b.mu.Unlock()
+		r.sleep(time.Second)
+		r.want("ground truth", r.acts(one), []string{"one1 refuse cmd_1"})
+		r.want("reports", r.server.reports(one), []string{"cmd_1 refused expired"})
 	})
 }
 

@@ -57,6 +57,7 @@ type rig struct {
 	server *fake
 	flight *clock.Flight
 	clk    clock.Clock
+	still  *stalling // clk, unless it is virtual
 	routes http.Handler
 	dir    string
 	client string
@@ -80,7 +81,8 @@ func bubble(t *testing.T, virtual bool, f func(r *rig)) {
 }
 
 func bubbled(t *testing.T, r *rig, virtual bool, f func(r *rig)) {
-	r.flight, r.clk = clock.NewFlight(), clock.Real{}
+	r.flight, r.still = clock.NewFlight(), &stalling{Clock: clock.Real{}}
+	r.clk = r.still
 	if virtual {
 		v := clock.NewVirtual(noon, r.flight)
 		v.Freeze()
