@@ -139,12 +139,12 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 }
 
 // lateNow is the session time when a command was in time as the board looked, and no
-// longer is: the machine stood still in between, and no door opens late [CMD-4]. Else 0.
+// longer is: the machine stood still in between. Else 0, see CMD-4.
 func (b *board) lateNow(ev firmware.Event) int64 {
 	if ev.Kind != firmware.Command || b.ses == nil || ev.SessionMs <= 0 || ev.SessionMs > ev.Command.NotAfterMs {
 		return 0
 	}
-	if ms := b.ses.sessionMs(); ms > ev.Command.NotAfterMs {
+	if ms := b.ses.sessionMs(); ms > ev.Command.NotAfterMs { // no door opens late [CMD-4]
 		return ms
 	}
 	return 0
