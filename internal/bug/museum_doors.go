@@ -15,7 +15,7 @@ var devices = []Bug{
 	check("standing-always-fresh", "CMD-1", "standing.fresh is false without a line", "devices_values"),
 	check("standing-hold-end-hidden", "CMD-7", "standing.holdUntil is the end of the hold", "devices_values idempotency_hold"),
 	check("standing-since-is-reported", "CMD-1 CMD-7", "standing.since is the last change", "devices_values idempotency_hold"),
-	check("standing-reported-is-since", "CMD-1", "standing.reportedAt is the last message", "doors_values"),
+	check("standing-reported-is-since", "CMD-1", "standing.reportedAt is the last message", "devices_values"),
 	check("standing-gone", "CMD-1 CMD-7 LEG-1", "a single read shows the standing", "devices_values"),
 	check("door-warning-is-open", "LEG-1", "doorState warning: forced or open too long", "legacy_paths devices_values"),
 	check("door-open-is-locked", "LEG-1", "doorState open: the leaf is open", "legacy_paths devices_values"),
