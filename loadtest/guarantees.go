@@ -52,7 +52,7 @@ const historyFile = "history.ndjson"
 func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Result) error {
 	res.Guarantees = &Guarantees{}
 	if len(t.Control) == 0 {
-		res.Guarantees.Basis = "judged by what the clients saw alone: no control listener"
+		res.Guarantees.Basis = "what the doors did is not judged, for there is no control listener: judged by what the clients saw alone"
 	}
 	parts := [][]history.Event{log.Snapshot()}
 	var bases [][]history.Event

@@ -100,8 +100,8 @@ func TestKeyOnly(t *testing.T) {
 	if code != Failed || !strings.Contains(said, "CMD-5") {
 		t.Errorf("repeats with another command's id: exit code %d, want %d and CMD-5 named\n%s", code, Failed, said)
 	}
-	if code, _, said := run(ready.HTTP, *ready.Places[1].APIKey, "load", "testdata/key_only.yaml"); code != OK || !strings.Contains(said, "judged by what the clients saw alone") || !strings.Contains(said, "CMD-5") {
-		t.Errorf("load: exit code %d, want 0 and CMD-5 judged by what the clients saw\n%s", code, said)
+	if code, _, said := run(ready.HTTP, *ready.Places[1].APIKey, "load", "testdata/key_only.yaml"); code != OK || !strings.Contains(said, "not judged") || !strings.Contains(said, "AUTH-1") || strings.Contains(said, "CMD-5") {
+		t.Errorf("load: exit code %d, want 0, AUTH-1 judged by what the clients saw, and no word on openings, which they didn't see\n%s", code, said)
 	}
 }
 
