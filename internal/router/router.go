@@ -131,7 +131,7 @@ type owned struct {
 
 // unavailable is what a caller gets in place of the answer of a cell that is gone.
 func unavailable() string {
-	const code, message = "storage_unavailable", "the server of this place is not available; try again, a command with the same Idempotency-Key"
+	const code, message = "storage_unavailable", "the server of this place is not available; try again, and repeat a command with the same Idempotency-Key"
 	body := failure(code, message, 503)
 	body = strings.TrimSuffix(body, "}") + fmt.Sprintf(`,"reason":%q,"detail":%q}`, code, message) // older paths have these, too
 	return strings.Join([]string{"HTTP/1.1 503 Service Unavailable", "Content-Type: application/json", "Content-Length: " + strconv.Itoa(len(body)),
