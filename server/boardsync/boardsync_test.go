@@ -113,6 +113,30 @@ func TestSnapshotThenDeltas(t *testing.T) {
 	})
 }
 
+// An acknowledgement isn't followed at once by what came meanwhile: that goes out with
+// what else comes until the next push is due, encoded once for all boards.
+func TestAcknowledgementWaitsForThePlannedPush(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.connect()
+		y, _ := l.line.take()
+		l.change()
+		l.board.apply(y)
+		l.s.Acked(someBoard, 1, l.board.rev, l.board.digest())
+		if n := l.deliver(); n != 0 {
+			t.Errorf("%d pushes before the changes were coalesced, want 0", n)
+		}
+		l.change()
+		time.Sleep(DefaultCoalesce) // of the bubble
+		synctest.Wait()
+		if n := l.deliver(); n != 1 || !l.converged() {
+			t.Errorf("two changes went out in %d pushes, converged %v; want 1, true", n, l.converged())
+		}
+	})
+}
+
 // TestLag: how far the board is behind, counted from the commit of the oldest
 // change it lacks, or from its hello when that was later.
 func TestLag(t *testing.T) {

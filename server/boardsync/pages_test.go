@@ -51,7 +51,8 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 				l.line.queue, l.line.epoch = nil, l.line.epoch+1
 				l.connect()
 			}
-			if l.board.rev > 0 && l.board.rev < l.content.rev { // what came meanwhile
+			if l.board.rev > 0 && l.board.rev < l.content.rev { // what came meanwhile goes out together
+				l.advance(t, time.Second)
 				l.deliver()
 			}
 		}

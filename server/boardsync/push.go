@@ -137,7 +137,7 @@ func (s *Service) Acked(boardID string, epoch, revision int64, digest string) {
 		s.cfg.History(history.Event{Kind: history.Applied, At: now.UnixMilli(), BoardID: boardID, PlaceID: p.id, Revision: revision, Digest: digest})
 		s.applied(b, revision, digest, now)
 	}
-	if !b.waiting {
+	if !b.waiting && (b.whole || !p.planned.Load()) { // what came meanwhile goes out with the rest, to all boards alike
 		s.push(b)
 	}
 	s.note(b, now, b.agreed)

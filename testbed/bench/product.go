@@ -164,7 +164,7 @@ func startList(ctx context.Context, c setup) (*subject, error) {
 	}), nil
 }
 
-// startPermit registers a permit for an hour, a new reference each time.
+// startPermit registers a permit for an hour, a new reference and another person each time.
 func startPermit(ctx context.Context, c setup) (*subject, error) {
 	p, err := startProduct(ctx, c)
 	if err != nil {
@@ -174,7 +174,7 @@ func startPermit(ctx context.Context, c setup) (*subject, error) {
 	period := fmt.Sprintf(`"startsAt":%q,"endsAt":%q`, from.Format(time.RFC3339), from.Add(time.Hour).Format(time.RFC3339))
 	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, _ int) error {
 		at := p.places[caller%(len(p.places)-1)]
-		body := fmt.Sprintf(`{"externalRef":%q,"phone":"01012345678","doorIds":[%q],%s}`, nextID(), at.doors[0], period)
+		body := fmt.Sprintf(`{"externalRef":%q,"phone":"010%08d","doorIds":[%q],%s}`, nextID(), serial.Add(1), at.doors[0], period)
 		return expect200(client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/space/v1/partner/entry-permits", at.header.Clone(), []byte(body)))
 	}), nil
 }
