@@ -83,7 +83,11 @@ func (b *board) deafen(s *session) {
 			return
 		}
 		b.over(true)
-		go bye(s) // a half-open line keeps it to itself
+		done := b.f.cfg.Flight.Begin()
+		go func() {
+			bye(s) // a half-open line keeps it to itself
+			done()
+		}()
 		b.redial()
 	})
 }

@@ -32,7 +32,7 @@ func (l *Line) Close() error {
 		if src != l.inner {
 			_ = src.Close()
 		}
-		return l.inner.Close()
+		return l.hangUp()
 	}
 	l.left = true
 	for _, q := range l.lanes[Down].queue { // nobody is there to read it
@@ -49,6 +49,15 @@ func (l *Line) Close() error {
 	go l.drain()
 	return nil
 }
+
+// hangUp ends the connection, so that the server is told.
+func (l *Line) hangUp() error {
+	l.ends()
+	return l.inner.Close()
+}
+
+// ends has a jump wait until the server knows that the connection has ended.
+func (l *Line) ends() { l.cfg.Flight.Ends(l.cfg.BoardID, l.inner.LocalAddr().String()) }
 
 // drain swallows what the server sends to a line that the board has left, until it ends.
 func (l *Line) drain() {
@@ -67,7 +76,7 @@ func (l *Line) drain() {
 		}
 		l.mu.Unlock()
 		if err != nil {
-			_ = l.inner.Close()
+			_ = l.hangUp()
 			return
 		}
 	}
@@ -84,11 +93,11 @@ func (l *Line) flush() {
 	if len(pass) > 0 {
 		_, _ = l.inner.Write(pass) // an error shows in the reader
 	}
+	if over {
+		_ = l.hangUp()
+	}
 	for _, f := range done {
 		f()
-	}
-	if over {
-		_ = l.inner.Close()
 	}
 }
 

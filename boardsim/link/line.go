@@ -45,7 +45,7 @@ type State struct {
 // Config of a Line; the zero value is a clean line that counts nothing.
 type Config struct {
 	BoardID string        // whose line it is, for Flight
-	Flight  *clock.Flight // nil = none. The line itself counts what it does: Got for a PUBLISH it swallows, Sent for one it repeats, Begin while one is delayed. So a sender counts Sent before it writes
+	Flight  *clock.Flight // nil = none. The line itself counts what it does: Got for a PUBLISH it swallows, Sent for one it repeats, Begin while one is delayed, Ends before it ends the connection. So a sender counts Sent before it writes
 	Seed    int64         // of lossy; mix the connection's number in
 	State   State         // from the first byte on
 	// OnFault is called for each packet that a fault dropped, repeated or delayed (nil = not called). It must not block or call the line.
@@ -109,6 +109,7 @@ func (l *Line) Cut() {
 	l.drop()
 	src := l.src
 	l.mu.Unlock()
+	l.ends()
 	pipe.Reset(l.inner)
 	pipe.Reset(src)
 }

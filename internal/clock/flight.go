@@ -7,18 +7,19 @@ import (
 )
 
 // Flight counts what is in flight, so that a jump of virtual time can wait for
-// it: work in progress (Begin) and messages between server and boards, counted
-// at both ends (Sent, Got). A board whose line is cut is Reset; one whose line
+// it: work in progress (Begin), connections that end (Join, Ends), and messages
+// between server and boards, counted at both ends (Sent, Got). A board whose line is cut is Reset; one whose line
 // swallows messages is muted.
 type Flight struct {
-	mu    sync.Mutex
-	cond  *sync.Cond
-	work  int
-	lines map[string]*line
-	open  int // messages under way on all lines
-	moves uint64
-	jump  chan struct{} // closed when the jump is over; nil = none
-	lost  int64         // messages that Settle gave up
+	mu     sync.Mutex
+	cond   *sync.Cond
+	work   int
+	lines  map[string]*line
+	joined map[[2]string]*Joined // by board and address
+	open   int                   // messages under way on all lines
+	moves  uint64
+	jump   chan struct{} // closed when the jump is over; nil = none
+	lost   int64         // messages that Settle gave up
 	// Quiet is how long nothing may move before open messages are given up (0 = 2 s).
 	Quiet time.Duration
 }
@@ -30,7 +31,7 @@ type line struct {
 
 // NewFlight returns an empty flight.
 func NewFlight() *Flight {
-	f := &Flight{lines: map[string]*line{}}
+	f := &Flight{lines: map[string]*line{}, joined: map[[2]string]*Joined{}}
 	f.cond = sync.NewCond(&f.mu)
 	return f
 }
@@ -41,9 +42,14 @@ func (f *Flight) Begin() (done func()) {
 		return func() {}
 	}
 	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.begin()
+}
+
+// begin is Begin with mu held.
+func (f *Flight) begin() (done func()) {
 	f.work++
 	f.moves++
-	f.mu.Unlock()
 	var once sync.Once
 	return func() {
 		once.Do(func() {

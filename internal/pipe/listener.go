@@ -14,8 +14,10 @@ type Listener struct {
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
-	seq   atomic.Int64
 }
+
+// dialed numbers the connections of all listeners, so that no two have one address.
+var dialed atomic.Int64
 
 // NewListener returns a listener with a printable address, "memory:name".
 func NewListener(name string) *Listener {
@@ -24,7 +26,7 @@ func NewListener(name string) *Listener {
 
 // Dial connects and returns when the other end was accepted. Errors: the context's, net.ErrClosed.
 func (l *Listener) Dial(ctx context.Context) (net.Conn, error) {
-	n := strconv.FormatInt(l.seq.Add(1), 10)
+	n := strconv.FormatInt(dialed.Add(1), 10)
 	a, b := pair(l.name + "/" + n)
 	var err error = net.ErrClosed
 	select {

@@ -174,4 +174,5 @@ func (b *peer) ended(l *link) {
 	if latest {
 		l.replaced()
 	}
+	l.joined.Left()
 }

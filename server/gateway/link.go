@@ -7,6 +7,7 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -18,8 +19,9 @@ type link struct {
 	conn     *guard
 	helper   bool // publishes only, see docs/board-protocol.md
 	closed   atomic.Bool
-	closedAt atomic.Int64 // domain ms
-	gone     atomic.Bool  // nothing of it counts in the flight any more
+	closedAt atomic.Int64  // domain ms
+	gone     atomic.Bool   // nothing of it counts in the flight any more
+	joined   *clock.Joined // nil = its end isn't waited for
 
 	epoch int64 // set at hello; b.mu
 	seq   int64 // of commands; b.mu
@@ -102,6 +104,7 @@ func (l *link) drain() {
 // shut marks the connection as ended: nothing is sent on it any more.
 func (l *link) shut() {
 	if l.closed.CompareAndSwap(false, true) {
+		l.joined.Ends()
 		l.closedAt.Store(l.b.g.cfg.Clock.Now().UnixMilli())
 	}
 }

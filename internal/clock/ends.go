@@ -1,0 +1,64 @@
+package clock
+
+// Joined is a connection that a server of this flight reads. Its end is work in
+// progress from the moment either side ends it until the server has handled that.
+type Joined struct {
+	f    *Flight
+	key  [2]string
+	done func() // of the work; nil = the connection stands
+	over bool
+}
+
+// Join says that the server reads a board's connection from this address. Nil for a nil flight.
+func (f *Flight) Join(boardID, address string) *Joined {
+	if f == nil {
+		return nil
+	}
+	j := &Joined{f: f, key: [2]string{boardID, address}}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.joined[j.key] = j
+	return j
+}
+
+// Ends says that the board's side ends its connection from this address, before it
+// does: the server learns of it later, and a jump waits for that. One that no
+// server of this flight has joined counts nothing.
+func (f *Flight) Ends(boardID, address string) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	j := f.joined[[2]string{boardID, address}]
+	f.mu.Unlock()
+	j.Ends()
+}
+
+// Ends is the same from the server's side.
+func (j *Joined) Ends() {
+	if j == nil {
+		return
+	}
+	j.f.mu.Lock()
+	defer j.f.mu.Unlock()
+	if j.done == nil && !j.over {
+		j.done = j.f.begin()
+	}
+}
+
+// Left says that the server has handled the connection's end.
+func (j *Joined) Left() {
+	if j == nil {
+		return
+	}
+	j.f.mu.Lock()
+	done := j.done
+	j.over = true
+	if j.f.joined[j.key] == j {
+		delete(j.f.joined, j.key)
+	}
+	j.f.mu.Unlock()
+	if done != nil {
+		done()
+	}
+}

@@ -1,0 +1,65 @@
+package testbed
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/board"
+)
+
+// TestOutageBeginsAtTheCut: whatever cuts the boards' connections, the server dates
+// the outage to the cut, although the clock jumps at once.
+func TestOutageBeginsAtTheCut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, link string
+		fault      string
+		within     time.Duration // of the request the cut comes: flapping boards take turns
+	}{
+		{"offline in memory", Memory, `{"fault":"offline","share":1}`, 0},
+		{"offline over TCP", TCP, `{"fault":"offline","share":1}`, 0},
+		{"flap in memory", Memory, `{"fault":"flap","share":1,"params":{"upSec":60,"downSec":36000}}`, time.Minute},
+		{"detached over TCP", TCP, "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tb := begin(t, Config{Virtual: true, Link: c.link})
+			virtual := tb.clk.(*clock.Virtual)
+			virtual.Freeze()
+			if err := virtual.Advance(tb.clk.Now().Truncate(time.Second).Add(time.Second)); err != nil { // the server dates to the millisecond
+				t.Fatal(err)
+			}
+			from := tb.clk.Now()
+			cut := from.Add(c.within)
+			lab := tb.lab()
+			if c.fault != "" {
+				if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/faults", json.RawMessage(c.fault), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var boards []string
+			for _, p := range tb.cfg.World.Places[1:] { // the test place takes no faults
+				for _, b := range p.Boards {
+					boards = append(boards, b.ID)
+					if c.fault != "" {
+						continue
+					}
+					if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/boards/"+b.ID+"/detach", nil, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := virtual.Advance(cut.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range boards {
+				if s := tb.life.Load().server.Board(id); s.State != board.Offline || s.Since.Before(from) || s.Since.After(cut) {
+					t.Errorf("%s is %s since %s, want offline since the cut between %s and %s", id, s.State, s.Since, from, cut)
+				}
+			}
+		})
+	}
+}
