@@ -192,12 +192,24 @@ func (b *board) write(e firmware.Entry) entry {
 		b.f.cfg.Log.Error("journal", "board", b.id, "err", err)
 		at = -1
 	}
+	if b.movedBy(e) {
+		b.f.count.twice.Add(1)
+	}
 	b.keep(l, at)
 	b.f.count.line(l.Action)
 	b.f.cfg.History(history.Event{Kind: history.Actuation, At: l.At, WallNs: moved, BoardID: b.id, PlaceID: b.placeID, DoorID: e.DoorID,
 		Channel: e.Channel, Boot: l.Boot, JournalSeq: l.Seq, Action: string(e.Action), Cause: string(e.Cause), PulseMs: e.PulseMs,
 		CommandID: e.CommandID, GrantID: e.GrantID, Revision: e.Revision, OutageAgeMs: e.OutageAgeMs, LateMs: max(0, l.At+b.shift-e.Mono)})
 	return l
+}
+
+// movedBy tells whether the command of a movement moved a relay before, see CMD-5.
+// It asks the journal, not the firmware, which may have forgotten the command.
+func (b *board) movedBy(e firmware.Entry) bool {
+	if e.Cause != firmware.CauseCommand || e.Action == firmware.ActRefuse {
+		return false
+	}
+	return slices.ContainsFunc(b.entries, func(old entry) bool { return old.CommandID == e.CommandID && old.Action != firmware.ActRefuse })
 }
 
 // keep remembers a line that is at a place in the file; old ones by their place only.

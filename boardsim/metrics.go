@@ -13,6 +13,7 @@ import (
 type counts struct {
 	lines   map[firmware.Action]*atomic.Int64 // of the journals, by action
 	reports atomic.Int64
+	twice   atomic.Int64 // relays moved by a command that had moved them before
 }
 
 func newCounts() *counts {
@@ -31,9 +32,9 @@ func (c *counts) line(action firmware.Action) {
 
 // fleetMetrics reads the fleet when the page is read: nothing is kept twice.
 type fleetMetrics struct {
-	f                                              *Fleet
-	boards, online, buffered                       *prometheus.Desc
-	faulty, hits, lines, reports, dropped, journal *prometheus.Desc
+	f                                                     *Fleet
+	boards, online, buffered                              *prometheus.Desc
+	faulty, hits, lines, twice, reports, dropped, journal *prometheus.Desc
 }
 
 // Metrics are the fleet's, for a page that may show others beside them. Labels
@@ -51,6 +52,7 @@ func (f *Fleet) Metrics() prometheus.Gatherer {
 		faulty:   desc("faulty_boards", "Boards on which a fault is armed, by fault.", "fault"),
 		hits:     desc("fault_hits_total", "How often a fault acted, by fault.", "fault"),
 		lines:    desc("journal_lines_total", "Ground truth: lines of the boards' journals by action.", "action"),
+		twice:    desc("double_actuations_total", "Ground truth: relays moved by a command that had moved one before, as far as the board's latest lines go."),
 		journal:  desc("journal_bytes", "Size of the journal on disk."),
 		reports:  desc("reports_total", "Command reports that boards had to send, before faults had their say."),
 	})
@@ -59,7 +61,7 @@ func (f *Fleet) Metrics() prometheus.Gatherer {
 
 // Describe implements prometheus.Collector.
 func (m *fleetMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.boards, m.online, m.buffered, m.dropped, m.faulty, m.hits, m.lines, m.journal, m.reports} {
+	for _, d := range []*prometheus.Desc{m.boards, m.online, m.buffered, m.dropped, m.faulty, m.hits, m.lines, m.twice, m.journal, m.reports} {
 		ch <- d
 	}
 }
@@ -97,6 +99,7 @@ func (m *fleetMetrics) Collect(ch chan<- prometheus.Metric) {
 	for action, n := range m.f.count.lines {
 		counter(m.lines, n.Load(), string(action))
 	}
+	counter(m.twice, m.f.count.twice.Load())
 	gauge(m.journal, m.f.journal.bytes())
 	counter(m.reports, m.f.count.reports.Load())
 }

@@ -153,8 +153,15 @@ func (m *metrics) watchSync(s *boardsync.Service) {
 		func() float64 { _, n := s.Lag(); return float64(n) })
 }
 
-// watchStore shows the size of the database on disk.
-func (m *metrics) watchStore(dir string) {
+// watchStore shows whether the database takes writes, and its size on disk.
+func (m *metrics) watchStore(dir string, ping func() error) {
+	m.gauge("doorlab_store_writable", "1 while the database takes writes, else 0: the disk is full, read-only, broken or stalled. As /readyz, it tries when no write has just shown it.", "", "",
+		func() float64 {
+			if ping() != nil {
+				return 0
+			}
+			return 1
+		})
 	for kind, name := range map[string]string{"database": "doorlab.db", "wal": "doorlab.db-wal"} {
 		m.gauge("doorlab_store_bytes", "Size of the database and of its write-ahead log on disk.", "file", kind, func() float64 {
 			info, err := os.Stat(filepath.Join(dir, name))
