@@ -31,7 +31,6 @@ type Place struct {
 	Week           access.Week
 	Closures       []access.Closure
 	Holidays       []access.Holiday
-	Revision       int64
 }
 
 // Hours is everything the schedule needs, as it is synchronized to boards.

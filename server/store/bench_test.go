@@ -13,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/grant"
 )
 
 // BenchmarkLedger is a command's claim and settlement, durable, as 64 and 256
@@ -24,7 +25,48 @@ func BenchmarkLedger(b *testing.B) {
 	}
 }
 
+// BenchmarkPermits is an entry permit, durable, with a reference and a person of its own each time.
+func BenchmarkPermits(b *testing.B) {
+	for _, callers := range []int{1, 64, 256} {
+		b.Run(fmt.Sprint(callers), func(b *testing.B) { permits(b, callers) })
+	}
+}
+
+func permits(b *testing.B, callers int) {
+	fleet(b, callers, func(s *Store, places []world.Place) func(i int64) error {
+		grants := grant.New(grant.Config{Clock: clock.Real{}, Store: s, Secret: pepper})
+		from := clock.WallNow()
+		to := from.Add(time.Hour)
+		return func(i int64) error {
+			p := &places[i%25]
+			ref, phone := fmt.Sprint("4711-", i), fmt.Sprintf("010%08d", i)
+			_, err := grants.Register(grant.By{PlaceID: p.ID, KeyID: "key_01jc0000000000000000000000"}, grant.RegisterRequest{
+				ExternalRef: &ref, Phone: &phone, StartsAt: &from, EndsAt: &to, DoorIDs: []string{p.Boards[i/25%40].Doors[0].ID}})
+			return err
+		}
+	})
+}
+
 func ledger(b *testing.B, callers int) {
+	fleet(b, callers, func(s *Store, places []world.Place) func(i int64) error {
+		c, body := s.Commands(), []byte(strings.Repeat("b", 430)) // a 200 with its standing
+		return func(i int64) error {
+			p := &places[i%25]
+			at := clock.WallNow()
+			in := command.Intent{CommandID: id.New(id.Command, at), PlaceID: p.ID, Key: fmt.Sprint("4711-", i), DoorID: p.Boards[i%40].Doors[0].ID,
+				BoardID: p.Boards[i%40].ID, Command: "open", Method: "api", ActorID: "api:key_01jc0000000000000000000000", ActorLabel: "default",
+				EntryReason: "api", RequestedAt: at, AgedAt: at, Status: 504, Body: body[:300]}
+			in.Meaning = in.DoorID + "\nopen\n0\n"
+			if _, err := c.Claim(in, epoch); err != nil {
+				return err
+			}
+			return c.Settle(command.Settlement{Intent: in, Outcome: vocab.Reported, ReportedAt: at, Status: 200, Body: body})
+		}
+	})
+}
+
+// fleet measures what callers do to the store of 25 places with 40 boards each.
+func fleet(b *testing.B, callers int, of func(s *Store, places []world.Place) func(i int64) error) {
 	var commits atomic.Int64
 	s, err := Open(b.TempDir(), Options{Committed: func(int, time.Duration) { commits.Add(1) }})
 	if err != nil {
@@ -46,30 +88,20 @@ func ledger(b *testing.B, callers int) {
 	if _, err := s.Seed(w, pepper); err != nil {
 		b.Fatal(err)
 	}
-	c, body := s.Commands(), []byte(strings.Repeat("b", 430)) // a 200 with its standing
 	var n atomic.Int64
 	used := func() time.Duration {
 		var ru syscall.Rusage
 		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &ru)
 		return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 	}
+	call := of(s, w.Places)
 	before := used()
 	b.ReportAllocs()
 	b.SetParallelism(max(1, callers/2))
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			i := n.Add(1)
-			p := &w.Places[i%25]
-			at := clock.WallNow()
-			in := command.Intent{CommandID: id.New(id.Command, at), PlaceID: p.ID, Key: fmt.Sprint("4711-", i), DoorID: p.Boards[i%40].Doors[0].ID,
-				BoardID: p.Boards[i%40].ID, Command: "open", Method: "api", ActorID: "api:key_01jc0000000000000000000000", ActorLabel: "default",
-				EntryReason: "api", RequestedAt: at, AgedAt: at, Status: 504, Body: body[:300]}
-			in.Meaning = in.DoorID + "\nopen\n0\n"
-			if _, err := c.Claim(in, epoch); err != nil {
-				b.Error(err)
-			}
-			if err := c.Settle(command.Settlement{Intent: in, Outcome: vocab.Reported, ReportedAt: at, Status: 200, Body: body}); err != nil {
+			if err := call(n.Add(1)); err != nil {
 				b.Error(err)
 			}
 		}

@@ -147,7 +147,7 @@ func (c Commands) Late(r command.LateReport) (command.Late, error) {
 }
 
 func (t *Tx) countReplay(commandID string) error {
-	if err := t.settled.flush(t); err != nil {
+	if err := t.batch.flush(t); err != nil {
 		return err
 	}
 	return wrap(t.q.CountReplay(ctx, text(commandID)))

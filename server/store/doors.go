@@ -7,18 +7,19 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// doors keeps what was read of the doors in memory: they are asked for by every
-// command, record and list, and hardly ever change. A commit that changes any
+// doors keeps what was read of the doors and their places in memory: they are asked for by every
+// command, permit, record and list, and hardly ever change. A commit that changes any
 // empties it before anybody learns of the commit.
 type doors struct {
 	mu      sync.RWMutex
 	age     int64 // rises whenever it is emptied: what was read before isn't kept after
 	byID    map[string]place.Door
 	byPlace map[string][]place.Door
+	places  map[string]place.Place
 	changed bool // by the transaction in progress; the writer's
 }
 
-// committed empties the memory when the transaction changed a door, even if it
+// committed empties the memory when the transaction changed a door or a place, even if it
 // failed: a write of the same transaction may have read the change.
 func (d *doors) committed() {
 	if !d.changed {
@@ -28,7 +29,7 @@ func (d *doors) committed() {
 	defer d.mu.Unlock()
 	d.changed = false
 	d.age++
-	d.byID, d.byPlace = nil, nil
+	d.byID, d.byPlace, d.places = nil, nil, nil
 }
 
 // door is what is kept, or else what read finds.
@@ -51,6 +52,30 @@ func (d *doors) door(id string, read func() (place.Door, error)) (place.Door, er
 			d.byID = map[string]place.Door{}
 		}
 		d.byID[id] = found
+	}
+	return found, nil
+}
+
+// place is the same for a place, whose lists nobody may change.
+func (d *doors) place(id string, read func() (place.Place, error)) (place.Place, error) {
+	d.mu.RLock()
+	kept, ok := d.places[id]
+	age := d.age
+	d.mu.RUnlock()
+	if ok {
+		return kept, nil
+	}
+	found, err := read()
+	if err != nil {
+		return found, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.age == age {
+		if d.places == nil {
+			d.places = map[string]place.Place{}
+		}
+		d.places[id] = found
 	}
 	return found, nil
 }

@@ -74,6 +74,7 @@ func (m *merge) place(wp world.Place, have place.Place) error {
 		return other("the place %s is a %s place there", wp.ID, have.Kind)
 	}
 	if wp.Name != have.Name {
+		m.doors.changed = true
 		if err := m.q.RenamePlace(ctx, wp.Name, wp.ID); err != nil {
 			return err
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// Change implements grant.Store.
+// Change implements grant.Store. Rules decide before the write, so it needs no savepoint.
 func (s *Store) Change(fn func(tx grant.Tx) error) error {
-	return s.write(func(tx *Tx) error { return fn(grantTx{tx}) })
+	return s.writeIn(s.jobs, &job{whole: true, fn: func(tx *Tx) error { return fn(grantTx{tx}) }})
 }
 
 // ChangeBehind implements grant.Store.
@@ -129,7 +129,7 @@ func (s *Store) moment(fn func(tx *Tx) error) error {
 		return wrap(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	err = wrap(fn(s.tx(tx, db.New(tx), time.Time{})))
+	err = wrap(fn(s.tx(&statements{Tx: tx}, db.New(tx), time.Time{}, nil)))
 	s.found(err)
 	return err
 }

@@ -14,13 +14,15 @@ func placeOf(r db.Place, err error) (place.Place, error) {
 		return place.Place{}, wrap(err)
 	}
 	p := place.Place{ID: r.ID, Name: r.Name, Kind: r.Kind, Timezone: r.Timezone, EntryPhone: r.EntryPhone.String,
-		PhoneEnabled: r.PhoneEnabled, PermitMaxHours: int(r.PermitMaxHours), Revision: r.Revision}
+		PhoneEnabled: r.PhoneEnabled, PermitMaxHours: int(r.PermitMaxHours)}
 	return p, errors.Join(json.Unmarshal([]byte(r.Week), &p.Week),
 		json.Unmarshal([]byte(r.Closures), &p.Closures), json.Unmarshal([]byte(r.Holidays), &p.Holidays))
 }
 
 // Place reads one place. ErrNotFound.
-func (s *Store) Place(id string) (place.Place, error) { return placeOf(s.q.Place(ctx, id)) }
+func (s *Store) Place(id string) (place.Place, error) {
+	return s.doors.place(id, func() (place.Place, error) { return placeOf(s.q.Place(ctx, id)) })
+}
 
 // PlaceByPhone finds the place an entry phone number belongs to. ErrNotFound.
 func (s *Store) PlaceByPhone(number string) (place.Place, error) {

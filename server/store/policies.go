@@ -29,6 +29,7 @@ func (t placeTx) PhoneTaken(number, placeID string) (bool, error) {
 // SavePlace writes what may change of a place; boards hear of changed hours.
 func (t placeTx) SavePlace(op string, p, old place.Place) error {
 	q := t.q
+	t.doors.changed = true
 	if err := q.UpdatePlace(ctx, db.UpdatePlaceParams{ID: p.ID, Timezone: p.Timezone, EntryPhone: text(p.EntryPhone), PhoneEnabled: p.PhoneEnabled,
 		Week: jsonText(p.Week), Closures: jsonText(p.Closures), Holidays: jsonText(p.Holidays)}); err != nil {
 		return wrap(err)

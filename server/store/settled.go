@@ -1,10 +1,6 @@
 package store
 
-import (
-	"strings"
-
-	"github.com/doorlab/doorlab/server/record"
-)
+import "github.com/doorlab/doorlab/server/record"
 
 // settled gathers the records of the commands that a batch settles: they go in
 // together, a statement for many, before anything else of the batch can look for
@@ -19,46 +15,14 @@ type settledRow struct {
 	isEvent bool // its entry.opened event is the row itself
 }
 
-const recordColumns = 19
-
-// settledInsert is the statement for a number of rows.
-func settledInsert(rows int) string {
-	const row = "(?" + ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" + ", ?)"
-	return "INSERT INTO entry_records (id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id," +
-		" grant_id, source, dedupe, requested_at, occurred_at, recorded_at, note, is_event, aged_on) VALUES " + row + strings.Repeat(", "+row, rows-1)
-}
-
-// settledInserts are the statements that are kept prepared, by their number of rows, the largest first.
-var settledInserts = []struct {
-	rows  int
-	query string
-}{{16, settledInsert(16)}, {4, settledInsert(4)}, {1, settledInsert(1)}}
+var insertSettled = insertsOf("INSERT INTO entry_records (id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id,"+
+	" grant_id, source, dedupe, requested_at, occurred_at, recorded_at, note, is_event, aged_on)", 19)
 
 // flush writes what was gathered. An error is the whole batch's.
 func (s *settled) flush(t *Tx) error {
-	if s == nil || s.written == len(s.rows) {
-		return nil
-	}
 	rows := s.rows[s.written:]
 	s.written = len(s.rows)
-	args := make([]any, 0, settledInserts[0].rows*recordColumns)
-	for len(rows) > 0 {
-		for _, in := range settledInserts {
-			if len(rows) < in.rows {
-				continue
-			}
-			args = args[:0]
-			for i := range rows[:in.rows] {
-				args = rows[i].args(args, t.day())
-			}
-			if _, err := t.Exec(in.query, args...); err != nil {
-				return wrap(err)
-			}
-			rows = rows[in.rows:]
-			break
-		}
-	}
-	return nil
+	return insertSettled.of(t, len(rows), func(to []any, i int) []any { return rows[i].args(to, t.day()) })
 }
 
 func (r *settledRow) args(to []any, aged int64) []any {
@@ -82,7 +46,7 @@ type settling struct{ *Tx }
 
 // InsertRecord implements record.Tx.
 func (t settling) InsertRecord(r record.Record) (fresh bool, err error) {
-	t.settled.rows = append(t.settled.rows, settledRow{Record: r})
+	t.batch.settled.rows = append(t.batch.settled.rows, settledRow{Record: r})
 	return true, nil
 }
 
@@ -92,6 +56,6 @@ func (t settling) InsertEvent(e record.Event) error {
 	if e.Kind != record.EntryOpened || e.PermitID != "" {
 		return t.Tx.InsertEvent(e)
 	}
-	t.settled.rows[len(t.settled.rows)-1].isEvent = true
+	t.batch.settled.rows[len(t.batch.settled.rows)-1].isEvent = true
 	return nil
 }

@@ -135,7 +135,7 @@ func Open(dir string, o Options) (*Store, error) {
 func (s *Store) open(path string, readers int) error {
 	var err error
 	s.path, s.wal.path = path, path+"-wal"
-	if s.writing, err = sql.Open(driver, dsn(path, "_journal_mode", "WAL", "_txlock", "immediate")); err != nil {
+	if s.writing, err = sql.Open(driver, dsn(path, "_journal_mode", "WAL", "_txlock", "immediate", "_cache_size", "-16000")); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	s.writing.SetMaxOpenConns(1)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"time"
@@ -15,7 +14,7 @@ import (
 // Tx is one write, or one moment of reading. Writes share a transaction with
 // the others of their batch and are rolled back alone.
 type Tx struct {
-	*sql.Tx
+	*statements
 	Now time.Time // domain time at which the transaction began, to the millisecond
 
 	come    time.Time // see age.Clock.Come
@@ -26,12 +25,13 @@ type Tx struct {
 	places  map[string]*placeState // whose revision or digest this write has touched
 	pending []revision             // that it raised
 	noted   []history.Event        // that it made
-	settled *settled               // records of the batch's commands; nil = no batch
+	batch   *gathered              // what the writes of the batch leave for later; nil = a moment of reading
 	running int                    // commands it has claimed, less those it has settled
 }
 
-func (s *Store) tx(tx *sql.Tx, q *db.Queries, now time.Time) *Tx {
-	return &Tx{Tx: tx, Now: now, q: q, phones: s.phones, doors: &s.doors,
+// tx is one of a transaction's writes. They share what they gather.
+func (s *Store) tx(of *statements, q *db.Queries, now time.Time, batch *gathered) *Tx {
+	return &Tx{statements: of, Now: now, batch: batch, q: q, phones: s.phones, doors: &s.doors,
 		come: s.ages.Come(), ran: s.ages.Ran()}
 }
 
@@ -52,6 +52,22 @@ func (t *Tx) place(placeID string) (*placeState, error) {
 	if p := t.places[placeID]; p != nil {
 		return p, nil
 	}
+	p, err := t.placeBefore(placeID)
+	if err != nil {
+		return nil, err
+	}
+	if t.places == nil {
+		t.places = map[string]*placeState{}
+	}
+	t.places[placeID] = p
+	return p, nil
+}
+
+// placeBefore is a place as the writes before this one left it.
+func (t *Tx) placeBefore(placeID string) (*placeState, error) {
+	if p := t.batch.places[placeID]; p != nil {
+		return &placeState{rev: p.rev, sum: p.sum}, nil
+	}
 	row, err := t.q.PlaceDigest(ctx, placeID)
 	if err != nil {
 		return nil, wrap(err)
@@ -62,10 +78,6 @@ func (t *Tx) place(placeID string) (*placeState, error) {
 		return nil, fmt.Errorf("store: the digest of %s is damaged", placeID)
 	}
 	copy(p.sum[:], b)
-	if t.places == nil {
-		t.places = map[string]*placeState{}
-	}
-	t.places[placeID] = p
 	return p, nil
 }
 
@@ -97,17 +109,18 @@ func (t *Tx) toggle(placeID, kind string, item any) error {
 	return nil
 }
 
-// flush writes the revisions that the write raised, with their digests.
-func (t *Tx) flush() error {
+// finish leaves the revisions that the write raised, with their digests, to the batch.
+// It can't fail: whatever comes before it was the last that could.
+func (t *Tx) finish() {
 	for _, r := range t.pending {
 		digest := t.places[r.placeID].sum.String()
 		t.stamp(r, digest)
-		if err := t.q.SetRevision(ctx, db.SetRevisionParams{ID: r.placeID, Revision: r.rev, Digest: digest}); err != nil {
-			return err
-		}
-		if err := t.q.InsertRevision(ctx, db.InsertRevisionParams{PlaceID: r.placeID, Rev: r.rev, At: t.Now.UnixMilli(), Digest: digest, AgedOn: t.day()}); err != nil {
-			return err
-		}
+		t.batch.raised = append(t.batch.raised, db.InsertRevisionParams{PlaceID: r.placeID, Rev: r.rev, At: t.Now.UnixMilli(), Digest: digest, AgedOn: t.day()})
 	}
-	return nil
+	for id, p := range t.places {
+		if t.batch.places == nil {
+			t.batch.places = map[string]*placeState{}
+		}
+		t.batch.places[id] = p
+	}
 }

@@ -3,9 +3,12 @@ package store
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
 )
 
@@ -43,6 +46,107 @@ func TestWholeWriteFailsWithItsCommit(t *testing.T) {
 		if v, err := s.Meta(name); v != "" || err != nil {
 			t.Errorf("%s left %q, %v behind, want nothing", name, v, err)
 		}
+	}
+}
+
+// together runs writes that share one commit, in their order.
+func together(t *testing.T, s *Store, writes ...func() error) []error {
+	t.Helper()
+	hold, held := make(chan struct{}), make(chan struct{})
+	go func() { _ = s.write(func(*Tx) error { close(held); <-hold; return nil }) }()
+	<-held
+	var done []chan error
+	for i, w := range writes {
+		c := make(chan error, 1)
+		done = append(done, c)
+		go func() { c <- w() }()
+		for len(s.jobs) <= i { // queued behind the ones before
+			runtime.Gosched()
+		}
+	}
+	close(hold)
+	errs := make([]error, 0, len(writes))
+	for _, c := range done {
+		errs = append(errs, <-c)
+	}
+	return errs
+}
+
+// A rule that refuses before anything was written, or panics, spoils nothing but its own write.
+func TestWholeWriteIsRefusedAlone(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	mine := errors.New("mine")
+	errs := together(t, s,
+		func() error { return s.writeWhole(func(tx *Tx) error { return tx.setMeta("first", "1") }) },
+		func() error { return s.writeWhole(func(*Tx) error { return mine }) },
+		func() (err error) {
+			defer func() { err, _ = recover().(error) }()
+			return s.writeWhole(func(*Tx) error { panic(mine) })
+		},
+		func() error { return s.writeWhole(func(tx *Tx) error { return tx.setMeta("last", "1") }) })
+	for i, want := range []error{nil, mine, mine, nil} {
+		if !errors.Is(errs[i], want) || errors.Is(errs[i], ErrUnavailable) {
+			t.Errorf("write %d got %v, want %v", i, errs[i], want)
+		}
+	}
+	for _, name := range []string{"first", "last"} {
+		if v, err := s.Meta(name); v != "1" || err != nil {
+			t.Errorf("%s is %q, %v; want 1", name, v, err)
+		}
+	}
+}
+
+// Writes of one commit raise a place's revision one after the other; one that is undone
+// in between leaves no trace in revision or digest.
+func TestRevisionsOfOneCommit(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	before, err := s.Revision("plc_a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var revs []int64
+	put := func(id string, end error) func() error {
+		g := permit(id, epoch, epoch.Add(time.Hour))
+		return func() error {
+			write := func(tx *Tx) error {
+				if err := tx.putGrant(&g, nil); err != nil {
+					return err
+				}
+				revs = append(revs, g.Rev)
+				return end
+			}
+			if end == nil {
+				return s.Change(func(tx grant.Tx) error { return write(tx.(grantTx).Tx) })
+			}
+			return s.write(write)
+		}
+	}
+	mine := errors.New("mine")
+	errs := together(t, s, put("pmt_1", nil), put("pmt_2", nil), put("pmt_undone", mine), put("pmt_3", nil))
+	if errs[0] != nil || errs[1] != nil || !errors.Is(errs[2], mine) || errs[3] != nil {
+		t.Fatalf("the writes got %v, want only the third refused", errs)
+	}
+	if want := []int64{before + 1, before + 2, before + 3, before + 3}; !slices.Equal(revs, want) {
+		t.Errorf("revisions %v, want %v", revs, want)
+	}
+	digestOf(t, s, "plc_a")
+	rows, err := s.reading.Query("SELECT rev FROM place_revisions WHERE place_id = 'plc_a' AND rev > ? ORDER BY rev", before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var kept []int64
+	for rows.Next() {
+		var rev int64
+		if err := rows.Scan(&rev); err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, rev)
+	}
+	if want := []int64{before + 1, before + 2, before + 3}; !slices.Equal(kept, want) || rows.Err() != nil {
+		t.Errorf("revisions %v were kept, %v; want %v", kept, rows.Err(), want)
 	}
 }
 

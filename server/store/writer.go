@@ -14,7 +14,7 @@ import (
 // job is one write in progress.
 type job struct {
 	fn     func(*Tx) error
-	whole  bool // decides before it writes: when it fails, the batch does, so it needs no savepoint of its own
+	whole  bool // decides before it writes: once it has written it fails with its batch, so it needs no savepoint
 	stage  atomic.Int32
 	ran    chan struct{} // closed when fn has run
 	err    error
@@ -49,15 +49,15 @@ const writeWait = 6 * time.Second
 // write is writeThrough for callers who can't wait: after writeWait of wall time
 // it fails with ErrUnavailable. By then the write has been dropped, or is in a
 // commit whose result isn't known: the caller must be able to repeat it.
-func (s *Store) write(fn func(tx *Tx) error) error { return s.writeIn(s.jobs, fn) }
+func (s *Store) write(fn func(tx *Tx) error) error { return s.writeIn(s.jobs, &job{fn: fn}) }
 
 // writeBehind is write for a part of something large: every other write overtakes it.
-func (s *Store) writeBehind(fn func(tx *Tx) error) error { return s.writeIn(s.bulk, fn) }
+func (s *Store) writeBehind(fn func(tx *Tx) error) error { return s.writeIn(s.bulk, &job{fn: fn}) }
 
-func (s *Store) writeIn(lane chan *job, fn func(tx *Tx) error) error {
+func (s *Store) writeIn(lane chan *job, j *job) error {
 	over := make(chan struct{})
 	defer clock.WallAfter(writeWait, func() { close(over) }).Stop()
-	return s.wait(lane, &job{fn: fn}, over)
+	return s.wait(lane, j, over)
 }
 
 // writeThrough runs fn in a transaction and returns when it is durable. Many
@@ -66,9 +66,9 @@ func (s *Store) writeIn(lane chan *job, fn func(tx *Tx) error) error {
 // fails with ErrUnavailable, and so does every write after damage was found.
 func (s *Store) writeThrough(fn func(tx *Tx) error) error { return s.wait(s.jobs, &job{fn: fn}, nil) }
 
-// writeWhole is writeThrough for an fn that fails only when the disk or the
-// program does, never by a rule: its whole batch fails with it, which spares the
-// two statements of a savepoint.
+// writeWhole is writeThrough for an fn that decides before it writes: what fails
+// after its first statement is the disk or the program, and the whole batch fails
+// with it, which spares the two statements of a savepoint.
 func (s *Store) writeWhole(fn func(tx *Tx) error) error {
 	return s.wait(s.jobs, &job{fn: fn, whole: true}, nil)
 }
@@ -253,14 +253,14 @@ func (s *Store) run(jobs []*job) (_ *batch, err error) {
 		}
 	}()
 	var b batch
-	var records settled
-	now, q := s.clk.Now().Truncate(time.Millisecond), db.New(tx)
+	var left gathered
+	of := &statements{Tx: tx}
+	now, q := s.clk.Now().Truncate(time.Millisecond), db.New(of)
 	for _, j := range jobs {
 		if !j.stage.CompareAndSwap(queued, begun) {
 			continue
 		}
-		t := s.tx(tx, q, now)
-		t.settled = &records
+		t := s.tx(of, q, now, &left)
 		if err := j.apart(t); err != nil {
 			return nil, err
 		}
@@ -268,11 +268,12 @@ func (s *Store) run(jobs []*job) (_ *batch, err error) {
 			b.raised, b.events, b.running = append(b.raised, t.pending...), append(b.events, t.noted...), b.running+t.running
 		}
 	}
-	if err := records.flush(s.tx(tx, q, now)); err != nil {
+	last := s.tx(of, q, now, &left)
+	if err := left.flush(last); err != nil {
 		return nil, err
 	}
-	b.settled = records.rows
-	if err := s.addContent(s.tx(tx, q, now), &b); err != nil {
+	b.settled = left.settled.rows
+	if err := s.addContent(last, &b); err != nil {
 		return nil, err
 	}
 	if err := tx.Commit(); err != nil {
@@ -285,12 +286,9 @@ func (s *Store) run(jobs []*job) (_ *batch, err error) {
 // the end of the whole transaction.
 func (j *job) apart(t *Tx) error {
 	if j.whole {
-		if j.run(t); j.panicV != nil {
-			return errPanicked
-		}
-		return j.err
+		return j.runWhole(t)
 	}
-	if err := t.settled.flush(t); err != nil { // it may look for them, and what it undoes is its own
+	if err := t.batch.flush(t); err != nil { // it may look for that, and what it undoes is its own
 		return err
 	}
 	if _, err := t.Exec("SAVEPOINT job"); err != nil {
@@ -305,6 +303,20 @@ func (j *job) apart(t *Tx) error {
 	return err
 }
 
+// runWhole runs a job that decides before it writes.
+func (j *job) runWhole(t *Tx) error {
+	before := t.writes
+	j.run(t)
+	wrote := t.writes > before
+	switch {
+	case j.panicV != nil && wrote:
+		return errPanicked
+	case wrote, errors.Is(j.err, ErrUnavailable): // SQLite may have given the whole transaction up
+		return j.err
+	}
+	return nil
+}
+
 var errPanicked = errors.New("a write of the same commit panicked")
 
 // cause is why a transaction was given up: what its last write met, rather than
@@ -316,7 +328,7 @@ func cause(met, then error) error {
 	return then
 }
 
-// run runs the job's function and then writes the digests it changed.
+// run runs the job's function.
 func (j *job) run(t *Tx) {
 	defer close(j.ran)
 	defer func() {
@@ -325,6 +337,6 @@ func (j *job) run(t *Tx) {
 		}
 	}()
 	if j.err = wrap(j.fn(t)); j.err == nil {
-		j.err = wrap(t.flush())
+		t.finish()
 	}
 }

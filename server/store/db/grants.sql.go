@@ -482,10 +482,11 @@ func (q *Queries) GrantsReturning(ctx context.Context, now sql.NullInt64, n int6
 }
 
 const grantsSince = `-- name: GrantsSince :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ?1 AND (rev > ?2 OR left_rev > ?2) ORDER BY rev, id
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ?1 AND (left_rev IS NULL AND rev > ?2 OR left_rev > ?2) ORDER BY rev, id
 `
 
-// Changed or gone from the boards' content after a revision.
+// Changed or gone from the boards' content after a revision. What has left was changed no later than it left:
+// two indexes find the rows, and none of the place's others is looked at.
 func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([]Grant, error) {
 	rows, err := q.db.QueryContext(ctx, grantsSince, placeID, rev)
 	if err != nil {
