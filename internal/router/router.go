@@ -5,7 +5,9 @@ package router
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -38,6 +40,9 @@ var configText string
 
 //go:embed exchanges.lua
 var exchanges string
+
+//go:embed unavailable.html
+var unavailablePage string
 
 var config = template.Must(template.New("haproxy.cfg").Parse(configText))
 
@@ -84,7 +89,7 @@ func Files(c Config) ([]File, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("router: %w", err)
 	}
-	return append([]File{{"haproxy.cfg", b.String()}, {"exchanges.lua", exchanges}, {"unavailable.http", unavailable()}}, maps...), nil
+	return append([]File{{"haproxy.cfg", b.String()}, {"exchanges.lua", exchanges}, {"unavailable.http", unavailable()}, {"unavailable-page.http", page()}}, maps...), nil
 }
 
 // address is a cell's: from a pattern, or from a list with one per cell.
@@ -134,8 +139,23 @@ func unavailable() string {
 	const code, message = "storage_unavailable", "the server of this place is not available; try again, and repeat a command with the same Idempotency-Key"
 	body := failure(code, message, 503)
 	body = strings.TrimSuffix(body, "}") + fmt.Sprintf(`,"reason":%q,"detail":%q}`, code, message) // older paths have these, too
-	return strings.Join([]string{"HTTP/1.1 503 Service Unavailable", "Content-Type: application/json", "Content-Length: " + strconv.Itoa(len(body)),
-		"Retry-After: 1", "X-Content-Type-Options: nosniff", "Cache-Control: no-store", "", body}, "\r\n")
+	return unanswered("application/json", body)
+}
+
+// page is the same for a person with an entry link, in the look of the entry page: its style is the page's own.
+func page() string {
+	_, rest, _ := strings.Cut(unavailablePage, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	return unanswered("text/html; charset=utf-8", unavailablePage,
+		"Content-Security-Policy: default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+		"Referrer-Policy: no-referrer", "X-Frame-Options: DENY")
+}
+
+func unanswered(kind, body string, more ...string) string {
+	head := append([]string{"HTTP/1.1 503 Service Unavailable", "Content-Type: " + kind, "Content-Length: " + strconv.Itoa(len(body)),
+		"Retry-After: 1", "X-Content-Type-Options: nosniff", "Cache-Control: no-store"}, more...)
+	return strings.Join(append(head, "", body), "\r\n")
 }
 
 // failure is a failure's body, as the servers write it.

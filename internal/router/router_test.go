@@ -155,3 +155,16 @@ func TestNobodysRoutesAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestPageLooksLikeTheEntryPage: its style is the entry page's, letter for letter.
+func TestPageLooksLikeTheEntryPage(t *testing.T) {
+	t.Parallel()
+	css, err := os.ReadFile("../../server/api/pages/entry.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("unavailable.html")
+	if err != nil || !strings.Contains(string(page), "<style>"+string(css)+"</style>") {
+		t.Errorf("the style of unavailable.html isn't that of the entry page (%v): copy server/api/pages/entry.css into it", err)
+	}
+}
