@@ -1,20 +1,13 @@
 package loadtest
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
-	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
-	"github.com/doorlab/doorlab/internal/report"
 )
 
 // Guarantees is what the run's history proves, beside the thresholds.
@@ -40,49 +33,6 @@ func (g *Guarantees) breached() (rows []judge.Row) {
 		}
 	}
 	return rows
-}
-
-// historyFile is what judge reads again.
-const historyFile = "history.ndjson"
-
-// prove judges the run by its history: what the generator saw, and what every
-// control listener of the target has. A history that can't be read whole leaves
-// the run unproved: it is INVALID. Without a control listener there is no ground
-// truth, and only what its clients saw is judged.
-func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Result) error {
-	res.Guarantees = &Guarantees{}
-	if len(t.Control) == 0 {
-		res.Guarantees.Basis = "what the doors did is not judged, for there is no control listener: judged by what the clients saw alone"
-	}
-	parts := [][]history.Event{log.Snapshot()}
-	var bases [][]history.Event
-	mine := newSieve(r.shard)
-	for i, c := range t.clients() {
-		found, events, err := c.HistoryFrom(ctx, t.Marks, i)
-		if err != nil {
-			res.Guarantees.NotJudged = "not judged: " + err.Error()
-			res.Reasons = append(res.Reasons, "the history could not be read: "+err.Error())
-			if res.Verdict == Pass {
-				res.Verdict = Invalid
-			}
-			return nil
-		}
-		bases, parts = append(bases, mine.keep(found)), append(parts, mine.keep(events))
-	}
-	if r.meter != nil {
-		res.Guarantees.Clocks = r.meter.End(ctx)
-		res.Guarantees.Clocks.Apply(0, bases, parts[1:])
-	}
-	events := history.Merge(parts...)
-	if t.Marks != nil {
-		events = history.Since(r.begun, bases, parts)
-	}
-	res.Phases = phases(events)
-	view := judge.NewView(events)
-	res.Guarantees.settle(judge.Judge(view))
-	res.Guarantees.Foreign, res.Guarantees.Unordered = view.Foreign(), view.Unordered()
-	res.judgeGuarantees()
-	return r.keep(events, res)
 }
 
 // settle takes in what the checkers said.
@@ -167,28 +117,6 @@ func exercised(rows []judge.Row) []judge.Row {
 	return slices.DeleteFunc(rows, func(r judge.Row) bool { return r.Status == judge.Skipped })
 }
 
-// keep writes the history into the run directory.
-func (r *runner) keep(events []history.Event, res *Result) (err error) {
-	if r.opts.OutDir == "" {
-		return nil
-	}
-	if err := report.WriteClocks(r.opts.OutDir, res.Guarantees.Clocks); err != nil {
-		return err
-	}
-	f, err := os.Create(filepath.Join(r.opts.OutDir, historyFile))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := history.NewWriter(f)
-	if err := w.Write(events); err != nil {
-		return err
-	}
-	sum, err := w.Close()
-	res.Guarantees.History = &sum
-	return err
-}
-
 // text is the part of the report for a terminal.
 func (g *Guarantees) text() string {
 	if g == nil {
@@ -216,17 +144,3 @@ func (g *Guarantees) text() string {
 func (g *Guarantees) Notes() []string {
 	return slices.DeleteFunc([]string{g.Basis, g.Foreign.String(), g.Clocks.Told(g.Unordered)}, func(n string) bool { return n == "" })
 }
-
-// newLog keeps the run's own events for prove, and passes them on.
-func (o *Options) newLog() *history.Log {
-	log := history.NewLog(func() int64 { return clock.WallNow().UnixNano() })
-	if pass := o.History; pass != nil {
-		o.History = func(e history.Event) { log.Append(e); pass(e) }
-	} else {
-		o.History = log.Append
-	}
-	return log
-}
-
-// proveWithin bounds the reading of the target's history.
-const proveWithin = 5 * time.Minute

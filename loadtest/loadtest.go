@@ -58,6 +58,7 @@ type Options struct {
 	Version   string              // of the program, for the result
 
 	transport http.RoundTripper // tests: instead of the network
+	atOnce    int64             // tests: instead of judgedAtOnce
 }
 
 // Run runs the plan and returns its verdict. The error is for what kept the
@@ -71,9 +72,10 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 			return Result{}, fmt.Errorf("baseline: %w", err)
 		}
 	}
-	var log *history.Log
+	var log *history.Long
 	if o.Judge {
 		log = o.newLog()
+		defer func() { _ = log.Close() }() // only read
 	}
 	// The clock's follower ends with the run.
 	inner, cancel := context.WithCancel(ctx)
@@ -95,7 +97,7 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	res, err := r.run(inner)
 	res.Schema, res.Version = SchemaVersion, o.Version
 	if o.Judge && err == nil { // an interrupted run, too: what was sent is evidence
-		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin)
+		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin(res.Sent))
 		told := live.Start(o.Progress, func() string { return r.plan.Name + ": reading the history and judging" })
 		err = r.prove(proving, t, log, &res)
 		told.End()

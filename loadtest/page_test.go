@@ -44,7 +44,7 @@ func waysOf(n int) (events []history.Event) {
 // TestPhases: each phase has its own time, and a command without the whole way has none.
 func TestPhases(t *testing.T) {
 	t.Parallel()
-	got := phases(waysOf(10))
+	got := phasesOf(waysOf(10))
 	var medians []int
 	for _, p := range got {
 		if p.N != 10 {
@@ -55,7 +55,7 @@ func TestPhases(t *testing.T) {
 	if want := "[2 1 47 5 1]"; fmt.Sprint(medians) != want {
 		t.Errorf("got medians %v ms, want %s", medians, want)
 	}
-	if got := phases(waysOf(0)); got != nil {
+	if got := phasesOf(waysOf(0)); got != nil {
 		t.Errorf("without a whole command: got %+v, want nothing", got)
 	}
 }
@@ -65,7 +65,7 @@ func pages(t *testing.T) map[string]Result {
 	out := map[string]Result{}
 	synctest.Test(t, func(t *testing.T) {
 		fail := goldenRun(t, "", "")
-		fail.Phases = phases(waysOf(20))
+		fail.Phases = phasesOf(waysOf(20))
 		fail.Plan.Description = strings.Repeat("a_description_without_a_blank", 20)
 		fail.Guarantees = &Guarantees{Rows: judge.Ledger([]judge.Verdict{{Clause: "CMD-1", Status: judge.Fail, Checked: 3, Number: "1 bad of 3: cmd_1 actuated 2 times",
 			FirstBad: &judge.Bad{Why: "cmd_1 actuated 2 times", Event: waysOf(1)[3], Timeline: waysOf(1)}}}, nil, judge.Basis{})}
@@ -184,4 +184,10 @@ func TestFormats(t *testing.T) {
 	if v["schema"] = "other"; schema.Validate(v) == nil {
 		t.Error("the schema takes another version")
 	}
+}
+
+func phasesOf(events []history.Event) []Phase {
+	all := newPhases()
+	all.add(events)
+	return all.list()
 }

@@ -28,9 +28,20 @@ var phaseNames = []struct{ name, who string }{
 // way is when a command passed which point, in the machine's ns; 0 = it didn't.
 type way [6]int64
 
-// phases splits the way of every command that a board reported into its parts. A
+// phases are the parts of the ways of all commands so far.
+type phases []*hdrhistogram.Histogram
+
+func newPhases() phases {
+	hists := make(phases, len(phaseNames))
+	for i := range hists {
+		hists[i] = newHistogram()
+	}
+	return hists
+}
+
+// add splits the way of every command that a board reported into its parts. A
 // repeated key is left out: it has no way of its own.
-func phases(events []history.Event) []Phase {
+func (hists phases) add(events []history.Event) {
 	sent, ways := map[string]int64{}, map[string]*way{}
 	of := func(id string) *way {
 		if ways[id] == nil {
@@ -62,10 +73,6 @@ func phases(events []history.Event) []Phase {
 			first(&w[5], e.WallNs)
 		}
 	}
-	hists := make([]*hdrhistogram.Histogram, len(phaseNames))
-	for i := range hists {
-		hists[i] = newHistogram()
-	}
 	for _, w := range ways {
 		if !w.whole() {
 			continue
@@ -74,6 +81,10 @@ func phases(events []history.Event) []Phase {
 			record(hists[i], time.Duration(w[i+1]-w[i]))
 		}
 	}
+}
+
+// list is nil when no command went the whole way.
+func (hists phases) list() []Phase {
 	if hists[0].TotalCount() == 0 {
 		return nil
 	}

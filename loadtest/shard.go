@@ -163,22 +163,17 @@ func newSieve(of *Shard) *sieve {
 	return s
 }
 
-// keep sifts events in their order: of some, only earlier ones tell whose they are.
-func (s *sieve) keep(events []history.Event) []history.Event {
-	if s == nil {
-		return events
+// keeps is asked about the events in their order: of some, only earlier ones tell whose they are.
+func (s *sieve) keeps(e *history.Event) bool {
+	switch {
+	case s == nil:
+	case e.PlaceID != "" && !s.mine[e.PlaceID]:
+		s.foreign[e.BoardID] = true
+		return false
+	case e.PlaceID == "" && e.BoardID != "" && s.foreign[e.BoardID]:
+		return false
 	}
-	out := events[:0]
-	for _, e := range events {
-		switch {
-		case e.PlaceID != "" && !s.mine[e.PlaceID]:
-			s.foreign[e.BoardID] = true
-		case e.PlaceID == "" && e.BoardID != "" && s.foreign[e.BoardID]:
-		default:
-			out = append(out, e)
-		}
-	}
-	return out
+	return true
 }
 
 // waiting is the value of a threshold that only all shards together can be held to.

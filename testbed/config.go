@@ -52,6 +52,7 @@ type Config struct {
 	Retention    Retention                // how long records, audit and ended grants are kept; zero = the defaults
 	OnDemand     bool                     // no history until the control API is asked for one, and then on disk; false = Testbed.History has it all, in memory
 	CrashPoints  bool                     // let the control API kill the process at a step
+	Long         bool                     // the history may be too long for memory: its older events are on disk
 	Recorded     bool                     // with OnDemand: the recording begins at once, so that GET /history has the whole run
 	TrustedProxy []string                 // whose X-Forwarded-For counts
 	Descriptors  int                      // what the listeners divide among them; 0 = the process's bound

@@ -26,6 +26,8 @@ func (t *Testbed) kept() func(history.Event) {
 		return t.spool.Append
 	case t.cfg.OnDemand:
 		return nil
+	case t.long != nil:
+		return t.long.Append
 	}
 	return t.History.Append
 }
@@ -37,7 +39,11 @@ func (t *Testbed) recording() bool { return t.spool == nil || t.spool.Recording(
 // boards, connections, applied revisions, and each place's content. It returns the
 // number of the last event up to now.
 func (t *Testbed) record(on bool) (seq int64, err error) {
-	if t.spool == nil {
+	switch {
+	case t.spool != nil:
+	case t.long != nil:
+		return t.long.Len(), nil
+	default:
 		return t.History.Len(), nil // always on
 	}
 	l := t.life.Load()
@@ -60,7 +66,11 @@ func (t *Testbed) record(on bool) (seq int64, err error) {
 // writeHistory writes the events after seq. Where nothing is recorded yet, that
 // begins now.
 func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
-	if t.spool == nil {
+	switch {
+	case t.spool != nil:
+	case t.long != nil:
+		return t.long.WriteSince(w, seq)
+	default:
 		return t.History.WriteSince(w, seq)
 	}
 	if !t.spool.Recording() {
@@ -74,6 +84,9 @@ func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
 // timeline is the recording of a place. Where nothing is recorded yet, that begins now.
 func (t *Testbed) timeline(placeID string) (*why.Timeline, error) {
 	out := &why.Timeline{PlaceID: placeID}
+	if t.long != nil {
+		return out, t.long.Each(0, func(e *history.Event) error { out.Add(e); return nil })
+	}
 	if t.spool == nil {
 		for _, part := range t.History.Chunks() {
 			for i := range part {

@@ -26,11 +26,12 @@ import (
 // Testbed is a running world.
 type Testbed struct {
 	Ready   Ready
-	History *history.Log // empty with Config.OnDemand
+	History *history.Log // empty with Config.OnDemand or Config.Long
 
 	feed       *console.Feed  // with a control API
 	consoleURL string         // ... its address
 	spool      *history.Spool // with Config.OnDemand and a control API
+	long       *history.Long  // with Config.Long
 
 	cfg    Config
 	clk    clock.Clock
@@ -82,6 +83,9 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	}
 	if c.OnDemand && ctl != nil {
 		t.spool = history.NewSpool(c.DataDir, wallNs)
+	} else if c.Long {
+		t.long = history.NewLong(c.DataDir, wallNs)
+		t.onStop(t.long.Close)
 	}
 	start := c.Start
 	if start.IsZero() {

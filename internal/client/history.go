@@ -17,28 +17,28 @@ func (c Client) History(ctx context.Context) (events []history.Event, err error)
 	return events, err
 }
 
-// HistorySince is History for a run that began when the listener had told the
-// event with the number mark: what stood then, and every event since.
-func (c Client) HistorySince(ctx context.Context, mark int64) (base, events []history.Event, err error) {
-	var standing history.Standing
-	err = c.history(ctx, func(e *history.Event) {
-		if e.Seq <= mark {
-			standing.See(*e)
-		} else {
-			events = append(events, *e)
-		}
-	})
-	return standing.Events(), events, err
+// HistoryFrom is History for a run that began when the i-th of several listeners had
+// told the event with the number marks[i]: what stood then, and every event since. marks
+// nil = the history of their whole lives, without a base.
+func (c Client) HistoryFrom(ctx context.Context, marks []int64, i int) (base, events []history.Event, err error) {
+	base, err = c.EachFrom(ctx, marks, i, nil, func(e *history.Event) { events = append(events, *e) })
+	return base, events, err
 }
 
-// HistoryFrom is HistorySince of the i-th of several listeners; marks nil = the
-// history of their whole lives, without a base.
-func (c Client) HistoryFrom(ctx context.Context, marks []int64, i int) (base, events []history.Event, err error) {
-	if marks == nil {
-		events, err = c.History(ctx)
-		return nil, events, err
-	}
-	return c.HistorySince(ctx, marks[i])
+// EachFrom is HistoryFrom event by event. keep (nil = all) says which events count at all;
+// it is asked about every one, in order.
+func (c Client) EachFrom(ctx context.Context, marks []int64, i int, keep func(*history.Event) bool, each func(*history.Event)) (base []history.Event, err error) {
+	var standing history.Standing
+	err = c.history(ctx, func(e *history.Event) {
+		switch {
+		case keep != nil && !keep(e):
+		case marks != nil && e.Seq <= marks[i]:
+			standing.See(*e)
+		default:
+			each(e)
+		}
+	})
+	return standing.Events(), err
 }
 
 func (c Client) history(ctx context.Context, each func(*history.Event)) error {

@@ -29,10 +29,17 @@ type Clocks []Clock
 func (c Clocks) Apply(server int, parts ...[][]Event) {
 	for _, lists := range parts {
 		for i := range lists {
-			if i < len(c) {
-				c[i].apply(c.domainOf(i, server), i+1, lists[i])
+			for j := range lists[i] {
+				c.Shift(server, i, &lists[i][j])
 			}
 		}
+	}
+}
+
+// Shift is Apply for an event of the i-th listener.
+func (c Clocks) Shift(server, i int, e *Event) {
+	if i < len(c) {
+		c[i].shift(c.domainOf(i, server), i+1, e)
 	}
 }
 
@@ -45,15 +52,12 @@ func (c Clocks) domainOf(i, server int) int64 {
 	return time.Duration(a.OffsetNs - b.OffsetNs).Round(time.Millisecond).Milliseconds()
 }
 
-func (c Clock) apply(domainMs int64, src int, events []Event) {
-	for i := range events {
-		e := &events[i]
-		e.Src, e.ErrNs, e.At = src, c.ErrNs, e.At-domainMs
-		if !c.Measured {
-			e.ErrNs = -1
-		} else if e.WallNs != 0 {
-			e.WallNs -= c.OffsetNs
-		}
+func (c Clock) shift(domainMs int64, src int, e *Event) {
+	e.Src, e.ErrNs, e.At = src, c.ErrNs, e.At-domainMs
+	if !c.Measured {
+		e.ErrNs = -1
+	} else if e.WallNs != 0 {
+		e.WallNs -= c.OffsetNs
 	}
 }
 

@@ -60,12 +60,17 @@ func encoder(w io.Writer) *json.Encoder {
 // Write adds events.
 func (w *Writer) Write(events []Event) error {
 	for i := range events {
-		if err := w.enc.Encode(&events[i]); err != nil {
+		if err := w.One(&events[i]); err != nil {
 			return err
 		}
-		w.n++
 	}
 	return nil
+}
+
+// One adds an event.
+func (w *Writer) One(e *Event) error {
+	w.n++
+	return w.enc.Encode(e)
 }
 
 // line adds an encoded event with its newline.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,10 +27,14 @@ type token struct {
 }
 
 // tokens are all of them by mark, the first refusal of each key that had worked
-// before (it was revoked by then), and the Seq at which each key last worked.
-func (v *View) tokens() (issued map[string]*token, revoked, worked map[string]int64) {
-	issued, revoked, worked = map[string]*token{}, map[string]int64{}, map[string]int64{}
-	for _, c := range v.calls() {
+// before (it was revoked by then), and the call by which each key last worked.
+func (v *View) tokens() (issued map[string]*token, revoked map[string]int64, worked map[string]*history.Event) {
+	issued, revoked, worked = map[string]*token{}, map[string]int64{}, map[string]*history.Event{}
+	calls := v.calls()
+	if v.whole != nil {
+		calls = v.whole.exchanges
+	}
+	for _, c := range calls {
 		if c.Route != exchangeRoute {
 			continue
 		}
@@ -37,9 +42,9 @@ func (v *View) tokens() (issued map[string]*token, revoked, worked map[string]in
 		switch {
 		case c.ok():
 			issued[c.out("accessToken")] = &token{c.out("placeId"), key, texts(c.Out["scopes"]), c.SentAt, c.At}
-			worked[key] = c.Seq
+			worked[key] = c.Event
 			delete(revoked, key)
-		case c.Status == 401 && worked[key] != 0 && revoked[key] == 0:
+		case c.Status == 401 && worked[key] != nil && revoked[key] == 0:
 			revoked[key] = c.At
 		}
 	}
@@ -51,16 +56,17 @@ func (v *View) tokens() (issued map[string]*token, revoked, worked map[string]in
 func Auth1(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, worked := v.tokens()
-	used := 0
+	used, given := 0, map[string]bool{}
 	for _, c := range v.calls() {
 		if c.Route == exchangeRoute && c.ok() {
 			t.checked++
+			given[c.out("accessToken")] = true
 			if n, ok := c.number("expiresIn"); !ok || n != TokenMs/1000 || c.out("placeId") == "" || c.out("accessToken") == "" { // [AUTH-1]
 				t.bad(c.Event, "a token result without expiresIn 900, placeId and accessToken")
 			}
 		}
 		k := issued[c.Token]
-		if k == nil || open(c) || revoked[k.key] != 0 && c.Seq > worked[k.key] {
+		if k == nil || open(c) || revoked[k.key] != 0 && sooner(worked[k.key], c.Event) {
 			continue
 		}
 		if c.At-k.before < TokenMs-ClockMs {
@@ -71,7 +77,7 @@ func Auth1(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", count(len(issued)), count(used)))
+	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", count(len(given)), count(used)))
 }
 
 // Auth2 judges AUTH-2: no call without a token, with one that nobody gave out, or
@@ -144,7 +150,11 @@ func Auth3(v *View) Verdict {
 func Auth5(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, _ := v.tokens()
+	gone := map[string]bool{}
 	for _, c := range v.calls() {
+		if key := c.in("key"); c.Route == exchangeRoute && revoked[key] != 0 {
+			gone[key] = true
+		}
 		k := issued[c.Token]
 		if k == nil || open(c) || revoked[k.key] == 0 || c.SentAt < revoked[k.key] {
 			continue
@@ -154,7 +164,7 @@ func Auth5(v *View) Verdict {
 			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[k.key]))
 		}
 	}
-	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with tokens of %s revoked keys, none served too late", count(t.checked), count(len(revoked))))
+	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with tokens of %s revoked keys, none served too late", count(t.checked), count(len(gone))))
 }
 
 // Auth4 judges AUTH-4: a command reaches only boards of the place whose key gave
@@ -219,6 +229,8 @@ func (v *View) ownPlace(t *tally, c *command) {
 			place := e.PlaceID
 			if b := v.boards[e.BoardID]; b != nil && b.place != "" {
 				place = b.place
+			} else if v.whole != nil {
+				place = cmp.Or(v.whole.owners[e.BoardID], place)
 			}
 			if place != "" && place != ask {
 				t.bad(e, "%s was given at %s and reached %s of %s", c.id, ask, e.BoardID, place)

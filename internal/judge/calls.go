@@ -63,6 +63,9 @@ const exchangeRoute = "/core/v1/auth/apikey/token"
 // owners are the places of all ids that the history knows: doors and boards from
 // the fleet, grants from the server's content, permits from their creation.
 func (v *View) owners() map[string]string {
+	if v.whole != nil {
+		return v.whole.owners
+	}
 	out := map[string]string{}
 	for id, b := range v.boards {
 		out[id] = b.place

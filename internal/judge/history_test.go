@@ -92,18 +92,6 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A view of a log without copying judges as the copy does.
-func TestViewOfLog(t *testing.T) {
-	t.Parallel()
-	l := history.NewLog(nil)
-	for _, e := range clean().events {
-		l.Append(e)
-	}
-	if f := failing(Judge(ViewOf(l))); f != nil {
-		t.Errorf("failing: %v", f)
-	}
-}
-
 // large is a history of at least n events.
 func large(n int) []history.Event {
 	h := newBuilder()

@@ -20,11 +20,9 @@ const (
 func (v *View) timeline(bad *history.Event) []history.Event {
 	match := v.related(bad)
 	var out []*history.Event
-	for _, p := range v.events {
-		for i := range p {
-			if e := &p[i]; e == bad || match(e) {
-				out = append(out, e)
-			}
+	for i := range v.events {
+		if e := &v.events[i]; e == bad || match(e) {
+			out = append(out, e)
 		}
 	}
 	at := 0

@@ -10,7 +10,7 @@ import (
 // View is a history indexed once: by command, key, board and place. Checkers
 // read it and change nothing.
 type View struct {
-	events   [][]history.Event
+	events   []history.Event
 	commands map[string]*command
 	order    []*command // by first event
 	keys     map[string]*keyUse
@@ -22,20 +22,16 @@ type View struct {
 	starts   []*history.Event
 	nameless []*history.Event // 200 of a door command without its id
 
-	hasIntents bool // the server's device part tells
-	hasServer  bool // ... or at least publishes
-	hasRecords bool // records are told
-	hasReports bool // reports are told
-	hasDoors   bool // boards say which journals are in here
-	hasTruth   bool // any journal line at all
-	rawCalls   []*history.Event
-	calls      func() []*call                    // of the public API, taken apart once
-	excused    map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
-	decided    func() *decisions                 // all presentations, judged once
-	claims     func() []*claim                   // what clients were told, read once
-	second     func() *second                    // ... and held against the server's content
-	driven     func() book                       // how long relays were
-	served     func() book                       // links and phones decided by the server
+	tells
+	whole    *whole // of which this is a part; nil = it is all there is
+	rawCalls []*history.Event
+	calls    func() []*call                    // of the public API, taken apart once
+	excused  map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
+	decided  func() *decisions                 // all presentations, judged once
+	claims   func() []*claim                   // what clients were told, read once
+	second   func() *second                    // ... and held against the server's content
+	driven   func() book                       // how long relays were
+	served   func() book                       // links and phones decided by the server
 
 	begun *history.Event  // the run's beginning, nil where the history has the target's whole life
 	early map[string]bool // commands in flight when the run began: others gave them, and half of their story is missing
@@ -45,9 +41,6 @@ type View struct {
 
 	clocks clocks // of the processes that told the history
 }
-
-// ViewOf indexes what a log holds now, without copying it.
-func ViewOf(l *history.Log) *View { return newView(l.Chunks()) }
 
 // command is everything about one command id.
 type command struct {
@@ -95,13 +88,15 @@ type place struct {
 
 // NewView indexes events, which stand in their order; Seqs are given to events
 // that have none. The slice is kept and must not change.
-func NewView(events []history.Event) *View {
+func NewView(events []history.Event) *View { return viewOf(numbered(events), nil) }
+
+func numbered(events []history.Event) []history.Event {
 	for i := range events {
 		if events[i].Seq == 0 {
 			events[i].Seq = int64(i + 1)
 		}
 	}
-	return newView([][]history.Event{events})
+	return events
 }
 
 // Told reports whether a history holds anything that server or boards say, beside
@@ -116,15 +111,16 @@ func Told(events []history.Event) bool {
 	})
 }
 
-func newView(parts [][]history.Event) *View {
+func viewOf(events []history.Event, of *whole) *View {
 	v := &View{
-		events: parts, commands: map[string]*command{}, keys: map[string]*keyUse{},
+		events: events, whole: of, commands: map[string]*command{}, keys: map[string]*keyUse{},
 		boards: map[string]*board{}, places: map[string]*place{}, seats: map[string]*seat{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{}, early: map[string]bool{},
 	}
-	for _, p := range parts {
-		for i := range p {
-			v.add(&p[i])
-		}
+	for i := range events {
+		v.add(&events[i])
+	}
+	if of != nil {
+		v.tells, v.clocks.of = of.tells, of.clocks.of
 	}
 	v.end, v.endWall = v.clocks.ends()
 	for _, p := range v.places {
@@ -141,6 +137,7 @@ func newView(parts [][]history.Event) *View {
 
 func (v *View) add(e *history.Event) {
 	v.clocks.see(e)
+	v.tells.see(e.Kind)
 	switch e.Kind {
 	case history.Attempt, history.Answer, history.Intent, history.Publish:
 		v.addCommand(e)
@@ -164,7 +161,6 @@ func (v *View) add(e *history.Event) {
 		v.rawCalls = append(v.rawCalls, e)
 		v.addPolicy(e)
 	case history.Received:
-		v.hasReports = true
 		if e.CommandID != "" {
 			c := v.command(e)
 			c.reports = append(c.reports, e)
@@ -182,8 +178,6 @@ func (v *View) add(e *history.Event) {
 }
 
 func (v *View) addCommand(e *history.Event) {
-	v.hasIntents = v.hasIntents || e.Kind == history.Intent
-	v.hasServer = v.hasServer || e.Kind == history.Intent || e.Kind == history.Publish
 	if e.Key != "" {
 		k := v.keys[e.Key]
 		if k == nil {
@@ -258,7 +252,6 @@ func (v *View) isEarly(e *history.Event) bool {
 }
 
 func (v *View) addRecord(e *history.Event) {
-	v.hasRecords = true
 	v.records = append(v.records, e)
 	if e.CommandID != "" {
 		c := v.command(e)
@@ -271,7 +264,6 @@ func (v *View) addRecord(e *history.Event) {
 }
 
 func (v *View) addActuation(e *history.Event) {
-	v.hasTruth = true
 	b := v.board(e.BoardID)
 	b.onsite = append(b.onsite, e)
 	if b.place == "" {

@@ -80,7 +80,7 @@ func (b *board) add(v *View, e *history.Event) {
 	}
 	switch e.Kind {
 	case history.Door:
-		v.hasDoors, b.truth = true, true
+		b.truth = true
 		b.onsite = append(b.onsite, e)
 		v.doors[e.DoorID] = b
 		if !slices.Contains(b.channels, e.Channel) {
@@ -101,7 +101,6 @@ func (b *board) add(v *View, e *history.Event) {
 	case history.Applied:
 		b.applied, b.onsite = append(b.applied, e), append(b.onsite, e)
 	case history.Presented:
-		v.hasTruth = true
 		b.presented, b.onsite = append(b.presented, e), append(b.onsite, e)
 	case history.Netloss:
 		b.onsite = append(b.onsite, e)

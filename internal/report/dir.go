@@ -134,7 +134,12 @@ func writeFile(path string, res Result, write func(io.Writer, Result) error) err
 // build; what the steps asserted stays as it was written. A history that isn't
 // the one the verdicts were written with is an error: history.ErrTruncated, or
 // one that names both. Of a merged result the shards are judged again and merged.
-func Judge(dir string) (Result, error) {
+// Events stay where they are: no more than those of one world are in memory.
+func Judge(dir string) (Result, error) { return judgeDir(dir, func(Result) {}) }
+
+// judgeDir calls each with the result as it was written and the events of one world after
+// the other.
+func judgeDir(dir string, each func(Result)) (Result, error) {
 	var res Result
 	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
 	if err != nil {
@@ -150,7 +155,13 @@ func Judge(dir string) (Result, error) {
 		}
 		return Merge(dirs...), nil
 	}
-	events, err := readHistory(filepath.Join(dir, historyFile), res.History)
+	s := settling{res: &res}
+	err = readHistory(filepath.Join(dir, historyFile), res.History, func(name string, world []history.Event) {
+		s.world(name, world)
+		told := res
+		told.Events = world
+		each(told)
+	})
 	if err != nil {
 		return res, err
 	}
@@ -160,24 +171,44 @@ func Judge(dir string) (Result, error) {
 	for i := range res.Files {
 		res.Files[i].Source, _ = os.ReadFile(filepath.Join(dir, "scenarios", stored(res.Files, res.Files[i].Path)))
 	}
-	res.Settle(events)
+	s.done()
 	return res, nil
 }
 
-// readHistory reads the history that a run directory's verdicts stand on.
-func readHistory(path string, want history.Summary) (events []history.Event, err error) {
-	f, err := os.Open(path)
+// readHistory reads the history that a run directory's verdicts stand on, and calls f with
+// each of its worlds; there is always one.
+func readHistory(path string, want history.Summary, f func(name string, world []history.Event)) error {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() { _ = f.Close() }() // only read
-	sum, err := history.Decode(f, func(e *history.Event) { events = append(events, *e) })
+	defer func() { _ = file.Close() }() // only read
+	var events []history.Event
+	name, n := "", 0
+	give := func() {
+		f(name, events)
+		events, n = nil, n+1
+	}
+	sum, err := history.Decode(file, func(e *history.Event) {
+		switch {
+		case e.Kind != history.World:
+			events = append(events, *e)
+		case len(events) > 0:
+			give()
+			fallthrough
+		default:
+			name = e.Text
+		}
+	})
+	if err == nil && (len(events) > 0 || n == 0) {
+		give()
+	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	case sum != want:
-		return nil, fmt.Errorf("%s has %d events, SHA-256 %s; verdicts.json stands on %d events, SHA-256 %s: not this run's history",
+		return fmt.Errorf("%s has %d events, SHA-256 %s; verdicts.json stands on %d events, SHA-256 %s: not this run's history",
 			path, sum.Count, sum.SHA256, want.Count, want.SHA256)
 	}
-	return events, nil
+	return nil
 }

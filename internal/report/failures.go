@@ -102,7 +102,7 @@ func slug(s string) string { return unsafe.ReplaceAllString(s, "-") }
 // breach is a broken guarantee, and the step that was played when it happened.
 func breach(res Result, r judge.Row) Failure {
 	out := Failure{Status: r.Status, Title: r.Clause + " " + r.Promise, Why: r.Number, Clauses: []string{r.Clause}, Bad: r.FirstBad}
-	world := ""
+	world := res.where[r.Clause]
 	for i := range res.Events {
 		if e := &res.Events[i]; e.Kind == history.World {
 			world = e.Text

@@ -30,7 +30,8 @@ func Merge(dirs ...string) Result {
 	into, wrong := Result{Schema: SchemaVersion}, []string{}
 	var parts []Result
 	for _, dir := range dirs {
-		p, err := Judge(dir)
+		var courses []drawn
+		p, err := judgeDir(dir, func(world Result) { courses = append(courses, draw(world)) })
 		if err != nil {
 			wrong = append(wrong, fmt.Sprintf("%s can't be read as a run: %s", dir, err))
 			into.Shards = append(into.Shards, Shard{Dir: dir})
@@ -40,7 +41,7 @@ func Merge(dirs ...string) Result {
 			p.Shard = &Shard{Index: 1, Of: 1, Files: len(p.Files)}
 		}
 		p.Shard.Dir, p.Shard.Status, p.Shard.Reason = dir, p.Status, p.Reason
-		into.drawn, p.Events = append(into.drawn, draw(p)), nil
+		into.drawn = append(into.drawn, courses...)
 		if why := p.unfit(); why != "" {
 			wrong = append(wrong, dir+" "+why)
 		}
@@ -119,12 +120,12 @@ func unlike(parts []Result) (wrong []string) {
 	return wrong
 }
 
-// Told is how many events the result stands on; those of shards stay where they are.
+// Told is how many events the result stands on; of one that was read again they stay where they are.
 func (res Result) Told() int {
-	if len(res.Shards) > 0 {
-		return int(res.History.Count)
+	if len(res.Events) > 0 {
+		return len(res.Events)
 	}
-	return len(res.Events)
+	return int(res.History.Count)
 }
 
 // asked is a flag of the command line as the run directory keeps it, "" for none.

@@ -70,7 +70,8 @@ type Result struct {
 	Faults     []FaultUse        `json:"faults,omitempty"`      // of all files
 	Shard      *Shard            `json:"shard,omitempty"`       // of a run that played only a part of a selection
 	Shards     []Shard           `json:"shards,omitempty"`      // of a merged result
-	drawn      []drawn           // of a merged result: the shards' courses
+	drawn      []drawn           // of a merged result: the shards' courses, world by world
+	where      map[string]string // of a result that was judged world by world: the file in which a clause was broken first
 	played     bool              // there was a history
 	told       bool              // and it tells of more than requests, see judge.Told
 }
@@ -156,28 +157,6 @@ func (res *Result) Note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(res.Notes, text) {
 		res.Notes = append(res.Notes, text)
 	}
-}
-
-// Settle runs the checkers over a history, world by world, and settles ledger and
-// status.
-func (res *Result) Settle(events []history.Event) {
-	var verdicts [][]judge.Verdict
-	res.Unordered = 0
-	for _, world := range worlds(events) {
-		view := judge.NewView(world)
-		verdicts = append(verdicts, judge.Judge(view))
-		res.Unordered += view.Unordered()
-		if foreign := view.Foreign(); foreign.String() != "" {
-			res.Foreign = foreign
-			res.Note("%s", foreign)
-		}
-	}
-	res.Notes = slices.DeleteFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "clocks: ") }) // of an earlier judgement
-	if told := res.Clocks.Told(res.Unordered); told != "" {
-		res.Note("%s", told)
-	}
-	res.Events, res.played, res.told = events, len(events) > 0, judge.Told(events)
-	res.settle(judge.Combine(verdicts...))
 }
 
 // settle draws ledger and status from what the checkers said.

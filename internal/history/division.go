@@ -1,0 +1,143 @@
+package history
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+)
+
+const (
+	divisionShares = 512 // by place
+	divisionPage   = 128 // events of a share that are written together: all shares hold at most 30 MB
+)
+
+// Division is a history of any length on disk, divided by place: no guarantee of commands
+// crosses one, so a group of places can be judged by itself. Common events, which name no
+// place, such as the start of a server, belong to every group.
+type Division struct {
+	file   *pages
+	shares [divisionShares]share
+	common []Event
+	boards map[string]string // board to place, of events that name only the board
+	n      int64             // events so far: their Seq until they are read
+	begin  []int64           // of each list: n
+}
+
+// share is what some of the places have.
+type share struct {
+	pages   []page
+	pending []Event
+	events  int64
+}
+
+// NewDivision is an empty one that writes into an unnamed file of dir ("" = the system's for
+// temporary files). Errors: the file system's.
+func NewDivision(dir string) (*Division, error) {
+	f, err := newPages(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Division{file: f, boards: map[string]string{}}, nil
+}
+
+// Next begins another list: what one process told. Lists are told apart when they are read.
+func (d *Division) Next() { d.begin = append(d.begin, d.n) }
+
+// Add takes the next event of the list; its Seq is lost. Errors: the file system's.
+func (d *Division) Add(e Event) error {
+	d.n++
+	e.Seq = d.n
+	place := e.PlaceID
+	switch {
+	case Common(&e):
+		d.common = append(d.common, e)
+		return nil
+	case place == "":
+		place = d.boards[e.BoardID]
+	case e.BoardID != "":
+		d.boards[e.BoardID] = place
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(place))
+	s := &d.shares[h.Sum32()%divisionShares]
+	s.events++
+	s.pending = append(s.pending, e)
+	if len(s.pending) < divisionPage {
+		return nil
+	}
+	return d.flush(s)
+}
+
+func (d *Division) flush(s *share) error {
+	if len(s.pending) == 0 {
+		return nil
+	}
+	at, err := d.file.put(s.pending)
+	s.pages, s.pending = append(s.pages, at), s.pending[:0]
+	return err
+}
+
+// Common reports whether an event belongs to no place. A call that names none is a caller's
+// whom nobody knows: there is one group for all of these.
+func Common(e *Event) bool { return e.PlaceID == "" && e.BoardID == "" && e.Kind != Call }
+
+// Len is how many events were added.
+func (d *Division) Len() int64 { return d.n }
+
+// Groups calls f with one group of places after the other: the lists of its events, each in
+// its order. A group has at most so many events beside the common ones, or those of a single
+// share of the places. Errors: f's and the file system's.
+func (d *Division) Groups(most int64, f func(lists [][]Event) error) error {
+	var group []*share
+	var size int64
+	given := false
+	give := func() error {
+		lists, err := d.read(group)
+		if err == nil {
+			err = f(lists)
+		}
+		group, size, given = nil, 0, true
+		return err
+	}
+	for i := range d.shares {
+		s := &d.shares[i]
+		if s.events == 0 {
+			continue
+		}
+		if size > 0 && size+s.events > most {
+			if err := give(); err != nil {
+				return err
+			}
+		}
+		group, size = append(group, s), size+s.events
+	}
+	if size > 0 || !given { // there is always one
+		return give()
+	}
+	return nil
+}
+
+// read brings the events of shares into the order of their lists.
+func (d *Division) read(group []*share) ([][]Event, error) {
+	all := slices.Clone(d.common)
+	for _, s := range group {
+		for _, at := range s.pages {
+			events, err := d.file.get(at)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, events...)
+		}
+		all = append(all, s.pending...)
+	}
+	slices.SortFunc(all, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	lists := make([][]Event, len(d.begin))
+	for i := len(d.begin) - 1; i >= 0; i-- {
+		from, _ := slices.BinarySearchFunc(all, d.begin[i]+1, func(e Event, seq int64) int { return cmp.Compare(e.Seq, seq) })
+		lists[i], all = all[from:], all[:from]
+	}
+	return lists, nil
+}
+
+// Close gives the space back.
+func (d *Division) Close() error { return d.file.file.Close() }

@@ -1,0 +1,142 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Parts judges a history that is too long for memory, a group of places after the other:
+// no guarantee of commands crosses a place. What does cross one, it knows of the whole: whose
+// an id is, the token exchanges of an address, when the history ends, and what it tells of
+// at all. A call belongs to the place that it names. The zero value works. First it sees every event, then it judges the groups.
+type Parts struct {
+	whole     whole
+	exchanges []history.Event
+	callers   *View // of the exchanges alone
+	verdicts  [][]Verdict
+	foreign   Foreign
+	unordered int
+}
+
+// whole is what a part of a history has to know of all of it.
+type whole struct {
+	tells
+	clocks    clocks
+	owners    map[string]string // places by id
+	exchanges []*call           // of tokens
+}
+
+// tells are the kinds of evidence that a history has.
+type tells struct {
+	hasIntents bool // the server's device part tells
+	hasServer  bool // ... or at least publishes
+	hasRecords bool // records are told
+	hasReports bool // reports are told
+	hasDoors   bool // boards say which journals are in here
+	hasTruth   bool // any journal line at all
+}
+
+func (t *tells) see(kind string) {
+	switch kind {
+	case history.Intent:
+		t.hasIntents, t.hasServer = true, true
+	case history.Publish:
+		t.hasServer = true
+	case history.RecordIn:
+		t.hasRecords = true
+	case history.Received:
+		t.hasReports = true
+	case history.Door:
+		t.hasDoors = true
+	case history.Actuation, history.Presented:
+		t.hasTruth = true
+	}
+}
+
+// See takes in an event as it will be judged.
+func (p *Parts) See(e *history.Event) {
+	w := &p.whole
+	w.clocks.see(e)
+	w.see(e.Kind)
+	if e.Kind == history.Call && e.Route == exchangeRoute {
+		p.exchanges = append(p.exchanges, *e)
+	}
+	if e.PlaceID == "" {
+		return
+	}
+	if w.owners == nil {
+		w.owners = map[string]string{}
+	}
+	w.owners[e.PlaceID] = e.PlaceID
+	switch e.Kind {
+	case history.Door, history.Online:
+		for _, id := range []string{e.BoardID, e.DoorID} {
+			if id != "" {
+				w.owners[id] = e.PlaceID
+			}
+		}
+	case history.Content:
+		if e.GrantID != "" {
+			w.owners[e.GrantID] = e.PlaceID
+		}
+	}
+}
+
+// Judge judges a group, whose events stand in their order with their Seqs.
+func (p *Parts) Judge(events []history.Event) {
+	if p.callers == nil {
+		slices.SortStableFunc(p.exchanges, func(a, b history.Event) int { return cmp64(a.WallNs, b.WallNs) })
+		p.callers = viewOf(numbered(p.exchanges), &p.whole)
+		p.whole.exchanges = p.callers.calls()
+	}
+	v := viewOf(events, &p.whole)
+	p.verdicts = append(p.verdicts, Judge(v))
+	p.foreign.join(v.Foreign())
+	p.unordered += v.Unordered()
+}
+
+// Verdicts are those on the whole history.
+func (p *Parts) Verdicts() []Verdict {
+	if len(p.verdicts) == 1 {
+		return p.verdicts[0]
+	}
+	out := Combine(p.verdicts...)
+	for i := range out {
+		if out[i].Clause == "AUTH-3" { // an address has no place
+			out[i] = p.callers.clocks.allow(Auth3(p.callers))
+		}
+	}
+	return out
+}
+
+// Foreign is what others did on the target, at all places.
+func (p *Parts) Foreign() Foreign { return p.foreign }
+
+// Unordered is how many pairs of events lay closer than their clocks are known.
+func (p *Parts) Unordered() int { return p.unordered }
+
+// join adds what was found at other places.
+func (f *Foreign) join(o Foreign) {
+	var first []string
+	take := func(n *int, names *[]string) string {
+		if *n == 0 {
+			return ""
+		}
+		name := (*names)[0]
+		*names = (*names)[1:]
+		return name
+	}
+	mine, others := f.First, o.First
+	for _, kind := range []struct{ to, from *int }{{&f.Commands, &o.Commands}, {&f.Changes, &o.Changes}, {&f.Presentations, &o.Presentations}} {
+		a, b := take(kind.to, &mine), take(kind.from, &others)
+		if a == "" {
+			a = b
+		}
+		if a != "" {
+			first = append(first, a)
+		}
+		*kind.to += *kind.from
+	}
+	f.First = first
+}

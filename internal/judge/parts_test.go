@@ -1,0 +1,73 @@
+package judge
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// divided judges a history as a run does that is too long for memory: groups of at most so many events.
+func divided(t *testing.T, events []history.Event, most int64) []Verdict {
+	t.Helper()
+	d, err := history.NewDivision(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	var p Parts
+	d.Next()
+	for _, e := range events {
+		if e.Kind == history.Call && e.PlaceID == "" {
+			e.PlaceID = "plc_a" // a load's calls name their key's
+		}
+		p.See(&e)
+		if err := d.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = d.Groups(most, func(lists [][]history.Event) error { p.Judge(history.Merge(lists...)); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Verdicts()
+}
+
+// TestPartsJudgeAsTheWhole: judged a place at a time, a history has the verdicts of the whole,
+// with the same numbers.
+func TestPartsJudgeAsTheWhole(t *testing.T) {
+	t.Parallel()
+	calls := newBuilder()
+	calls.keys()
+	for name, events := range map[string][]history.Event{"clean": clean().events, "20 places": large(3000), "callers": calls.events} {
+		want := Judge(NewView(events))
+		if diff := cmp.Diff(want, divided(t, events, 1)); diff != "" {
+			t.Errorf("%s: judged by places (-whole +places)\n%s", name, diff)
+		}
+		if diff := cmp.Diff(want, divided(t, events, 1<<30)); diff != "" {
+			t.Errorf("%s: judged as one group (-whole +group)\n%s", name, diff)
+		}
+	}
+}
+
+// TestPartsFindPlantedBugs: what the whole history shows to be broken, its places show, too.
+func TestPartsFindPlantedBugs(t *testing.T) {
+	t.Parallel()
+	for _, p := range slices.Concat(commandPlants(), relayPlants(), keyPlants(), recordPlants(), syncPlants(), recoveryPlants(), outagePlants(),
+		onsitePlants(), restPlants(), authPlants(), permitPlants()) {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			h := clean()
+			p.plant(t, h)
+			want := p.clauses
+			if p.name == "test key moves a live door" { // the two halves of its command are at different places
+				want = []string{"ENT-4", "CMD-5"}
+			}
+			if got := failing(divided(t, h.events, 1)); !slices.Equal(got, want) {
+				t.Errorf("judged by places %v fail, want %v", got, want)
+			}
+		})
+	}
+}

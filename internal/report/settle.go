@@ -1,0 +1,61 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// Settle runs the checkers over a history, world by world, and settles ledger and
+// status.
+func (res *Result) Settle(events []history.Event) {
+	s := settling{res: res}
+	for _, world := range worlds(events) {
+		s.world("", world)
+	}
+	s.done()
+	res.Events = events
+}
+
+// settling judges a history whose worlds come one after the other, so that no more than
+// one has to be in memory.
+type settling struct {
+	res       *Result
+	verdicts  [][]judge.Verdict
+	names     []string
+	unordered int
+	played    bool
+	told      bool
+}
+
+func (s *settling) world(name string, events []history.Event) {
+	view := judge.NewView(events)
+	s.verdicts, s.names = append(s.verdicts, judge.Judge(view)), append(s.names, name)
+	s.unordered += view.Unordered()
+	if foreign := view.Foreign(); foreign.String() != "" {
+		s.res.Foreign = foreign
+		s.res.Note("%s", foreign)
+	}
+	s.played, s.told = s.played || len(events) > 0, s.told || judge.Told(events)
+}
+
+func (s *settling) done() {
+	res := s.res
+	res.Unordered, res.played, res.told = s.unordered, s.played, s.told
+	res.Notes = slices.DeleteFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "clocks: ") }) // of an earlier judgement
+	if told := res.Clocks.Told(res.Unordered); told != "" {
+		res.Note("%s", told)
+	}
+	all := judge.Combine(s.verdicts...)
+	res.where = map[string]string{}
+	for _, v := range all {
+		for i, world := range s.verdicts {
+			if v.FirstBad != nil && slices.ContainsFunc(world, func(w judge.Verdict) bool { return w.FirstBad == v.FirstBad }) {
+				res.where[v.Clause] = s.names[i]
+			}
+		}
+	}
+	res.settle(all)
+}

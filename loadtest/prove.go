@@ -1,0 +1,213 @@
+package loadtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// historyFile is what was judged.
+const historyFile = "history.ndjson"
+
+// judgedAtOnce is how many events of a history are judged at once, places as a whole: about
+// 150 MB. A run of 6,000 requests is one part.
+const judgedAtOnce = 60_000
+
+// newLog keeps the run's own events for prove, and passes them on.
+func (o *Options) newLog() *history.Long {
+	log := history.NewLong(o.OutDir, func() int64 { return clock.WallNow().UnixNano() })
+	if pass := o.History; pass != nil {
+		o.History = func(e history.Event) { log.Append(e); pass(e) }
+	} else {
+		o.History = log.Append
+	}
+	return log
+}
+
+// proveWithin bounds the reading of the target's history after so many requests.
+func proveWithin(sent int64) time.Duration {
+	return 5*time.Minute + time.Duration(sent)*time.Millisecond
+}
+
+// prove judges the run by its history: what the generator saw, and what every
+// control listener of the target has. A history that can't be read whole leaves
+// the run unproved: it is INVALID. Without a control listener there is no ground
+// truth, and only what its clients saw is judged.
+func (r *runner) prove(ctx context.Context, t Target, log *history.Long, res *Result) (err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // memory counts now, speed counted before
+	res.Guarantees = &Guarantees{}
+	if len(t.Control) == 0 {
+		res.Guarantees.Basis = "what the doors did is not judged, for there is no control listener: judged by what the clients saw alone"
+	}
+	if r.meter != nil {
+		res.Guarantees.Clocks = r.meter.End(ctx)
+	}
+	told, err := r.gather(ctx, t, log, res.Guarantees.Clocks)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, told.division.Close()) }()
+	if told.unread != nil {
+		res.Guarantees.NotJudged = "not judged: " + told.unread.Error()
+		res.Reasons = append(res.Reasons, "the history could not be read: "+told.unread.Error())
+		if res.Verdict == Pass {
+			res.Verdict = Invalid
+		}
+		return nil
+	}
+	keep, err := r.keeper(res.Guarantees)
+	if err != nil {
+		return err
+	}
+	spans := newPhases()
+	err = told.division.Groups(cmp.Or(r.opts.atOnce, judgedAtOnce), func(lists [][]history.Event) error {
+		events := told.ordered(lists)
+		spans.add(events)
+		told.parts.Judge(events)
+		return keep.write(events)
+	})
+	if err = errors.Join(err, keep.close()); err != nil {
+		return err
+	}
+	res.Phases = spans.list()
+	res.Guarantees.settle(told.parts.Verdicts())
+	res.Guarantees.Foreign, res.Guarantees.Unordered = told.parts.Foreign(), told.parts.Unordered()
+	res.judgeGuarantees()
+	return nil
+}
+
+// told is what all processes told of a run, on disk.
+type told struct {
+	division *history.Division
+	parts    judge.Parts
+	begun    *history.Event // nil: the target is the run's own
+	bases    []int          // its lists: what each listener found
+	since    []int          // what the run and each listener told since
+	lists    int
+	n        int64 // events that were put in order
+	unread   error // a listener's history isn't whole
+}
+
+// next begins a list.
+func (t *told) next(of *[]int) {
+	*of = append(*of, t.lists)
+	t.lists++
+	t.division.Next()
+}
+
+func (t *told) add(e *history.Event) error {
+	t.parts.See(e)
+	return t.division.Add(*e)
+}
+
+// gather reads what the run itself and every listener told, and divides it by place. The
+// error is the disk's; a history that couldn't be read is the run's.
+func (r *runner) gather(ctx context.Context, target Target, log *history.Long, clocks history.Clocks) (t *told, err error) {
+	t = &told{}
+	if target.Marks != nil {
+		begun := r.begun
+		begun.Kind, t.begun = history.Begun, &begun
+		t.parts.See(t.begun)
+	}
+	if t.division, err = history.NewDivision(r.opts.OutDir); err != nil {
+		return nil, err
+	}
+	t.next(&t.since)
+	failed := log.Each(0, t.add)
+	mine := newSieve(r.shard)
+	for i, c := range target.clients() {
+		t.next(&t.since)
+		base, err := c.EachFrom(ctx, target.Marks, i, mine.keeps, func(e *history.Event) {
+			clocks.Shift(0, i, e)
+			failed = errors.Join(failed, t.add(e))
+		})
+		if t.unread = err; err != nil {
+			break
+		}
+		t.next(&t.bases)
+		for k := range base {
+			clocks.Shift(0, i, &base[k])
+			failed = errors.Join(failed, t.add(&base[k]))
+		}
+	}
+	if failed != nil {
+		return nil, errors.Join(failed, t.division.Close())
+	}
+	return t, nil
+}
+
+// ordered puts a group's lists in one order, numbered on from the group before.
+func (t *told) ordered(lists [][]history.Event) []history.Event {
+	of := func(which []int) (out [][]history.Event) {
+		for _, i := range which {
+			out = append(out, lists[i])
+		}
+		return out
+	}
+	var events []history.Event
+	if t.begun != nil {
+		events = history.Since(*t.begun, of(t.bases), of(t.since))
+	} else {
+		events = history.Merge(of(t.since)...)
+	}
+	for i := range events {
+		t.n++
+		events[i].Seq = t.n
+	}
+	return events
+}
+
+// keeper writes the history into the run directory; nil, which writes nothing, without one.
+type keeper struct {
+	file *os.File
+	out  *history.Writer
+	more bool // a group was written
+	into *Guarantees
+}
+
+func (r *runner) keeper(g *Guarantees) (*keeper, error) {
+	if r.opts.OutDir == "" {
+		return nil, nil
+	}
+	if err := report.WriteClocks(r.opts.OutDir, g.Clocks); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(filepath.Join(r.opts.OutDir, historyFile))
+	if err != nil {
+		return nil, err
+	}
+	return &keeper{file: f, out: history.NewWriter(f), into: g}, nil
+}
+
+func (k *keeper) write(events []history.Event) error {
+	if k == nil {
+		return nil
+	}
+	for i := range events {
+		if e := &events[i]; k.more && history.Common(e) { // every group has them
+			continue
+		} else if err := k.out.One(e); err != nil {
+			return err
+		}
+	}
+	k.more = true
+	return nil
+}
+
+func (k *keeper) close() error {
+	if k == nil {
+		return nil
+	}
+	sum, err := k.out.Close()
+	k.into.History = &sum
+	return errors.Join(err, k.file.Close())
+}
