@@ -93,6 +93,8 @@ var entries = []Bug{
 	check("expired-said-before-not-started", "ENT-1 ENT-3", "a refusal says not_started before expired", "entry_credit"),
 	check("scope-said-no-grant", "ENT-1", "who may open another door is told so", "entry_credit"),
 	check("calls-open-any-door", "ENT-1 ENT-2 ENT-3", "calls open entry doors only", "entry_credit"),
+	check("calls-open-the-last-door", "ENT-1 ENT-3", "a call opens the first of the entry doors in scope", "entry_grants"),
+	check("calls-go-by-the-first-doors", "ENT-1 ENT-3", "a call goes by the entry doors of this moment", "entry_doors"),
 	check("denied-revoked-moves-relay", "ENT-1 SYNC-2", "who is denied on site moves no relay", "sync_permits"),
 	check("denied-stranger-moves-relay", "ENT-1", "a stranger on site moves no relay", "sync_permits permits_values"),
 	check("opened-onsite-pulses-twice", "ENT-1", "a presentation moves the relay once", "sync_permits permits_values"),

@@ -175,7 +175,11 @@ func pick(raw []byte) map[string]any {
 		}
 	}
 	for _, k := range secrets {
-		if s, ok := all[k].(string); ok && s != "" {
+		s, ok := all[k].(string)
+		if k == "from" && strings.Trim(s, "0123456789") != "" { // another form of a number has another mark: nobody could tell whose it is
+			continue
+		}
+		if ok && s != "" {
 			out[k] = Mark(s)
 		}
 	}

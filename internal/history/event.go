@@ -21,6 +21,7 @@ const (
 	Started   = "started"   // a server process begins a life: Text, NotAfterMs (where it isn't the contract's)
 	Committed = "committed" // a place revision was committed: PlaceID, Revision, Digest, GrantID, Op
 	Content   = "content"   // what a revision changed: PlaceID, Revision, Op, GrantID, Text (JSON)
+	Entries   = "entries"   // the place's entry doors from now on: PlaceID, Text (JSON list of ids, in the order in which a caller gets them)
 	Intent    = "intent"    // a command was accepted and its claim is committed: CommandID, Key, PlaceID, DoorID, Op
 	Publish   = "publish"   // a command goes out: BoardID, PlaceID, DoorID, CommandID, Key, Epoch, NotAfterMs, Op
 	Received  = "received"  // a report came in: BoardID, CommandID, Result, Reason

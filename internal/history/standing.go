@@ -7,7 +7,7 @@ import (
 
 // Standing is what a history so far says of the present: which boards and doors
 // there are, who is online, what each board has applied and stored, which channels a
-// command holds, and each place's content. A recording begins with it, and a run
+// command holds, and each place's content and entry doors. A recording begins with it, and a run
 // that joins a recording takes it for its base. The zero value works.
 type Standing struct {
 	last map[standing]Event // Seq: order among them
@@ -23,7 +23,7 @@ type standing struct {
 // stands reports whether an event of a kind can change what stands: See looks at no other.
 func stands(kind string) bool {
 	switch kind {
-	case Started, Door, Applied, Netloss, Online, Offline, Line, Detached, Attached, Actuation, Content:
+	case Started, Door, Applied, Netloss, Online, Offline, Line, Detached, Attached, Actuation, Content, Entries:
 		return true
 	}
 	return false
@@ -41,6 +41,8 @@ func (s *Standing) See(e Event) {
 	case Door:
 		k.detail = e.DoorID
 	case Applied, Netloss:
+	case Entries:
+		k.id = e.PlaceID
 	case Online, Offline:
 		k.what, over = Online, e.Kind == Offline
 	case Line:

@@ -15,6 +15,7 @@ func TestStanding(t *testing.T) {
 		{Kind: Content, PlaceID: "p", Op: ContentGrant, GrantID: "a", Revision: 1},
 		{Kind: Content, PlaceID: "p", Op: ContentHours, Revision: 1},
 		{Kind: Content, PlaceID: "p", Op: ContentBase, Revision: 1},
+		{Kind: Entries, PlaceID: "p", Text: `["d"]`},
 		{Kind: Door, BoardID: "b", DoorID: "d", Channel: 1},
 		{Kind: Online, BoardID: "b", Epoch: 1},
 		{Kind: Applied, BoardID: "b", Revision: 1},
@@ -28,6 +29,7 @@ func TestStanding(t *testing.T) {
 		{Kind: Line, BoardID: "b", Op: "down", Text: "flap"},
 		{Kind: Line, BoardID: "b", Op: "up", Text: "flap"},
 		{Kind: Applied, BoardID: "b", Revision: 3},
+		{Kind: Entries, PlaceID: "p", Text: `[]`},
 	}
 	var s Standing
 	for _, e := range past {
@@ -43,6 +45,7 @@ func TestStanding(t *testing.T) {
 		{Seq: 6, Kind: Actuation, BoardID: "b", Channel: 2, Action: "hold", Cause: "command"},
 		{Seq: 7, Kind: Content, PlaceID: "p", Op: ContentGrant, GrantID: "g", Revision: 2},
 		{Seq: 8, Kind: Applied, BoardID: "b", Revision: 3},
+		{Seq: 9, Kind: Entries, PlaceID: "p", Text: `[]`},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("what stands (-want +got):\n%s", d)

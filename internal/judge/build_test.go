@@ -88,6 +88,12 @@ func (h *builder) base(place string) {
 	h.emit(history.Event{Kind: history.Content, PlaceID: place, Revision: 1, Op: history.ContentBase})
 }
 
+// entries are a place's entry doors from now on.
+func (h *builder) entries(place string, doors ...string) {
+	text, _ := json.Marshal(doors)
+	h.emit(history.Event{Kind: history.Entries, PlaceID: place, Text: string(text)})
+}
+
 func (h *builder) online(id string) {
 	b := h.boards[id]
 	b.epoch++
@@ -227,6 +233,7 @@ func clean() *builder {
 	h.addBoard("plc_a", "brd_2")
 	h.addBoard("plc_t", "brd_t")
 	h.addBoard("plc_w", "brd_w")
+	h.entries("plc_a", doorOf("brd_2", 2), doorOf("brd_1", 1), doorOf("brd_1", 2))
 	for _, id := range h.boardIDs() {
 		h.online(id)
 	}

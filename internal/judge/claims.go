@@ -116,8 +116,13 @@ func claimOf(c *call) *claim {
 // way, the likeliest last: the last of before, and all that came in meanwhile.
 // A server that died may have told nothing of it; what its next life told first
 // stands in front.
-func during[T any](v *View, c *call, all []T, told func(T) *history.Event) (out []T) {
-	sent := c.started()
+func during[T any](v *View, c *call, all []T, told func(T) *history.Event) []T {
+	return between(v, c, c, all, told)
+}
+
+// between is the same for the time from the beginning of one call to the answer of another.
+func between[T any](v *View, first, c *call, all []T, told func(T) *history.Event) (out []T) {
+	sent := first.started()
 	for _, x := range all {
 		e := told(x)
 		switch {

@@ -86,6 +86,10 @@ func (h *builder) customer() {
 	h.did("plc_a", "POST", labMembership, 200, history.CallText{In: fields{"phone": "mia", "startsAt": rfc(t0)}, Out: fields{"membershipId": "mem_c"}},
 		func() { h.change("plc_a", "membership", m) })
 	h.phone("opened", "phone", doorOf("brd_1", 1))
+	h.entries("plc_a", doorOf("brd_2", 2))
+	h.phone("denied", "door_out_of_scope", "")
+	h.entries("plc_a", doorOf("brd_2", 2), doorOf("brd_1", 1))
+	h.phone("opened", "phone", doorOf("brd_1", 1))
 	door := doorOf("brd_w", 1)
 	h.did("plc_w", "POST", policiesRoute, 200, history.CallText{Path: door, In: fields{"window": fields{"ref": "always"}, "mode": "free"}, Out: fields{"policyId": "pol_2"}},
 		func() {
@@ -192,6 +196,15 @@ func TestPlantedContentBugs(t *testing.T) {
 		}), []string{"ENT-1", "ENT-3"}, call, "denies: revoked"},
 		{"a member is denied", answered("POST", phoneRoute, 2, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "denied", "reason": "revoked"}
+		}), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
+		{"a call opens another door", answered("POST", phoneRoute, 0, func(e *history.Event, c *history.CallText) {
+			c.Out["doorId"] = doorOf("brd_1", 2)
+		}), []string{"ENT-1", "ENT-3"}, call, "the caller gets " + doorOf("brd_1", 1)},
+		{"by a door that is an entry door no more", answered("POST", phoneRoute, 3, func(e *history.Event, c *history.CallText) {
+			c.Out = fields{"answered": true, "result": "opened", "doorId": doorOf("brd_1", 1)}
+		}), []string{"ENT-1", "ENT-3"}, call, "the reference denies"},
+		{"not by one that has become one", answered("POST", phoneRoute, 4, func(e *history.Event, c *history.CallText) {
+			c.Out = fields{"answered": true, "result": "denied", "reason": "door_out_of_scope"}
 		}), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
 		{"shown with the old period", answered("GET", createRoute+"/{id}", 0, func(e *history.Event, c *history.CallText) { c.Out["endsAt"] = rfc(t0 + 5*24*3600*1000) }), []string{"PERM-3"}, call, ""},
 		{"shown as active", answered("GET", createRoute+"/{id}", 1, func(e *history.Event, c *history.CallText) { c.Out["state"] = "active" }), []string{"PERM-4"}, call, "was revoked, but is shown"},

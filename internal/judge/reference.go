@@ -28,12 +28,14 @@ type refGrant struct {
 }
 
 // ruling is what the reference says: allow or deny, for one of these reasons,
-// crediting one of these grants. Unknown: it cannot tell.
+// crediting one of these grants, and to a caller opening one of these doors.
+// Unknown: it cannot tell.
 type ruling struct {
 	unknown bool
 	allow   bool
 	reasons []vocab.Reason
 	credits []string
+	doors   []string
 }
 
 func deny(reasons ...vocab.Reason) ruling { return ruling{reasons: reasons} }

@@ -14,7 +14,6 @@ import (
 const (
 	linkRoute  = "/entry/open"
 	phoneRoute = "/lab/v1/people/call"
-	doorRoute  = "/lab/v1/doors/{id}"
 )
 
 // SameMs: the same link or number at the same door within it is one opening; the
@@ -37,7 +36,6 @@ func (v *View) serverDecisions() book {
 	b := book{}
 	links := v.linksGiven()
 	last := map[[2]string]*call{}
-	operated := v.operated()
 	for _, c := range v.calls() {
 		if c.SentNs == 0 {
 			continue
@@ -47,7 +45,7 @@ func (v *View) serverDecisions() book {
 		case c.Route == linkRoute && c.Method == "POST":
 			d = v.linkDecided(c, firstOf(last, [2]string{c.in("t"), c.in("doorId")}, c), links[c.in("t")])
 		case c.Route == phoneRoute:
-			d = v.phoneDecided(c, firstOf(last, [2]string{c.PlaceID, c.in("from")}, c), operated)
+			d = v.phoneDecided(c, firstOf(last, [2]string{c.PlaceID, c.in("from")}, c))
 		}
 		if d != nil {
 			v.judgeServed(b, d)
@@ -181,79 +179,6 @@ func (c *content) ruleFor(phone, door string, rev, now int64) ruling {
 	return weigh(c.of(phone, rev), door, now)
 }
 
-// phoneDecided reads a call of a place's number.
-func (v *View) phoneDecided(c, first *call, operated map[string]bool) *deciding {
-	answered, _ := c.Out["answered"].(bool)
-	d := &deciding{call: c, place: c.PlaceID}
-	p := v.places[d.place]
-	if !c.ok() || !answered || !v.knows(p, first) {
-		return nil
-	}
-	hash := v.second().phones[d.place+" "+c.in("from")]
-	if len(hash) <= len(d.place) {
-		return nil // nobody that the clients know
-	}
-	phone := hash[len(d.place)+1:]
-	door := c.out("doorId")
-	switch vocab.Result(c.out("result")) {
-	case vocab.Opened, vocab.Offline, vocab.Refused, vocab.NoResponse:
-		d.opened = true
-		if door == "" {
-			return nil
-		}
-	case vocab.Denied:
-		d.reason = vocab.Reason(c.out("reason"))
-	default:
-		return nil
-	}
-	for _, rev := range v.revisions(p, first, c) {
-		for _, at := range []int64{first.SentAt - ClockMs, c.At + ClockMs} {
-			if d.opened {
-				d.rulings = append(d.rulings, p.content.ruleFor(phone, door, rev, at))
-				continue
-			}
-			d.rulings = append(d.rulings, p.content.caller(phone, rev, at, operated))
-		}
-	}
-	return d
-}
-
-// caller decides about somebody who calls, for whom the server found no door:
-// denied unless a grant of his is valid for one of its doors and no window keeps out.
-func (c *content) caller(phone string, rev, now int64, operated map[string]bool) ruling {
-	var why []vocab.Reason
-	for _, g := range c.of(phone, rev) {
-		for _, door := range g.Doors {
-			r := c.ruleFor(phone, door, rev, now)
-			switch {
-			case r.allow && operated[door]: // an entry door or not: nobody says
-				return ruling{unknown: true}
-			case r.unknown || r.reasons[0] == vocab.ClosedWindow || r.reasons[0] == vocab.FreeWindow:
-				return ruling{unknown: true}
-			case r.allow:
-				return r
-			}
-			why = append(why, r.reasons...)
-		}
-	}
-	if len(why) == 0 {
-		return deny(vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.NotStarted, vocab.DoorOutOfScope, vocab.ClosedWindow)
-	}
-	return deny(append(why, vocab.NoValidGrant, vocab.ClosedWindow)...)
-}
-
-// operated are the doors that the operator changed: whether a caller gets in by one
-// of them is not known.
-func (v *View) operated() map[string]bool {
-	out := map[string]bool{}
-	for _, c := range v.calls() {
-		if c.Method == "PATCH" && c.Route == doorRoute {
-			out[c.Path] = true
-		}
-	}
-	return out
-}
-
 // clausesOf are the guarantees that a decision of the server exercises.
 func (r ruling) clausesOf() []string {
 	switch {
@@ -274,11 +199,12 @@ func (v *View) judgeServed(b book, d *deciding) {
 	}
 	r := d.rulings[0]
 	var reasons []vocab.Reason
+	var doors []string
 	for _, o := range d.rulings {
 		if o.unknown || o.allow != r.allow || !slices.Equal(o.clausesOf(), r.clausesOf()) {
 			return
 		}
-		reasons = append(reasons, o.reasons...)
+		reasons, doors = append(reasons, o.reasons...), append(doors, o.doors...)
 	}
 	clauses := r.clausesOf()
 	for _, clause := range clauses {
@@ -292,6 +218,8 @@ func (v *View) judgeServed(b book, d *deciding) {
 		b.breach(d.call, clauses, "%s: denied for %s, the reference opens: %s", where, d.reason, r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
 	case !d.opened && !slices.Contains(reasons, d.reason):
 		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]
+	case d.opened && len(doors) > 0 && !slices.Contains(doors, d.out("doorId")):
+		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, for the reference the caller gets %s", where, d.out("doorId"), doors[0]) // [ENT-1] [ENT-3]
 	case d.ok() && d.opened && d.Route == linkRoute && v.hasIntents && !v.commanded(d):
 		b.breach(d.call, []string{"ENT-3"}, "%s answered 200, but no command of a link was reported for its door", where) // [ENT-3]
 	}

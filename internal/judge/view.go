@@ -84,6 +84,7 @@ type place struct {
 	raised  []*history.Event // the same with what they changed: a run may have begun between the two
 	digests map[int64]string
 	content content
+	entries []entriesAt
 }
 
 // NewView indexes events, which stand in their order; Seqs are given to events
@@ -151,6 +152,8 @@ func (v *View) add(e *history.Event) {
 		for _, b := range v.everyBoard() {
 			b.onsite = append(b.onsite, e)
 		}
+	case history.Entries:
+		v.place(e.PlaceID).enter(e)
 	case history.Committed, history.Content:
 		v.place(e.PlaceID).add(e)
 	case history.RecordIn:

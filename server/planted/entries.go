@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,8 @@ type entryStore struct {
 	name string
 	clk  clock.Clock
 	last *atomic.Pointer[string] // the phone that was asked about before
+
+	doors *sync.Map // of places, as they were first read
 }
 
 func (s entryStore) Place(id string) (place.Place, error) {
@@ -190,10 +193,18 @@ func missed(said, nearer string, now time.Time, gs []grant.Grant, drop func(func
 
 func (s entryStore) Doors(placeID string) ([]place.Door, error) {
 	ds, err := s.Store.Doors(placeID)
-	if s.name == "calls-open-any-door" {
+	switch s.name {
+	case "calls-open-any-door":
 		ds = slices.Clone(ds)
 		for i := range ds {
 			ds[i].Entry = true
+		}
+	case "calls-open-the-last-door":
+		ds = slices.Clone(ds)
+		slices.Reverse(ds)
+	case "calls-go-by-the-first-doors":
+		if first, known := s.doors.LoadOrStore(placeID, ds); known {
+			ds = first.([]place.Door)
 		}
 	}
 	return ds, err

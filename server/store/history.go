@@ -12,8 +12,8 @@ import (
 
 // SetHistory registers f; nil unregisters. f is called with the content of every
 // place now, and after each commit, before its callers are answered, with the
-// place revisions (Committed, and Content for what they changed) and the entry
-// records (RecordIn) that it holds. f must not block and must not write. Errors:
+// place revisions (Committed, and Content for what they changed), the entry doors
+// (Entries) and the entry records (RecordIn) that it holds. f must not block and must not write. Errors:
 // the database's.
 func (s *Store) SetHistory(f func(history.Event)) error {
 	s.mu.Lock()
@@ -31,9 +31,24 @@ func (s *Store) SetHistory(f func(history.Event)) error {
 		if err != nil {
 			return err
 		}
-		s.tell(f, list)
+		doors, err := s.Doors(p.ID)
+		if err != nil {
+			return err
+		}
+		s.tell(f, append(list, entries(p.ID, doors)))
 	}
 	return nil
+}
+
+// entries tells of a place's entry doors, in the order in which a caller gets them.
+func entries(placeID string, doors []place.Door) history.Event {
+	ids := []string{}
+	for _, d := range doors {
+		if d.Entry {
+			ids = append(ids, d.ID)
+		}
+	}
+	return history.Event{Kind: history.Entries, PlaceID: placeID, Text: jsonText(ids)}
 }
 
 func (s *Store) tell(f func(history.Event), list []history.Event) {

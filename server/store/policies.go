@@ -58,7 +58,14 @@ func (t placeTx) raiseFor(changed func(ctx context.Context, rev int64, placeID s
 
 func (t placeTx) SaveDoor(d place.Door) error {
 	t.doors.changed = true
-	return wrap(t.q.UpdateDoor(ctx, db.UpdateDoorParams{ID: d.ID, Entry: d.Entry, PermitMaxHours: int64(d.PermitMaxHours)}))
+	if err := t.q.UpdateDoor(ctx, db.UpdateDoorParams{ID: d.ID, Entry: d.Entry, PermitMaxHours: int64(d.PermitMaxHours)}); err != nil {
+		return wrap(err)
+	}
+	now, err := readDoors(t.q, d.PlaceID)
+	if err == nil {
+		t.noted = append(t.noted, entries(d.PlaceID, now))
+	}
+	return err
 }
 
 func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) error {

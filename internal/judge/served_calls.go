@@ -1,0 +1,143 @@
+package judge
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// entriesAt are a place's entry doors from an event on, in the order in which a caller gets them.
+type entriesAt struct {
+	e     *history.Event
+	doors []string
+}
+
+func (p *place) enter(e *history.Event) {
+	x := entriesAt{e: e}
+	if json.Unmarshal([]byte(e.Text), &x.doors) == nil {
+		p.entries = append(p.entries, x)
+	}
+}
+
+// phoneDecided reads a call of a place's number; nil where nothing was decided or
+// nobody knows who called.
+func (v *View) phoneDecided(c, first *call) *deciding {
+	answered, _ := c.Out["answered"].(bool)
+	d := &deciding{call: c, place: c.PlaceID}
+	p := v.places[d.place]
+	if !c.ok() || !answered || !v.knows(p, first) {
+		return nil
+	}
+	phone, known := v.second().caller(p, c)
+	if !known {
+		return nil
+	}
+	switch vocab.Result(c.out("result")) {
+	case vocab.Opened, vocab.Offline, vocab.Refused, vocab.NoResponse:
+		d.opened = true
+		if c.out("doorId") == "" {
+			return nil
+		}
+	case vocab.Denied:
+		d.reason = vocab.Reason(c.out("reason"))
+	default:
+		return nil
+	}
+	entries := between(v, first, c, p.entries, func(x entriesAt) *history.Event { return x.e })
+	for _, rev := range v.revisions(p, first, c) {
+		for _, at := range []int64{first.SentAt - ClockMs, c.At + ClockMs} {
+			for _, x := range entries {
+				d.rulings = append(d.rulings, p.content.ruleCall(phone, rev, at, x.doors))
+			}
+		}
+	}
+	return d
+}
+
+// caller is the hash of a caller's phone in a place's content, "" for one without any
+// grant; not known where the clients don't know whose every grant is.
+func (s *second) caller(p *place, c *call) (phone string, known bool) {
+	if c.in("from") == "" { // withheld, or in a form that the clients don't give it in
+		return "", false
+	}
+	if hash := s.phones[p.id+" "+c.in("from")]; hash != "" {
+		return strings.TrimPrefix(hash, p.id+" "), true
+	}
+	for hash := range p.content.phones {
+		if s.people[p.id+" "+hash] == "" {
+			return "", false
+		}
+	}
+	return "", true
+}
+
+// ruleCall decides about a caller: of the grants that are valid now, the credited one
+// first, the first entry door in scope; without such a door the first entry door whose
+// window is free; else nothing opens.
+func (c *content) ruleCall(phone string, rev, now int64, entries []string) ruling {
+	var grants []refGrant
+	if phone != "" {
+		grants = c.of(phone, rev)
+	}
+	if doors := callDoors(grants, now, entries); len(doors) > 0 {
+		return c.ruleDoors(phone, rev, now, doors)
+	}
+	closed := false
+	for _, door := range entries {
+		switch mode, ok := modeAt(c.windowsAt(rev), c.hoursAt(rev), door, now); {
+		case !ok:
+			return ruling{unknown: true}
+		case mode == "free":
+			return ruling{allow: true, reasons: []vocab.Reason{vocab.FreeWindow}, doors: []string{door}}
+		case mode == "closed":
+			closed = true
+		}
+	}
+	// The refusal names a near miss at the door that one of the grants would have opened
+	// at another time. Grants that were revoked or ended long ago may have left the content.
+	why := weigh(grants, "", now).reasons
+	if len(grants) == 0 {
+		why = []vocab.Reason{vocab.NoValidGrant}
+	}
+	why = append(slices.Clone(why), vocab.Revoked, vocab.Expired)
+	if closed {
+		why = append(why, vocab.ClosedWindow)
+	}
+	return deny(why...)
+}
+
+// ruleDoors is the ruling for the doors of which a caller gets one, if it is the same for all.
+func (c *content) ruleDoors(phone string, rev, now int64, doors []string) ruling {
+	r := c.ruleFor(phone, doors[0], rev, now)
+	for _, door := range doors[1:] {
+		if o := c.ruleFor(phone, door, rev, now); o.unknown || o.allow != r.allow || !slices.Equal(o.reasons, r.reasons) {
+			return ruling{unknown: true}
+		}
+	}
+	r.doors = doors
+	return r
+}
+
+// callDoors are the doors of which a caller with grants gets one: several where several
+// grants may be the credited one.
+func callDoors(grants []refGrant, now int64, entries []string) (doors []string) {
+	valid := slices.DeleteFunc(slices.Clone(grants), func(g refGrant) bool {
+		return g.Revoked || now < g.StartsAt || g.EndsAt != 0 && now >= g.EndsAt
+	})
+	for len(valid) > 0 && len(doors) == 0 {
+		credits := credited(valid)
+		valid = slices.DeleteFunc(valid, func(g refGrant) bool {
+			if !slices.Contains(credits, g.ID) {
+				return false
+			}
+			if i := slices.IndexFunc(entries, func(door string) bool { return slices.Contains(g.Doors, door) }); i >= 0 {
+				doors = append(doors, entries[i])
+			}
+			return true
+		})
+	}
+	return doors
+}
