@@ -157,9 +157,9 @@ func (r *Row) settle() {
 func (r *Row) stand(basis Basis) {
 	asserted := many(r.Checked-r.Judged, "assertion")
 	switch {
-	case r.Status == Pass && hasChecker(r.Clause) && r.Judged == 0 && basis.Silent:
+	case r.Status == Pass && HasChecker(r.Clause) && r.Judged == 0 && basis.Silent:
 		r.Status, r.Number = Invalid, "no ground truth: the checker saw nothing, "+asserted
-	case r.Status == Pass && hasChecker(r.Clause) && r.Judged == 0:
+	case r.Status == Pass && HasChecker(r.Clause) && r.Judged == 0:
 		r.Status, r.Number = Skipped, "asserted only, "+asserted
 	case r.Status == Pass && len(r.Missing) > 0 && basis.requires(r.Clause):
 		r.Status, r.Number = Invalid, "no "+strings.Join(r.Missing, ", no ")+" · "+r.Number

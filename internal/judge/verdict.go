@@ -62,7 +62,8 @@ func Checkers() []Checker {
 	}
 }
 
-func hasChecker(clause string) bool {
+// HasChecker reports whether a clause is judged by a checker, not by assertions alone.
+func HasChecker(clause string) bool {
 	return slices.ContainsFunc(Checkers(), func(c Checker) bool { return c.Clause == clause })
 }
 

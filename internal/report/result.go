@@ -195,13 +195,15 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	}
 }
 
-// claims makes a file INVALID that names a clause for which neither a step of its
-// own nor a checker has any evidence.
+// claims makes a file INVALID that names a clause for which it has no evidence:
+// neither a step nor a checker, or, of a clause that it is about, no checker although
+// there is one. So is one of which no claim at all was seen by a checker.
 func (res *Result) claims() {
 	counted := map[string]bool{}
 	for _, v := range res.Verdicts {
 		counted[v.Clause] = v.Checked+v.Real > 0
 	}
+	unseen := func(c string) bool { return res.told && !counted[c] && judge.HasChecker(c) }
 	for i := range res.Files {
 		f := &res.Files[i]
 		if f.Status != judge.Pass {
@@ -212,22 +214,20 @@ func (res *Result) claims() {
 			claimed[c] = true
 		}
 		evidence(f.Steps, len(res.Scores) > 0, claimed, shown)
-		for _, c := range slices.Sorted(maps.Keys(claimed)) {
+		all := slices.Sorted(maps.Keys(claimed))
+		none := !slices.ContainsFunc(all, func(c string) bool { return !unseen(c) })
+		for _, c := range all {
 			if !shown[c] && !counted[c] {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing in it could have failed for that"
 				break
 			}
-			if res.told && !counted[c] && happens[c] && slices.Contains(f.Clauses, c) {
+			if unseen(c) && (none || slices.Contains(f.Clauses, c)) {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened"
 				break
 			}
 		}
 	}
 }
-
-// happens are the guarantees of things that a checker sees whenever they happen: a
-// file that claims one, in which none happened, asserted something else.
-var happens = map[string]bool{"CMD-1": true, "CMD-2": true, "CMD-3": true, "CMD-4": true, "CMD-5": true, "CMD-7": true, "ENT-4": true}
 
 // evidence collects the clauses that steps claim, and those that they show. keysOnly:
 // steps were left out that only somebody with a control listener can play.

@@ -84,6 +84,9 @@ func (e *Expr) turns(sc *scope, own map[string]any, words map[string][]string, w
 	if len(spots) == 0 {
 		return !e.still
 	}
+	if e.fitsAllStatuses(spots, env, want) {
+		return false
+	}
 	both := names(spots, "status") && names(spots, "error")
 	other := func(changed map[string]any) bool {
 		if both && !agree(changed) {
@@ -117,6 +120,27 @@ func (e *Expr) turns(sc *scope, own map[string]any, words map[string][]string, w
 		}
 	}
 	return false
+}
+
+// fitsAllStatuses reports whether the expectation speaks of the status alone, and a
+// success, a refusal and a failure would all do: what "status: [200, 409, 504]" is
+// refused for. That there is no 500 is worth saying.
+func (e *Expr) fitsAllStatuses(spots []spot, env map[string]any, want bool) bool {
+	kinds, refused := map[int]bool{}, []int(nil)
+	for _, p := range spots {
+		if len(p) != 1 || p[0] != "status" {
+			return false
+		}
+	}
+	for _, code := range statuses {
+		v, err := vm.Run(e.prog, written(env, spot{"status"}, as(env["status"], float64(code))))
+		if b, ok := v.(bool); err == nil && ok && b == want {
+			kinds[code/100] = true
+		} else {
+			refused = append(refused, code)
+		}
+	}
+	return kinds[2] && kinds[4] && kinds[5] && !slices.Equal(refused, []int{500})
 }
 
 // earlier are the values that the expression names, whoever brought them.

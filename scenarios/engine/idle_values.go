@@ -13,12 +13,15 @@ import (
 // always are results that are never absent.
 var always = fieldSet(`it status body headers replayed ms count lines records events boards answers same statuses fresh sent outcomes results reasons`)
 
+// statuses are what requests are answered with, and a few that none is.
+var statuses = []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504}
+
 // others are values that a part of an answer could have had instead.
 func others(p spot, v any, k known, env map[string]any) []any {
 	var out []any
 	switch name := p.last(); {
 	case name == "status" || name == "statusCode":
-		for _, s := range []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504} {
+		for _, s := range statuses {
 			out = append(out, as(v, float64(s)))
 		}
 		return out
