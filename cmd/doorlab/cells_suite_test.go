@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,16 +15,12 @@ import (
 	"github.com/doorlab/doorlab/scenarios"
 )
 
-// byRouterClock are the files that move domain time past the window of the exchange limit. With cells that is the
-// router's, on the machine's clock; TestCellsAreOneServer looks at it.
-var byRouterClock = []string{"auth_addresses", "auth_tokens", "limits_values"}
-
 // TestCellsHaveTheVerdictsOfOneServer plays files of the suite against each cell, its boards and clocks, through
 // the router, and in one server with all places. DOORLAB_CELLS=all (make cells-test) takes the whole suite, and
 // DOORLAB_CELLS=one,two the files of these names: what failed on a busy machine is played again by itself.
 func TestCellsHaveTheVerdictsOfOneServer(t *testing.T) {
 	t.Parallel()
-	files := []string{"commands_test_place", "docs_published", "imports_rows", "permits_states"}
+	files := []string{"auth_addresses", "commands_test_place", "docs_published", "imports_rows", "permits_states"}
 	places := 5
 	if asked := os.Getenv("DOORLAB_CELLS"); asked == "all" {
 		files, places = allFiles(t), 18
@@ -83,9 +78,7 @@ func allFiles(t *testing.T) (names []string) {
 		t.Fatal(err)
 	}
 	for _, f := range found {
-		if name := strings.TrimSuffix(f, ".yaml"); !slices.Contains(byRouterClock, name) {
-			names = append(names, name)
-		}
+		names = append(names, strings.TrimSuffix(f, ".yaml"))
 	}
 	return names
 }

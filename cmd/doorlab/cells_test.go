@@ -30,6 +30,7 @@ type cellsOf struct {
 	t     *testing.T
 	world *world.World
 	file  string // of the world
+	clock string
 	front *routertest.Router
 	cells [cellCount]*cellProc
 }
@@ -45,7 +46,7 @@ type cellProc struct {
 func startCells(t *testing.T, text, clock string) *cellsOf {
 	t.Helper()
 	dir := t.TempDir()
-	c := &cellsOf{t: t, file: filepath.Join(dir, "world.yaml"), front: routertest.Listen(t)}
+	c := &cellsOf{t: t, clock: clock, file: filepath.Join(dir, "world.yaml"), front: routertest.Listen(t)}
 	if err := os.WriteFile(c.file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func startCells(t *testing.T, text, clock string) *cellsOf {
 
 // routes is the router's configuration.
 func (c *cellsOf) routes() router.Config {
-	rc := router.Config{World: c.world, Shards: cellCount, CellSIP: []string{"127.0.0.1:506{i}"}}
+	rc := router.Config{World: c.world, Shards: cellCount, Virtual: c.clock == "virtual", CellSIP: []string{"127.0.0.1:506{i}"}}
 	for _, cell := range c.cells {
 		rc.CellHTTP = append(rc.CellHTTP, strings.TrimPrefix(cell.ready.HTTP, "http://"))
 		rc.CellMQTT = append(rc.CellMQTT, strings.TrimPrefix(cell.ready.MQTT, "tcp://"))

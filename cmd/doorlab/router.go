@@ -15,6 +15,7 @@ func routerCommand(e *env) *cobra.Command {
 	var file, dir string
 	var seed int64
 	var boards int
+	var clock string
 	var rc router.Config
 	c := &cobra.Command{
 		Use:   "router",
@@ -26,6 +27,10 @@ func routerCommand(e *env) *cobra.Command {
 			if err := readSettings(c, e); err != nil {
 				return err
 			}
+			if err := oneOf("clock", clock, "real", "virtual"); err != nil {
+				return err
+			}
+			rc.Virtual = clock == "virtual"
 			if boards < 0 || boards > 20000 {
 				return usagef("--boards %d: must be 0 to 20000", boards)
 			}
@@ -55,6 +60,7 @@ func routerCommand(e *env) *cobra.Command {
 	s.StringVar(&dir, "out", "", "directory to write the files to (default: print them)")
 	s.StringVar(&rc.HTTP, "http", "127.0.0.1:8080", "address where the router takes requests")
 	s.StringVar(&rc.MQTT, "mqtt", "127.0.0.1:1883", "address where the router takes boards")
+	s.StringVar(&clock, "clock", "real", "real or virtual, the same as the servers': on virtual clocks each server holds the limit of token exchanges by itself")
 	s.StringVar(&rc.PEM, "pem", "", "file with certificate and key for both addresses, as HAProxy finds it (default: no TLS)")
 	s.StringSliceVar(&rc.CellHTTP, "cell-http", []string{"cell-{i}:8080"}, "API addresses of the servers: a pattern in which {i} counts from 1 and {k} from 0, or one address for each")
 	s.StringSliceVar(&rc.CellMQTT, "cell-mqtt", []string{"cell-{i}:1883"}, "the same of their brokers")

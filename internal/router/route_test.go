@@ -29,9 +29,14 @@ type cells struct {
 }
 
 func startCells(t *testing.T, serve func(cell int, w http.ResponseWriter, r *http.Request), edit func(*router.File)) *cells {
+	return startCellsOf(t, func(*router.Config) {}, serve, edit)
+}
+
+func startCellsOf(t *testing.T, change func(*router.Config), serve func(cell int, w http.ResponseWriter, r *http.Request), edit func(*router.File)) *cells {
 	t.Helper()
 	c := &cells{world: world.Default(1, 40)}
 	rc := router.Config{World: c.world, Shards: 3, CellSIP: []string{"127.0.0.{i}:5060"}}
+	change(&rc)
 	for i := 1; i <= rc.Shards; i++ {
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/readyz" {
@@ -247,6 +252,27 @@ func TestExchangesOverAllCells(t *testing.T) {
 	}
 }
 
+// TestVirtualClocks: where the cells run on virtual clocks the router lets every exchange through, and
+// tells the cell whose it is: each holds the limit in its own time.
+func TestVirtualClocks(t *testing.T) {
+	t.Parallel()
+	var forwarded []string
+	c := startCellsOf(t, func(rc *router.Config) { rc.Virtual = true }, func(cell int, w http.ResponseWriter, r *http.Request) {
+		forwarded = r.Header.Values("X-Forwarded-For")
+		number(cell, w, r)
+	}, nil)
+	for n := range 40 {
+		key := apikey.New(apikey.LivePrefix, c.world.Places[1].ID)
+		if n%2 == 1 { // a stranger's counts where the caller's last one did
+			key = "nobody's"
+		}
+		status, cell, _ := c.do(t, "POST", "/core/v1/auth/apikey/token", `{"key":"`+key+`"}`, "X-Forwarded-For", "203.0.113.1")
+		if status != 200 || cell != "2" || len(forwarded) != 1 || forwarded[0] != "127.0.0.1" {
+			t.Fatalf("exchange %d: %d from cell %s, which is told that %q asks; want 200 from cell 2 for 127.0.0.1", n+1, status, cell, forwarded)
+		}
+	}
+}
+
 // TestGoneCell: requests for its places are answered 503 in the API's form, before and after it broke
 // off in the middle of one; the others' aren't, and a 502 of a server stays what it is.
 func TestGoneCell(t *testing.T) {
@@ -283,45 +309,5 @@ func TestGoneCell(t *testing.T) {
 		if status, body, _ := c.do(t, "GET", "/device/v1/devices", "", token(n)...); status != 200 || body != strconv.Itoa(n+1) {
 			t.Errorf("a place of cell %d: %d from %s, want 200 from it", n+1, status, body)
 		}
-	}
-}
-
-// pageOfGoneCell: who would have got a page of the second cell gets one that says in Korean and English
-// that it isn't available; whoever asks for JSON gets that, and a living cell's page stays its own.
-func (c *cells) pageOfGoneCell(t *testing.T) {
-	t.Helper()
-	const browser, form = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", "application/x-www-form-urlencoded"
-	link := func(n int) string { return shard.Label(c.world.Places[n].ID) + strings.Repeat("x", 35) }
-	for name, q := range map[string]struct {
-		page         bool
-		method, path string
-		body         string
-		header       []string
-	}{
-		"the page in a browser":     {true, "GET", "/entry?t=" + link(1), "", []string{"Accept", browser}},
-		"the page, whatever comes":  {true, "GET", "/entry?t=" + link(1), "", nil},
-		"the button in a browser":   {true, "POST", "/entry/open", "t=" + link(1) + "&doorId=dor_1", []string{"Accept", browser, "Content-Type", form}},
-		"a program":                 {false, "GET", "/entry?t=" + link(1), "", []string{"Accept", "application/json"}},
-		"a program's button":        {false, "POST", "/entry/open", `{"t":"` + link(1) + `","doorId":"dor_1"}`, []string{"Content-Type", "application/json"}},
-		"the picture of the QR":     {false, "GET", "/entry/qr.svg?t=" + link(1), "", []string{"Accept", "image/svg+xml,*/*"}},
-		"an API route in a browser": {false, "GET", "/device/v1/devices", "", []string{"Accept", browser, "Authorization", tokenOf(c.world.Places[1].ID)}},
-	} {
-		status, body, h := c.do(t, q.method, q.path, q.body, q.header...)
-		kind := "application/json"
-		if q.page {
-			kind = "text/html; charset=utf-8"
-		}
-		if status != 503 || h.Get("Content-Type") != kind || h.Get("Retry-After") == "" || h.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: %d %v, want 503 as %s that says when to try again", name, status, h, kind)
-		}
-		if korean, english := strings.Contains(body, "다시 시도해 주세요"), strings.Contains(body, "please try again"); korean != q.page || english != q.page {
-			t.Errorf("%s: Korean %t, English %t, want both %t: %s", name, korean, english, q.page, body)
-		}
-		if policy := h.Get("Content-Security-Policy"); q.page != strings.Contains(policy, "style-src 'sha256-") {
-			t.Errorf("%s: Content-Security-Policy %q, want one for a page only", name, policy)
-		}
-	}
-	if status, body, _ := c.do(t, "GET", "/entry?t="+link(0), "", "Accept", browser); status != 200 || body != "1" {
-		t.Errorf("the page of a living cell: %d %q, want its own", status, body)
 	}
 }

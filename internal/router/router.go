@@ -27,6 +27,9 @@ type Config struct {
 	HTTP   string // where the router listens
 	MQTT   string
 	PEM    string // file with certificate and key; "" = no TLS
+	// Virtual: the cells run on virtual clocks. The router can't count in their times, so each
+	// holds the limit of exchanges by itself.
+	Virtual bool
 
 	CellHTTP, CellMQTT, CellSIP []string
 }
@@ -84,12 +87,16 @@ func Files(c Config) ([]File, error) {
 	}
 	var b bytes.Buffer
 	if err := config.Execute(&b, map[string]any{
-		"Cells": cells, "Names": names, "HTTP": c.HTTP, "MQTT": c.MQTT, "PEM": c.PEM, "LabelLen": shard.LabelLen,
+		"Cells": cells, "Names": names, "Limit": !c.Virtual, "HTTP": c.HTTP, "MQTT": c.MQTT, "PEM": c.PEM, "LabelLen": shard.LabelLen,
 		"RateLimited": failure("rate_limited", "too many token exchanges from this address", 429), "Unanswered": []int{502, 503, 504},
 	}); err != nil {
 		return nil, fmt.Errorf("router: %w", err)
 	}
-	return append([]File{{"haproxy.cfg", b.String()}, {"exchanges.lua", exchanges}, {"unavailable.http", unavailable()}, {"unavailable-page.http", page()}}, maps...), nil
+	files := []File{{"haproxy.cfg", b.String()}}
+	if !c.Virtual {
+		files = append(files, File{"exchanges.lua", exchanges})
+	}
+	return append(append(files, []File{{"unavailable.http", unavailable()}, {"unavailable-page.http", page()}}...), maps...), nil
 }
 
 // address is a cell's: from a pattern, or from a list with one per cell.

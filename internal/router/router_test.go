@@ -56,7 +56,9 @@ func TestHAProxyTakesIt(t *testing.T) {
 	single.Shards, single.CellHTTP, single.CellMQTT = 1, []string{"127.0.0.1:9001"}, []string{"127.0.0.1:9002"}
 	addressed := builtIn()
 	addressed.CellHTTP, addressed.CellMQTT = []string{"10.0.0.1:80", "10.0.0.2:80", "[fd00::3]:80"}, []string{"10.0.0.{i}:1883"}
-	for name, c := range map[string]router.Config{"names": builtIn(), "one cell": single, "addresses": addressed} {
+	virtual := builtIn()
+	virtual.Virtual = true
+	for name, c := range map[string]router.Config{"virtual clocks": virtual, "names": builtIn(), "one cell": single, "addresses": addressed} {
 		out, err := exec.Command(tool, "-c", "-f", filepath.Join(routertest.Write(t, c, nil), "haproxy.cfg")).CombinedOutput()
 		said := strings.ReplaceAll(string(out), "could not resolve address", "") // these cells aren't there yet: no warning of ours
 		if err != nil || strings.Count(said, "WARNING") != strings.Count(string(out), "could not resolve address") {
