@@ -28,6 +28,7 @@ type collector struct {
 	statuses map[int]int64
 	codes    map[string]int64
 	errors   map[string]int64
+	samples  samples
 
 	mu     sync.Mutex // of what the progress lines read
 	series *series
@@ -36,7 +37,7 @@ type collector struct {
 func newCollector() *collector {
 	return &collector{
 		starved: map[string]int64{}, service: map[vocab.Outcome]*hdrhistogram.Histogram{}, since: map[vocab.Outcome]*hdrhistogram.Histogram{},
-		lag: newHistogram(), statuses: map[int]int64{}, codes: map[string]int64{}, errors: map[string]int64{}, series: newSeries(),
+		lag: newHistogram(), statuses: map[int]int64{}, codes: map[string]int64{}, errors: map[string]int64{}, samples: samples{}, series: newSeries(),
 	}
 }
 
@@ -65,11 +66,12 @@ func (c *collector) add(r *vegeta.Result) {
 	if r.Headers.Get(replayHeader) != "" {
 		c.replayed++
 	}
-	r.Headers, r.Body = nil, nil
-
 	due := c.pacer.due(r.Seq)
 	lag := max(r.Timestamp.Sub(due), 0)
 	since := lag + r.Latency
+	c.samples.take(outcome, millis(since), func() Sample { return sample(r, outcome, due.Sub(c.pacer.began), since) })
+	r.Headers, r.Body = nil, nil
+
 	for _, name := range []vocab.Outcome{outcome, everything} {
 		record(c.of(c.service, name), r.Latency)
 		record(c.of(c.since, name), since)

@@ -29,7 +29,7 @@ func (r Result) Failures() (out []report.Failure) {
 	for _, t := range r.Thresholds {
 		if !t.OK {
 			told[t.why()] = true
-			out = append(out, report.Failure{ID: "threshold-" + t.Name, Status: judge.Fail, Title: "Threshold " + t.Name, Why: t.why()})
+			out = append(out, report.Failure{ID: "threshold-" + t.Name, Status: judge.Fail, Title: "Threshold " + t.Name, Why: t.why(), Requests: r.showing(t)})
 		}
 	}
 	for i, why := range r.Reasons {

@@ -43,10 +43,7 @@ func (r Result) HTML() string {
 
 // plots are the run over time, and its distribution.
 func plots(r Result) []plot.Chart {
-	end := 1.0
-	for _, p := range r.Series {
-		end = max(end, float64(p.Second)+1)
-	}
+	end := float64(r.labSeconds())
 	over := func(name string, color int, of func(Point) float64) plot.Line {
 		l := plot.Line{Name: name, Color: color}
 		for _, p := range r.Series {
@@ -65,13 +62,13 @@ func plots(r Result) []plot.Chart {
 			by = append(by, over(string(name), []int{2, 6, 5, 4, 3, 1}[i], func(p Point) float64 { return float64(p.Outcomes[name]) }))
 		}
 	}
-	return []plot.Chart{
+	out := []plot.Chart{
 		chart("rate", "Rate", "requests per second", over("planned", 6, func(p Point) float64 { return float64(p.Planned) }), over("sent", 1, func(p Point) float64 { return float64(p.Sent) })),
 		chart("latency", "Latency from the scheduled send", "ms", over("p50", 1, func(p Point) float64 { return p.P50 }), over("p99", 4, func(p Point) float64 { return p.P99 }),
 			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag })),
 		chart("outcomes", "Outcomes", "answers per second", by...),
-		distribution(r),
 	}
+	return append(append(out, r.Lab.charts(chart)...), distribution(r))
 }
 
 // distribution is the latency by percentile: p50, p90, p99, p99.9 at even steps.

@@ -15,7 +15,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		Started: c.pacer.began.UTC(), Planned: s.total, Sent: c.sent,
 		Attempts: w.sent.Load(), Renewed: w.renewed.Load(), Repeats: src.repeats, Replayed: c.replayed,
 		Lag: summarize(c.lag), Outcomes: c.outcomes(), Statuses: map[string]int64{}, Codes: c.codes, Errors: c.errors,
-		Series: c.series.finish(),
+		Series: c.series.finish(), Samples: c.samples.list(),
 	}
 	for status, n := range c.statuses {
 		res.Statuses[strconv.Itoa(status)] = n

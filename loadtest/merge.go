@@ -98,7 +98,7 @@ func merge(parts []Result, wrong []string) Result {
 		m.Verdict, m.Reasons = Invalid, append(m.Reasons, wrong...)
 	}
 	m.Lag, m.Outcomes, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), c.codes, c.errors
-	m.Series, m.Phases = mergeSeries(m.Started, parts), mergePhases(parts)
+	m.Series, m.Phases, m.Lab, m.Samples = mergeSeries(m.Started, parts), mergePhases(parts), mergeLabs(m.Started, parts), mergeSamples(parts)
 	m.startedApart(parts)
 	judgeThresholds(&m, c)
 	m.judgeBreaches()

@@ -70,6 +70,7 @@ func pages(t *testing.T) map[string]Result {
 		fail.Guarantees = &Guarantees{Rows: judge.Ledger([]judge.Verdict{{Clause: "CMD-1", Status: judge.Fail, Checked: 3, Number: "1 bad of 3: cmd_1 actuated 2 times",
 			FirstBad: &judge.Bad{Why: "cmd_1 actuated 2 times", Event: waysOf(1)[3], Timeline: waysOf(1)}}}, nil, judge.Basis{})}
 		fail.Reasons = append(fail.Reasons, strings.Repeat("https://host.example/a_path_without_a_blank", 20))
+		fail.Lab = newLab(labHistory(), labStart, fail.labSeconds())
 		out["fail"] = fail
 		target, o := bubble(newFake())
 		pass, err := Run(t.Context(), target, mustParse(t, "rate: 20\nduration: 2s"), o)
@@ -97,7 +98,8 @@ func TestPageInBrowser(t *testing.T) {
 		if err := os.WriteFile(file, []byte(res.HTML()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for look, l := range map[string]browser.Look{"phone": {Width: 390, Height: 844, Mobile: true}, "desk": {Width: 1280, Height: 800, Dark: true}} {
+		for look, l := range map[string]browser.Look{"phone": {Width: 390, Height: 844, Mobile: true}, "dark phone": {Width: 390, Height: 844, Mobile: true, Dark: true},
+			"desk": {Width: 1280, Height: 800}, "dark desk": {Width: 1280, Height: 800, Dark: true}} {
 			p := b.Page(l)
 			p.Open("file://" + file)
 			var wide, failures, top float64
@@ -110,9 +112,16 @@ func TestPageInBrowser(t *testing.T) {
 			if p.Eval(`document.querySelector(".failure")?.getBoundingClientRect().top ?? 0`, &top); top > 900 {
 				t.Errorf("%s, %s: the first failure starts %.0f px down, want at most 900", name, look, top)
 			}
+			var crooked []string // what shares the axis of time begins and ends where the others do
+			p.Eval(`(() => { const at = e => { const r = e.querySelector("svg").getBoundingClientRect(); return r.left + "-" + r.right },
+				all = [...document.querySelectorAll("#course figure")]; return all.filter(e => at(e) != at(all[0])).map(e => e.id) })()`, &crooked)
+			if len(crooked) > 0 {
+				t.Errorf("%s, %s: %q don't share the axis of the others", name, look, crooked)
+			}
 			var plots []string
 			p.Eval(`[...document.querySelectorAll("figure.plot, .fall svg")].map(e => e.id || "fall")`, &plots)
-			for part, want := range map[string]bool{"rate": true, "latency": true, "distribution": true, "capacity": name == "pass", "fall": name == "fail"} {
+			for part, want := range map[string]bool{"rate": true, "latency": true, "distribution": true, "capacity": name == "pass", "fall": name == "fail",
+				"openings": name == "fail", "faults": name == "fail", "boards": name == "fail"} {
 				if strings.Contains(strings.Join(plots, " "), part) != want {
 					t.Errorf("%s, %s: got plots %q, want %s: %v", name, look, plots, part, want)
 				}
@@ -142,7 +151,7 @@ func TestFormats(t *testing.T) {
 		"report.tap":  {"not ok", "threshold p99_reported 50ms", "CMD-1 200 only"},
 		"summary.md":  {"p99_reported", "BROKEN", "CMD-1 200 only", "cmd_1 actuated 2 times"},
 		"report.txt":  {"p99_reported", "BROKEN", "CMD-1", "actuated: until the relay moved"},
-		"report.html": {"p99_reported", "BROKEN", "CMD-1"},
+		"report.html": {"p99_reported", "BROKEN", "CMD-1", "Some of the requests", "offline from 1.1 s to 3.1 s, on the lines of 1 board"},
 	} {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {

@@ -72,6 +72,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Long, res *Re
 	err = told.division.Groups(cmp.Or(r.opts.atOnce, judgedAtOnce), func(lists [][]history.Event) error {
 		events := told.ordered(lists)
 		spans.add(events)
+		res.Lab = res.Lab.with(newLab(events, res.Started, res.labSeconds()), 0)
 		told.parts.Judge(events)
 		return keep.write(events)
 	})

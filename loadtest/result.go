@@ -50,6 +50,8 @@ type Result struct {
 	Phases     []Phase          `json:"phases,omitempty"`     // of commands that were reported, from the histories
 	Guarantees *Guarantees      `json:"guarantees,omitempty"` // nil: nobody asked
 	Series     []Point          `json:"series"`
+	Lab        *Lab             `json:"lab,omitempty"`     // nil: the history has no boards
+	Samples    []Sample         `json:"samples,omitempty"` // some requests: of each outcome the first and the slowest
 	Search     []Step           `json:"search,omitempty"`
 	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that kept the thresholds
 	Compare    *Comparison      `json:"compare,omitempty"`

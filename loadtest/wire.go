@@ -23,6 +23,7 @@ const (
 	outcomeHeader = "X-Doorlab-Outcome"
 	codeHeader    = "X-Doorlab-Code"
 	replayHeader  = "X-Doorlab-Replayed"
+	bodyHeader    = "X-Doorlab-Body"
 )
 
 // wire is the http.RoundTripper under vegeta. One hit is one attempt, except
@@ -63,7 +64,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.response(req), nil
+	return a.response(req, h.body), nil
 }
 
 func (w *wire) send(ctx context.Context, h *hit, token string) (answer, error) {
@@ -73,12 +74,12 @@ func (w *wire) send(ctx context.Context, h *hit, token string) (answer, error) {
 }
 
 // response hands the answer to vegeta, its reading in headers beside it.
-func (a answer) response(req *http.Request) *http.Response {
+func (a answer) response(req *http.Request, body []byte) *http.Response {
 	outcome := a.outcome
 	if outcome == "" {
 		outcome = rejected
 	}
-	header := http.Header{outcomeHeader: {string(outcome)}, codeHeader: {a.code}}
+	header := http.Header{outcomeHeader: {string(outcome)}, codeHeader: {a.code}, bodyHeader: {string(body)}}
 	if a.replayed {
 		header[replayHeader] = []string{"true"}
 	}

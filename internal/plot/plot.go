@@ -19,8 +19,9 @@ type Chart struct {
 	Note  string // what a reader should know, one sentence
 	Unit  string // of the numbers upwards
 	Lines []Line
-	Spans []Span // lie behind the lines
-	Marks []Mark // vertical
+	Spans []Span   // lie behind the lines
+	Rows  []string // names of the spans' rows
+	Marks []Mark   // vertical
 	From  float64
 	To    float64 // what lies across, From to To
 	X     []Tick  // on the axis
@@ -105,6 +106,7 @@ type drawn struct {
 	Ticks  []label
 	Flags  []label
 	Tops   []label // numbers upwards
+	Names  []label // of rows
 }
 
 type path struct {
@@ -143,6 +145,10 @@ func (c Chart) HTML() (template.HTML, error) {
 		each := height / float64(rows)
 		d.Bars = append(d.Bars, bar{num(from), num(float64(s.Row)*each + each*.1), num(max(to-from, 1.5)), num(each * .8), fmt.Sprintf("c%d", s.Color), s.Title})
 	}
+	for i, name := range c.Rows {
+		d.Names = append(d.Names, label{At: num((float64(i) + .5) / float64(max(rows, 1)) * 100), Text: name})
+	}
+	d.Height = max(d.Height, 20*len(c.Rows))
 	for _, l := range c.Lines {
 		if p := c.path(l, top); p.D != "" {
 			d.Paths = append(d.Paths, p)
@@ -262,6 +268,7 @@ var figure = template.Must(template.New("figure").Parse(`<figure class="plot"{{w
 {{range .Bars}}<rect class="{{.Class}}" x="{{.X}}" y="{{.Y}}" width="{{.W}}" height="{{.H}}"><title>{{.Title}}</title></rect>{{end}}
 {{range .Paths}}<path class="{{.Class}}" d="{{.D}}"/>{{end}}</svg>
 {{range .Tops}}<span class="up" style="top:{{.At}}%">{{.Text}}</span>{{end}}
+{{range .Names}}<span class="row" style="top:{{.At}}%">{{.Text}}</span>{{end}}
 {{range .Flags}}<span class="flag" style="left:{{.At}}%" title="{{.Title}}"><span class="{{.Edge}}">{{.Text}}</span></span>{{end}}
 <div class="x">{{range .Ticks}}<span class="{{.Edge}}" style="left:{{.At}}%">{{.Text}}</span>{{end}}</div></div>{{with .Note}}<p class="soft note">{{.}}</p>{{end}}</figure>
 `))

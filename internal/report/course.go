@@ -118,24 +118,17 @@ func (c *course) charts(res Result) (out []plot.Chart) {
 // armed are the faults, a row per kind, while they were in force.
 func (c *course) armed(res Result) plot.Chart {
 	out := c.chart("faults-armed", "Faults in force", "")
-	rows := map[string]int{}
 	for _, f := range res.Files {
 		for _, a := range f.Armed {
-			row, ok := rows[a.Fault]
-			if !ok {
-				row = len(rows)
-				rows[a.Fault] = row
+			row := slices.Index(out.Rows, a.Fault)
+			if row < 0 {
+				row = len(out.Rows)
+				out.Rows = append(out.Rows, a.Fault)
 			}
 			out.Spans = append(out.Spans, plot.Span{From: a.From.Sub(c.from).Seconds(), To: a.To.Sub(c.from).Seconds(), Row: row, Color: 3 + row%4,
 				Title: fmt.Sprintf("%s in %s: %s", a.Fault, stem(f.Path), many(a.Hits, "hit"))})
 		}
 	}
-	var names []string
-	for name := range rows {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return rows[a] - rows[b] })
-	out.Unit = strings.Join(names, ", ")
 	return out
 }
 

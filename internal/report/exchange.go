@@ -10,6 +10,7 @@ type Exchange struct {
 	Answer  string            `json:"answer,omitempty"`
 	Ms      float64           `json:"ms,omitempty"`
 	Error   string            `json:"error,omitempty"` // why there is no answer
+	Note    string            `json:"note,omitempty"`  // of a load: when it was due, and how long it took from then on
 }
 
 // Evidence is a list that a step which didn't pass has counted; secrets masked.

@@ -25,6 +25,8 @@ type Failure struct {
 	YAML    []Source   // of the step
 	Step    *Step      // nil: no step
 	Bad     *judge.Bad // the first breach of a guarantee; nil: a step's
+	// Requests are some that a load's broken threshold is about; a step has its own.
+	Requests []Exchange
 }
 
 // Where is the place in a scenario file, as editors follow it.
@@ -33,6 +35,14 @@ func (f Failure) Where() string {
 		return f.File
 	}
 	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
+// Exchanges are the requests that show the failure, the last one the most telling.
+func (f Failure) Exchanges() []Exchange {
+	if f.Step != nil {
+		return f.Step.Exchanges
+	}
+	return f.Requests
 }
 
 // Source is one line of a scenario file.

@@ -10,43 +10,75 @@ import (
 // limit is how long a board decides on its own.
 const limit = 36 * time.Hour
 
-// fleet follows the boards of one world through its history.
-type fleet struct {
-	boards map[string]*boardState
+// Fleet follows the boards of one world through its history.
+type Fleet struct {
+	boards  map[string]*boardState
+	desired map[string]int64 // latest revision, by place
 }
 
 type boardState struct {
+	place  string
 	online bool
 	since  int64 // domain time at which it came or went
 	epoch  int64
-	rev    int64 // acknowledged
+	rev    int64 // the latest that was acknowledged
+	has    int64 // what it has now: a wiped board begins again
 }
 
-func (f *fleet) board(id string) *boardState {
-	b := f.boards[id]
+// NewFleet has no boards yet.
+func NewFleet() *Fleet {
+	return &Fleet{boards: map[string]*boardState{}, desired: map[string]int64{}}
+}
+
+func (f *Fleet) board(e *history.Event) *boardState {
+	b := f.boards[e.BoardID]
 	if b == nil {
 		b = &boardState{}
-		f.boards[id] = b
+		f.boards[e.BoardID] = b
+	}
+	if e.PlaceID != "" {
+		b.place = e.PlaceID
 	}
 	return b
 }
 
-// see takes in an event; true when a board came or went.
-func (f *fleet) see(e *history.Event) bool {
-	switch e.Kind {
-	case history.Online:
-		b := f.board(e.BoardID)
-		b.online, b.since, b.epoch = true, e.At, e.Epoch
-	case history.Offline:
-		b := f.board(e.BoardID)
-		if b.epoch != e.Epoch { // a newer connection is there already
-			return false
+// Count is how many boards are connected, away, and connected without their place's
+// latest revision.
+func (f *Fleet) Count() (online, away, behind int) {
+	for _, b := range f.boards {
+		switch {
+		case !b.online:
+			away++
+		case b.has < f.desired[b.place]:
+			behind++
+			fallthrough
+		default:
+			online++
 		}
-		b.online, b.since = false, e.At
-	default:
-		return false
 	}
-	return true
+	return online, away, behind
+}
+
+// See takes in an event.
+func (f *Fleet) See(e *history.Event) {
+	switch e.Kind {
+	case history.Door:
+		if b := f.board(e); b.since == 0 {
+			b.since = e.At
+		}
+	case history.Committed:
+		f.desired[e.PlaceID] = max(f.desired[e.PlaceID], e.Revision)
+	case history.Applied:
+		b := f.board(e)
+		b.rev, b.has = max(b.rev, e.Revision), e.Revision
+	case history.Online:
+		b := f.board(e)
+		b.online, b.since, b.epoch, b.has = true, e.At, e.Epoch, e.Revision
+	case history.Offline:
+		if b := f.board(e); b.epoch == e.Epoch { // else a newer connection is there already
+			b.online, b.since = false, e.At
+		}
+	}
 }
 
 // boards are how many are connected, away, and away for more than 36 h, over time.
@@ -54,7 +86,7 @@ func (c *course) boards() plot.Chart {
 	var online, away, stopped [bins]int
 	each := c.seconds() / bins
 	for _, world := range worlds(c.events) {
-		f, next := fleet{boards: map[string]*boardState{}}, 0
+		f, next := NewFleet(), 0
 		var now int64
 		fill := func(to int) {
 			for ; next < to; next++ {
@@ -77,7 +109,7 @@ func (c *course) boards() plot.Chart {
 				fill(min(int(x/each), bins))
 			}
 			now = max(now, e.At)
-			f.see(e)
+			f.See(e)
 		}
 		if next > 0 {
 			fill(min(next+1, bins)) // a world ends with its file
@@ -105,11 +137,10 @@ func (c *course) boards() plot.Chart {
 // bound, over all boards.
 func (c *course) syncLags() (out []float64) {
 	for _, world := range worlds(c.events) {
-		f := fleet{boards: map[string]*boardState{}}
+		f := NewFleet()
 		commits := map[string]map[int64]int64{} // place, revision: when
 		for i := range world {
 			e := &world[i]
-			f.see(e)
 			switch e.Kind {
 			case history.Committed:
 				if commits[e.PlaceID] == nil {
@@ -117,14 +148,14 @@ func (c *course) syncLags() (out []float64) {
 				}
 				commits[e.PlaceID][e.Revision] = e.At
 			case history.Applied:
-				b := f.board(e.BoardID)
+				b := f.board(e)
 				for rev := b.rev + 1; rev <= e.Revision; rev++ {
 					if at, known := commits[e.PlaceID][rev]; known && b.online {
 						out = append(out, max(float64(e.At-max(at, b.since)), 0))
 					}
 				}
-				b.rev = max(b.rev, e.Revision)
 			}
+			f.See(e)
 		}
 	}
 	return out

@@ -21,10 +21,10 @@ func (f Failure) Text() string {
 	for _, l := range f.YAML {
 		fmt.Fprintf(&b, "%5d | %s\n", l.Line, l.Text)
 	}
+	for _, x := range f.Exchanges() {
+		b.WriteString("\n" + x.Text())
+	}
 	if f.Step != nil {
-		for _, x := range f.Step.Exchanges {
-			b.WriteString("\n" + x.Text())
-		}
 		for _, e := range f.Step.Evidence {
 			fmt.Fprintf(&b, "\n%s: %s counted\n", e.Name, grouped(e.Count))
 			for _, item := range e.Items {
@@ -46,8 +46,8 @@ func (f Failure) brief() string {
 	if where := f.Where(); where != "" {
 		fmt.Fprintf(&b, "at %s\n", where)
 	}
-	if f.Step != nil && len(f.Step.Exchanges) > 0 {
-		x := f.Step.Exchanges[len(f.Step.Exchanges)-1]
+	if all := f.Exchanges(); len(all) > 0 {
+		x := all[len(all)-1]
 		fmt.Fprintf(&b, "last request: %s %s, %s\n", x.Method, x.URL, firstOf(x.Error, fmt.Sprintf("answer %d", x.Status)))
 	}
 	if f.Bad != nil {
@@ -60,6 +60,9 @@ func (f Failure) brief() string {
 func (x Exchange) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n%s", x.Method, x.URL, indented(x.Request))
+	if x.Note != "" {
+		fmt.Fprintf(&b, "(%s)\n", x.Note)
+	}
 	if x.Status == 0 {
 		fmt.Fprintf(&b, "no answer: %s\n", x.Error)
 		return b.String()

@@ -9,6 +9,9 @@ import (
 )
 
 // many writes a number of things.
+// Many is a count with its noun.
+func Many(n int, thing string) string { return many(n, thing) }
+
 func many(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

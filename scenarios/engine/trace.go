@@ -29,6 +29,7 @@ type traced struct {
 	body        []byte
 	answer      *answer // nil: err
 	err         error
+	made        *report.Exchange // by a load, which has masked it; the rest is empty then
 }
 
 type traceKey struct{}
@@ -38,6 +39,17 @@ func (t *trace) on(ctx context.Context) context.Context { return context.WithVal
 
 // traceCall tells the step that a request belongs to of it.
 func traceCall(ctx context.Context, method, url string, body []byte, a *answer, err error) {
+	traceKeep(ctx, traced{method: method, url: url, body: body, answer: a, err: err})
+}
+
+// traceLoad tells the step of requests that a load has chosen.
+func traceLoad(ctx context.Context, chosen []report.Exchange) {
+	for i := range chosen {
+		traceKeep(ctx, traced{made: &chosen[i]})
+	}
+}
+
+func traceKeep(ctx context.Context, c traced) {
 	t, _ := ctx.Value(traceKey{}).(*trace)
 	if t == nil {
 		return
@@ -47,7 +59,7 @@ func traceCall(ctx context.Context, method, url string, body []byte, a *answer, 
 	if len(t.calls) == tracedCalls {
 		t.calls = slices.Delete(t.calls, 0, 1)
 	}
-	t.calls = append(t.calls, traced{method, url, body, a, err})
+	t.calls = append(t.calls, c)
 }
 
 // again forgets the try before.
@@ -62,6 +74,10 @@ func (t *trace) shown(m *mask) (out []report.Exchange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.calls {
+		if c.made != nil {
+			out = append(out, *c.made)
+			continue
+		}
 		x := report.Exchange{Method: c.method, URL: m.secret(c.url), Request: m.body(c.body)}
 		if c.err != nil {
 			x.Error = m.secret(c.err.Error())

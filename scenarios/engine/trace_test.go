@@ -1,9 +1,14 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/loadtest"
 )
 
 // TestTrace: a step that fails keeps its last requests with their answers and the
@@ -47,5 +52,20 @@ steps:
 		if strings.Contains(string(raw), secret) {
 			t.Errorf("%s is shown:\n%s", secret, raw)
 		}
+	}
+}
+
+// TestLoadRequests: a load step that fails shows the worst of its requests.
+func TestLoadRequests(t *testing.T) {
+	t.Parallel()
+	slow := loadtest.Sample{Outcome: "reported", Since: 900, Exchange: report.Exchange{Method: "POST", URL: "/device/v1/devices/dor_1/commands", Status: 200, Ms: 899, Note: "reported, due 1 s into the run"}}
+	loader := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
+		return loadtest.Result{Verdict: loadtest.Fail, Reasons: []string{"p99_reported is 900ms"}, Sent: 10, SentRate: 10,
+			Thresholds: []loadtest.Threshold{{Name: "p99_reported", Limit: "100ms", Value: "900ms"}}, Samples: []loadtest.Sample{slow}}, nil
+	}
+	res, out := play(t, newFake(t), `steps: [{load: {rate: 10/s, duration: 1s, thresholds: {p99_reported: 100ms}}}]`, Options{Loader: loader})
+	steps := res.Files[0].Steps
+	if x := steps[len(steps)-1].Exchanges; len(x) != 1 || !reflect.DeepEqual(x[0], slow.Exchange) {
+		t.Errorf("the step shows %+v, want the slowest request\n%s", x, out)
 	}
 }

@@ -41,6 +41,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	}
 	out := loadFields(res)
 	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))
+	traceLoad(x.ctx, res.Shown()) // seen only if the step doesn't pass
 	switch res.Verdict {
 	case loadtest.Invalid:
 		return out, &invalid{"load: " + strings.Join(res.Reasons, "; ")}

@@ -1,0 +1,264 @@
+package loadtest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/plot"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// Lab is what the run's history shows beside the generator's own figures, on the same
+// seconds: what the relays did, how the boards were, which faults acted.
+type Lab struct {
+	Seconds []LabSecond `json:"seconds"`
+	Faults  []FaultTime `json:"faults,omitempty"`
+}
+
+// LabSecond is one second of it. The boards are those at its end.
+type LabSecond struct {
+	Second int `json:"second"`
+	Opened int `json:"opened"` // pulses and holds, by the relays' journals
+	Online int `json:"online"`
+	Away   int `json:"away"`
+	Behind int `json:"behind"` // of those online: without their place's latest revision
+}
+
+// FaultTime is a stretch of the run during which a fault acted: on the lines of
+// boards, or on commands.
+type FaultTime struct {
+	Fault  string  `json:"fault"`
+	From   float64 `json:"from"` // seconds of the run
+	To     float64 `json:"to"`
+	Boards int     `json:"boards,omitempty"` // whose lines it had, at most at one time
+	Hits   int     `json:"hits,omitempty"`   // commands that it met
+}
+
+// lossyLine is the fault whose lines carry, but not everything: a history calls it packets.
+const lossyLine = "lossy"
+
+// hitsApart is how long a fault may hit nothing and still be one stretch.
+const hitsApart = 3.0
+
+// newLab reads the lab's part of a history from the run's start on; nil when it has none.
+func newLab(events []history.Event, started time.Time, seconds int) *Lab {
+	lab := &Lab{Seconds: make([]LabSecond, seconds)}
+	fleet, faults, next, any := report.NewFleet(), newFaultTimes(), 0, false
+	begin := started.UnixNano()
+	fill := func(until int) {
+		for ; next < min(until, seconds); next++ {
+			s := &lab.Seconds[next]
+			s.Second = next
+			s.Online, s.Away, s.Behind = fleet.Count()
+		}
+	}
+	for i := range events {
+		e := &events[i]
+		at := float64(e.WallNs-begin) / 1e9
+		if at >= 0 {
+			fill(int(at))
+		}
+		if at > float64(seconds) {
+			break
+		}
+		any = any || e.Kind == history.Actuation || e.Kind == history.Door
+		fleet.See(e)
+		faults.see(e, max(at, 0))
+		if e.Kind == history.Actuation && at >= 0 && (e.Action == "pulse" || e.Action == "hold") {
+			lab.Seconds[min(int(at), seconds-1)].Opened++
+		}
+	}
+	fill(seconds)
+	if !any {
+		return nil // the boards of others: nothing to see
+	}
+	lab.Faults = faults.end(float64(seconds))
+	return lab
+}
+
+// faultTimes follows faults through a history.
+type faultTimes struct {
+	lines map[string]map[string]bool // boards by the fault that has their line
+	open  map[string]*FaultTime
+	hits  map[string]*FaultTime
+	done  []FaultTime
+}
+
+func newFaultTimes() *faultTimes {
+	return &faultTimes{lines: map[string]map[string]bool{}, open: map[string]*FaultTime{}, hits: map[string]*FaultTime{}}
+}
+
+func (f *faultTimes) see(e *history.Event, at float64) {
+	switch {
+	case e.Kind == history.Line:
+		f.line(e, at)
+	case e.Kind == history.Fault:
+		for _, name := range strings.Fields(e.Text) {
+			if h := f.hits[name]; h != nil && at-h.To > hitsApart {
+				f.close(f.hits, name, h.To)
+			}
+			if f.hits[name] == nil {
+				f.hits[name] = &FaultTime{Fault: name, From: at}
+			}
+			f.hits[name].Hits++
+			f.hits[name].To = at
+		}
+	}
+}
+
+// line follows a board's line: bad in one way or good, and lossy besides or not.
+func (f *faultTimes) line(e *history.Event, at float64) {
+	lossy := e.Text == "packets"
+	for name, boards := range f.lines {
+		if (name == lossyLine) != lossy {
+			continue
+		}
+		if delete(boards, e.BoardID); len(boards) == 0 && f.open[name] != nil {
+			f.close(f.open, name, at)
+		}
+	}
+	if e.Op == "up" {
+		return
+	}
+	name := e.Text
+	if lossy {
+		name = lossyLine
+	}
+	if f.lines[name] == nil {
+		f.lines[name] = map[string]bool{}
+	}
+	f.lines[name][e.BoardID] = true
+	if f.open[name] == nil {
+		f.open[name] = &FaultTime{Fault: name, From: at}
+	}
+	f.open[name].Boards = max(f.open[name].Boards, len(f.lines[name]))
+}
+
+func (f *faultTimes) close(from map[string]*FaultTime, name string, at float64) {
+	t := *from[name]
+	delete(from, name)
+	t.From, t.To = round(t.From, 3), round(at, 3)
+	f.done = append(f.done, t)
+}
+
+// end closes what is open, in the order of beginning.
+func (f *faultTimes) end(at float64) []FaultTime {
+	for name := range f.open {
+		f.close(f.open, name, at)
+	}
+	for name, t := range f.hits {
+		f.close(f.hits, name, t.To)
+	}
+	return joined(f.done)
+}
+
+// labSeconds is how much of the history is the run's course: up to its last answer.
+func (r Result) labSeconds() int {
+	last := int(math.Ceil(r.Seconds))
+	for _, p := range r.Series {
+		last = max(last, p.Second+1)
+	}
+	return max(last, 1)
+}
+
+// mergeLabs lays the parts' seconds over each other as their series are.
+func mergeLabs(start time.Time, parts []Result) (out *Lab) {
+	for _, p := range parts {
+		out = out.with(p.Lab, p.Started.Sub(start).Seconds())
+	}
+	return out
+}
+
+// with adds the seconds of other boards, which began so much later. Both may be nil.
+func (l *Lab) with(more *Lab, shift float64) *Lab {
+	if more == nil {
+		return l
+	}
+	if l == nil {
+		l = &Lab{}
+	}
+	for _, s := range more.Seconds {
+		at := s.Second + int(math.Round(shift))
+		for len(l.Seconds) <= at {
+			l.Seconds = append(l.Seconds, LabSecond{Second: len(l.Seconds)})
+		}
+		to := &l.Seconds[at]
+		to.Opened, to.Online, to.Away, to.Behind = to.Opened+s.Opened, to.Online+s.Online, to.Away+s.Away, to.Behind+s.Behind
+	}
+	for _, f := range more.Faults {
+		f.From, f.To = round(f.From+shift, 3), round(f.To+shift, 3)
+		l.Faults = append(l.Faults, f)
+	}
+	l.Faults = joined(l.Faults)
+	return l
+}
+
+// joined makes one stretch of those of a fault that overlap, and orders them by beginning.
+func joined(all []FaultTime) (out []FaultTime) {
+	slices.SortStableFunc(all, func(a, b FaultTime) int { return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.From, b.From)) })
+	for _, f := range all {
+		if n := len(out) - 1; n >= 0 && out[n].Fault == f.Fault && f.From <= out[n].To {
+			to := &out[n]
+			to.To, to.Boards, to.Hits = max(to.To, f.To), to.Boards+f.Boards, to.Hits+f.Hits
+			continue
+		}
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b FaultTime) int { return cmp.Compare(a.From, b.From) })
+	return out
+}
+
+// charts are the lab's lanes; chart makes one on the run's axis.
+func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot.Chart) (out []plot.Chart) {
+	if l == nil {
+		return nil
+	}
+	line := func(name string, color int, of func(LabSecond) int) plot.Line {
+		x := plot.Line{Name: name, Color: color}
+		for _, s := range l.Seconds {
+			x.Points = append(x.Points, plot.Point{X: float64(s.Second) + .5, Y: float64(of(s))})
+		}
+		return x
+	}
+	open := line("", 2, func(s LabSecond) int { return s.Opened })
+	open.Area = true
+	boards := []plot.Line{line("connected", 2, func(s LabSecond) int { return s.Online })}
+	for _, more := range []plot.Line{line("away", 4, func(s LabSecond) int { return s.Away }), line("connected, a change behind", 5, func(s LabSecond) int { return s.Behind })} {
+		if slices.ContainsFunc(more.Points, func(p plot.Point) bool { return p.Y > 0 }) {
+			boards = append(boards, more)
+		}
+	}
+	out = []plot.Chart{chart("openings", "Doors opened", "per second, by the relays' journals", open)}
+	if len(l.Faults) > 0 {
+		faults := chart("faults", "Faults at work", "")
+		for _, f := range l.Faults {
+			row := slices.Index(faults.Rows, f.Fault)
+			if row < 0 {
+				row = len(faults.Rows)
+				faults.Rows = append(faults.Rows, f.Fault)
+			}
+			faults.Spans = append(faults.Spans, plot.Span{From: f.From, To: f.To, Row: row, Color: 3 + row%4, Title: f.title()})
+		}
+		out = append(out, faults)
+	}
+	out = append(out, chart("boards", "Boards", "as the server sees them", boards...))
+	for i := range out {
+		out[i].Low = true
+	}
+	return out
+}
+
+func (f FaultTime) title() string {
+	out := f.Fault + " from " + plot.Duration(round(f.From, 1)) + " to " + plot.Duration(round(f.To, 1))
+	if f.Boards > 0 {
+		out += ", on the lines of " + report.Many(f.Boards, "board")
+	}
+	if f.Hits > 0 {
+		out += ", hit " + report.Many(f.Hits, "command")
+	}
+	return out
+}
