@@ -27,20 +27,36 @@ type runsView struct {
 	Runs []runRow
 }
 
-// runRow is one run.
+// runRow is one run: of check, or of load, which has a plan and no files.
 type runRow struct {
 	Name    string    `json:"-"`
 	Status  string    `json:"status"`
+	Verdict string    `json:"verdict"` // of a load
 	Reason  string    `json:"reason"`
+	Reasons []string  `json:"reasons"` // of a load
 	Seed    int64     `json:"seed"`
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Files   []struct {
 		Status string `json:"status"`
 	} `json:"files"`
+	Plan struct {
+		Name string `json:"name"`
+	} `json:"plan"`
+	Sent     int64   `json:"sent"`
+	SentRate float64 `json:"sentRate"`
+
+	What                    string `json:"-"` // check, or load with its plan's name
 	Took, When, Class, Sign string `json:"-"`
 	Passed, Count           int    `json:"-"`
 }
+
+// Load reports whether it is a load's.
+func (r runRow) Load() bool { return r.Verdict != "" }
+
+// Requests and Rate are a load's.
+func (r runRow) Requests() string { return number(r.Sent) }
+func (r runRow) Rate() string     { return number(int64(r.SentRate + .5)) }
 
 // runCache keeps what was read: a run's verdicts don't change.
 type runCache struct {
@@ -54,7 +70,11 @@ func (c *Console) runs(n int) (out []runRow) {
 	if c.cfg.Runs == "" {
 		return nil
 	}
-	found, _ := filepath.Glob(filepath.Join(c.cfg.Runs, "*", "verdicts.json"))
+	var found []string
+	for _, name := range []string{"verdicts.json", "result.json"} { // check's, load's
+		some, _ := filepath.Glob(filepath.Join(c.cfg.Runs, "*", name))
+		found = append(found, some...)
+	}
 	type dated struct {
 		path string
 		at   time.Time
@@ -66,8 +86,11 @@ func (c *Console) runs(n int) (out []runRow) {
 		}
 	}
 	slices.SortFunc(files, func(a, b dated) int { return b.at.Compare(a.at) })
-	for _, f := range files[:min(n, len(files))] {
-		if row, ok := c.ran.read(f.path, f.at); ok {
+	for _, f := range files {
+		if len(out) == n {
+			break
+		}
+		if row, ok := c.ran.read(f.path, f.at); ok { // else it is being written
 			out = append(out, row)
 		}
 	}
@@ -82,11 +105,14 @@ func (k *runCache) read(path string, at time.Time) (row runRow, ok bool) {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(b, &row) != nil {
-		return row, false // it is being written
+		return row, false
 	}
 	row.Name = filepath.Base(filepath.Dir(path))
 	row.Took, row.When = span(time.Duration(row.Seconds*float64(time.Second))), when(row.Started)
-	row.Class, row.Sign = "bad", "✕"
+	row.What, row.Class, row.Sign = "check", "bad", "✕"
+	if row.Load() {
+		row.What, row.Status, row.Reason = "load "+row.Plan.Name, row.Verdict, strings.Join(row.Reasons, "; ")
+	}
 	switch row.Status {
 	case "PASS":
 		row.Class, row.Sign = "ok", "✓"

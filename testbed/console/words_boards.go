@@ -119,8 +119,11 @@ var runWords = map[string]pair{
 	"runs.title":   {"Runs", "실행"},
 	"runs.verdict": {"Verdict", "판정"},
 	"runs.when":    {"Started", "시작"},
-	"runs.files":   {"Passed", "통과"},
+	"runs.what":    {"Run", "실행"},
+	"runs.done":    {"Played", "진행"},
+	"runs.passed":  {"%d of %d scenarios passed", "시나리오 %[2]d개 중 %[1]d개 통과"},
+	"runs.sent":    {"%s requests, %s per second", "요청 %s건, 초당 %s건"},
 	"runs.seed":    {"Seed", "시드"},
-	"runs.none":    {"Runs of the suite and their reports show here. To play it:", "시험 실행과 보고서가 여기에 나타납니다. 실행 명령:"},
+	"runs.none":    {"Runs of check and load show here with their reports. To play the suite:", "check와 load를 실행하면 결과와 보고서가 여기에 표시됩니다. 검사 실행:"},
 	"runs.dir":     {"Looked for in %s", "찾은 곳: %s"},
 }

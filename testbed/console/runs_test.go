@@ -1,0 +1,59 @@
+package console
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRuns: the page lists what check and load left, the newest first, with the
+// verdict and a link to the report; a file that is being written is left out.
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	c, _ := newTestConsole(t)
+	c.cfg.Runs = t.TempDir()
+	for i, run := range []struct{ dir, file, text string }{
+		{"a-check", "verdicts.json", `{"status":"PASS","seed":7,"started":"2026-11-02T03:00:00Z","seconds":2,"files":[{"status":"PASS"},{"status":"SKIPPED"}]}`},
+		{"load-b", "result.json", `{"verdict":"FAIL","reasons":["p99_reported is 900ms, the limit is 100ms"],"seed":8,"plan":{"name":"evening"},"sent":12345,"sentRate":299.7,"seconds":41,"started":"2026-11-02T03:01:00Z"}`},
+		{"load-c", "result.json", `{"verdict":"INV`},
+	} {
+		file := filepath.Join(c.cfg.Runs, run.dir, run.file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(run.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(2026, 11, 2, 3, i, 0, 0, time.UTC)
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(c.cfg.Runs, "load-b", "report.html"), []byte("the report"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?s)<tr data-row>.*?</tr>`).FindAllString(c.ask(ask{method: http.MethodGet, path: "/runs", in: true}).Body.String(), -1)
+	if len(rows) != 2 {
+		t.Fatalf("%d rows, want 2:\n%s", len(rows), rows)
+	}
+	for i, want := range [][]string{
+		{`<a href="/runs/load-b">FAIL</a>`, "load evening", "12,345 requests, 300 per second", "41 s", "the limit is 100ms"},
+		{`<a href="/runs/a-check">PASS</a>`, "check", "1 of 2 scenarios passed", "2 s"},
+	} {
+		for _, w := range want {
+			if !strings.Contains(rows[i], w) {
+				t.Errorf("row %d lacks %q:\n%s", i+1, w, rows[i])
+			}
+		}
+	}
+	if got := c.ask(ask{method: http.MethodGet, path: "/runs/load-b", in: true}); got.Code != http.StatusOK || got.Body.String() != "the report" {
+		t.Errorf("the report: %d %q, want it as it is", got.Code, got.Body)
+	}
+	if v := c.health(); v.Run == nil || v.Run.Status != "FAIL" {
+		t.Errorf("the start page's last run is %+v, want the load", v.Run)
+	}
+}
