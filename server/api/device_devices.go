@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"time"
 
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
@@ -16,9 +17,11 @@ func listDevices(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(doors, func(d place.Door) gen.Device {
-		return deviceView(d, c.api.cfg.Boards.Status(d.BoardID))
-	}), len(doors)}, nil
+	devices := make([]gen.Device, 0, len(doors))
+	for _, d := range doors {
+		devices = append(devices, deviceView(d, c.api.cfg.Boards.Status(d.BoardID)))
+	}
+	return answer{status: http.StatusOK, kind: typeJSON, body: appendDevices(make([]byte, 0, 64+256*len(devices)), devices)}, nil
 }
 
 // getDevice shows one door, with its standing.
@@ -41,8 +44,11 @@ func deviceView(d place.Door, s board.Status) gen.Device {
 		h.State = board.Unknown
 	}
 	return gen.Device{ID: d.ID, Name: d.Name, Kind: "door", Health: h,
-		Capabilities: gen.Capabilities{Door: []string{command.Open, command.Hold, command.Close}}}
+		Capabilities: gen.Capabilities{Door: doorCommands}}
 }
+
+// doorCommands is what every door can do; nobody changes it.
+var doorCommands = []string{command.Open, command.Hold, command.Close}
 
 // standingView is nil for a board that said nothing about the door.
 func standingView(w *board.Standing, at time.Time, fresh bool) *gen.Standing {

@@ -37,6 +37,27 @@ func TestCommandedAsEncoded(t *testing.T) {
 	}
 }
 
+// So is the list of devices.
+func TestDevicesAsEncoded(t *testing.T) {
+	t.Parallel()
+	at := stamp.Time(time.Date(2026, 11, 1, 12, 0, 0, 7_000_000, time.FixedZone("KST", 9*3600)))
+	var all []gen.Device
+	for _, text := range []string{"", "dor_1", "<&>", `"\`, "문\u2028", "\xff"} {
+		all = append(all, gen.Device{ID: text, Name: text, Kind: "door", Health: gen.Health{State: text, Since: at},
+			Capabilities: gen.Capabilities{Door: []string{"open", text}}},
+			gen.Device{ID: "dor_2", Name: "Back", Kind: text, Health: gen.Health{State: "online", LastSeenAt: at}, Capabilities: gen.Capabilities{Door: []string{}}})
+	}
+	for n := range len(all) + 1 {
+		want := encode(page{true, all[:n:n], n})
+		if n == 0 {
+			want = encode(page{true, []gen.Device{}, 0})
+		}
+		if got := appendDevices(nil, all[:n]); !bytes.Equal(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 // So is the 504 that every command keeps.
 func TestSilenceAsEncoded(t *testing.T) {
 	t.Parallel()

@@ -110,3 +110,28 @@ func fleet(b *testing.B, callers int, of func(s *Store, places []world.Place) fu
 	b.ReportMetric(float64((used()-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 	b.ReportMetric(float64(commits.Load())/float64(b.N), "commits/op")
 }
+
+// BenchmarkReplays is the claim of a key that has its answer.
+func BenchmarkReplays(b *testing.B) {
+	fleet(b, 256, func(s *Store, places []world.Place) func(i int64) error {
+		c := s.Commands()
+		in := func(i int64) command.Intent {
+			p := &places[i%25]
+			at := clock.WallNow()
+			return command.Intent{CommandID: id.New(id.Command, at), PlaceID: p.ID, Key: fmt.Sprint("replay-", i%256), DoorID: p.Boards[0].Doors[0].ID,
+				BoardID: p.Boards[0].ID, Command: "open", Method: "api", ActorID: "api:key_01jc0000000000000000000000", ActorLabel: "default",
+				EntryReason: "api", RequestedAt: at, AgedAt: at, Status: 504, Body: make([]byte, 300), Meaning: "m"}
+		}
+		for i := range int64(256 * 25) {
+			first := in(i)
+			if prior, err := c.Claim(first, epoch); err != nil || prior != nil {
+				continue
+			}
+			_ = c.Settle(command.Settlement{Intent: first, Outcome: vocab.Reported, ReportedAt: first.RequestedAt, Status: 200, Body: make([]byte, 430)})
+		}
+		return func(i int64) error {
+			_, err := c.Claim(in(i), epoch)
+			return err
+		}
+	})
+}
