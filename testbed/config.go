@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/mqtt"
 	"github.com/doorlab/doorlab/internal/certs"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/record"
 )
@@ -51,6 +52,7 @@ type Config struct {
 	SIPPeers     []string                 // who may call over SIP, addresses or CIDR; nil = this machine only
 	Retention    Retention                // how long records, audit and ended grants are kept; zero = the defaults
 	OnDemand     bool                     // no history until the control API is asked for one, and then on disk; false = Testbed.History has it all, in memory
+	Tell         func(history.Event)      // is told every event in place of History, which stays empty; nil = nobody
 	CrashPoints  bool                     // let the control API kill the process at a step
 	Long         bool                     // the history may be too long for memory: its older events are on disk
 	Recorded     bool                     // with OnDemand: the recording begins at once, so that GET /history has the whole run

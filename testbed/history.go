@@ -22,6 +22,8 @@ func (t *Testbed) told() func(history.Event) {
 
 func (t *Testbed) kept() func(history.Event) {
 	switch {
+	case t.cfg.Tell != nil:
+		return t.cfg.Tell
 	case t.spool != nil:
 		return t.spool.Append
 	case t.cfg.OnDemand:

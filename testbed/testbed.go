@@ -26,7 +26,7 @@ import (
 // Testbed is a running world.
 type Testbed struct {
 	Ready   Ready
-	History *history.Log // empty with Config.OnDemand or Config.Long
+	History *history.Log // empty with Config.OnDemand, Config.Long or Config.Tell
 
 	feed       *console.Feed  // with a control API
 	consoleURL string         // ... its address

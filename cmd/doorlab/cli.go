@@ -111,7 +111,7 @@ things, applies load, and checks from the relays' own journals that every promis
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range []*cobra.Command{
 		upCommand(e), serveCommand(e), boardsCommand(e), checkCommand(e), loadCommand(e),
-		judgeCommand(e), mergeRunsCommand(e), exploreCommand(e), keysCommand(e), renewCommand(e), faultCommand(e), boardCommand(e), clockCommand(e), personCommand(e),
+		judgeCommand(e), mergeRunsCommand(e), exploreCommand(e), ageCommand(e), keysCommand(e), renewCommand(e), faultCommand(e), boardCommand(e), clockCommand(e), personCommand(e),
 		placeCommand(e), auditCommand(e), doctorCommand(e),
 		worldCommand(e), routerCommand(e), mcpCommand(e),
 		whyCommand(e), inboxCommand(e), goLiveCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e), noticeCommand(e),

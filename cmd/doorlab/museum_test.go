@@ -42,6 +42,7 @@ func TestMuseum(t *testing.T) {
 		t.Fatalf("the same build without a bug: %s %s", v.By, v.First)
 	}
 	t.Run("on a shared target", func(t *testing.T) { m.shared(t) })
+	t.Run("in virtual weeks", func(t *testing.T) { m.aged(t) })
 	visits := make([]visit, len(list))
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -89,6 +90,21 @@ func (m museum) shared(t *testing.T) {
 		if v := m.judged(b, filepath.Join(dir, "verdicts.json"), args...); v.By == "" {
 			t.Errorf("run %d on the same server: %s SURVIVED: %s", i+1, planted, v.First)
 		}
+	}
+}
+
+// aged plays bugs for two virtual weeks: whatever the seed draws finds them.
+func (m museum) aged(t *testing.T) {
+	for name, clause := range map[string]string{"outage-36h-ge": "OFF-1", "revocation-lost": "ENT-1", "hold-a-minute-longer": "CMD-7",
+		"records-lost-in-outage": "OFF-4", "scope-reset-by-reissue": "PERM-6"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(m.dir, "aged", name)
+			b := bug.Bug{Name: name, Clauses: []string{clause}}
+			if v := m.judged(b, filepath.Join(dir, "verdicts.json"), "age", "--for", "2w", "--boards", "5", "--out", dir); v.By == "" {
+				t.Errorf("%s SURVIVED two weeks: %s, want %s to fail", name, v.First, clause)
+			}
+		})
 	}
 }
 

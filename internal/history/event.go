@@ -44,9 +44,13 @@ const (
 	Attached  = "attached"  // ... and brought back: BoardID
 	// Everybody.
 	Label = "label" // a scenario's mark
-	Begun = "begun" // a run begins here: what came before is the state it found
+	Begun = "begun" // a run begins here: what came before is the state it found; Op Quiet
 	World = "world" // what follows happened in a world of its own: Text is its scenario file
 )
+
+// Quiet is the op of a Begun at which nothing was in progress: no command, no outage,
+// and every board in sync. Nothing after it is excused by what may have gone before.
+const Quiet = "quiet"
 
 // Ended is the op of a commit by which grants that ended long ago left the content.
 const Ended = "ended"

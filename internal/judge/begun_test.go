@@ -124,3 +124,56 @@ func TestBreachesBeforeARun(t *testing.T) {
 		}
 	}
 }
+
+// TestQuietBeginning: a run that continues a quiet world excuses nothing by what may
+// have gone before, doesn't judge again what it was told of that, and holds its own
+// commands and calls against it.
+func TestQuietBeginning(t *testing.T) {
+	t.Parallel()
+	h := clean()
+	h.command("brd_1", "k-again", "open", vocab.Reported, true, 0)
+	key := history.KeyHash(h.boards["brd_1"].place, "k-again")
+	var found history.Standing
+	var told []history.Event // what is kept of the key
+	for _, e := range h.events {
+		found.See(e)
+		if e.Key == key {
+			told = append(told, e)
+		}
+	}
+	last := h.events[len(h.events)-1]
+	joined := func(told []history.Event, more func(h *builder)) []history.Event {
+		h := &builder{at: h.at, wall: h.wall, n: h.n, rev: h.rev, digest: h.digest, boards: h.boards}
+		more(h)
+		return history.Since(history.Event{Op: history.Quiet, At: last.At, WallNs: last.WallNs}, [][]history.Event{found.Events(), told}, [][]history.Event{h.events})
+	}
+	of := func(events []history.Event, clause string) Verdict {
+		for _, v := range Judge(NewView(events)) {
+			if v.Clause == clause {
+				return v
+			}
+		}
+		return Verdict{}
+	}
+	again := func(h *builder) { h.command("brd_1", "k-again", "open", vocab.Reported, true, 0) }
+	orphan := func(h *builder) {
+		h.emit(history.Event{Kind: history.Actuation, BoardID: "brd_1", DoorID: doorOf("brd_1", 1), Channel: 1, Boot: 1, Action: "pulse", Cause: "command", CommandID: "cmd_late"})
+		h.command("brd_1", "k-new", "open", vocab.Reported, true, 0)
+	}
+	for name, c := range map[string]struct {
+		told    []history.Event
+		more    func(h *builder)
+		status  Status
+		checked int
+	}{
+		"nothing happens":                     {told, func(*builder) {}, Skipped, 0},
+		"another key":                         {told, func(h *builder) { h.command("brd_1", "k-new", "open", vocab.Reported, true, 1) }, Pass, 1},
+		"the same key opens again":            {told, again, Fail, 1},
+		"the same key, and nobody remembered": {nil, again, Pass, 1},
+		"moved right at the beginning":        {nil, orphan, Fail, 1},
+	} {
+		if v := of(joined(c.told, c.more), "CMD-5"); v.Status != c.status || v.Checked != c.checked {
+			t.Errorf("%s: got %s, %d checked, want %s, %d", name, v, v.Checked, c.status, c.checked)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 type call struct {
 	*history.Event
 	history.CallText
+	found bool // it was answered before the run began: others are held against it
 }
 
 // ok: the server did what was asked.
@@ -42,13 +43,23 @@ func texts(v any) []string {
 // parseCalls takes all calls apart, in order. One that makes no sense is left out.
 func (v *View) parseCalls() []*call {
 	out := make([]*call, 0, len(v.rawCalls))
-	for _, e := range v.rawCalls {
-		c := &call{Event: e}
+	for i, e := range v.rawCalls {
+		c := &call{Event: e, found: i < v.found}
 		if json.Unmarshal([]byte(e.Text), &c.CallText) == nil {
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// calls are those of the run itself; known has those from before it, too.
+func (v *View) calls() []*call {
+	all := v.known()
+	first := slices.IndexFunc(all, func(c *call) bool { return !c.found })
+	if first < 0 {
+		return nil
+	}
+	return all[first:]
 }
 
 // open are the routes that take no token.

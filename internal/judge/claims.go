@@ -27,7 +27,7 @@ func (v *View) claimed() []*claim {
 	places := v.placeOfToken()
 	var out []*claim
 	last := map[string][]*claim{}
-	for _, c := range v.calls() {
+	for _, c := range v.known() {
 		k := claimOf(c)
 		if k == nil {
 			continue

@@ -47,7 +47,10 @@ type second struct {
 func (v *View) secondContent() *second {
 	s := &second{book: book{}, view: v, phones: map[string]string{}, people: map[string]string{}, links: map[string]string{}}
 	for _, k := range v.claims() {
-		if p := v.places[k.place]; s.view.knows(p, k.call) && !k.crowded {
+		switch p := v.places[k.place]; {
+		case k.found && p != nil:
+			s.recall(p, k)
+		case s.view.knows(p, k.call) && !k.crowded:
 			s.grant(p, k)
 		}
 	}
@@ -70,6 +73,13 @@ func (k *claim) clausesOf() []string {
 		return []string{"PERM-3", "SYNC-1"}
 	}
 	return []string{"PERM-1", "SYNC-1"}
+}
+
+// recall learns whose phone and link a claim from before the run names.
+func (s *second) recall(p *place, k *claim) {
+	if vs := p.content.grants[k.id]; len(vs) > 0 && !k.revoked && !vs[0].removed && s.view.before(vs[0].e, s.view.begun) {
+		s.credentials(k, &vs[0], nil)
+	}
 }
 
 // grant holds one claim against the versions of its grant.

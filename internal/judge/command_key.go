@@ -89,7 +89,9 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	if k == nil {
 		return 0
 	}
-	t.checked++
+	if v.used(k) {
+		t.checked++
+	}
 	var first *history.Event // the first definite answer of the running 30 days
 	for _, e := range k.answers {
 		switch {
@@ -102,7 +104,9 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 			first = e
 			continue
 		}
-		repeats++
+		if !v.before(e, v.start()) {
+			repeats++
+		}
 		switch { // [CMD-5]
 		case e.Status != first.Status || e.Outcome != first.Outcome:
 			t.bad(e, "key %s: answered %d %s, first %d %s", k.key, e.Status, e.Outcome, first.Status, first.Outcome)
@@ -117,6 +121,24 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	v.reused(t, k)
 	v.oneCommand(t, k)
 	return repeats
+}
+
+// used: something has happened under the key since the run began.
+func (v *View) used(k *keyUse) bool {
+	for _, es := range [][]*history.Event{k.attempts, k.answers, k.intents, k.publishes} {
+		if len(es) > 0 && !v.before(es[len(es)-1], v.start()) {
+			return true
+		}
+	}
+	return false
+}
+
+// start is where the run began, before everything if the history has the whole life.
+func (v *View) start() *history.Event {
+	if v.begun == nil {
+		return &history.Event{}
+	}
+	return v.begun
 }
 
 // forgot: an answer that must not come under a settled key, whatever was asked: a

@@ -25,7 +25,8 @@ type View struct {
 	tells
 	whole    *whole // of which this is a part; nil = it is all there is
 	rawCalls []*history.Event
-	calls    func() []*call                    // of the public API, taken apart once
+	found    int                               // of rawCalls, those from before the run began
+	known    func() []*call                    // of the public API, taken apart once
 	excused  map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
 	decided  func() *decisions                 // all presentations, judged once
 	claims   func() []*claim                   // what clients were told, read once
@@ -127,7 +128,7 @@ func viewOf(events []history.Event, of *whole) *View {
 	for _, p := range v.places {
 		p.finish()
 	}
-	v.calls = sync.OnceValue(v.parseCalls)
+	v.known = sync.OnceValue(v.parseCalls)
 	v.decided = sync.OnceValue(v.decisions)
 	v.claims = sync.OnceValue(v.claimed)
 	v.second = sync.OnceValue(v.secondContent)
@@ -148,7 +149,7 @@ func (v *View) add(e *history.Event) {
 			b.conn, b.onsite = append(b.conn, e), append(b.onsite, e)
 		}
 	case history.Begun:
-		v.begun = e
+		v.begin(e)
 		for _, b := range v.everyBoard() {
 			b.onsite = append(b.onsite, e)
 		}
@@ -244,6 +245,15 @@ func (v *View) command(e *history.Event) *command {
 	return c
 }
 
+// begin: what has been told up to now is the state that a run found. It isn't judged
+// again; what the run's own commands and calls are held against it is.
+func (v *View) begin(e *history.Event) {
+	v.begun, v.found, v.order = e, len(v.rawCalls), nil
+	for id := range v.commands {
+		v.early[id] = true
+	}
+}
+
 // EarlyMs is how long after the beginning of a run, on the wall, a command may still
 // be in progress that was given before.
 const EarlyMs = 15 * 1000
@@ -251,7 +261,7 @@ const EarlyMs = 15 * 1000
 // isEarly: the first that is told of a command comes after its intent, soon after
 // the run's beginning.
 func (v *View) isEarly(e *history.Event) bool {
-	return v.begun != nil && e.Kind != history.Intent && e.Kind != history.Answer && e.WallNs-v.begun.WallNs < EarlyMs*1e6
+	return v.begun != nil && v.begun.Op != history.Quiet && e.Kind != history.Intent && e.Kind != history.Answer && e.WallNs-v.begun.WallNs < EarlyMs*1e6
 }
 
 func (v *View) addRecord(e *history.Event) {

@@ -19,6 +19,13 @@ func (res *Result) Settle(events []history.Event) {
 	res.Events = events
 }
 
+// SettleVerdicts settles ledger and status from what checkers said of a run that was
+// judged as it streamed; events are the part of its history that is kept.
+func (res *Result) SettleVerdicts(events []history.Event, verdicts []judge.Verdict) {
+	res.Events, res.played, res.told = events, len(events) > 0, judge.Told(events)
+	res.settle(verdicts)
+}
+
 // settling judges a history whose worlds come one after the other, so that no more than
 // one has to be in memory.
 type settling struct {

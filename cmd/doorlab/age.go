@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/testbed"
+	"github.com/doorlab/doorlab/testbed/age"
+)
+
+// ageFlags are the flags of age.
+type ageFlags struct {
+	age.Config
+	span      span
+	start     string
+	retention retention
+	out, data string
+	asJSON    bool
+	view      view
+}
+
+func ageCommand(e *env) *cobra.Command {
+	f := &ageFlags{span: span(30 * day)}
+	c := &cobra.Command{
+		Use:   "age",
+		Short: "Play months and years of virtual time, judged as they pass",
+		Long: `Plays a world of its own on virtual time: people come and go, permits begin and end,
+lines fail for minutes and for days, boards and the server restart, clocks change in
+two of three time zones. Everything is drawn from the seed, and judged a week at a
+time, so that memory stays level. Writes a run directory as 'doorlab check' does.`,
+		Example: `  doorlab age                                  # 30 days of 100 boards
+  doorlab age --for 1y
+  doorlab age --for 2w --boards 5 --seed 7
+  doorlab age --for 1w --start 2027-10-28      # the nights on which clocks go back`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return runAge(c.Context(), e, f)
+		},
+	}
+	s := c.Flags()
+	s.Var(&f.span, "for", "how long to play, in virtual time: 36h, 10d, 2w, 1y")
+	s.StringVar(&f.start, "start", "2027-01-01", "the first day, UTC")
+	s.IntVar(&f.Boards, "boards", 100, "simulated boards, ten to a place; the test place has one more")
+	s.IntVar(&f.Doors, "doors", 2, "doors per board")
+	s.Float64Var(&f.Entries, "entries", 20, "entries per door per day, on average")
+	s.Int64Var(&f.Seed, "seed", 1, "seed of everything that happens")
+	s.Var(&f.retention, "retention", "how long records, the audit log and ended grants are kept")
+	s.StringVar(&f.out, "out", "", "run directory (default: runs/age-<time>-<seed>)")
+	s.StringVar(&f.data, "data", "", "data directory (default: temporary, removed on exit)")
+	s.BoolVar(&f.asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
+	f.view.add(c)
+	return c
+}
+
+func (f *ageFlags) check() (err error) {
+	if err := errors.Join(f.view.check(), boardsFlag(f.Boards)); err != nil {
+		return err
+	}
+	if f.Boards < 1 || f.Doors < 1 || f.Doors > 16 || f.Seed < 1 || f.Entries < 0 || f.Entries > 500 {
+		return usagef("--boards and --seed start at 1; --doors is 1 to 16, --entries 0 to 500")
+	}
+	if f.Start, err = time.Parse(time.DateOnly, f.start); err != nil {
+		return usagef("--start %q: must be a day like 2027-01-01", f.start)
+	}
+	f.For, f.Retention = time.Duration(f.span), testbed.Retention(f.retention)
+	if f.For < age.Shortest {
+		return usagef("--for: must be at least %s", age.Shortest)
+	}
+	return nil
+}
+
+func runAge(ctx context.Context, e *env, f *ageFlags) error {
+	out := f.out
+	if out == "" {
+		out = filepath.Join("runs", "age-"+clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(f.Seed, 10))
+	}
+	dir, cleanup, err := dataDir(f.data)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	if err := clearOut(out); err != nil {
+		return err
+	}
+	f.DataDir, f.Progress, f.Version = dir, f.view.screen(e), build()
+	res, _, err := age.Run(ctx, f.Config)
+	if err != nil && ctx.Err() == nil && len(res.Files) == 0 { // it never began
+		return failf("%s", err)
+	}
+	if err := report.WriteDir(out, res); err != nil {
+		return failf("%s", reason(err))
+	}
+	if err := (printer{&f.view, f.asJSON}).print(e, res); err != nil {
+		return failf("%s", err)
+	}
+	if !f.view.quiet {
+		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
+	}
+	if err := summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) }); err != nil {
+		return err
+	}
+	switch code := res.ExitCode(); {
+	case ctx.Err() != nil:
+		return exit{Interrupted, "interrupted; what was played so far is in " + out}
+	case code != OK:
+		return exit{code, ""}
+	}
+	return nil
+}
+
+const day = 24 * time.Hour
+
+// span is a duration that knows days, weeks and years.
+type span time.Duration
+
+var spanUnits = map[string]time.Duration{"d": day, "w": 7 * day, "y": 365 * day}
+
+// Set implements pflag.Value.
+func (s *span) Set(text string) error {
+	if n := len(text); n > 1 {
+		if unit := spanUnits[text[n-1:]]; unit > 0 {
+			v, err := strconv.ParseFloat(text[:n-1], 64)
+			if err != nil || v < 0 || v > 100*365 {
+				return fmt.Errorf("%q: must be a number of days, weeks or years, such as 2w", text)
+			}
+			*s = span(v * float64(unit))
+			return nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("%q: must be a duration such as 36h, 10d, 2w or 1y", text)
+	}
+	*s = span(d)
+	return nil
+}
+
+// String implements pflag.Value.
+func (s *span) String() string {
+	if d := time.Duration(*s); d >= day && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(time.Duration(*s).String(), "0s"), "0m")
+}
+
+// Type implements pflag.Value.
+func (*span) Type() string { return "duration" }

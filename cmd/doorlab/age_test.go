@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAge: a day passes, and its run directory can be judged again.
+func TestAge(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out, errs := runArgs(t, "age", "--for", "1d", "--boards", "2", "--seed", "5", "--out", dir)
+	if code != OK || !strings.Contains(out, "CMD-1 ") || !strings.Contains(errs, "run directory: "+dir) {
+		t.Fatalf("got exit %d, want 0 and the guarantees\n%s%s", code, out, errs)
+	}
+	if code, out, errs := runArgs(t, "judge", dir); code != OK || !strings.Contains(out, "PASS") {
+		t.Errorf("judged again: got exit %d, want 0\n%s%s", code, out, errs)
+	}
+	if raw, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || len(raw) == 0 {
+		t.Errorf("report.html: %d bytes, %v", len(raw), err)
+	}
+}
+
+func TestAgeFlags(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--boards 0":         "--boards",
+		"--doors 17":         "--doors",
+		"--entries -1":       "--entries",
+		"--seed 0":           "--seed",
+		"--for 1h":           "at least 6h",
+		"--for soon":         "must be a duration such as 36h, 10d, 2w or 1y",
+		"--for xd":           "must be a number of days, weeks or years",
+		"--start tomorrow":   "must be a day like 2027-01-01",
+		"--quiet --plain":    "cannot be combined",
+		"--retention keys=9": "records",
+		"now":                "no arguments",
+	} {
+		if code, _, errs := runArgs(t, append([]string{"age"}, strings.Fields(args)...)...); code != Usage || !strings.Contains(errs, want) {
+			t.Errorf("age %s: got exit %d and %q, want %d and %q", args, code, errs, Usage, want)
+		}
+	}
+	for text, want := range map[string]time.Duration{"36h": 36 * time.Hour, "10d": 10 * day, "2w": 14 * day, "1y": 365 * day, "0.5y": 365 * day / 2} {
+		var s span
+		if err := s.Set(text); err != nil || time.Duration(s) != want {
+			t.Errorf("%s: got %s, %v, want %s", text, time.Duration(s), err, want)
+		}
+	}
+}
+
+// TestInterruptedAge: an interrupted run leaves its report.
+func TestInterruptedAge(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := filepath.Join(t.TempDir(), "run")
+	var out, errs strings.Builder
+	code := Run(ctx, []string{"age", "--boards", "2", "--out", dir}, &env{in: strings.NewReader(""), out: &out, err: &errs, getenv: func(string) string { return "" }})
+	if code != Interrupted || !strings.Contains(errs.String(), "interrupted; what was played so far is in "+dir) {
+		t.Errorf("got exit %d and %q, want %d and where the report is", code, errs.String(), Interrupted)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "verdicts.json")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,200 @@
+// Package age plays years of virtual time. A seed draws what happens in a world of
+// boards and people: who comes and goes, who stands at which door, which lines fail
+// and for how long. It is played in this process over memory links, and judged as it
+// streams: a segment at a time, each from the state that the one before left behind,
+// so that memory stays level however long the run is. cmd/doorlab runs it.
+package age
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/live"
+	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// Config of a run. Boards, Doors, For, Entries and DataDir must be given.
+type Config struct {
+	For       time.Duration
+	Start     time.Time // of virtual time
+	Boards    int       // simulated live boards; the test place has one more
+	Doors     int       // per board
+	Entries   float64   // per door and day
+	Seed      int64
+	Segment   time.Duration // how much is judged at a time; 0 = a week
+	Retention testbed.Retention
+	DataDir   string
+	Progress  live.Screen
+	Wait      time.Duration // how long the server waits for a board; 0 = 3 s
+	Version   string
+	Log       *slog.Logger // nil = discard
+}
+
+// Shortest is the least that a run plays: a segment ends calmly.
+const Shortest = 6 * time.Hour
+
+// Week is the usual segment.
+const Week = 7 * 24 * time.Hour
+
+// The server waits this long for a board, and gathers changes for so long: boards
+// report within two milliseconds, and a year has many mornings.
+const (
+	wait     = 3 * time.Second
+	coalesce = 2 * time.Millisecond
+)
+
+// run is a run under way.
+type run struct {
+	c      Config
+	tb     *testbed.Testbed
+	clk    *clock.Virtual
+	public http.Handler
+	lab    http.Handler
+	token  string // of lab
+	places []*place
+	from   time.Time // of virtual time
+	began  time.Duration
+
+	mu       sync.Mutex      // of the next four
+	log      []history.Event // of the segment: the state that it found, then what happened
+	found    int             // of log, the events of that state
+	standing history.Standing
+	count    Counts
+	trouble  error // the first thing that kept the run from going on
+
+	kept     carried
+	verdicts []judge.Verdict
+	evidence []history.Event // of the first segment with a breach, else of the last one
+	shown    string          // which segment that is
+	breached bool
+	files    []report.FileResult
+	notes    []string
+	last     Counts            // at the last cut
+	since    time.Duration     // clock.Mono at the last cut
+	armed    map[string]string // faults in force: their ids by fault and board
+}
+
+// Run plays and judges. The result is whole however the run ended; the error is ctx's
+// or of what kept it from going on.
+func Run(ctx context.Context, c Config) (report.Result, Counts, error) {
+	if c.Segment == 0 {
+		c.Segment = Week
+	}
+	if c.Wait == 0 {
+		c.Wait = wait
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &run{c: c, count: newCounts(), armed: map[string]string{}, began: clock.Mono()}
+	started := clock.WallNow()
+	err := r.open(ctx)
+	if err == nil {
+		line := live.Start(c.Progress, r.progress)
+		err = r.play(ctx)
+		line.End()
+		err = errors.Join(err, r.tb.Stop())
+	}
+	res := r.result(ctx, started, err)
+	return res, r.count, err
+}
+
+func wallNs() int64 { return clock.WallNow().UnixNano() }
+
+// open begins the world.
+func (r *run) open(ctx context.Context) error {
+	w := makeWorld(r.c)
+	tb, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, Client: testbed.Light, Virtual: true, Start: r.c.Start, Seeded: true,
+		DataDir: r.c.DataDir, Tell: r.tell, Retention: r.c.Retention, Wait: r.c.Wait, Coalesce: coalesce, Log: r.c.Log})
+	if err != nil {
+		return err
+	}
+	r.tb, r.clk = tb, tb.Clock().(*clock.Virtual)
+	r.public, r.lab, r.token = tb.Inside()
+	r.clk.Freeze()
+	r.from, r.since = r.clk.Now(), clock.Mono()
+	r.people(w)
+	return nil
+}
+
+// tell takes in an event of server or boards, or of a client.
+func (r *run) tell(e history.Event) {
+	if e.WallNs == 0 {
+		e.WallNs = wallNs()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.append(e)
+	r.standing.See(e)
+}
+
+// append adds an event to the segment's history; r.mu is held.
+func (r *run) append(e history.Event) {
+	e.Seq = int64(len(r.log) + 1)
+	r.log = append(r.log, e)
+}
+
+// play plays one segment after the other.
+func (r *run) play(ctx context.Context) error {
+	end := r.from.Add(r.c.For)
+	for n := 0; r.clk.Now().Before(end); n++ {
+		from, to := r.clk.Now(), r.clk.Now().Add(r.c.Segment)
+		if to.After(end) || end.Sub(to) < r.c.Segment/2 {
+			to = end
+		}
+		err := r.segment(ctx, n, from, to)
+		if err == nil {
+			err = r.calm(to)
+		}
+		r.judge(from)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// segment plays what is drawn for a time.
+func (r *run) segment(ctx context.Context, n int, from, to time.Time) error {
+	for _, p := range r.places {
+		p.token = "" // tokens are judged from their exchange on
+	}
+	for _, m := range r.draw(n, from, to) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := r.clk.Advance(m.at); err != nil {
+			return fmt.Errorf("the clock, to %s: %w", m.at, err)
+		}
+		r.happen(m)
+		if err := r.broken(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// broken is the first thing that kept the run from going on.
+func (r *run) broken() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.trouble
+}
+
+// failed keeps the run from going on.
+func (r *run) failed(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.trouble == nil {
+		r.trouble = fmt.Errorf(format, args...)
+	}
+}

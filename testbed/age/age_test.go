@@ -1,0 +1,112 @@
+package age
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/live"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+const aDay = 24 * time.Hour
+
+// few is a small world for a few days, cut into segments.
+func few(t *testing.T, days int) Config {
+	t.Helper()
+	return Config{For: time.Duration(days) * aDay, Start: time.Date(2027, 3, 26, 0, 0, 0, 0, time.UTC), Boards: 3, Doors: 2, Entries: 20, Seed: 3,
+		Segment: 2 * aDay, DataDir: t.TempDir(), Wait: 20 * time.Second}
+}
+
+// TestDays: some days pass, with their outages and restarts and a night on which clocks
+// go forward; the same seed plays the same ones.
+func TestDays(t *testing.T) {
+	t.Parallel()
+	var first Counts
+	for i := range 2 {
+		res, counts, err := Run(t.Context(), few(t, 6))
+		if err != nil || res.Status != judge.Pass {
+			t.Fatalf("run %d: got %s (%s), %v, want PASS\n%s", i+1, res.Status, res.Reason, err, failed(res))
+		}
+		if i == 0 {
+			first = counts
+		} else if !reflect.DeepEqual(counts, first) {
+			t.Errorf("the same seed: got %+v, want %+v as in the first run", counts, first)
+		}
+		if n := len(res.Files); n != 3 {
+			t.Errorf("got %d segments, want 3", n)
+		}
+		if want := 8 * 6 * 20; counts.Decisions < want*9/10 || counts.Decisions > want*11/10 {
+			t.Errorf("got %d decisions, want about %d: 8 doors, 6 days, 20 each", counts.Decisions, want)
+		}
+		for _, clause := range []string{"AUTH-1", "PERM-1", "PERM-2", "PERM-3", "ENT-1", "ENT-3", "ENT-4", "CMD-1", "CMD-4", "CMD-5", "SYNC-1", "OFF-4"} {
+			if !slices.ContainsFunc(res.Ledger, func(r judge.Row) bool { return r.Clause == clause && r.Status == judge.Pass && r.Judged > 0 }) {
+				t.Errorf("%s wasn't exercised", clause)
+			}
+		}
+	}
+}
+
+func failed(res report.Result) string {
+	var b strings.Builder
+	for _, v := range res.Verdicts {
+		if v.FirstBad != nil {
+			b.WriteString(v.Clause + ": " + v.FirstBad.String() + "\n")
+		}
+	}
+	return b.String()
+}
+
+// TestNobodyComes: a run without entries shows nothing.
+func TestNobodyComes(t *testing.T) {
+	t.Parallel()
+	c := few(t, 1)
+	c.Entries = 0
+	res, counts, err := Run(t.Context(), c)
+	if err != nil || res.Status != judge.Invalid || counts.Decisions != 0 || res.ExitCode() != 6 {
+		t.Errorf("got %s (%s), exit code %d, %d decisions, %v, want INVALID, 6 and none", res.Status, res.Reason, res.ExitCode(), counts.Decisions, err)
+	}
+}
+
+// TestInterrupted: what was played up to then is judged.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := few(t, 400)
+	c.Segment = aDay
+	c.Progress = live.Screen{W: cancels{cancel}, Every: 50 * time.Millisecond}
+	res, counts, err := Run(ctx, c)
+	if err == nil || ctx.Err() == nil || res.Trouble != "" || !slices.ContainsFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "interrupted after ") }) {
+		t.Errorf("got %v, trouble %q, notes %q, want an interruption that is noted", err, res.Trouble, res.Notes)
+	}
+	if counts.Decisions > 0 && len(res.Verdicts) == 0 {
+		t.Errorf("got no verdicts of %d decisions", counts.Decisions)
+	}
+}
+
+// cancels ends a run once it has shown how far it is.
+type cancels struct{ cancel func() }
+
+func (c cancels) Write(p []byte) (int, error) { c.cancel(); return len(p), nil }
+
+// TestCountsSince: what a segment had is what came since the one before.
+func TestCountsSince(t *testing.T) {
+	t.Parallel()
+	old := newCounts()
+	old.Decisions, old.Changes["read"] = 3, 2
+	now := old.clone()
+	now.Decisions, now.Changes["read"], now.Mishaps["offline"] = 10, 3, 1
+	got, err := json.Marshal(now.since(old))
+	if want := `{"decisions":7,"entries":{},"results":{},"changes":{"read":1},"mishaps":{"offline":1}}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	if old.Changes["read"] != 2 {
+		t.Error("a clone shares its maps")
+	}
+}

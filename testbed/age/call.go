@@ -1,0 +1,209 @@
+package age
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// answer is what came of a call. Status 0: none came, the server died.
+type answer struct {
+	status int
+	header http.Header
+	body   bytes.Buffer
+	wrote  bool
+}
+
+// Header, Write and WriteHeader implement http.ResponseWriter.
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}
+
+func (a *answer) WriteHeader(status int) {
+	if !a.wrote {
+		a.status, a.wrote = status, true
+	}
+}
+
+// envelope is what the checkers and we read of an answer.
+type envelope struct {
+	Data    json.RawMessage `json:"data"`
+	Error   string          `json:"error"`
+	Details struct {
+		Reason     string `json:"reason"`
+		CommandID  string `json:"commandId"`
+		DeviceCode string `json:"deviceCode"`
+		Rule       string `json:"rule"`
+	} `json:"details"`
+}
+
+func (a *answer) envelope() (e envelope) {
+	_ = json.Unmarshal(a.body.Bytes(), &e) // whatever is no JSON has no fields
+	return e
+}
+
+// serve hands a request to a handler of this process.
+func serve(h http.Handler, method, path, bearer, key, from string, body []byte) (a *answer) {
+	a = &answer{header: http.Header{}}
+	q, err := http.NewRequestWithContext(context.Background(), method, "http://age"+path, bytes.NewReader(body))
+	if err != nil {
+		return a
+	}
+	if body != nil {
+		q.Header.Set("Content-Type", "application/json")
+	}
+	if bearer != "" {
+		q.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	if key != "" {
+		q.Header.Set("Idempotency-Key", key)
+	}
+	q.RemoteAddr = from
+	defer func() { // the server was killed: the connection would have been closed
+		if x := recover(); x != nil {
+			if x != http.ErrAbortHandler { //nolint:errorlint // a panic's value
+				panic(x)
+			}
+			a = &answer{header: http.Header{}}
+		}
+	}()
+	h.ServeHTTP(a, q)
+	if !a.wrote {
+		a.status = http.StatusOK
+	}
+	return a
+}
+
+// call is a request of a place's partner, or of a person.
+type call struct {
+	method, path string
+	body         any
+	place        *place
+	key          string // Idempotency-Key
+	open         bool   // it takes no token
+}
+
+// ask sends a call to the public API and tells the history.
+func (r *run) ask(c call) *answer {
+	raw := encode(c.body)
+	bearer := ""
+	if !c.open {
+		bearer = c.place.token
+	}
+	sent, ns := r.clk.Now().UnixMilli(), wallNs()
+	a := serve(r.public, c.method, c.path, bearer, c.key, "", raw)
+	in := history.CallIn{Method: c.method, Path: c.path, Token: bearer, SentAt: sent, SentNs: ns, Request: raw}
+	if !c.open {
+		in.PlaceID = c.place.id
+	}
+	r.told(in, a)
+	return a
+}
+
+// told tells the history of a call that was answered.
+func (r *run) told(in history.CallIn, a *answer) {
+	if a.status == 0 {
+		return
+	}
+	in.Status, in.PlaceKind, in.Answer, in.Replayed = a.status, a.header.Get("X-Place-Kind"), a.body.Bytes(), a.header.Get("Idempotent-Replayed") == "true"
+	e := history.CallEvent(in)
+	e.At = r.clk.Now().UnixMilli()
+	r.tell(e)
+}
+
+// operate calls the control API. told: a guarantee is about it, so the history hears of it.
+func (r *run) operate(method, path, placeID string, body any, told bool) *answer {
+	raw := encode(body)
+	sent, ns := r.clk.Now().UnixMilli(), wallNs()
+	a := serve(r.lab, method, control.Prefix+path, r.token, "", "", raw)
+	if told {
+		r.told(history.CallIn{Method: method, Path: control.Prefix + path, PlaceID: placeID, SentAt: sent, SentNs: ns, Request: raw}, a)
+	}
+	if a.status != http.StatusOK {
+		r.failed("%s %s: %d %s", method, path, a.status, a.envelope().Error)
+	}
+	return a
+}
+
+func encode(body any) []byte {
+	if body == nil {
+		return nil
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // plain values: cannot fail
+	}
+	return raw
+}
+
+// tokenLife is up to what age a token is used.
+const tokenLife = 14 * time.Minute
+
+// signIn gives a place a token that is good now.
+func (r *run) signIn(p *place) {
+	now := r.clk.Now()
+	if p.token != "" && now.Sub(p.got) < tokenLife {
+		return
+	}
+	token, a := r.exchange(p, p.key)
+	if token == "" {
+		r.failed("token exchange: %d %s", a.status, a.envelope().Error)
+		return
+	}
+	p.token, p.got = token, now
+}
+
+// exchange trades a key for a token, "" when it was refused.
+func (r *run) exchange(p *place, key string) (string, *answer) {
+	const path = "/core/v1/auth/apikey/token"
+	raw, sent, ns := encode(map[string]string{"key": key}), r.clk.Now().UnixMilli(), wallNs()
+	a := serve(r.public, http.MethodPost, path, "", "", p.addr, raw)
+	r.told(history.CallIn{Method: http.MethodPost, Path: path, From: p.addr, SentAt: sent, SentNs: ns, Request: raw}, a)
+	var data struct{ AccessToken string }
+	_ = json.Unmarshal(a.envelope().Data, &data)
+	return data.AccessToken, a
+}
+
+// command gives a door command, and tells the history of attempt and answer.
+func (r *run) command(p *place, k *keyed) (outcome string) {
+	path := "/device/v1/devices/" + k.door + "/commands"
+	args := map[string]any{}
+	if k.command == "hold" {
+		args["minutes"] = k.minutes
+	}
+	e := history.Event{Kind: history.Attempt, Method: http.MethodPost, PlaceID: p.id, Route: "/device/v1/devices/{id}/commands", DoorID: k.door,
+		Key: history.KeyHash(p.id, k.key), Meaning: history.Meaning(k.door, k.command, float64(k.minutes), ""), Request: fmt.Sprintf("age-%s-%d", k.key, k.tries.Add(1))}
+	e.At = r.clk.Now().UnixMilli()
+	r.tell(e)
+	a := r.ask(call{method: http.MethodPost, path: path, place: p, key: k.key, body: map[string]any{"capability": "door", "command": k.command, "args": args}})
+	if a.status == 0 {
+		return "unanswered"
+	}
+	env := a.envelope()
+	e.Kind, e.At, e.Status, e.Code = history.Answer, r.clk.Now().UnixMilli(), a.status, env.Error
+	e.Outcome, e.CommandID, e.Reason = vocab.Outcome(env.Details.Reason), env.Details.CommandID, vocab.Reason(env.Details.DeviceCode)
+	if a.status == http.StatusOK {
+		var data struct{ Outcome, CommandID string }
+		_ = json.Unmarshal(env.Data, &data)
+		e.Outcome, e.CommandID = vocab.Outcome(data.Outcome), data.CommandID
+	}
+	sum := sha256.Sum256(a.body.Bytes())
+	e.BodyHash, e.Replayed = hex.EncodeToString(sum[:12]), a.header.Get("Idempotent-Replayed") == "true"
+	r.tell(e)
+	if e.Outcome == "" {
+		return fmt.Sprintf("%d %s", a.status, env.Error)
+	}
+	return string(e.Outcome)
+}

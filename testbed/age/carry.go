@@ -1,0 +1,106 @@
+package age
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// carried is what later segments are held against beside the state of the world: the
+// last word that partners had of each permit, and the commands whose keys are used
+// again. What can no longer matter is forgotten.
+type carried struct {
+	permits  map[string]*claimed // by permit
+	commands map[string]*story   // by hashed key
+}
+
+// claimed is the last registration of a permit, and its revocation since.
+type claimed struct {
+	events []history.Event
+	until  int64 // domain ms
+}
+
+// story is what happened first under a key.
+type story struct {
+	events []history.Event
+	at     int64
+}
+
+const (
+	keysKept    = 31 * 24 * time.Hour // a day longer than the server keeps them
+	permitsKept = 30 * 24 * time.Hour // after their end
+	createRoute = "/space/v1/partner/entry-permits"
+)
+
+// from takes in a segment.
+func (k *carried) from(events []history.Event) {
+	if k.permits == nil {
+		k.permits, k.commands = map[string]*claimed{}, map[string]*story{}
+	}
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case history.Call:
+			if e.Status == 200 && (e.Route == createRoute || e.Route == createRoute+"/revoke") {
+				k.call(e)
+			}
+		case history.Attempt, history.Answer, history.Intent, history.Publish:
+			if s := k.commands[e.Key]; s != nil && len(s.events) < 4 {
+				s.events = append(s.events, *e)
+			}
+		}
+	}
+}
+
+func (k *carried) call(e *history.Event) {
+	var t history.CallText
+	if json.Unmarshal([]byte(e.Text), &t) != nil {
+		return
+	}
+	id, _ := t.Out["permitId"].(string)
+	switch c := k.permits[id]; {
+	case id == "":
+	case e.Route == createRoute:
+		ends, _ := t.In["endsAt"].(string)
+		until, err := time.Parse(time.RFC3339, ends)
+		if err == nil {
+			k.permits[id] = &claimed{[]history.Event{*e}, until.UnixMilli()}
+		}
+	case c != nil:
+		c.events = append(c.events[:1], *e)
+	}
+}
+
+// again has a command's story kept.
+func (k *carried) again(key string, now time.Time) {
+	if k.commands == nil {
+		k.permits, k.commands = map[string]*claimed{}, map[string]*story{}
+	}
+	k.commands[key] = &story{at: now.UnixMilli()}
+}
+
+// events are those that still matter, in the order in which they were told.
+func (k *carried) events(now time.Time) (out []history.Event) {
+	for id, c := range k.permits {
+		if now.UnixMilli()-c.until > permitsKept.Milliseconds() {
+			delete(k.permits, id)
+			continue
+		}
+		out = append(out, c.events...)
+	}
+	for key, s := range k.commands {
+		if now.UnixMilli()-s.at > keysKept.Milliseconds() {
+			delete(k.commands, key)
+			continue
+		}
+		out = append(out, s.events...)
+	}
+	slices.SortFunc(out, func(a, b history.Event) int {
+		if a.WallNs != b.WallNs {
+			return int(a.WallNs - b.WallNs)
+		}
+		return int(a.Seq - b.Seq)
+	})
+	return out
+}

@@ -1,0 +1,149 @@
+package age
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+const hour = time.Hour
+
+// settle gives the people of a new world what they come with.
+func (d *drawing) settle() {
+	if d.n > 0 {
+		return
+	}
+	for _, p := range d.r.places {
+		for i, who := range p.people {
+			switch i % 4 {
+			case 0, 1:
+				d.then(d.from.Add(time.Minute), d.permit(p, who))
+			case 2:
+				if i%8 == 2 {
+					d.then(d.from.Add(2*time.Minute), d.membership(p, who))
+				}
+			}
+		}
+	}
+}
+
+// changes draws what changes at a place: permits come and go, and so on.
+func (d *drawing) changes(p *place) {
+	for range d.often(4) {
+		d.then(d.when(calmEntries), d.permit(p, d.anybody(p)))
+	}
+	for range d.often(1) {
+		d.then(d.when(calmEntries), d.revoke(p, d.anybody(p)))
+	}
+	for range d.often(0.3) {
+		d.then(d.when(calmEntries), d.membership(p, d.anybody(p)))
+	}
+	for range d.often(0.15) {
+		d.then(d.when(calmEntries), d.endMembership(p, d.anybody(p)))
+	}
+	for range d.often(2) {
+		d.then(d.when(calmEntries), d.read(p))
+	}
+}
+
+func (d *drawing) anybody(p *place) *person { return p.people[d.rng.IntN(len(p.people))] }
+
+// permit registers a permit, or registers it again: from up to a day ago or from soon
+// on, for an hour to 30 days.
+func (d *drawing) permit(p *place, who *person) func() {
+	from := time.Duration(d.rng.Int64N(int64(36*hour))) - 24*hour
+	long := hour + time.Duration(d.rng.Int64N(int64(20*24*hour)))
+	var doors []string
+	if d.rng.IntN(3) == 0 {
+		for _, at := range p.doors {
+			if d.rng.IntN(2) == 0 {
+				doors = append(doors, at.id)
+			}
+		}
+	}
+	return func() {
+		r := d.r
+		r.signIn(p)
+		starts := r.clk.Now().Add(from).Truncate(time.Second)
+		body := map[string]any{"externalRef": who.ref, "phone": who.phone, "name": who.name, "startsAt": stamp(starts), "endsAt": stamp(starts.Add(long))}
+		if doors != nil {
+			body["doorIds"] = doors
+		}
+		a := r.ask(call{method: http.MethodPost, path: "/space/v1/partner/entry-permits", place: p, body: body})
+		if a.status != http.StatusOK {
+			r.failed("registering a permit: %d %s", a.status, a.body.String())
+			return
+		}
+		var data struct{ PermitID, EntryToken string }
+		_ = json.Unmarshal(a.envelope().Data, &data)
+		what := "permit registered"
+		if who.permit != "" {
+			what = "permit registered again"
+		}
+		who.permit, who.link = data.PermitID, data.EntryToken
+		r.did(changes, what)
+	}
+}
+
+// revoke revokes a permit; its link stays with the person.
+func (d *drawing) revoke(p *place, who *person) func() {
+	return func() {
+		r := d.r
+		if who.permit == "" {
+			return
+		}
+		r.signIn(p)
+		r.want(r.ask(call{method: http.MethodPost, path: "/space/v1/partner/entry-permits/revoke", place: p, body: map[string]any{"permitId": who.permit}}), "revoking a permit")
+		r.did(changes, "permit revoked")
+	}
+}
+
+// membership gives a membership for 40 to 400 days.
+func (d *drawing) membership(p *place, who *person) func() {
+	long := time.Duration(40+d.rng.IntN(360)) * 24 * hour
+	return func() {
+		r := d.r
+		if who.membership != "" {
+			return
+		}
+		now := r.clk.Now().Truncate(time.Second)
+		a := r.operate(http.MethodPost, "/memberships", p.id, map[string]any{"placeId": p.id, "phone": who.phone, "name": who.name, "startsAt": stamp(now), "endsAt": stamp(now.Add(long))}, true)
+		var data struct{ MembershipID string }
+		_ = json.Unmarshal(a.envelope().Data, &data)
+		who.membership = data.MembershipID
+		r.did(changes, "membership given")
+	}
+}
+
+func (d *drawing) endMembership(p *place, who *person) func() {
+	return func() {
+		r := d.r
+		if who.membership == "" {
+			return
+		}
+		r.operate(http.MethodDelete, "/memberships/"+who.membership+"?placeId="+p.id, p.id, nil, false)
+		who.membership = ""
+		r.did(changes, "membership ended")
+	}
+}
+
+// read reads what a partner reads.
+func (d *drawing) read(p *place) func() {
+	path := []string{"/space/v1/partner/entry-permits?limit=100", "/space/v1/partner/entry-logs?sinceDays=2&limit=50", "/space/v1/partner/gate-config",
+		"/device/v1/devices", "/core/v1/places/" + p.id + "/events?limit=50", "/core/v1/public/places/" + p.id + "/schedule?days=7"}[d.rng.IntN(6)]
+	return func() {
+		r := d.r
+		r.signIn(p)
+		r.want(r.ask(call{method: http.MethodGet, path: path, place: p}), "GET "+path)
+		r.did(changes, "read")
+	}
+}
+
+// want: a call that has to succeed did.
+func (r *run) want(a *answer, what string) {
+	if a.status != http.StatusOK {
+		r.failed("%s: %d %s", what, a.status, a.body.String())
+	}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

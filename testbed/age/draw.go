@@ -1,0 +1,200 @@
+package age
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// moment is a time at which things happen: first what changes, one after the other,
+// then all entries at once, each of another person at another door.
+type moment struct {
+	at      time.Time
+	changes []func()
+	entries []entry
+}
+
+// entry is somebody at a door, or a command for it.
+type entry struct {
+	how   string
+	place *place
+	door  door
+	who   *person
+	cmd   *keyed
+}
+
+// keyed is a command under its key.
+type keyed struct {
+	key, command string
+	door         string
+	minutes      int
+	at           time.Time
+	tries        atomic.Int64
+}
+
+// How often things are drawn. The moments at which people enter lie this far apart, on
+// average; a door has one of them at most at each.
+const stride = 10 * time.Minute
+
+// What a segment ends with: the last entry, and when the last mishap is over.
+const (
+	calmEntries = 20 * time.Minute
+	calmLines   = 90 * time.Minute
+)
+
+// How people enter, and what commands there are: weights.
+var (
+	ways     = []weighted{{"onsite", 46}, {"onsite link", 6}, {"link", 18}, {"phone", 8}, {"command", 22}}
+	commands = []weighted{{"open", 84}, {"hold", 9}, {"close", 7}}
+)
+
+type weighted struct {
+	what   string
+	weight int
+}
+
+func pick(rng *rand.Rand, from []weighted) string {
+	all := 0
+	for _, w := range from {
+		all += w.weight
+	}
+	n := rng.IntN(all)
+	for _, w := range from {
+		if n -= w.weight; n < 0 {
+			return w.what
+		}
+	}
+	return ""
+}
+
+// busy is how many times the average an hour of the day sees; the mean is 1.
+func busy(at time.Time) float64 {
+	h := float64(at.Hour()) + float64(at.Minute())/60
+	return 1 + 0.8*math.Sin((h-8)/24*2*math.Pi)
+}
+
+// draw is what happens between two times, in order.
+func (r *run) draw(n int, from, to time.Time) []moment {
+	rng := rand.New(rand.NewPCG(uint64(r.c.Seed), uint64(n)+2)) //nolint:gosec // a draw, no secret
+	d := &drawing{r: r, rng: rng, n: n, from: from, to: to, at: map[int64]*moment{}}
+	d.settle()
+	d.mishaps()
+	for _, p := range r.places {
+		d.changes(p)
+	}
+	step := stride
+	if r.c.Entries > 72 { // a door has its entries at different moments
+		step = time.Duration(float64(12*time.Hour) / r.c.Entries)
+	}
+	for at := from.Add(step); at.Before(to.Add(-calmEntries)); at = at.Add(step/2 + time.Duration(rng.Int64N(int64(step)))) {
+		d.entries(d.moment(at.Truncate(time.Millisecond)), r.c.Entries*float64(step)/float64(24*time.Hour))
+	}
+	out := make([]moment, 0, len(d.at))
+	for _, m := range d.at {
+		out = append(out, *m)
+	}
+	slices.SortFunc(out, func(a, b moment) int { return a.at.Compare(b.at) })
+	return out
+}
+
+// drawing is a segment while it is drawn.
+type drawing struct {
+	r        *run
+	rng      *rand.Rand
+	n        int
+	from, to time.Time
+	at       map[int64]*moment
+	keys     int
+}
+
+func (d *drawing) moment(at time.Time) *moment {
+	ms := at.UnixMilli()
+	if d.at[ms] == nil {
+		d.at[ms] = &moment{at: at}
+	}
+	return d.at[ms]
+}
+
+// then enters a change.
+func (d *drawing) then(at time.Time, f func()) {
+	m := d.moment(at.Truncate(time.Millisecond))
+	m.changes = append(m.changes, f)
+}
+
+// when is some time in the segment, at least so long before its end.
+func (d *drawing) when(before time.Duration) time.Time {
+	return d.from.Add(time.Duration(d.rng.Int64N(max(1, int64(d.to.Sub(d.from)-before)))))
+}
+
+// often draws how often something happens in the segment that happens so many times
+// per day.
+func (d *drawing) often(perDay float64) int {
+	mean := perDay * d.to.Sub(d.from).Hours() / 24
+	n := int(mean)
+	if d.rng.Float64() < mean-float64(n) {
+		n++
+	}
+	return n
+}
+
+// entries draws who comes at a moment.
+func (d *drawing) entries(m *moment, share float64) {
+	for _, p := range d.r.places {
+		there := map[int]bool{}
+		for _, e := range m.entries {
+			if e.place == p {
+				there[slices.Index(p.people, e.who)] = true
+			}
+		}
+		rate := share * busy(m.at.In(p.zone))
+		for _, at := range p.doors {
+			if d.rng.Float64() < rate && !slices.ContainsFunc(m.entries, func(e entry) bool { return e.door == at }) {
+				m.entries = append(m.entries, d.entry(p, at, there))
+			}
+		}
+	}
+}
+
+// entry draws one person at a door: one who isn't at another door of the place.
+func (d *drawing) entry(p *place, at door, there map[int]bool) entry {
+	i := d.rng.IntN(len(p.people))
+	for there[i] {
+		i = (i + 1) % len(p.people)
+	}
+	there[i] = true
+	e := entry{how: pick(d.rng, ways), place: p, door: at, who: p.people[i]}
+	if e.how == "command" {
+		e.cmd = d.command(at)
+		e.how = e.cmd.command
+	}
+	return e
+}
+
+func (d *drawing) command(at door) *keyed {
+	d.keys++
+	k := &keyed{key: fmt.Sprintf("age-%d-%d", d.n, d.keys), command: pick(d.rng, commands), door: at.id}
+	if k.command == "hold" {
+		k.minutes = 1 + d.rng.IntN(30)
+	}
+	return k
+}
+
+// entriesAt puts a person at a door at a moment of his own, if nobody stands there.
+func (d *drawing) entriesAt(at time.Time, p *place, of door) {
+	m := d.moment(at.Truncate(time.Millisecond))
+	there := map[int]bool{}
+	for _, e := range m.entries {
+		if e.door == of {
+			return
+		}
+		if e.place == p {
+			there[slices.Index(p.people, e.who)] = true
+		}
+	}
+	e := d.entry(p, of, there)
+	e.how, e.cmd = "onsite", nil
+	m.entries = append(m.entries, e)
+}

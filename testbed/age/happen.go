@@ -1,0 +1,92 @@
+package age
+
+import (
+	"encoding/json"
+	"net/http"
+	"sync"
+)
+
+// atOnce is how many people stand at doors at the same time.
+const atOnce = 32
+
+// happen plays a moment.
+func (r *run) happen(m moment) {
+	for _, change := range m.changes {
+		change()
+	}
+	for _, e := range m.entries {
+		if e.cmd != nil {
+			r.signIn(e.place)
+		}
+	}
+	if len(m.entries) < 2 {
+		for _, e := range m.entries {
+			r.enter(e)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for _, e := range m.entries {
+		slots <- struct{}{}
+		wg.Go(func() {
+			r.enter(e)
+			<-slots
+		})
+	}
+	wg.Wait()
+}
+
+// enter plays one entry.
+func (r *run) enter(e entry) {
+	switch e.how {
+	case "onsite":
+		r.present(e, map[string]string{"doorId": e.door.id, "phone": e.who.phone})
+	case "onsite link":
+		if e.who.link == "" {
+			e.how = "onsite"
+			r.enter(e)
+			return
+		}
+		r.present(e, map[string]string{"doorId": e.door.id, "token": e.who.link})
+	case "link":
+		r.press(e)
+	case "phone":
+		r.phone(e)
+	default:
+		e.cmd.at = r.clk.Now()
+		r.entered(e.how, r.command(e.place, e.cmd))
+	}
+}
+
+func (r *run) present(e entry, body map[string]string) {
+	var got struct{ Result, Reason string }
+	_ = json.Unmarshal(r.operate(http.MethodPost, "/people/present", "", body, false).envelope().Data, &got)
+	r.entered(e.how, got.Result+" "+got.Reason)
+}
+
+// press presses the button of an entry link; who has none presses one that nobody has.
+func (r *run) press(e entry) {
+	token := e.who.link
+	if token == "" {
+		token = "ent_none" + e.who.phone
+	}
+	a := r.ask(call{method: http.MethodPost, path: "/entry/open", open: true, body: map[string]string{"t": token, "doorId": e.door.id}})
+	env := a.envelope()
+	switch {
+	case a.status == http.StatusOK:
+		r.entered(e.how, "opened")
+	case env.Details.Rule != "":
+		r.entered(e.how, env.Error+" "+env.Details.Rule)
+	default:
+		r.entered(e.how, env.Error)
+	}
+}
+
+// phone calls the place's number.
+func (r *run) phone(e entry) {
+	a := r.operate(http.MethodPost, "/people/call", e.place.id, map[string]string{"to": e.place.phone, "from": e.who.phone}, true)
+	var got struct{ Result, Reason string }
+	_ = json.Unmarshal(a.envelope().Data, &got)
+	r.entered(e.how, got.Result+" "+got.Reason)
+}

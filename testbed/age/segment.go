@@ -1,0 +1,174 @@
+package age
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// Calm is looked for a few times, a digest's time apart.
+const (
+	calmTries = 20
+	calmStep  = 2 * time.Minute
+)
+
+// calm brings a segment to its end: nothing is in progress, every board is connected
+// and in sync and has delivered its records.
+func (r *run) calm(to time.Time) error {
+	for board := range r.armed {
+		return fmt.Errorf("a fault is left: %s", board) // drawn so that none is
+	}
+	at := to.Add(-calmTries / 2 * calmStep)
+	restless := ""
+	for range calmTries {
+		if at = at.Add(calmStep); at.After(r.clk.Now()) {
+			if err := r.clk.Advance(at); err != nil {
+				return err
+			}
+		}
+		if restless = r.restless(); restless == "" && !at.Before(to) {
+			return nil
+		}
+	}
+	if restless != "" { // the judge says what that breaks
+		r.note("%s: %s", to.Format(time.DateOnly), restless)
+	}
+	return nil
+}
+
+// restless names the first board that isn't connected, in sync and empty.
+func (r *run) restless() string {
+	for _, p := range r.places {
+		a := serve(r.lab, http.MethodGet, control.Prefix+"/boards?limit=500&placeId="+p.id, r.token, "", "", nil)
+		var list []struct {
+			BoardID                          string
+			Online                           bool
+			DesiredRevision, AppliedRevision int64
+			BufferedRecords                  int
+		}
+		_ = json.Unmarshal(a.envelope().Data, &list)
+		for _, b := range list {
+			switch {
+			case !b.Online:
+				return b.BoardID + " isn't connected"
+			case b.AppliedRevision < b.DesiredRevision:
+				return fmt.Sprintf("%s has revision %d of %d", b.BoardID, b.AppliedRevision, b.DesiredRevision)
+			case b.BufferedRecords > 0:
+				return fmt.Sprintf("%s keeps %d records", b.BoardID, b.BufferedRecords)
+			}
+		}
+	}
+	return ""
+}
+
+// cut ends the log of a segment and begins the next one's with the state of now.
+func (r *run) cut() []history.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := r.log
+	r.log = make([]history.Event, 0, len(old)+len(old)/8)
+	for _, e := range r.standing.Events() {
+		r.append(e)
+	}
+	r.kept.from(old[r.found:])
+	for _, e := range r.kept.events(r.clk.Now()) {
+		r.append(e)
+	}
+	r.append(history.Event{Kind: history.Begun, Op: history.Quiet, At: r.clk.Now().UnixMilli(), WallNs: wallNs()})
+	r.found = len(r.log)
+	return old
+}
+
+// judge judges the segment that has been played.
+func (r *run) judge(from time.Time) {
+	began := clock.Mono()
+	log := r.cut()
+	name := from.Format(time.DateOnly) + " to " + r.clk.Now().Format(time.DateOnly)
+	verdicts := judge.Judge(judge.NewView(log))
+	f := report.FileResult{Path: name, Name: name, Status: judge.Pass, Started: clock.WallNow(), Seconds: (clock.Mono() - r.since).Seconds()}
+	for _, v := range verdicts {
+		if v.Status == judge.Fail {
+			f.Status = judge.Fail
+			f.Reason = v.Clause + ": " + v.Number
+			break
+		}
+	}
+	if !r.breached {
+		r.breached = f.Status == judge.Fail
+		r.evidence, r.shown = log, name
+	}
+	r.verdicts = judge.Combine(r.verdicts, verdicts)
+	now := r.counts()
+	f.Description = told(now.since(r.last), len(log), clock.Mono()-began)
+	f.Source = []byte(f.Description + "\n")
+	r.last, r.since = now, clock.Mono()
+	r.files = append(r.files, f)
+}
+
+// told says in a line what a segment had.
+func told(c Counts, events int, judged time.Duration) string {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return fmt.Sprintf("%d decisions, %d changes, %d mishaps; %d events, judged in %.1f s; heap %d MB, resident %d MB",
+		c.Decisions, sum(c.Changes), sum(c.Mishaps), events, judged.Seconds(), m.HeapAlloc>>20, resident()>>20)
+}
+
+func (r *run) counts() Counts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count.clone()
+}
+
+// result is what the run found out.
+func (r *run) result(ctx context.Context, started time.Time, err error) report.Result {
+	res := report.Result{Schema: report.SchemaVersion, Version: r.c.Version, Seed: r.c.Seed, Started: started, Seconds: (clock.Mono() - r.began).Seconds(), Worlds: 1, Files: r.files,
+		Config: map[string]any{"for": r.c.For.String(), "start": r.c.Start, "boards": r.c.Boards, "doors": r.c.Doors, "entries": r.c.Entries, "counts": r.count}}
+	for _, n := range r.notes {
+		res.Note("%s", n)
+	}
+	if err != nil && ctx.Err() == nil {
+		res.Trouble = err.Error()
+	}
+	if ctx.Err() != nil {
+		res.Note("interrupted after %s of virtual time", r.played().Round(time.Minute))
+	}
+	if n := r.abandoned(); n > 0 {
+		res.Note("%d messages between server and boards were given up by jumps of the clock", n)
+	}
+	if r.count.Decisions == 0 {
+		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came: no entry was drawn, so nothing was shown"})
+	}
+	if len(r.evidence) > 0 {
+		res.Note("of the history, %s is kept (%s)", r.shown, map[bool]string{true: "the first segment with a breach", false: "the last segment"}[r.breached])
+	}
+	res.SettleVerdicts(r.evidence, r.verdicts)
+	return res
+}
+
+// played is how much virtual time has passed.
+func (r *run) played() time.Duration {
+	if r.clk == nil {
+		return 0
+	}
+	return r.clk.Now().Sub(r.from)
+}
+
+func (r *run) abandoned() int64 {
+	if r.clk == nil {
+		return 0
+	}
+	return r.clk.Abandoned()
+}
+
+func (r *run) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
