@@ -156,7 +156,7 @@ func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // bubble has the options and target of a run against f in fake time.
 func bubble(f *fake) (Target, Options) {
-	return Target{HTTP: "http://127.0.0.1:1", Places: []Place{{"plc_1", "Test", "live", "sacl_x"}}},
+	return Target{HTTP: "http://127.0.0.1:1", Places: []Place{{PlaceID: "plc_1", Name: "Test", Kind: "live", APIKey: "sacl_x"}}},
 		Options{transport: memory{f}, Clock: clock.Real{}, Seed: 1}
 }
 

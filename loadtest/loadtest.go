@@ -37,6 +37,7 @@ type Place struct {
 	Name    string
 	Kind    string // live or test
 	APIKey  string
+	Doors   int // of a Part's World: how many it has; 0 in all of them = nobody knows
 }
 
 // Clock tells domain time.
@@ -113,7 +114,11 @@ func (r *runner) run(ctx context.Context) (Result, error) {
 	if r.plan.Pacer == "search" {
 		return r.search(ctx)
 	}
-	return r.step(ctx, newSchedule(r.plan).part(r.opts.Part.Shard), r.plan.Name)
+	s, err := newSchedule(r.plan).part(r.shard)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.step(ctx, s, r.plan.Name)
 }
 
 // wait returns when the run should start; with ctx's error when it ends before.

@@ -243,7 +243,7 @@ func TestNothingIsResent(t *testing.T) {
 	srv.Start()
 	defer srv.Close()
 	var l log
-	places := []Place{{"plc_1", "A", "live", "sacl_x"}, {"plc_2", "B", "live", "sacl_y"}, {"plc_3", "C", "test", "sact_z"}}
+	places := []Place{{PlaceID: "plc_1", Name: "A", Kind: "live", APIKey: "sacl_x"}, {PlaceID: "plc_2", Name: "B", Kind: "live", APIKey: "sacl_y"}, {PlaceID: "plc_3", Name: "C", Kind: "test", APIKey: "sact_z"}}
 	res, err := Run(t.Context(), Target{HTTP: srv.URL, Places: places}, mustParse(t, "rate: 200\nduration: 500ms\nmaxLag: 10s"), Options{History: l.add})
 	if err != nil {
 		t.Fatal(err)

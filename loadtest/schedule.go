@@ -15,8 +15,7 @@ type schedule struct {
 	seconds float64
 	total   int64
 
-	// Of a shard, which has every n-th of all requests: the first one, n, all; 0 = no shard.
-	first, every, all int64
+	turns *turns // of a shard; nil = all requests are this schedule's
 }
 
 // leg runs from rate a to rate b within d seconds.
@@ -75,8 +74,8 @@ func (s *schedule) hits(t float64) float64 {
 
 // at is when hit n (from 0) is due, counted from the start.
 func (s *schedule) at(n int64) time.Duration {
-	if s.every > 0 {
-		n = s.first + n*s.every
+	if s.turns != nil {
+		n = s.turns.of(n)
 	}
 	var t float64
 	if s.wave != nil {
@@ -110,7 +109,7 @@ func (s *schedule) invert(n float64) float64 {
 }
 
 // rate is the planned rate t seconds after the start.
-func (s *schedule) rate(t float64) float64 { return s.rateOfAll(t) / float64(max(s.every, 1)) }
+func (s *schedule) rate(t float64) float64 { return s.rateOfAll(t) * s.turns.share() }
 
 func (s *schedule) rateOfAll(t float64) float64 {
 	if s.wave != nil {
@@ -133,5 +132,5 @@ func (s *schedule) peak() float64 {
 	for _, l := range s.legs {
 		high = max(high, l.a, l.b)
 	}
-	return high / float64(max(s.every, 1))
+	return high * s.turns.share()
 }

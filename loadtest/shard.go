@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -16,8 +17,8 @@ import (
 var ErrShard = errors.New("this can't be sharded")
 
 // Part is what one of several generators does: it commands the places of its shard with
-// every n-th request of the plan, so that all of them together send what one would. The
-// zero value is the whole.
+// their part of the plan's requests, so that all of them together send what one would, and
+// command each door as often as it does. The zero value is the whole.
 type Part struct {
 	shard.Shard
 	// World are all places that the shards divide, in their order; nil: the target's. The
@@ -35,6 +36,7 @@ type Shard struct {
 	Sent    int64     `json:"sent"`
 	Verdict string    `json:"verdict,omitempty"`
 	Dir     string    `json:"dir,omitempty"` // of a merged result: where the shard's own results are
+	weights []int64   // how many doors each shard has, or places where nobody says
 }
 
 func (s Shard) String() string { return shard.Shard{Index: s.Index, Of: s.Of}.String() }
@@ -90,6 +92,8 @@ func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err er
 	if all == nil {
 		all = places
 	}
+	known := slices.ContainsFunc(all, func(pl Place) bool { return pl.Doors > 0 })
+	weights := make([]int64, p.Of)
 	if kind == "live" && !hasKind(all, kind) {
 		kind = "test"
 	}
@@ -99,8 +103,15 @@ func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err er
 	}
 	of = &Shard{Index: p.Index, Of: p.Of}
 	for k, pl := range all {
-		fmt.Fprintln(sum, pl.PlaceID)
-		if !p.Takes(k) || kind != "all" && pl.Kind != kind {
+		if fmt.Fprintln(sum, pl.PlaceID, pl.Doors); kind != "all" && pl.Kind != kind {
+			continue
+		}
+		if known {
+			weights[k%p.Of] += int64(pl.Doors)
+		} else {
+			weights[k%p.Of]++
+		}
+		if !p.Takes(k) {
 			continue
 		}
 		have, ok := at[pl.PlaceID]
@@ -109,8 +120,8 @@ func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err er
 		}
 		mine, of.Places = append(mine, have), append(of.Places, pl.PlaceID)
 	}
-	of.World = hex.EncodeToString(sum.Sum(nil)[:8])
-	if len(mine) == 0 {
+	of.World, of.weights = hex.EncodeToString(sum.Sum(nil)[:8]), weights
+	if len(mine) == 0 || weights[p.Index-1] == 0 {
 		return nil, nil, fmt.Errorf("%w: none of %d places of the kind %q is in shard %s", ErrShard, len(all), kind, p.Shard)
 	}
 	return mine, of, nil
@@ -123,27 +134,6 @@ func hasKind(places []Place, kind string) bool {
 		}
 	}
 	return false
-}
-
-// part is every n-th request of a schedule.
-func (s *schedule) part(p shard.Shard) *schedule {
-	if p.Whole() {
-		return s
-	}
-	out := *s
-	out.all, out.first, out.every = s.total, int64(p.Index-1), int64(p.Of)
-	out.total = (s.total - out.first + out.every - 1) / out.every
-	return &out
-}
-
-// repeats is the share of a schedule's requests that repeat a key: as many in all shards
-// together as in the whole.
-func (s *schedule) repeats(share Share) float64 {
-	if s.every == 0 || s.total == 0 {
-		return float64(share)
-	}
-	all := int64(float64(s.all)*float64(share) + tiny)
-	return float64(all*(s.first+1)/s.every-all*s.first/s.every) / float64(s.total)
 }
 
 // sieve leaves out what a shared server told of places of other shards.

@@ -3,6 +3,7 @@ package loadtest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -29,21 +30,35 @@ func TestPartsMakeTheWhole(t *testing.T) {
 		share := Share(rapid.Float64Range(0, 0.5).Draw(rt, "share"))
 		whole := newSchedule(p.withDefaults())
 		n := rapid.IntRange(1, 12).Draw(rt, "shards")
+		weights := rapid.SliceOfN(rapid.Int64Range(1, 9), n, n).Draw(rt, "doors")
+		doors := int64(0)
+		for _, w := range weights {
+			doors += w
+		}
 		var want, got []time.Duration
 		for k := range whole.total {
 			want = append(want, whole.at(k))
 		}
 		repeats := 0
 		for i := 1; i <= n; i++ {
-			s := whole.part(shard.Shard{Index: i, Of: n})
+			s, err := whole.part(&Shard{Index: i, Of: n, weights: weights})
+			if errors.Is(err, ErrShard) { // no request is its
+				continue
+			}
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if fair := float64(whole.total) * float64(weights[i-1]) / float64(doors); math.Abs(float64(s.total)-fair) >= 2 {
+				rt.Fatalf("shard %d of %d with %d of %d doors has %d of %d requests, want about %.1f", i, n, weights[i-1], doors, s.total, whole.total, fair)
+			}
 			for k := range s.total {
 				got = append(got, s.at(k))
 				if due(k, s.repeats(share)) {
 					repeats++
 				}
 			}
-			if rate := s.peak() * float64(n); rate-whole.peak() > 1e-6 || whole.peak()-rate > 1e-6 {
-				rt.Fatalf("shard %d of %d peaks at %g/s, want an equal part of %g/s", i, n, s.peak(), whole.peak())
+			if rate := s.peak() * float64(doors) / float64(weights[i-1]); math.Abs(rate-whole.peak()) > 1e-6 {
+				rt.Fatalf("shard %d of %d peaks at %g/s, want %d of %d parts of %g/s", i, n, s.peak(), weights[i-1], doors, whole.peak())
 			}
 		}
 		slices.Sort(got)
@@ -64,14 +79,14 @@ func TestPartsMakeTheWhole(t *testing.T) {
 
 // placesOf are live places with a test place in front.
 func placesOf(n int) []Place {
-	list := []Place{{"plc_test", "Test", "test", "sact_x"}}
+	list := []Place{{PlaceID: "plc_test", Name: "Test", Kind: "test", APIKey: "sact_x"}}
 	for i := range n {
-		list = append(list, Place{fmt.Sprintf("plc_%d", i), fmt.Sprintf("Place %d", i), "live", "sacl_x"})
+		list = append(list, Place{PlaceID: fmt.Sprintf("plc_%d", i), Name: fmt.Sprintf("Place %d", i), Kind: "live", APIKey: "sacl_x"})
 	}
 	return list
 }
 
-const shardPlan = "name: evening\nrate: 100/s\nduration: 10s\nrepeatedKeys: 10%\nrepeatedAtOnce: 0%\nthresholds: {p99_reported: 90ms, errors: 0, rate_min: 99/s, reported_min: 900, offline_max: 9}"
+const shardPlan = "name: evening\nrate: 100/s\nduration: 10s\nrepeatedKeys: 10%\nrepeatedAtOnce: 0%\nthresholds: {p99_reported: 90ms, errors: 0, rate_min: 99/s, reported_min: 900, offline_max: 17}"
 
 // generators runs a load as n shards at once against one target; 0: undivided.
 func generators(t *testing.T, n int) []Result {
@@ -157,11 +172,51 @@ func TestShardAlone(t *testing.T) {
 					t.Errorf("shard %s: %s %s is %s, want ok, and %v that the merge tells", r.Shard, h.Name, h.Limit, h.Value, later)
 				}
 			}
-			if r.Verdict != Pass || r.Sent != 250 || r.PlannedRate != 25 {
-				t.Errorf("shard %s: %s, %d sent at %g/s, want PASS with 250 at 25/s", r.Shard, r.Verdict, r.Sent, r.PlannedRate)
+			want := int64(222) // of 1,000 for 9 places, to two of them
+			if r.Shard.Index == 2 {
+				want = 333
+			}
+			if d := r.Sent - want; r.Verdict != Pass || d < 0 || d > 1 || math.Abs(r.PlannedRate-float64(r.Sent)/10) > 0.1 {
+				t.Errorf("shard %s: %s, %d sent at %g/s, want PASS with %d or one more in 10 s", r.Shard, r.Verdict, r.Sent, r.PlannedRate, want)
 			}
 		}
 	})
+}
+
+// TestEachDoorAsOften: whatever the shards have of places and doors, merged they command each
+// door as often as one generator does, to within a request or two.
+func TestEachDoorAsOften(t *testing.T) {
+	t.Parallel()
+	plan := newSchedule(mustParse(t, "rate: 100/s\nduration: 60s").withDefaults())
+	all := placesOf(10)
+	for i := range all {
+		all[i].Doors = 1 + i*i%7
+	}
+	var least, most float64
+	doors := 0
+	for n := 1; n <= 4; n++ {
+		least, most, doors = math.Inf(1), 0, 0
+		sent := int64(0)
+		for i := 1; i <= n; i++ {
+			mine, of, err := Part{Shard: shard.Shard{Index: i, Of: n}, World: all}.take(all, "live")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := plan.part(of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := 0
+			for _, p := range mine {
+				own += p.Doors
+			}
+			each := float64(s.total) / float64(own)
+			least, most, doors, sent = min(least, each), max(most, each), doors+own, sent+s.total
+		}
+		if sent != plan.total || most-least > 0.2 {
+			t.Errorf("%d shards send %d requests, %.2f to %.2f per door; want %d, %.2f each", n, sent, least, most, plan.total, float64(plan.total)/float64(doors))
+		}
+	}
 }
 
 func TestTakesItsPlaces(t *testing.T) {

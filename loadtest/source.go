@@ -58,7 +58,7 @@ type source struct {
 }
 
 func newSource(p Plan, s *schedule, base *url.URL, doors []door, seed int64, run string) *source {
-	rng := rand.New(rand.NewPCG(uint64(seed), 0x646f6f72+uint64(s.first)<<32))
+	rng := rand.New(rand.NewPCG(uint64(seed), 0x646f6f72+uint64(s.turns.number())<<32))
 	src := &source{plan: p, sched: s, base: base, run: run, rng: rng, share: s.repeats(p.RepeatedKeys)}
 	src.pick = spread(p, doors, rng)
 	window := s.peak() * time.Duration(p.RepeatAfter).Seconds() * 2

@@ -31,7 +31,11 @@ func (f *loadFlags) divide(e *env) error {
 		return err
 	}
 	for _, p := range all.Places {
-		f.o.Part.World = append(f.o.Part.World, loadtest.Place{PlaceID: p.ID, Name: p.Name, Kind: p.Kind})
+		doors := 0
+		for _, b := range p.Boards {
+			doors += len(b.Doors)
+		}
+		f.o.Part.World = append(f.o.Part.World, loadtest.Place{PlaceID: p.ID, Name: p.Name, Kind: p.Kind, Doors: doors})
 	}
 	f.made, err = f.shard.of(all, e.getenv)
 	return err

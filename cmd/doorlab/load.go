@@ -54,7 +54,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	f.targetFlags.add(c, 200)
 	f.view.add(c)
 	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its boards)")
-	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place with 1/n of the plan's rates and boards; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all)")
+	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all)")
 	s := c.Flags()
 	s.StringVar(&f.secretFile, "secret-file", "", "with --broker, the secret file the server runs with (default: passwords derive from the seed)")
 	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or today's 15:04:05Z in UTC, so that generators start together (default: when ready)")
