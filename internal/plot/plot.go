@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -143,7 +144,7 @@ func (c Chart) HTML() (template.HTML, error) {
 	for _, s := range c.Spans {
 		from, to := c.across(s.From)*width, c.across(s.To)*width
 		each := height / float64(rows)
-		d.Bars = append(d.Bars, bar{num(from), num(float64(s.Row)*each + each*.1), num(max(to-from, 1.5)), num(each * .8), fmt.Sprintf("c%d", s.Color), s.Title})
+		d.Bars = append(d.Bars, bar{num(from), num(float64(s.Row)*each + each*.1), num(max(to-from-1, 1.5)), num(each * .8), fmt.Sprintf("c%d", s.Color), s.Title})
 	}
 	for i, name := range c.Rows {
 		d.Names = append(d.Names, label{At: num((float64(i) + .5) / float64(max(rows, 1)) * 100), Text: name})
@@ -163,19 +164,32 @@ func (c Chart) HTML() (template.HTML, error) {
 		}
 		d.Ticks = append(d.Ticks, label{At: num(c.across(t.X) * 100), Edge: edge, Text: t.Text})
 	}
-	for _, m := range c.Marks {
-		edge := ""
-		if c.across(m.X) > .85 {
-			edge = "e"
-		}
-		d.Flags = append(d.Flags, label{num(c.across(m.X) * 100), edge, m.Text, m.Title})
-	}
+	d.Flags = c.flags()
 	if len(c.Lines) > 0 {
 		d.Tops = []label{{At: "0", Text: Number(top)}, {At: "50", Text: Number(top / 2)}, {At: "100", Text: "0"}}
 	}
 	var b strings.Builder
 	err := figure.Execute(&b, d)
 	return template.HTML(b.String()), err //nolint:gosec // made by the template
+}
+
+// flags are the marks. Where the texts of two would lie on each other, the second one's
+// is in its title only.
+func (c Chart) flags() (out []label) {
+	var taken []float64
+	for _, m := range c.Marks {
+		at, edge := c.across(m.X), ""
+		if at > .85 {
+			edge = "e"
+		}
+		if slices.ContainsFunc(taken, func(x float64) bool { return math.Abs(x-at) < .12 }) {
+			m.Text = ""
+		} else {
+			taken = append(taken, at)
+		}
+		out = append(out, label{num(at * 100), edge, m.Text, m.Title})
+	}
+	return out
 }
 
 func (c Chart) path(l Line, top float64) path {

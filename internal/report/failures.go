@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/inbox"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // Failure is one thing that keeps a run from PASS, with all that a reader needs to
@@ -27,6 +28,7 @@ type Failure struct {
 	Bad     *judge.Bad // the first breach of a guarantee; nil: a step's
 	// Requests are some that a load's broken threshold is about; a step has its own.
 	Requests []Exchange
+	Course   []plot.Chart // of the scenario by itself, with its first failure
 }
 
 // Where is the place in a scenario file, as editors follow it.

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/plot"
+)
+
+// ownAxes bounds how many failing scenarios of a run get an axis of their own.
+const ownAxes = 10
+
+// addAxes gives the first failure of each failing scenario the scenario's own axis.
+func addAxes(res Result, failures []Failure) {
+	seen := map[string]bool{}
+	for i := range failures {
+		f := &failures[i]
+		if f.File == "" || seen[f.File] || len(seen) == ownAxes {
+			continue
+		}
+		seen[f.File] = true
+		if k := slices.IndexFunc(res.Files, func(x FileResult) bool { return x.Path == f.File }); k >= 0 && res.Files[k].Seconds > 0 {
+			f.Course = own(res, res.Files[k], f.ID)
+		}
+	}
+}
+
+// own draws a scenario by itself: its steps, and what its world did meanwhile.
+func own(res Result, f FileResult, id string) []plot.Chart {
+	end := f.Started.Add(time.Duration(f.Seconds * float64(time.Second)))
+	c := &course{from: f.Started, to: end, events: eventsOf(res.Events, f)}
+	out := []plot.Chart{c.steps(f)}
+	for _, t := range c.charts(Result{Files: []FileResult{f}}) {
+		if t.ID != "scenarios-played" {
+			out = append(out, t)
+		}
+	}
+	marks := append(failing(c, f.Steps), c.jumps()...)
+	for i := range out {
+		out[i].ID, out[i].Marks = id+"-"+out[i].ID, marks
+	}
+	return out
+}
+
+// eventsOf are those of a scenario's own world, or on a target that scenarios share
+// those of its time.
+func eventsOf(events []history.Event, f FileResult) (out []history.Event) {
+	worlds, mine := false, false
+	for i := range events {
+		e := &events[i]
+		if e.Kind == history.World {
+			worlds, mine = true, e.Text == f.Path
+			continue
+		}
+		if mine || !worlds && (during(wall(e), f.Started, f.Seconds) || wall(e).Before(f.Started)) {
+			out = append(out, *e)
+		}
+	}
+	return out
+}
+
+// steps are the scenario's, packed into as few rows as they need.
+func (c *course) steps(f FileResult) plot.Chart {
+	out := c.chart("steps", "Steps", "red: those that failed")
+	var busy []float64
+	for _, s := range f.Steps {
+		if s.Started.IsZero() {
+			continue
+		}
+		from := max(s.Started.Sub(c.from).Seconds(), 0)
+		row := slices.IndexFunc(busy, func(until float64) bool { return until <= from+1e-6 })
+		if row < 0 {
+			row = len(busy)
+			busy = append(busy, 0)
+		}
+		busy[row] = from + s.Seconds
+		color := map[judge.Status]int{judge.Pass: 2, judge.Fail: 3, judge.Blocked: 3, judge.Invalid: 5}[s.Status]
+		out.Spans = append(out.Spans, plot.Span{From: from, To: from + s.Seconds, Row: row, Color: max(color, 6*boolInt(color == 0)),
+			Title: fmt.Sprintf("%s line %d: %s, %s", s.Status, s.Line, s.Name, took(s.Seconds))})
+	}
+	out.X = plot.Seconds(c.seconds())
+	return out
+}
+
+// failing marks the steps that didn't pass, the innermost ones.
+func failing(c *course, steps []*Step) (out []plot.Mark) {
+	for _, l := range named(steps, "") {
+		s := l.step
+		if s.Status != judge.Pass && s.Status != judge.Skipped && !s.Started.IsZero() {
+			out = append(out, plot.Mark{X: max(s.Started.Sub(c.from).Seconds(), 0), Text: fmt.Sprintf("line %d", s.Line), Title: string(s.Status) + " " + l.name})
+		}
+	}
+	return out
+}
