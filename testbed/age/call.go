@@ -2,6 +2,7 @@ package age
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -93,6 +94,7 @@ type call struct {
 	place        *place
 	key          string // Idempotency-Key
 	open         bool   // it takes no token
+	token        string // in place of the place's own; "" = that one
 }
 
 // ask sends a call to the public API and tells the history.
@@ -100,7 +102,7 @@ func (r *run) ask(c call) *answer {
 	raw := encode(c.body)
 	bearer := ""
 	if !c.open {
-		bearer = c.place.token
+		bearer = cmp.Or(c.token, c.place.token)
 	}
 	sent, ns := r.clk.Now().UnixMilli(), wallNs()
 	a := serve(r.public, c.method, c.path, bearer, c.key, "", raw)
@@ -178,16 +180,20 @@ func (r *run) exchange(p *place, key string) (string, *answer) {
 
 // command gives a door command, and tells the history of attempt and answer.
 func (r *run) command(p *place, k *keyed) (outcome string) {
-	path := "/device/v1/devices/" + k.door + "/commands"
+	path, route := "/device/v1/devices/"+k.door+"/commands", "/device/v1/devices/{id}/commands"
 	args := map[string]any{}
 	if k.command == "hold" {
 		args["minutes"] = k.minutes
 	}
-	e := history.Event{Kind: history.Attempt, Method: http.MethodPost, PlaceID: p.id, Route: "/device/v1/devices/{id}/commands", DoorID: k.door,
+	body := map[string]any{"capability": "door", "command": k.command, "args": args}
+	if k.legacy {
+		path, route, body = "/device/v1/doors/"+k.door+"/"+k.command, "/device/v1/doors/{id}/"+k.command, args
+	}
+	e := history.Event{Kind: history.Attempt, Method: http.MethodPost, PlaceID: p.id, Route: route, DoorID: k.door,
 		Key: history.KeyHash(p.id, k.key), Meaning: history.Meaning(k.door, k.command, float64(k.minutes), ""), Request: fmt.Sprintf("age-%s-%d", k.key, k.tries.Add(1))}
 	e.At = r.clk.Now().UnixMilli()
 	r.tell(e)
-	a := r.ask(call{method: http.MethodPost, path: path, place: p, key: k.key, body: map[string]any{"capability": "door", "command": k.command, "args": args}})
+	a := r.ask(call{method: http.MethodPost, path: path, place: p, key: k.key, body: body})
 	if a.status == 0 {
 		return "unanswered"
 	}

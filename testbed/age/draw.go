@@ -31,6 +31,7 @@ type keyed struct {
 	key, command string
 	door         string
 	minutes      int
+	legacy, kept bool // by the legacy path; its key may be used again
 	at           time.Time
 	tries        atomic.Int64
 }
@@ -83,7 +84,9 @@ func (r *run) draw(n int, from, to time.Time) []moment {
 	d.settle()
 	d.mishaps()
 	for _, p := range r.places {
+		p.pressed = slices.DeleteFunc(p.pressed, func(k *keyed) bool { return from.Sub(k.at) > keysKept })
 		d.changes(p)
+		d.rules(p)
 	}
 	step := stride
 	if r.c.Entries > 72 { // a door has its entries at different moments
@@ -169,13 +172,16 @@ func (d *drawing) entry(p *place, at door, there map[int]bool) entry {
 	if e.how == "command" {
 		e.cmd = d.command(at)
 		e.how = e.cmd.command
+		if e.cmd.kept {
+			p.pressed = append(p.pressed, e.cmd)
+		}
 	}
 	return e
 }
 
 func (d *drawing) command(at door) *keyed {
 	d.keys++
-	k := &keyed{key: fmt.Sprintf("age-%d-%d", d.n, d.keys), command: pick(d.rng, commands), door: at.id}
+	k := &keyed{key: fmt.Sprintf("age-%d-%d", d.n, d.keys), command: pick(d.rng, commands), door: at.id, legacy: d.rng.IntN(8) == 0, kept: d.rng.IntN(40) == 0}
 	if k.command == "hold" {
 		k.minutes = 1 + d.rng.IntN(30)
 	}

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
 )
 
 // atOnce is how many people stand at doors at the same time.
@@ -55,8 +58,18 @@ func (r *run) enter(e entry) {
 		r.phone(e)
 	default:
 		e.cmd.at = r.clk.Now()
+		if e.cmd.kept {
+			r.keep(history.KeyHash(e.place.id, e.cmd.key), e.cmd.at)
+		}
 		r.entered(e.how, r.command(e.place, e.cmd))
 	}
+}
+
+// keep has later segments judged with what happens under a key now.
+func (r *run) keep(key string, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept.again(key, at)
 }
 
 func (r *run) present(e entry, body map[string]string) {

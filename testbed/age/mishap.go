@@ -1,9 +1,16 @@
 package age
 
 import (
+	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/command"
 )
 
 // limit is how long boards decide on their own.
@@ -11,18 +18,24 @@ const limit = 36 * time.Hour
 
 // mishaps draws outages and reboots of boards and restarts of the server.
 func (d *drawing) mishaps() {
-	for _, p := range d.r.places {
-		if !p.live {
-			continue
-		}
+	live := slices.DeleteFunc(slices.Clone(d.r.places), func(p *place) bool { return !p.live })
+	if p := live[d.rng.IntN(len(live))]; d.to.Sub(d.from) >= 5*24*hour { // one at least that is too long
+		d.outage(p, p.boards[d.rng.IntN(len(p.boards))], limit+time.Duration(d.rng.Int64N(int64(20*hour))))
+	}
+	for _, p := range live {
 		for _, b := range p.boards {
 			for range d.often(0.02) {
-				d.outage(p, b)
+				d.outage(p, b, d.length())
 			}
-			for range d.often(0.01) {
-				d.then(d.when(calmLines), d.strike("reboot", b))
+			for _, s := range strikes {
+				for range d.often(s.perDay) {
+					d.then(d.when(calmFaults), d.strike(s.fault, b, s.more))
+				}
 			}
 		}
+	}
+	for range d.often(2.0 / 7) {
+		d.then(d.when(calmLines), d.crash())
 	}
 	for range d.often(1.0 / 7) {
 		d.then(d.when(calmLines), d.restart(d.r.tb.Restart, "server restarted"))
@@ -32,23 +45,24 @@ func (d *drawing) mishaps() {
 	}
 }
 
-// outage cuts a board's line, for minutes, hours, or more than 36 hours, and puts people
-// at its doors at the moments that matter.
-func (d *drawing) outage(p *place, board string) {
-	var long time.Duration
+// length draws how long an outage lasts: minutes, hours, or more than 36 hours.
+func (d *drawing) length() time.Duration {
 	switch u := d.rng.IntN(10); {
 	case u < 5:
-		long = time.Minute + time.Duration(d.rng.Int64N(int64(3*hour)))
+		return time.Minute + time.Duration(d.rng.Int64N(int64(3*hour)))
 	case u < 8:
-		long = 3*hour + time.Duration(d.rng.Int64N(int64(33*hour)))
-	default:
-		long = limit + time.Duration(d.rng.Int64N(int64(20*hour)))
+		return 3*hour + time.Duration(d.rng.Int64N(int64(33*hour)))
 	}
+	return limit + time.Duration(d.rng.Int64N(int64(20*hour)))
+}
+
+// outage cuts a board's line, and puts people at its doors at the moments that matter.
+func (d *drawing) outage(p *place, board string, long time.Duration) {
 	cut := d.when(calmLines + long).Truncate(time.Millisecond)
 	if cut.Add(long).After(d.to.Add(-calmLines)) {
 		return // the segment is too short for it
 	}
-	d.then(cut, func() { d.r.arm("offline", board, nil) })
+	d.then(cut, func() { d.r.arm("offline", board) })
 	d.then(cut.Add(long), func() { d.r.disarm("offline", board) })
 	for _, at := range p.doors {
 		if at.board != board {
@@ -63,15 +77,65 @@ func (d *drawing) outage(p *place, board string) {
 	}
 }
 
-// strike is a fault that acts at once and is gone.
-func (d *drawing) strike(fault, board string) func() {
+// strikes are the faults that need no end: they act at once, or for some hours at most,
+// which are over before the segment is. A board that is silent costs the server's whole
+// wait.
+var strikes = []struct {
+	fault  string
+	perDay float64
+	more   map[string]any
+}{
+	{"reboot", 0.01, nil}, {"reboot-wiped", 0.002, nil}, {"no-clock", 0.002, nil},
+	{"refuse", 0.01, map[string]any{"for": "5h"}}, {"duplicate", 0.01, map[string]any{"for": "5h"}}, {"stale", 0.005, map[string]any{"for": "5h"}},
+	{"silent", 0.0005, map[string]any{"for": "5h", "nth": 1}}, {"silent-after", 0.0005, map[string]any{"for": "5h", "nth": 1}},
+}
+
+const calmFaults = 7 * time.Hour
+
+// strike is a fault that needs no end. Together with an outage it would hide it.
+func (d *drawing) strike(fault, board string, more map[string]any) func() {
 	return func() {
-		if d.r.armed["offline "+board] == "" { // an outage is an outage
-			d.r.operate(http.MethodPost, "/faults", "", map[string]any{"fault": fault, "boards": []string{board}}, false)
-			d.r.did(mishaps, fault)
+		if d.r.armed["offline "+board] != "" {
+			return
 		}
+		body := map[string]any{"fault": fault, "boards": []string{board}}
+		maps.Copy(body, more)
+		d.r.operate(http.MethodPost, "/faults", "", body, false)
+		d.r.did(mishaps, fault)
 	}
 }
+
+// crash kills the server at a step of a command, which is then sent again.
+func (d *drawing) crash() func() {
+	p := d.r.places[d.rng.IntN(len(d.r.places))]
+	at := d.door(p)
+	point := command.CrashPoints[d.rng.IntN(len(command.CrashPoints))]
+	k := d.command(at)
+	return func() {
+		r := d.r
+		if r.armed["offline "+at.board] != "" {
+			return
+		}
+		r.signIn(p)
+		lives := r.tb.Lives()
+		if err := r.tb.CrashAt(string(point)); err != nil {
+			r.failed("crash at %s: %w", point, err)
+			return
+		}
+		r.command(p, k)
+		for until := clock.Mono() + revival; r.tb.Lives() == lives; {
+			if clock.Mono() > until {
+				r.failed("the server died at %s and didn't come back", point)
+				return
+			}
+			_ = client.Pause(context.Background(), 2*time.Millisecond)
+		}
+		r.did(mishaps, "crash "+string(point)+", then "+r.command(p, k))
+	}
+}
+
+// revival is how long the server may take to its next life.
+const revival = time.Minute
 
 func (d *drawing) restart(how func() error, what string) func() {
 	return func() {
@@ -83,15 +147,12 @@ func (d *drawing) restart(how func() error, what string) func() {
 }
 
 // arm arms a fault on a board, unless it has it already.
-func (r *run) arm(fault, board string, more map[string]any) {
+func (r *run) arm(fault, board string) {
 	name := fault + " " + board
 	if r.armed[name] != "" {
 		return
 	}
 	body := map[string]any{"fault": fault, "boards": []string{board}}
-	for k, v := range more {
-		body[k] = v
-	}
 	var data struct{ FaultID string }
 	_ = json.Unmarshal(r.operate(http.MethodPost, "/faults", "", body, false).envelope().Data, &data)
 	r.did(mishaps, fault)

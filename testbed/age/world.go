@@ -24,8 +24,9 @@ type place struct {
 	doors                []door
 	people               []*person
 
-	token string // bearer, "" = none
-	got   time.Time
+	token   string // bearer, "" = none
+	got     time.Time
+	pressed []*keyed // commands whose keys may be used again
 }
 
 type door struct {

@@ -1,0 +1,174 @@
+package age
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// rules draws what a store's owner and its operator change: windows, hours, closures,
+// outage policies, imports, keys.
+func (d *drawing) rules(p *place) {
+	for _, c := range []struct {
+		perDay float64
+		draw   func(p *place) func()
+	}{
+		{0.25, d.window}, {0.2, d.noWindow}, {0.12, d.hours}, {0.04, d.closure}, {0.15, d.netloss}, {0.06, d.imported}, {0.04, d.shortKey},
+		{0.8, d.again},
+	} {
+		for range d.often(c.perDay) {
+			d.then(d.when(calmEntries), c.draw(p))
+		}
+	}
+}
+
+func (d *drawing) door(p *place) door { return p.doors[d.rng.IntN(len(p.doors))] }
+
+var refs = []weighted{{"business_hours", 5}, {"after_hours", 4}, {"always", 1}}
+
+var modes = []weighted{{"free", 3}, {"closed", 3}, {"auth", 2}}
+
+// window sets a window policy of a door.
+func (d *drawing) window(p *place) func() {
+	at, ref, mode := d.door(p), pick(d.rng, refs), pick(d.rng, modes)
+	return func() {
+		d.r.partner(p, http.MethodPost, "/device/v1/doors/"+at.id+"/policies", map[string]any{"window": map[string]any{"ref": ref}, "mode": mode}, "window set")
+	}
+}
+
+// noWindow removes one, if it is there.
+func (d *drawing) noWindow(p *place) func() {
+	at, ref := d.door(p), pick(d.rng, refs)
+	return func() {
+		d.r.partner(p, http.MethodDelete, "/device/v1/doors/"+at.id+"/policies?ref="+ref, nil, "window removed")
+	}
+}
+
+// hours changes the opening hours of some days.
+func (d *drawing) hours(p *place) func() {
+	week := map[string][][2]string{}
+	for _, day := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
+		opens, shuts := 6+d.rng.IntN(6), 17+d.rng.IntN(8)
+		switch d.rng.IntN(6) {
+		case 0:
+			week[day] = [][2]string{}
+		case 1:
+			week[day] = [][2]string{{clockTime(opens), "13:00"}, {"14:00", clockTime(shuts)}}
+		case 2, 3:
+			week[day] = [][2]string{{clockTime(opens), clockTime(shuts)}}
+		}
+	}
+	return func() {
+		d.r.partner(p, http.MethodPatch, "/core/v1/places/"+p.id, map[string]any{"hours": map[string]any{"week": week}}, "hours changed")
+	}
+}
+
+func clockTime(hour int) string { return fmt.Sprintf("%02d:00", hour) }
+
+// closure closes the place for some days that begin soon.
+func (d *drawing) closure(p *place) func() {
+	first, long := d.rng.IntN(4), d.rng.IntN(3)
+	return func() {
+		from := d.r.clk.Now().In(p.zone).AddDate(0, 0, first)
+		days := []map[string]string{{"from": from.Format(time.DateOnly), "to": from.AddDate(0, 0, long).Format(time.DateOnly), "name": "Refit"}}
+		d.r.operate(http.MethodPatch, "/places/"+p.id, p.id, map[string]any{"closures": days}, false)
+		d.r.did(changes, "closure")
+	}
+}
+
+var behaviours = []weighted{{"close", 4}, {"open", 2}, {"hold", 3}, {"off", 2}}
+
+// netloss sets a board's outage policy, which fails while it is offline.
+func (d *drawing) netloss(p *place) func() {
+	board, channels := p.boards[d.rng.IntN(len(p.boards))], map[string]string{}
+	grace := []int{0, 60, 600, 7200, 36 * 3600}[d.rng.IntN(5)]
+	n := 0
+	for _, at := range p.doors {
+		if at.board == board {
+			n++
+			channels[strconv.Itoa(n)] = pick(d.rng, behaviours)
+		}
+	}
+	return func() {
+		r := d.r
+		r.signIn(p)
+		a := r.ask(call{method: http.MethodPut, path: "/device/v1/boards/" + board + "/netloss", place: p, body: map[string]any{"graceSec": grace, "channels": channels}})
+		r.did(changes, "outage policy "+strconv.Itoa(a.status))
+	}
+}
+
+// imported imports memberships, and the same file once more.
+func (d *drawing) imported(p *place) func() {
+	d.keys++
+	source, rows := fmt.Sprintf("file-%d-%d", d.n, d.keys), []map[string]any{}
+	for i := range 2 + d.rng.IntN(6) {
+		who := d.anybody(p)
+		rows = append(rows, map[string]any{"externalRef": fmt.Sprintf("row-%d", i), "phone": who.phone, "name": who.name})
+	}
+	long := time.Duration(1+d.rng.IntN(60)) * 24 * hour
+	return func() {
+		now := d.r.clk.Now().Truncate(time.Second)
+		for _, row := range rows {
+			row["startsAt"], row["endsAt"] = stamp(now), stamp(now.Add(long))
+		}
+		for range 2 {
+			d.r.partner(p, http.MethodPost, "/space/v1/memberships/import", map[string]any{"source": source, "items": rows}, "import")
+		}
+	}
+}
+
+// shortKey issues a key, uses it and revokes it.
+func (d *drawing) shortKey(p *place) func() {
+	return func() {
+		r := d.r
+		var key struct{ KeyID, APIKey string }
+		body := map[string]any{"placeId": p.id, "scopes": []string{"space:partner"}, "name": "short"}
+		_ = json.Unmarshal(r.operate(http.MethodPost, "/keys", "", body, false).envelope().Data, &key)
+		token, _ := r.exchange(p, key.APIKey)
+		read := call{method: http.MethodGet, path: "/space/v1/partner/gate-config", place: p, token: token}
+		r.want(r.ask(read), "reading with a new key")
+		r.operate(http.MethodDelete, "/keys/"+key.KeyID, "", nil, false)
+		r.exchange(p, key.APIKey)
+		r.ask(read)
+		r.did(changes, "key issued and revoked")
+	}
+}
+
+// again sends a command again that was given within the last month, or a little
+// earlier: then its key is forgotten, and it is a new one.
+func (d *drawing) again(p *place) func() {
+	which := d.rng.Float64()
+	return func() {
+		r := d.r
+		now := r.clk.Now()
+		var given []*keyed
+		for _, k := range p.pressed {
+			if age := now.Sub(k.at); !k.at.IsZero() && age < 32*24*hour && (age < keyLife-12*hour || age > keyLife+12*hour) {
+				given = append(given, k)
+			}
+		}
+		if len(given) == 0 {
+			return
+		}
+		k := given[int(which*float64(len(given)))]
+		r.signIn(p)
+		outcome, what := r.command(p, k), "key repeated"
+		if now.Sub(k.at) > keyLife {
+			k.at = time.Time{} // it stands for another command now
+			what = "key used again after 30 days"
+		}
+		r.did(changes, what+": "+outcome)
+	}
+}
+
+// keyLife is how long the server keeps a key.
+const keyLife = 30 * 24 * hour
+
+// partner makes a call of a place's partner that has to succeed.
+func (r *run) partner(p *place, method, path string, body any, what string) {
+	r.signIn(p)
+	r.want(r.ask(call{method: method, path: path, place: p, body: body}), what)
+	r.did(changes, what)
+}
