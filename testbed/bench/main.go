@@ -40,7 +40,6 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(400)  // as check and load do
 	var text strings.Builder // what -into writes
 	if p.into != "" {
 		out = io.MultiWriter(out, &text)
@@ -108,6 +107,7 @@ func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *tabl
 	}()
 	for _, name := range at.only {
 		fmt.Fprintf(progress, "%s links, %d callers, %d boards: starting %s ...\n", at.link, at.callers, at.boards, name)
+		debug.SetGCPercent(100) // memory as up has it
 		before := resident()
 		s, err := subjects[name](ctx, at)
 		if err != nil {
@@ -119,6 +119,7 @@ func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *tabl
 			w.PerPart = (resident() - before) / float64(at.boards) / 1024
 		}
 	}
+	debug.SetGCPercent(400)     // speed as check and load have it
 	for _, s := range running { // connections and statements are made
 		if _, err := s.turn(ctx, at.callers, p.round/3); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)

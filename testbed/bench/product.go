@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -79,7 +81,25 @@ func startProduct(ctx context.Context, c setup) (_ *product, err error) {
 		}
 		p.places = append(p.places, at)
 	}
-	return p, nil
+	return p, p.settle(ctx, c)
+}
+
+// settle opens each door once. Until the next packet comes, paho holds the one that a board
+// got last, and the first is its place's whole content: memory would be that of a start.
+func (p *product) settle(ctx context.Context, c setup) error {
+	callers := newCallers(64)
+	errs := make([]error, len(callers))
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			for n := i; n < c.boards && errs[i] == nil; n += len(callers) {
+				at, door := p.door(n)
+				errs[i] = p.open(ctx, callers[i].http, at, door, nextID())
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 func (p *product) stop() (err error) {
