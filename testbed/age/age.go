@@ -37,6 +37,8 @@ type Config struct {
 	Wait      time.Duration // how long the server waits for a board; 0 = 3 s
 	Version   string
 	Log       *slog.Logger // nil = discard
+
+	keepsAll bool // a test's: the server forgets nothing, whatever Retention says
 }
 
 // Shortest is the least that a run plays: a segment ends calmly.
@@ -72,6 +74,7 @@ type run struct {
 	trouble  error // the first thing that kept the run from going on
 
 	kept     carried
+	judging  sync.WaitGroup // of the next ones, which only its goroutine and whoever waited for it use
 	verdicts []judge.Verdict
 	evidence []history.Event // of the first segment with a breach, else of the last one
 	shown    string          // which segment that is
@@ -112,9 +115,12 @@ func wallNs() int64 { return clock.WallNow().UnixNano() }
 
 // open begins the world.
 func (r *run) open(ctx context.Context) error {
-	w := makeWorld(r.c)
+	w, keep := makeWorld(r.c), r.c.Retention
+	if r.c.keepsAll {
+		keep = testbed.Retention{}
+	}
 	tb, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, Client: testbed.Light, Virtual: true, Start: r.c.Start, Seeded: true,
-		DataDir: r.c.DataDir, Tell: r.tell, Retention: r.c.Retention, Wait: r.c.Wait, Coalesce: coalesce, Log: r.c.Log})
+		DataDir: r.c.DataDir, Tell: r.tell, Retention: keep, Wait: r.c.Wait, Coalesce: coalesce, Log: r.c.Log})
 	if err != nil {
 		return err
 	}
@@ -160,7 +166,8 @@ func (r *run) play(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	r.retention()
+	return r.broken()
 }
 
 // segment plays what is drawn for a time.

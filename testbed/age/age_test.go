@@ -29,7 +29,7 @@ func TestDays(t *testing.T) {
 	t.Parallel()
 	var first Counts
 	for i := range 2 {
-		res, counts, err := Run(t.Context(), few(t, 6))
+		res, counts, err := Run(t.Context(), few(t, 4))
 		if err != nil || res.Status != judge.Pass {
 			t.Fatalf("run %d: got %s (%s), %v, want PASS\n%s", i+1, res.Status, res.Reason, err, failed(res))
 		}
@@ -38,11 +38,11 @@ func TestDays(t *testing.T) {
 		} else if !reflect.DeepEqual(counts, first) {
 			t.Errorf("the same seed: got %+v, want %+v as in the first run", counts, first)
 		}
-		if n := len(res.Files); n != 3 {
-			t.Errorf("got %d segments, want 3", n)
+		if n := len(res.Files); n != 2 {
+			t.Errorf("got %d segments, want 2", n)
 		}
-		if want := 8 * 6 * 20; counts.Decisions < want*9/10 || counts.Decisions > want*11/10 {
-			t.Errorf("got %d decisions, want about %d: 8 doors, 6 days, 20 each", counts.Decisions, want)
+		if want := 8 * 4 * 20; counts.Decisions < want*9/10 || counts.Decisions > want*11/10 {
+			t.Errorf("got %d decisions, want about %d: 8 doors, 4 days, 20 each", counts.Decisions, want)
 		}
 		for _, clause := range []string{"AUTH-1", "PERM-1", "PERM-2", "PERM-3", "ENT-1", "ENT-3", "ENT-4", "CMD-1", "CMD-4", "CMD-5", "SYNC-1", "OFF-4"} {
 			if !slices.ContainsFunc(res.Ledger, func(r judge.Row) bool { return r.Clause == clause && r.Status == judge.Pass && r.Judged > 0 }) {
@@ -60,6 +60,23 @@ func failed(res report.Result) string {
 		}
 	}
 	return b.String()
+}
+
+// TestRetention: what is too old has gone at the end, what isn't is there, and a run
+// that ends with more than it should keep fails.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	c := few(t, 5)
+	c.Boards, c.Retention.Records = 1, aDay
+	res, _, err := Run(t.Context(), c)
+	if f := res.Files[len(res.Files)-1]; err != nil || res.Status != judge.Pass || f.Name != "retention" {
+		t.Errorf("got %s (%s), %v, last %+v, want PASS and retention looked at", res.Status, res.Reason, err, f)
+	}
+	c.DataDir = t.TempDir()
+	c.keepsAll = true
+	if res, _, err = Run(t.Context(), c); err != nil || res.Status != judge.Fail || !strings.Contains(res.Reason, "events are left of before") {
+		t.Errorf("a server that keeps everything: got %s (%s), %v, want FAIL", res.Status, res.Reason, err)
+	}
 }
 
 // TestNobodyComes: a run without entries shows nothing.

@@ -38,11 +38,11 @@ type keyed struct {
 
 // How often things are drawn. The moments at which people enter lie this far apart, on
 // average; a door has one of them at most at each.
-const stride = 10 * time.Minute
+const stride = 30 * time.Minute
 
 // What a segment ends with: the last entry, and when the last mishap is over.
 const (
-	calmEntries = 20 * time.Minute
+	calmEntries = 40 * time.Minute
 	calmLines   = 90 * time.Minute
 )
 
@@ -89,7 +89,7 @@ func (r *run) draw(n int, from, to time.Time) []moment {
 		d.rules(p)
 	}
 	step := stride
-	if r.c.Entries > 72 { // a door has its entries at different moments
+	if r.c.Entries > 24 { // a door has its entries at different moments
 		step = time.Duration(float64(12*time.Hour) / r.c.Entries)
 	}
 	for at := from.Add(step); at.Before(to.Add(-calmEntries)); at = at.Add(step/2 + time.Duration(rng.Int64N(int64(step)))) {

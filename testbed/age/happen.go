@@ -10,7 +10,7 @@ import (
 )
 
 // atOnce is how many people stand at doors at the same time.
-const atOnce = 32
+const atOnce = 64
 
 // happen plays a moment.
 func (r *run) happen(m moment) {

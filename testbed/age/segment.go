@@ -1,6 +1,7 @@
 package age
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -88,17 +89,23 @@ func (r *run) cut() []history.Event {
 	return old
 }
 
-// judge judges the segment that has been played.
+// judge has the segment that has been played judged, while the next one is played.
 func (r *run) judge(from time.Time) {
+	r.judging.Wait()
+	log, now, took := r.cut(), r.counts(), clock.Mono()-r.since
+	name, had := from.Format(time.DateOnly)+" to "+r.clk.Now().Format(time.DateOnly), now.since(r.last)
+	r.last, r.since = now, clock.Mono()
+	r.judging.Go(func() { r.verdict(name, log, had, took) })
+}
+
+// verdict judges a segment.
+func (r *run) verdict(name string, log []history.Event, had Counts, took time.Duration) {
 	began := clock.Mono()
-	log := r.cut()
-	name := from.Format(time.DateOnly) + " to " + r.clk.Now().Format(time.DateOnly)
 	verdicts := judge.Judge(judge.NewView(log))
-	f := report.FileResult{Path: name, Name: name, Status: judge.Pass, Started: clock.WallNow(), Seconds: (clock.Mono() - r.since).Seconds()}
+	f := report.FileResult{Path: name, Name: name, Status: judge.Pass, Started: clock.WallNow(), Seconds: took.Seconds()}
 	for _, v := range verdicts {
 		if v.Status == judge.Fail {
-			f.Status = judge.Fail
-			f.Reason = v.Clause + ": " + v.Number
+			f.Status, f.Reason = judge.Fail, v.Clause+": "+v.Number
 			break
 		}
 	}
@@ -107,10 +114,8 @@ func (r *run) judge(from time.Time) {
 		r.evidence, r.shown = log, name
 	}
 	r.verdicts = judge.Combine(r.verdicts, verdicts)
-	now := r.counts()
-	f.Description = told(now.since(r.last), len(log), clock.Mono()-began)
+	f.Description = told(had, len(log), clock.Mono()-began)
 	f.Source = []byte(f.Description + "\n")
-	r.last, r.since = now, clock.Mono()
 	r.files = append(r.files, f)
 }
 
@@ -130,6 +135,7 @@ func (r *run) counts() Counts {
 
 // result is what the run found out.
 func (r *run) result(ctx context.Context, started time.Time, err error) report.Result {
+	r.judging.Wait()
 	res := report.Result{Schema: report.SchemaVersion, Version: r.c.Version, Seed: r.c.Seed, Started: started, Seconds: (clock.Mono() - r.began).Seconds(), Worlds: 1, Files: r.files,
 		Config: map[string]any{"for": r.c.For.String(), "start": r.c.Start, "boards": r.c.Boards, "doors": r.c.Doors, "entries": r.c.Entries, "counts": r.count}}
 	for _, n := range r.notes {
@@ -151,6 +157,9 @@ func (r *run) result(ctx context.Context, started time.Time, err error) report.R
 		res.Note("of the history, %s is kept (%s)", r.shown, map[bool]string{true: "the first segment with a breach", false: "the last segment"}[r.breached])
 	}
 	res.SettleVerdicts(r.evidence, r.verdicts)
+	for _, f := range res.Files {
+		res.Reason = cmp.Or(res.Reason, f.Reason)
+	}
 	return res
 }
 

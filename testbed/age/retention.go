@@ -1,0 +1,55 @@
+package age
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// Sweeping is hourly and in batches: what is two days too old must have gone.
+const (
+	overdue = 2 * 24 * time.Hour
+	window  = 30 * 24 * time.Hour // the longest period that events are listed for
+)
+
+// retention looks at the end of a run for events that should have been forgotten, and
+// for those that should still be there. A run that is too short has none to look for.
+func (r *run) retention() {
+	keep := r.c.Retention.WithDefaults().Records
+	if r.played() < keep+overdue+24*time.Hour {
+		return
+	}
+	gone, here := r.clk.Now().Add(-keep-overdue), r.clk.Now().Add(-keep+overdue/8)
+	old, kept := r.events(gone.Add(-window), gone), r.events(here, here.Add(window))
+	f := report.FileResult{Path: "retention", Name: "retention", Status: judge.Pass, Started: clock.WallNow(),
+		Description: fmt.Sprintf("of events older than %s by two days %d are left; %d of the %s after that are there", keep, old, kept, window), Source: []byte("the end of the run\n")}
+	switch {
+	case old > 0:
+		f.Status, f.Reason = judge.Fail, fmt.Sprintf("%d events are left of before %s, kept for %s", old, stamp(gone), keep)
+	case kept == 0:
+		f.Status, f.Reason = judge.Fail, fmt.Sprintf("no event is left of after %s, kept for %s", stamp(here), keep)
+	}
+	r.judging.Wait()
+	r.files = append(r.files, f)
+}
+
+// events counts those of all places in a period.
+func (r *run) events(from, to time.Time) (n int) {
+	if now := r.clk.Now(); to.After(now) {
+		to = now
+	}
+	for _, p := range r.places {
+		r.signIn(p)
+		a := r.ask(call{method: http.MethodGet, place: p, path: "/core/v1/places/" + p.id + "/events?limit=1&from=" + stamp(from) + "&to=" + stamp(to)})
+		r.want(a, "listing events")
+		var list struct{ Total int }
+		_ = json.Unmarshal(a.body.Bytes(), &list)
+		n += list.Total
+	}
+	return n
+}
