@@ -64,7 +64,7 @@ func (v *View) relaysOf(b book, x *board) {
 			for _, d := range drives {
 				d.goesOn(b, x, e)
 			}
-			drives[e.Channel].moves(b, x, e)
+			drives[e.Channel].moves(b, x, e, v.notedLate(e))
 		}
 	}
 	if spans := x.spans(); len(spans) > 0 && spans[len(spans)-1].to == never { // it is alive in the end
@@ -125,12 +125,25 @@ func (d *drive) clause() string {
 	return "ENT-1"
 }
 
-// moves: a line of the journal.
-func (d *drive) moves(b book, x *board, e *history.Event) {
+// notedLate is how late a line of the journal may have been noted: as it says, up to what a
+// loaded machine takes. Beyond that, on a machine that stood still, no later than its command
+// had been sent.
+func (v *View) notedLate(e *history.Event) int64 {
+	late := min(e.LateMs, PulseLateMs)
+	if c := v.commands[e.CommandID]; c != nil && e.LateMs > late {
+		if sent := earliest(c.publishes); sent != nil {
+			late = max(late, min(e.LateMs, e.At-sent.At))
+		}
+	}
+	return late
+}
+
+// moves: a line of the journal, noted so late.
+func (d *drive) moves(b book, x *board, e *history.Event, late int64) {
 	d.boot = e.Boot
 	switch e.Action {
 	case "pulse":
-		d.by, d.ends, d.late = e, []int64{e.At + PulseMs}, min(e.LateMs, PulseLateMs)
+		d.by, d.ends, d.late = e, []int64{e.At + PulseMs}, late
 		t := b.at(d.clause())
 		t.checked++
 		if e.PulseMs != 0 && e.PulseMs != PulseMs {
@@ -151,7 +164,7 @@ func (d *drive) moves(b book, x *board, e *history.Event) {
 		if d.by = e; cuts(e) {
 			d.ends = nil
 		}
-		d.ends, d.late = append(d.ends, e.At), max(d.late, min(e.LateMs, PulseLateMs))
+		d.ends, d.late = append(d.ends, e.At), max(d.late, late)
 	}
 }
 

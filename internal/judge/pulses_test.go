@@ -57,26 +57,55 @@ func TestDrives(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := append([]history.Event{
-				{Kind: history.Door, At: t0, PlaceID: "plc_1", DoorID: "dor_1", Channel: 1},
-				{Kind: history.Online, At: t0, PlaceID: "plc_1", Epoch: 1},
-			}, c.events...)
-			all = append(all, history.Event{Kind: history.Released, At: all[len(all)-1].At}) // says: this board tells when its relays fall
-			for i := range all {
-				all[i].BoardID, all[i].Channel = "brd_1", 1
-				if all[i].Kind == history.Released && i == len(all)-1 {
-					all[i].Channel = 2
-				}
-			}
-			var got []string
-			for clause, tally := range NewView(all).driven() {
-				if len(tally.found) > 0 {
-					got = append(got, clause)
-				}
-			}
+			got := broken(c.events)
 			if !slices.Equal(got, c.want) {
 				t.Errorf("breaches of %v, want %v", got, c.want)
 			}
 		})
 	}
+}
+
+// TestNotedLate: on a machine that stood still a pulse may be noted later than a loaded one takes,
+// but not later than its command had been sent.
+func TestNotedLate(t *testing.T) {
+	t.Parallel()
+	of := func(sent, noted, late, fell int64) []history.Event {
+		return []history.Event{{Kind: history.Publish, At: t0 + sent, CommandID: "cmd_1"},
+			{Kind: history.Actuation, At: t0 + noted, Action: "pulse", Cause: "command", Boot: 1, CommandID: "cmd_1", LateMs: late},
+			{Kind: history.Released, At: t0 + fell}, {Kind: history.Actuation, At: t0 + 9000, Action: "deny", Cause: "onsite", Boot: 1}}
+	}
+	for name, c := range map[string]struct {
+		events []history.Event
+		want   []string
+	}{
+		"the machine stood 2.28 s":      {of(0, 2280, 2280, 5000), nil},
+		"it did, and the pulse is 4 s":  {of(0, 2280, 2280, 4000), []string{"CMD-1"}},
+		"it was sent 1 s before":        {of(3000, 4000, 4000, 5000), []string{"CMD-1"}},
+		"nothing was late, and it is 3": {of(0, 10, 0, 3000), []string{"CMD-1"}},
+	} {
+		if got := broken(c.events); !slices.Equal(got, c.want) {
+			t.Errorf("%s: breaches of %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// broken are the clauses that the drives of a board with one channel break.
+func broken(events []history.Event) (clauses []string) {
+	all := append([]history.Event{
+		{Kind: history.Door, At: t0, PlaceID: "plc_1", DoorID: "dor_1", Channel: 1},
+		{Kind: history.Online, At: t0, PlaceID: "plc_1", Epoch: 1},
+	}, events...)
+	all = append(all, history.Event{Kind: history.Released, At: all[len(all)-1].At}) // says: this board tells when its relays fall
+	for i := range all {
+		all[i].BoardID, all[i].Channel = "brd_1", 1
+		if all[i].Kind == history.Released && i == len(all)-1 {
+			all[i].Channel = 2
+		}
+	}
+	for clause, tally := range NewView(all).driven() {
+		if len(tally.found) > 0 {
+			clauses = append(clauses, clause)
+		}
+	}
+	return clauses
 }

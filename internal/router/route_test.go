@@ -136,6 +136,8 @@ func (c *cells) lead(t *testing.T) (wrong []string) {
 			{"POST", "/entry/open", "t=" + link + "&doorId=dor_1", "Content-Type", form},
 			{"POST", "/entry/open", `{"doorId":"dor_1","t":"` + link + `"}`, "Content-Type", typed},
 			{"POST", "/entry/open", `{"t":"` + link + `","doorId":"dor_1"}`, "Content-Type", "application/json"},
+			{"POST", "/entry/open", "t=stranger&doorId=" + p.Boards[0].Doors[0].ID, "Content-Type", form},
+			{"POST", "/entry/open", `{"t":"` + strings.Repeat("x", 43) + `","doorId":"` + p.Boards[0].Doors[0].ID + `"}`, "Content-Type", typed},
 			{"POST", "/core/v1/auth/apikey/token", `{"key": "` + key + `"}`, "Content-Type", typed},
 		} {
 			if status, got, _ := c.do(t, q[0], q[1], q[2], q[3:]...); status != 200 || got != cell {
@@ -195,7 +197,7 @@ func TestEverythingIsLed(t *testing.T) {
 // TestWrongCellIsSeen plants a router that leads to the wrong cell, map by map.
 func TestWrongCellIsSeen(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"places.map", "labels.map", "boards.map"} {
+	for _, name := range []string{"places.map", "labels.map", "boards.map", "doors.map"} {
 		c := startCells(t, number, func(f *router.File) {
 			if f.Name == name {
 				f.Text = strings.Replace(f.Text, " 2\n", " 3\n", 1)

@@ -115,7 +115,7 @@ func address(from []string, k, cells int) (string, error) {
 
 // maps lead from what a request carries to the cell's number, counted from 1; sip.map to its address.
 func maps(w *world.World, cells []cell) ([]File, error) {
-	var places, labels, boards, sip strings.Builder
+	var places, labels, boards, doors, sip strings.Builder
 	seen := map[string]owned{} // by label
 	for _, c := range cells {
 		for _, p := range w.Shard(shard.Shard{Index: c.I, Of: len(cells)}).Places {
@@ -128,11 +128,14 @@ func maps(w *world.World, cells []cell) ([]File, error) {
 			fmt.Fprintf(&labels, "%s %d\n", label, c.I)
 			for _, b := range p.Boards {
 				fmt.Fprintf(&boards, "%s %d\n", b.ID, c.I)
+				for _, d := range b.Doors {
+					fmt.Fprintf(&doors, "%s %d\n", d.ID, c.I)
+				}
 			}
 			fmt.Fprintf(&sip, "%s %s\n", p.EntryPhone, c.sip)
 		}
 	}
-	return []File{{"places.map", places.String()}, {"labels.map", labels.String()}, {"boards.map", boards.String()}, {"sip.map", sip.String()}}, nil
+	return []File{{"places.map", places.String()}, {"labels.map", labels.String()}, {"boards.map", boards.String()}, {"doors.map", doors.String()}, {"sip.map", sip.String()}}, nil
 }
 
 // owned is a place and the cell that has it.

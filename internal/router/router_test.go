@@ -100,6 +100,12 @@ func TestEachPlaceHasOneCell(t *testing.T) {
 				if got["boards.map"+b.ID] != cell {
 					t.Errorf("the board %s of %s is led to cell %q, want %s", b.ID, p.ID, got["boards.map"+b.ID], cell)
 				}
+				for _, d := range b.Doors {
+					if got["doors.map"+d.ID] != cell {
+						t.Errorf("the door %s of %s is led to cell %q, want %s", d.ID, p.ID, got["doors.map"+d.ID], cell)
+					}
+				}
+				want += len(b.Doors)
 			}
 			want += 3 + len(p.Boards)
 		}
