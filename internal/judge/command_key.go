@@ -123,9 +123,11 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	return repeats
 }
 
-// used: something has happened under the key since the run began.
+// used: there was a command under the key since the run began. A request that was
+// refused before, for an unknown door say, takes no key and shows nothing.
 func (v *View) used(k *keyUse) bool {
-	for _, es := range [][]*history.Event{k.attempts, k.answers, k.intents, k.publishes} {
+	taken := slices.DeleteFunc(slices.Clone(k.answers), func(e *history.Event) bool { return !definite(e) && e.Code != codeReused })
+	for _, es := range [][]*history.Event{taken, k.intents, k.publishes} {
 		if len(es) > 0 && !v.before(es[len(es)-1], v.start()) {
 			return true
 		}

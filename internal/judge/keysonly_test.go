@@ -35,3 +35,17 @@ func TestAnswersAloneProveNoSingleOpening(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedBeforeTakesNoKey: what was refused before there was a command is no
+// evidence of a single opening.
+func TestRefusedBeforeTakesNoKey(t *testing.T) {
+	t.Parallel()
+	events := []history.Event{
+		{Kind: history.Door, Seq: 1, At: 1, WallNs: 1, PlaceID: "plc_1", BoardID: "brd_1", DoorID: "dor_1", Channel: 1},
+		{Kind: history.Attempt, Seq: 2, At: 2, WallNs: 2, Request: "r", PlaceID: "plc_1", DoorID: "dor_x", Key: "k", Meaning: "dor_x open"},
+		{Kind: history.Answer, Seq: 3, At: 3, WallNs: 3, Request: "r", PlaceID: "plc_1", DoorID: "dor_x", Key: "k", Meaning: "dor_x open", Status: 404, Code: "device_not_found"},
+	}
+	if got := Cmd5(NewView(events)); got.Status != Skipped || got.Checked != 0 {
+		t.Errorf("a key of which only a 404 is known: CMD-5 is %s, %d checked (%s), want %s and 0", got.Status, got.Checked, got.Number, Skipped)
+	}
+}
