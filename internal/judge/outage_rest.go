@@ -137,7 +137,8 @@ func (r *rester) see(e *history.Event) {
 		if json.Unmarshal([]byte(e.Text), &next) == nil {
 			r.policy, r.cur.policy = next, next
 		}
-	case history.Wiped: // the policy is stored on the board
+	case history.Wiped: // the policy is stored on the board; what it did before is held against the one it had
+		r.end()
 		r.policy, r.cur.policy, r.channels = unset, unset, map[int]*restingChannel{}
 	case history.Detached: // somebody else has its place
 		r.cur = outage{policy: r.policy, rests: map[int][]*history.Event{}}

@@ -54,3 +54,30 @@ func TestPolicyGoesWithTheFlash(t *testing.T) {
 		}
 	}
 }
+
+// TestWipedInAnOutage: what a board showed before it lost its flash in an outage is
+// held against the policy that it had then.
+func TestWipedInAnOutage(t *testing.T) {
+	t.Parallel()
+	const board, place = "brd_1", "plc_1"
+	for action, want := range map[string]Status{"hold": Pass, "off": Fail} {
+		var events []history.Event
+		for _, e := range []history.Event{
+			{Kind: history.Door, PlaceID: place, DoorID: "dor_1", Channel: 1},
+			{Kind: history.Online, PlaceID: place, Epoch: 1},
+			{Kind: history.Netloss, Text: `{"graceSec":0,"channels":{"1":"hold"}}`},
+			{Kind: history.Line, Op: "down", Text: "offline"},
+			{Kind: history.Actuation, PlaceID: place, DoorID: "dor_1", Channel: 1, Boot: 1, Action: action, Cause: "outage"},
+			{Kind: history.Offline, Epoch: 1},
+			{Kind: history.Wiped},
+			{Kind: history.Actuation, PlaceID: place, DoorID: "dor_1", Channel: 1, Boot: 2, Action: "lock", Cause: "outage", OutageAgeMs: -1},
+			{Kind: history.Online, PlaceID: place, Epoch: 2, OutageAgeMs: -1},
+		} {
+			e.Seq, e.At, e.BoardID = int64(len(events)+1), t0, board
+			events = append(events, e)
+		}
+		if v := Off3(NewView(events)); v.Status != want || v.Checked != 2 {
+			t.Errorf("%s: %s: %s, %d checked, want %s of 2", action, v.Status, v.Number, v.Checked, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package explore
 type board struct {
 	index   int
 	online  bool
+	skew    int64 // how far its wall clock is ahead
 	contact int64 // the drop
 	lost    bool  // the clock, until the server has spoken
 	lostAt  int64

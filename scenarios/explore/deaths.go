@@ -63,7 +63,7 @@ func (m *model) told(r *record, key string) {
 	if r.settled == "" {
 		return
 	}
-	s := m.add("records", fields{"place", "lab", "command", "${" + key + "_body.details.commandId}"}, fmt.Sprintf("count == 1 and first.settledAs == %s", r.outcome(fmt.Sprintf("%q", r.settled), "nil")))
+	s := m.add("records", fields{"place", "lab", "command", "${" + key + "_body.details.commandId}"}, fmt.Sprintf(`count == 1 and (first.settledAs == nil ? "-" : first.settledAs) == %s`, r.outcome(fmt.Sprintf("%q", r.settled), `"-"`)))
 	s.within, s.clauses = "5s", []string{"CMD-4", "ENT-4"}
 }
 

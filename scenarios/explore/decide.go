@@ -49,6 +49,9 @@ type window struct {
 	ref, mode string
 	door      int
 	from, to  int64
+	weekly    bool // custom, by hours of some days instead of a period
+	days      int  // ... as bits, 0 = all
+	hours     int  // ... one of weeks
 	made      int64
 }
 
@@ -119,7 +122,7 @@ func (c content) mode(door int, now int64) string {
 		case "after_hours":
 			in = in && !c.open(now)
 		case "custom":
-			in = in && now >= w.from && now < w.to
+			in = in && w.covers(c.zone, now)
 		}
 		if in && (classes[w.ref] > classes[best.ref] || classes[w.ref] == classes[best.ref] && w.made >= best.made) {
 			best = w

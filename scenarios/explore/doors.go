@@ -274,7 +274,7 @@ func (m *model) present(o Op) bool {
 		switch {
 		case k < 0 || b.has.grants[k].revoked >= 0 || b.has.grants[k].links != g.links:
 			dead = true
-		case b.has.grants[k].to <= m.now: // the board may have forgotten it
+		case b.has.grants[k].to <= max(m.now, m.now+b.skew): // the board may have forgotten it
 			return false
 		}
 		args, who = append(args, "token", "${"+token(g)+"}"), g.phone
@@ -284,8 +284,9 @@ func (m *model) present(o Op) bool {
 	} else {
 		args = append(args, "phone", "${"+phoneOf(who)+"}")
 	}
-	a := b.has.decide(who, o.Door, "onsite", m.now, b.over || b.lost && !b.online, dead)
+	a := b.has.decide(who, o.Door, "onsite", m.now+b.skew, b.over || b.lost && !b.online, dead) // by the board's own clock
 	r := m.record(record{door: o.Door, result: "denied", reason: a.reason, method: "onsite", who: who, board: true, vague: !a.allow && slices.Contains(forgets, a.reason)})
+	r.at += b.skew
 	if o.Flag && (!a.allow || a.reason == "free_window") {
 		r.link = m.named(permitName(o))
 		r.linkNo = r.link.links

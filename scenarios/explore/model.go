@@ -52,6 +52,7 @@ type record struct {
 	linkNo                 int
 	settled                string // what became of an unanswered command later
 	cond                   string // ... if this expression is true; "" = in any case
+	sure                   string // answered 200 in time if this expression is true, else not at all; "" = as result says
 }
 
 // line is one of a relay's journal.
@@ -103,7 +104,7 @@ var play = map[string]func(m *model, o Op) bool{
 	"leaf": (*model).leaf, "advance": (*model).advance, "boundary": (*model).boundary, "cut": (*model).cut, "mend": (*model).mend,
 	"fault": (*model).fault, "boot": (*model).reboot, "restart": (*model).restart, "window": (*model).window, "unwindow": (*model).unwindow,
 	"hours": (*model).open, "netloss": (*model).netloss, "operator": (*model).operator, "look": (*model).look, "read": (*model).read,
-	"zone": (*model).move, "line": (*model).wire, "crash": (*model).crash, "withdraw": (*model).withdraw, "closed": (*model).closed, "import": (*model).imported, "exchange": (*model).exchange, "token": (*model).useToken,
+	"zone": (*model).move, "line": (*model).wire, "lossy": (*model).lossy, "flap": (*model).flap, "skew": (*model).skew, "crash": (*model).crash, "withdraw": (*model).withdraw, "closed": (*model).closed, "import": (*model).imported, "exchange": (*model).exchange, "token": (*model).useToken,
 	"lists": (*model).lists, "elsewhere": (*model).elsewhere,
 	"records": (*model).allRecords, "events": (*model).allEvents, "permits": (*model).allPermits, "journal": (*model).journal,
 }
@@ -154,7 +155,7 @@ var setup = []*step{
 	{verb: "hours", args: fields{"place", "lab", "week", weekOf(week7(weeks[0]))}},
 	{verb: "netloss", args: fields{"boards", "lab", "graceSec", 129600, "channels", fields{"all", "close"}}},
 	{verb: "clock", args: "freeze"},
-	{verb: "clock", args: fields{"to", `now+${604800000 - (label("now") - 313200000) % 604800000}ms`}},
+	{verb: "clock", args: fields{"to", `now+${777600000 - (label("now") - 140400000) % 604800000}ms`}}, // two days or more: for records of a clock that is slow
 	{verb: "mark", args: "start"},
 	{verb: "synced", args: fields{"of", "lab"}},
 }
@@ -268,6 +269,7 @@ func (m *model) advance(o Op) bool {
 // boundary moves to where something begins or ends, or a millisecond beside it.
 func (m *model) boundary(o Op) bool {
 	var all []int64
+	const half = hour / 2
 	for _, g := range m.grants {
 		all = append(all, g.from, g.to)
 	}
@@ -279,8 +281,13 @@ func (m *model) boundary(o Op) bool {
 	}
 	for _, w := range m.windows {
 		all = append(all, w.from, w.to)
+		for h := m.now/half + 1; w.weekly && h < m.now/half+100; h++ {
+			if w.covers(m.zone, h*half) != w.covers(m.zone, h*half-1) {
+				all = append(all, h*half)
+				break
+			}
+		}
 	}
-	const half = hour / 2
 	for h := m.now/half + 1; h < m.now/half+50; h++ {
 		if c := m.content(); c.open(h*half) != c.open(h*half-1) {
 			all = append(all, h*half)

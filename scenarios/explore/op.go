@@ -84,10 +84,16 @@ var draws = []draw{
 	{"line", 4, func(r *rand.Rand, o *Op) {
 		o.Name, o.N = pick(r, "double", "delayed", "oneway-up", "oneway-down", "halfopen"), r.IntN(3)
 	}},
+	{"lossy", 2, func(r *rand.Rand, o *Op) { o.N = pick(r, 20, 50, 80) }},
+	{"flap", 2, func(r *rand.Rand, o *Op) { o.N = pick(r, 20, 30, 45) }},
+	{"skew", 3, func(r *rand.Rand, o *Op) {
+		o.Nth, o.Flag, o.N, o.To = r.IntN(2), r.IntN(3) == 0, r.IntN(6), pick(r, int64(-1), 0, 0, 1)
+	}},
 	{"crash", 3, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(len(points)) }},
 	{"window", 5, func(r *rand.Rand, o *Op) {
-		o.Name, o.Nth = pick(r, "free", "auth", "closed"), r.IntN(4)
+		o.Name, o.Nth = pick(r, "free", "auth", "closed"), r.IntN(5)
 		o.From, o.To = pick(r, starts...), pick(r, hour, 2*hour, 37*hour)
+		o.N, o.Doors = pick(r, 0, 2, 3, 4, 5), r.IntN(128)
 	}},
 	{"unwindow", 2, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(5) }},
 	{"hours", 2, func(r *rand.Rand, o *Op) { o.Nth, o.N = r.IntN(len(weeks)), r.IntN(7) }},

@@ -13,11 +13,15 @@ var refs = []string{"always", "business_hours", "after_hours", "custom"}
 func (m *model) window(o Op) bool {
 	w := window{ref: refs[o.Nth%4], mode: o.Name, door: o.Door, made: m.now}
 	args := fields{"doors", doorName(o.Door), "mode", o.Name, "ref", w.ref}
-	if w.ref == "custom" {
+	switch {
+	case o.Nth == 4:
+		w.ref, w.weekly, w.days, w.hours = "custom", true, o.Doors, o.N
+		args = fields{"doors", doorName(o.Door), "mode", o.Name, "ref", w.ref, "week", w.asked()}
+	case w.ref == "custom":
 		w.from, w.to = m.now+o.From, m.now+o.From+o.To
 		args = append(args, "startsAt", moment(w.from), "endsAt", moment(w.to))
 	}
-	i := slices.IndexFunc(m.windows, func(x window) bool { return x.door == w.door && x.ref == w.ref && x.from == w.from && x.to == w.to })
+	i := slices.IndexFunc(m.windows, func(x window) bool { return x.door == w.door && x.ref == w.ref && x.span() == w.span() })
 	rival := func(x window) bool { return x.door == w.door && classes[x.ref] == classes[w.ref] && x.made == m.now }
 	switch {
 	case i >= 0 && m.windows[i].mode == w.mode: // a repeat is one call

@@ -64,7 +64,7 @@ func (m *model) allRecords(Op) bool {
 	reason := fmt.Sprintf(`(.method == "onsite" and .reason in %s ? "forgotten" : .reason)`, quotedList(forgets))
 	actor := `(.actor startsWith "api:" ? "api" : .actor == "guest:*----" and .method == "onsite" ? "?" : .actor)`
 	key := strings.Join([]string{door, ".result", reason, ".method", actor, ".requestedAt", ".occurredAt", ".recordedAt", ".source", "string(int(.replays))", `(.settledAs == nil ? "-" : .settledAs + " " + .settledAt)`}, ` + " " + `)
-	s := m.whole("records", fields{"place", "lab", "since", "start"}, fmt.Sprintf(`map(filter(records, .result != "changed"), %s)`, key), want, "ENT-4")
+	s := m.whole("records", fields{"place", "lab", "since", moment(slowest)}, fmt.Sprintf(`map(filter(records, .result != "changed"), %s)`, key), want, "ENT-4")
 	if len(want) > 1 { // of fewer every order is right, and an expectation that can't fail is none
 		s.expect = []string{"map(records, .recordedAt) == reverse(sort(map(records, .recordedAt)))"}
 	}
@@ -85,7 +85,11 @@ func (m *model) recordText(r *record) string {
 	if r.board {
 		source = "board"
 	}
-	return fmt.Sprintf(`%s + " %s %s %s " + %s + " " + %s + " " + %s + " " + %s + " %s %d " + %s`, door, r.result, reason, r.method, m.actor(r), at(r.at), at(r.at), at(r.recorded), source, r.replays, r.outcome(fmt.Sprintf(`"%s " + %s`, r.settled, at(r.at)), `"-"`))
+	result := fmt.Sprintf("%q", r.result)
+	if r.sure != "" {
+		result = fmt.Sprintf(`(%s ? "opened" : "noResponse")`, r.sure)
+	}
+	return fmt.Sprintf(`%s + " " + %s + " %s %s " + %s + " " + %s + " " + %s + " " + %s + " %s %d " + %s`, door, result, reason, r.method, m.actor(r), at(r.at), at(r.at), at(r.recorded), source, r.replays, r.outcome(fmt.Sprintf(`"%s " + %s`, r.settled, at(r.at)), `"-"`))
 }
 
 func (m *model) actor(r *record) string {
@@ -129,9 +133,15 @@ func (m *model) allEvents(Op) bool {
 			if r.credit != nil && !m.vague && r.result != "denied" {
 				ref = fmt.Sprintf("uid(%q)", r.credit.name)
 			}
-			line := fmt.Sprintf(`%q + %s + " %s " + %s + " " + %s + " " + %s + " %t"`, k+" ", door, r.method, ref, at(r.at), at(r.recorded), late)
+			said := func(late bool) string {
+				return fmt.Sprintf(`%q + %s + " %s " + %s + " " + %s + " " + %s + " %t"`, k+" ", door, r.method, ref, at(r.at), at(r.recorded), late)
+			}
+			line := said(late)
 			if late {
 				line = r.outcome(line, `""`)
+			}
+			if r.sure != "" {
+				line = fmt.Sprintf("(%s ? %s : %s)", r.sure, said(false), line)
 			}
 			want = append(want, line)
 		}
@@ -141,7 +151,7 @@ func (m *model) allEvents(Op) bool {
 		ref = `"-"`
 	}
 	key := strings.Join([]string{".kind", `(.doorId == nil ? "-" : .doorId)`, ".method", ref, ".occurredAt", ".recordedAt", "string(.late)"}, ` + " " + `)
-	m.whole("events", fields{"place", "lab", "query", fields{"from", stamp(0), "to", stamp(m.now + 1)}}, fmt.Sprintf("map(events, %s)", key), want, "ENT-4", "OFF-4")
+	m.whole("events", fields{"place", "lab", "query", fields{"from", stamp(slowest), "to", stamp(m.now + mostSkew + 1)}}, fmt.Sprintf("map(events, %s)", key), want, "ENT-4", "OFF-4")
 	return true
 }
 
@@ -177,7 +187,7 @@ func (m *model) whole(verb string, args any, got string, want []string, clauses 
 // lists reads a page of a list, or what a filter leaves of it, and compares it with
 // the whole.
 func (m *model) lists(o Op) bool {
-	events := "/core/v1/places/${lab.place}/events?from=" + stamp(0) + "&to=" + stamp(m.now+1) + "&"
+	events := "/core/v1/places/${lab.place}/events?from=" + stamp(slowest) + "&to=" + stamp(m.now+mostSkew+1) + "&"
 	path := []string{"/space/v1/partner/entry-permits?", "/space/v1/partner/entry-logs?sinceDays=30&", events}[min(o.Nth, 2)]
 	for _, b := range m.boards {
 		m.quiet(b)

@@ -1,0 +1,161 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Lines that come and go or lose packets, and clocks that are wrong: when exactly a
+// line is down, or what is lost, nobody knows. Each leaves behind what is known again.
+
+// flap has a line come and go. Its first turn is cut short by nobody knows how much: a
+// whole turn after the start it is down, and a time down later it is up again.
+func (m *model) flap(o Op) bool {
+	b, _ := m.where(o.Door)
+	down := int64(o.N) * second
+	if !b.online || m.faults[b.index] != nil || b.grace < minute || m.now > 23*day {
+		return false
+	}
+	m.settle()
+	m.quiet(b)
+	name := fmt.Sprintf("flap%d", b.index)
+	m.add("fault", fields{"fault", "flap", "name", name, "of", boardName(b.index), "params", fields{"upSec", 10, "downSec", o.N}})
+	m.clockTo(m.now + 10*second)
+	m.drop(b)
+	m.add("boards", fields{"of", boardName(b.index), "all", "not online"}).within = "3s"
+	m.once(o.Door)
+	m.clockTo(m.now + down)
+	m.meet(b)
+	m.add("synced", fields{"of", boardName(b.index)}).clauses = []string{"OFF-4"}
+	m.once(o.Door)
+	m.add("clear", name)
+	return true
+}
+
+// once opens a door under a key that nobody else uses.
+func (m *model) once(door int) {
+	m.fresh++
+	m.send(100+m.fresh, &command{door: door, name: "open"})
+}
+
+// lossy is a command over a line that loses some of its packets: it is answered 200
+// or 504, whatever the relay did is told in the end, and a repeat changes nothing.
+func (m *model) lossy(o Op) bool {
+	b, i := m.where(o.Door)
+	if !b.online || m.faults[b.index] != nil || b.grace == 0 || m.waits == 3 {
+		return false
+	}
+	m.waits++
+	m.settle()
+	m.clockTo(m.now + second) // what happens has a time of its own
+	m.fresh++
+	key := fmt.Sprintf("k%d", 100+m.fresh)
+	sure, moved := key+"_ok", key+"_moved == 1"
+	r := m.record(record{door: o.Door, result: "noResponse", reason: "api", method: "api", who: -1, replays: 1, sure: sure,
+		settled: "opened", cond: fmt.Sprintf("(not %s and %s)", sure, moved)})
+	m.add("mark", key)
+	m.add("fault", fields{"fault", "lossy", "name", "loss", "of", boardName(b.index), "hits", 0, "params", fields{"percent", o.N}})
+	args := fields{"door", doorName(o.Door), "command", "open", "key", key, "status", list{200, 504}}
+	s := m.add("command", args, "not replayed")
+	s.capture, s.clauses = fields{key + "_body", "body", sure, "status == 200"}, []string{"CMD-1", "CMD-4"}
+	m.add("clear", "loss")
+	m.act(b, i, "open", 0)
+	m.lines[len(m.lines)-1].cond = fmt.Sprintf("(%s or %s)", sure, moved)
+	m.cut(o)
+	m.mend(o)
+	s = m.add("journal", fields{"of", doorName(o.Door), "cause", "command", "since", key}, "count <= 1")
+	s.capture, s.clauses = fields{key + "_moved", "count"}, []string{"CMD-1", "CMD-4"}
+	m.add("command", args, "replayed and body == "+key+"_body").clauses = []string{"CMD-5"}
+	id := fmt.Sprintf("${%s ? %s_body.data?.commandId : %s_body.details?.commandId}", sure, key, key)
+	s = m.add("records", fields{"place", "lab", "command", id}, fmt.Sprintf(`count == 1 and (first.settledAs == nil ? "-" : first.settledAs) == %s`, r.outcome(`"opened"`, `"-"`)))
+	s.within, s.clauses = "5s", []string{"CMD-4", "ENT-4"}
+	m.clockTo(m.now + 10*second) // whether there was a pulse, it is over
+	return true
+}
+
+// How far a clock is ahead, so that a record's time is within the hour that the server
+// takes it to be, and how far behind: nothing of a sequence has an earlier time.
+const (
+	mostSkew = hour - second
+	slowest  = -2 * day
+)
+
+// skew lets a person present himself at a reader while the board's wall clock is wrong,
+// by as much as brings it to where something begins or ends, or to a millisecond beside it.
+func (m *model) skew(o Op) bool {
+	b, _ := m.where(o.Door)
+	if b.skew != 0 {
+		return false
+	}
+	m.settle() // what is synchronized meanwhile would be judged by the wrong clock, too
+	by := []int64{-day, -hour, -minute, minute, 10 * minute, mostSkew}
+	for _, t := range m.edges() {
+		if d := t + o.To - m.now; d != 0 && d > slowest && d <= mostSkew {
+			by = append(by, d)
+		}
+	}
+	slices.Sort(by)
+	b.skew = by[(o.N*7+o.Nth*3)%len(by)]
+	m.quiet(b)
+	m.add("fault", fields{"fault", "skew", "name", "skewed", "of", boardName(b.index), "hits", 0, "params", fields{"seconds", plain(strconv.FormatFloat(float64(b.skew)/float64(second), 'f', 3, 64))}})
+	m.present(o)
+	m.quiet(b)
+	m.add("clear", "skewed")
+	b.skew = 0
+	return true
+}
+
+// edges are the times at which a grant or a window begins or ends.
+func (m *model) edges() (all []int64) {
+	for _, g := range m.grants {
+		all = append(all, g.from, g.to)
+	}
+	for _, w := range m.windows {
+		all = append(all, w.from, w.to)
+	}
+	return all
+}
+
+// covers reports whether a custom window applies at a time; like opening hours, what
+// runs past midnight belongs to the day on which it begins.
+func (w window) covers(z zone, now int64) bool {
+	if !w.weekly {
+		return now >= w.from && now < w.to
+	}
+	today := z.day(now)
+	for d := today - 1; d <= today; d++ {
+		if w.days != 0 && w.days>>((d%7+7)%7)&1 == 0 {
+			continue
+		}
+		for _, p := range weeks[w.hours] {
+			to := z.at(d, p[1])
+			if p[1] <= p[0] {
+				to = z.at(d+1, p[1])
+			}
+			if now >= z.at(d, p[0]) && now < to {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asked is a window's week as the API takes it.
+func (w window) asked() fields {
+	var out fields
+	for d := range 7 {
+		if w.days == 0 || w.days>>d&1 == 1 {
+			out = append(out, weekdays[3*d:3*d+3], pairsOf(weeks[w.hours]))
+		}
+	}
+	return out
+}
+
+// span is when a window applies: another call with the same is about the same window.
+func (w window) span() window {
+	if w.weekly && w.days == 0 {
+		w.days = 1<<7 - 1
+	}
+	return window{from: w.from, to: w.to, weekly: w.weekly, days: w.days, hours: w.hours}
+}
