@@ -25,7 +25,7 @@ type exploreFlags struct {
 }
 
 func exploreCommand(e *env) *cobra.Command {
-	f := &exploreFlags{}
+	f, v := &exploreFlags{}, &view{}
 	c := &cobra.Command{
 		Use:   "explore",
 		Short: "Look for broken guarantees with random sequences",
@@ -45,6 +45,10 @@ The same seed draws the same sequences.`,
 			if f.For == 0 && f.Sequences == 0 && f.Steps == 0 {
 				f.For = time.Minute
 			}
+			if err := v.check(); err != nil {
+				return err
+			}
+			f.Screen = v.screen(e)
 			return runExplore(c.Context(), e, f)
 		},
 	}
@@ -57,11 +61,12 @@ The same seed draws the same sequences.`,
 	s.IntVar(&f.Parallel, "parallel", 8, "worlds to run at the same time")
 	s.IntVar(&f.Most, "failures", 1, "stop after this many failures")
 	s.StringVar(&f.out, "out", "explored", "folder for the scenario files of failures")
+	v.add(c)
 	return c
 }
 
 func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
-	f.Play, f.Progress = playAlone, e.err
+	f.Play = playAlone
 	f.Failed = func(x explore.Failure) error {
 		name := filepath.Join(f.out, fmt.Sprintf("explore-%d-%d.yaml", f.Seed, x.Index))
 		if err := os.MkdirAll(f.out, 0o755); err != nil {

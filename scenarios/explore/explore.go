@@ -9,13 +9,13 @@ package explore
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/live"
 	"github.com/doorlab/doorlab/scenarios/engine"
 )
 
@@ -35,7 +35,7 @@ type Config struct {
 	Most      int           // failures after which it stops; 0: 1
 	Play      Play
 	Failed    func(Failure) error // told each failure once it is shrunk; nil = nobody
-	Progress  io.Writer           // nil: silent
+	Screen    live.Screen         // where progress is shown; zero: nowhere
 }
 
 // Failure is a sequence that the target and the model disagree about.
@@ -71,6 +71,7 @@ type run struct {
 	cfg   Config
 	began time.Duration
 	ctx   context.Context
+	live  *live.Line
 
 	mu   sync.Mutex
 	next int
@@ -89,6 +90,8 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	if cfg.For > 0 {
 		defer clock.WallAfter(cfg.For, r.stop).Stop()
 	}
+	r.live = live.Start(cfg.Screen, r.line)
+	defer r.live.End()
 	var wg sync.WaitGroup
 	errs := make([]error, cfg.Parallel)
 	for i := range errs {
@@ -184,16 +187,11 @@ func (r *run) played(ops []Op) {
 	defer r.mu.Unlock()
 	r.sum.Sequences++
 	r.sum.Operations += n
-	if r.sum.Sequences%50 == 0 {
-		r.say("%d sequences, %d operations, %d failures", r.sum.Sequences, r.sum.Operations, len(r.sum.Failures))
-	}
 }
 
 // say writes a line of progress. Called with mu held.
 func (r *run) say(format string, args ...any) {
-	if r.cfg.Progress != nil {
-		fmt.Fprintf(r.cfg.Progress, "%7.1fs  %s\n", (clock.Mono() - r.began).Seconds(), fmt.Sprintf(format, args...))
-	}
+	_, _ = fmt.Fprintf(r.live, "%7.1fs  %s\n", (clock.Mono() - r.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // suspect looks at a sequence that did not pass once more, with the usual bounds,
@@ -239,6 +237,7 @@ func (r *run) suspect(outer context.Context, index int, ops []Op, first verdict)
 	r.sum.Failures = append(r.sum.Failures, f)
 	r.say("sequence %d: %d of %d operations are left: %s", index, len(f.Ops), f.From, oneLine(f.Why))
 	if r.cfg.Failed != nil {
+		_, _ = r.live.Write(nil) // it says more, on the line that is drawn over
 		return r.cfg.Failed(f)
 	}
 	return nil

@@ -1,0 +1,51 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// line is how far the exploration is, in words.
+func (r *run) line() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, spent := r.sum, clock.Mono()-r.began
+	s.Seconds = spent.Seconds()
+	out := fmt.Sprintf("%7.1fs  %s", s.Seconds, of("sequences", s.Sequences, r.cfg.Sequences))
+	out += fmt.Sprintf(", %.0f a minute, %s, found: %s", s.PerMinute(), of("operations", s.Operations, r.cfg.Steps), s.found(r.kept))
+	if r.cfg.For > spent && r.ctx.Err() == nil {
+		return out + ", " + (r.cfg.For - spent).Round(time.Second).String() + " left"
+	}
+	if r.kept > len(s.Failures) {
+		out += ", shortening"
+	}
+	return out
+}
+
+// of is a number of things, of how many if that is bounded.
+func of(what string, n, most int) string {
+	if most > 0 {
+		return fmt.Sprintf("%d of %d %s", n, most, what)
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// found names what an exploration has found so far; kept: failures, shortened or not.
+func (s Summary) found(kept int) string {
+	var out []string
+	for _, x := range []struct {
+		n    int
+		what string
+	}{{kept, "failed"}, {s.Unsteady, "unsteady"}, {s.Invalid, "not judged"}} {
+		if x.n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", x.n, x.what))
+		}
+	}
+	if len(out) == 0 {
+		return "nothing"
+	}
+	return strings.Join(out, " and ")
+}
