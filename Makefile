@@ -65,6 +65,9 @@ image: static ## build the image doorlab:dev from the binary of this machine (no
 compose-test: static ## our services of docker-compose.yml in containers, scraped by Prometheus (needs docker.io docker-compose prometheus)
 	go test -count=1 -v -tags compose -run TestCompose ./dashboards
 
+paths: ## walk the paths of five newcomers in a fresh clone, with the commands that the pages print; says how long each takes (2 minutes)
+	tools/paths.sh
+
 alerts-test: ## cause each alert of dashboards/prometheus/rules.yml on real processes, and none in calm; promtool judges (needs prometheus; a minute)
 	DOORLAB_ALERTS=1 go test -count=1 -v -run 'TestAlerts$$' ./cmd/doorlab
 
@@ -159,4 +162,4 @@ soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and de
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs
+.PHONY: paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs

@@ -23,6 +23,11 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 	if r.Control != "" {
 		fmt.Fprintf(w, "  control  %s   token %s\n", r.Control, r.ControlToken)
 		fmt.Fprintf(w, "\nOpen %s/ in a browser: the console. Sign in with the token above.\n", r.Control)
+		where := "" // the default address isn't set: a second 'doorlab up' would take it for its own
+		if r.Control != "http://127.0.0.1:8081" {
+			where = "DOORLAB_CONTROL=" + r.Control + " "
+		}
+		fmt.Fprintf(w, "For doorlab's commands in another terminal:\n  export %sDOORLAB_CONTROL_TOKEN=%s\n", where, r.ControlToken)
 	}
 	fmt.Fprintln(w)
 	const show = 6
