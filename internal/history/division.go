@@ -140,4 +140,4 @@ func (d *Division) read(group []*share) ([][]Event, error) {
 }
 
 // Close gives the space back.
-func (d *Division) Close() error { return d.file.file.Close() }
+func (d *Division) Close() error { return d.file.close() }

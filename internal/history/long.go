@@ -151,5 +151,5 @@ func (l *Long) Close() error {
 	if l.file == nil {
 		return nil
 	}
-	return l.file.file.Close()
+	return l.file.close()
 }

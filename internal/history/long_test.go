@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 )
@@ -158,5 +160,26 @@ func TestDivision(t *testing.T) {
 	empty.Next()
 	if err := empty.Groups(1, func(lists [][]Event) error { groups = -len(lists); return nil }); err != nil || groups != -1 {
 		t.Errorf("nothing was added: %v, want one empty group", err)
+	}
+}
+
+// TestSpaceIsGivenBack: where an open file can't be removed, its name goes with the end.
+func TestSpaceIsGivenBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p, err := newPages(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(dir, "left")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.name = left
+	if err := p.close(); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("%d files are left, %v, want none", len(files), err)
 	}
 }

@@ -15,6 +15,7 @@ type pages struct {
 	file *os.File
 	size int64
 	z    *gzip.Writer
+	name string // where a file that is open can't be removed: for close to do
 }
 
 // page is where one of them lies.
@@ -29,11 +30,21 @@ func newPages(dir string) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Remove(f.Name()); err != nil { // it lasts as long as it is open
-		return nil, errors.Join(err, f.Close())
+	p := &pages{file: f}
+	if os.Remove(f.Name()) != nil { // else it lasts as long as it is open
+		p.name = f.Name()
 	}
-	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-	return &pages{file: f, z: z}, errors.Join(err)
+	p.z, err = gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return p, err
+}
+
+// close gives the space back.
+func (p *pages) close() error {
+	err := p.file.Close()
+	if p.name != "" {
+		err = errors.Join(err, os.Remove(p.name))
+	}
+	return err
 }
 
 // put writes events as a page.
