@@ -1,0 +1,44 @@
+package why
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// TestKorean: every decision, and whatever is unknown, is told in Korean, by other words
+// for each reason, and no English word is left but names and ids.
+func TestKorean(t *testing.T) {
+	t.Parallel()
+	kind, id, age, since := "membership", "mbr_1", 7500.0, "2026-11-01T00:00:00.000Z"
+	window := &Window{Ref: "Always", Mode: "closed"}
+	board := Side{Known: true, Allow: true, Kind: &kind, GrantID: &id}
+	seen := map[string]vocab.Reason{}
+	word := regexp.MustCompile(`[a-z]{3,}`)
+	for _, reason := range []vocab.Reason{vocab.OutageLimit, vocab.LinkInvalid, vocab.ClosedWindow, vocab.DoorOutOfScope, vocab.NotStarted, vocab.Expired, vocab.Revoked, vocab.NoValidGrant} {
+		a := Answer{Server: Side{Known: true, Reason: reason, Window: window, Grants: []Grant{{Kind: kind, GrantID: id}}}, Board: board,
+			Copy: Copy{BoardID: "B1", OutageAgeSec: &age, MissingSince: &since, BehindSec: 90, Revision: 3, ServerRevision: 5}}
+		text := a.Korean()
+		if before, told := seen[text]; told {
+			t.Errorf("%s reads as %s: %s", reason, before, text)
+		}
+		seen[text] = reason
+		for _, want := range []string{"문을 열지 않습니다", "회원 출입 권한(mbr_1)이 있어 문을 엽니다", "2시간 5분째 오프라인", "리비전 3, 서버는 5", "최근 1분"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in %s", reason, want, text)
+			}
+		}
+		if left := word.FindAllString(strings.ReplaceAll(text, id, ""), -1); len(left) > 0 && strings.Join(left, "") != "lways" {
+			t.Errorf("%s: English is left: %q in %s", reason, left, text)
+		}
+	}
+	for name, a := range map[string]Answer{"기록이 그 뒤에": {}, "실제 보드": {Server: Side{Known: true}, Copy: Copy{Real: true}},
+		"보드에서 온 것이": {Server: Side{Known: true}}, "전부터 오프라인": {Server: Side{Known: true}, Copy: Copy{Seen: true}},
+		"기록보다 오래": {Server: Side{Known: true}, Copy: Copy{Seen: true, OutageAgeSec: &age}}} {
+		if text := a.Korean(); !strings.Contains(text, name) {
+			t.Errorf("no %q in %s", name, text)
+		}
+	}
+}

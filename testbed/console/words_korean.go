@@ -1,0 +1,114 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/lang"
+)
+
+// What other packages explain in English: the faults, and the points of the checklist.
+
+// faultKo is a fault's explanation in Korean.
+type faultKo struct{ does, caller, journal string }
+
+var faultsKorean = map[string]faultKo{
+	"silent":       {"보드가 움직이지도 보고하지도 않습니다.", "504 `noResponse`", "기록 없음"},
+	"refuse":       {"보드가 움직이지 않고 거부를 알립니다. 여러 개면 먼저 건 것이 적용됩니다.", "502 `refused`와 `deviceCode`", "`refuse`"},
+	"slow":         {"보드가 움직이기 전에 기다립니다. 여러 개면 시간이 더해집니다. `notAfter`(5초)를 넘기면 `expired`로 거부합니다.", "늦은 200, 502 `refused`(`expired`) 또는 504 `noResponse`", "늦은 `pulse`, `hold`, `lock` 또는 `refuse`"},
+	"silent-after": {"보드가 움직이지만 보고하지 않습니다. 거부는 그대로 보고합니다.", "504 `noResponse`", "`pulse`, `hold` 또는 `lock`"},
+	"garbage":      {"보고 대신 임의의 24바이트를 보냅니다. 보고를 바꾸는 장애는 한 번에 하나만 적용되며 `garbage`, `wrong-id`, `stale` 순입니다.", "504 `noResponse`", "`pulse`, `hold` 또는 `lock`"},
+	"wrong-id":     {"보낸 적 없는 명령의 보고를 보냅니다.", "504 `noResponse`", "`pulse`, `hold` 또는 `lock`"},
+	"stale":        {"보고에 이전 연결의 에포크가 실립니다. 보고는 명령 ID로 맞추므로 유효합니다.", "200 `reported`", "`pulse`, `hold` 또는 `lock`"},
+	"late":         {"보드가 바로 움직이고, 보고는 기다렸다가 보냅니다. 기본값은 서버가 기다리는 시간보다 깁니다. 여러 개면 시간이 더해집니다.", "504 `noResponse`, 보고가 도착하면 기록이 확정됩니다", "`pulse`, `hold` 또는 `lock`"},
+	"duplicate":    {"보고를 두 번 보냅니다.", "200 `reported`, 한 번", "한 줄"},
+	"reorder":      {"보드의 다음 보고보다 늦게, 또는 2초 뒤에 보고합니다.", "200 `reported`", "`pulse`, `hold` 또는 `lock`"},
+	"noop":         {"아무것도 하지 않고, 해당하는 명령의 수만 셉니다.", "변화 없음", "변화 없음"},
+	"offline":      {"회선이 깨끗하게 끊깁니다. 양쪽 모두 바로 알아차리고, 장애가 걸려 있는 동안 보드는 다시 연결하지 않습니다.", "409 `device_offline`", "기록 없음, `graceSec`가 지나면 단절 시 동작(원인 `outage`)"},
+	"halfopen":     {"어느 쪽으로도 전달되지 않는데 양쪽 모두 알림을 받지 못합니다. 킵얼라이브가 끝나야 알아차립니다.", "504 `noResponse`, 그 뒤 409 `device_offline`", "기록 없음, `graceSec`가 지나면 단절 시 동작"},
+	"oneway-up":    {"보드가 보내는 것이 사라집니다.", "504 `noResponse`, 그 뒤 409 `device_offline`", "보드가 알아차릴 때까지 `pulse`, `hold` 또는 `lock`"},
+	"oneway-down":  {"서버가 보내는 것이 사라집니다.", "504 `noResponse`, 그 뒤 409 `device_offline`", "기록 없음, `graceSec`가 지나면 단절 시 동작"},
+	"lossy":        {"양방향의 메시지가 사라지거나 반복되거나 늦어집니다. 여러 개면 회선을 이어 놓은 것처럼 겹칩니다.", "200 `reported` 또는 504 `noResponse`", "도착한 명령마다 한 줄"},
+	"flap":         {"회선이 가상 시간을 기준으로 끊어졌다 이어지기를 반복합니다. 보드들이 한꺼번에 움직이지 않도록 첫 주기는 시드에 따라 짧아집니다.", "200 `reported` 또는 409 `device_offline`", "회선이 끊긴 동안 `offline`과 같음"},
+	"skew":         {"보드의 시계가 `seconds`만큼 어긋나고 `ppm`만큼 점점 벌어집니다. 여러 개면 더해집니다. 단절 시간은 정확히 잽니다.", "변화 없음", "현장에서는 허가와 시간대가 어긋난 시계를 따라 시작하고 끝남"},
+	"reboot":       {"보드가 메모리의 내용을 잃고 플래시에 저장된 상태로 다시 시작합니다.", "진행 중이던 명령은 504 `noResponse`", "`boot`가 1 늘어나고 열림 유지는 계속됨"},
+	"reboot-wiped": {"보드가 빈 플래시로 다시 시작합니다.", "진행 중이던 명령은 504 `noResponse`", "`boot`가 1 늘어나고, 동기화될 때까지 현장 출입은 거부됨"},
+	"no-clock":     {"보드가 시계를 잃고 다시 시작합니다. 서버와 통신할 때까지 36시간 넘게 끊긴 것으로 봅니다.", "진행 중이던 명령은 504 `noResponse`", "바로 단절 시 동작(원인 `outage`)"},
+}
+
+var paramsKorean = map[string]string{
+	"code": "거부 코드", "p50Ms": "지연의 중앙값, 실제 시간", "p99Ms": "지연의 99번째 백분위수, 이 값의 두 배를 넘지 않음",
+	"percent": "사라지는 메시지", "duplicatePercent": "두 번 전달되는 메시지", "delayMs": "방향마다 패킷에 더해지는 지연, 실제 시간",
+	"upSec": "회선이 이어져 있는 시간", "downSec": "끊겨 있는 시간", "seconds": "어긋난 정도", "ppm": "건 때부터 벌어지는 속도",
+}
+
+// Fault is a fault with its explanation in the reader's language.
+func (l *Look) Fault(f faults.Fault) faults.Fault {
+	if l.Lang == lang.Korean {
+		ko := faultsKorean[f.Name]
+		f.Does, f.Outcome, f.Journal = ko.does, ko.caller, ko.journal
+	}
+	return f
+}
+
+// Point is what was seen of a point of the checklist, or how to show it.
+func (l *Look) Point(p point) string {
+	if l.Lang == lang.Korean {
+		return pointsKorean[p.State+" "+p.ID]
+	}
+	return p.Says
+}
+
+// Why is why somebody gets in or doesn't.
+func (l *Look) Why(x *explained) string {
+	if l.Lang == lang.Korean {
+		return x.Korean()
+	}
+	return x.Says
+}
+
+// Param is what a fault's parameter takes.
+func (l *Look) Param(p faults.Param) string {
+	if l.Lang != lang.Korean {
+		return p.Text()
+	}
+	p.Means = paramsKorean[p.Name]
+	if len(p.Names) > 0 {
+		return fmt.Sprintf("%s: %s 중 하나, 기본값 %s", p.Means, strings.Join(p.Names, ", "), p.Names[0])
+	}
+	whole := ""
+	if p.Whole {
+		whole = ", 정수"
+	}
+	return fmt.Sprintf("%s: %g~%g %s%s, 기본값 %g", p.Means, p.Min, p.Max, p.Unit, whole, p.Default)
+}
+
+// pointsKorean say by state and point what was seen, or how to show it. The requests
+// beside them have the details.
+var pointsKorean = map[string]string{
+	"unseen token_reuse":        "토큰 하나로 여러 번 호출하고, 마지막 1분이나 401 token_expired 뒤에 키를 다시 교환해 보세요. 가상 시계는 15분을 건너뛸 수 있습니다.",
+	"proven token_reuse":        "토큰 하나를 여러 번 쓰고 만료될 무렵 갱신했습니다.",
+	"broken token_reuse":        "아직 유효한 토큰이 있는데도 15분 안에 키를 여러 번 교환했습니다.",
+	"unseen unique_keys":        "문 명령을 세 번, 매번 UUID 같은 새 키로 보내 보세요.",
+	"proven unique_keys":        "명령마다 키가 다릅니다.",
+	"broken unique_keys":        "키가 없거나, 서로 다른 요청에 같은 키를 썼거나, 끝난 키를 한참 뒤에 다시 보냈습니다.",
+	"unseen same_key_after_504": "reason을 sim:noResponse로 보내 문을 열고, 클라이언트가 같은 키로 재시도하는지 보세요.",
+	"proven same_key_after_504": "응답이 없던 명령을 같은 키로 다시 보냈습니다.",
+	"broken same_key_after_504": "응답이 없던 명령 뒤에 같은 문으로 다른 키의 명령을 보냈습니다. 문이 두 번 열릴 수 있습니다.",
+	"unseen new_key_after_409":  "reason을 sim:offline으로 보내 문을 열고, 나중에 새 키로 다시 시도하는지 보세요.",
+	"proven new_key_after_409":  "409 device_offline 뒤 같은 문의 다음 명령에 새 키를 썼습니다.",
+	"broken new_key_after_409":  "409 device_offline 뒤에 같은 키를 다시 보냈습니다. 저장된 결과만 다시 받게 됩니다.",
+	"unseen back_off":           "없는 키로 분당 30번의 교환 한도를 다 쓴 뒤 클라이언트를 시작해 보세요. 429를 받으면 기다려야 합니다.",
+	"proven back_off":           "Retry-After만큼 기다린 뒤 다시 시도했습니다.",
+	"broken back_off":           "Retry-After만큼 기다리지 않고 다시 시도했습니다.",
+	"unseen door_ids":           "열 문의 ID를 넣거나, doorIds를 빼서 모든 출입문에 대한 허가를 등록해 보세요.",
+	"proven door_ids":           "문을 지정하거나 모든 출입문에 대해 허가를 등록했습니다.",
+	"broken door_ids":           "doorIds에 빈 배열을 보냈습니다.",
+	"unseen methods":            "POST로 문을 열어 보세요.",
+	"proven methods":            "POST로 문을 열었습니다.",
+	"broken methods":            "변경하는 요청을 GET으로 보내 405를 받았습니다.",
+	"unseen errors":             "없는 문이나 만료된 토큰 같은 오류를 만나게 하고, 무언가를 바꾼 뒤 다시 시도하는지 보세요.",
+	"proven errors":             "오류를 받은 뒤 같은 요청을 되풀이하지 않았습니다.",
+	"broken errors":             "실패할 수밖에 없는 요청을 1분 안에 세 번 보냈습니다.",
+}
