@@ -20,7 +20,11 @@ func (s *Server) boards() (err error) {
 	if err != nil {
 		return err
 	}
-	s.device = command.New(plant(command.Config{Ledger: s.store.Commands(), Sender: s.gateway, Clock: s.cfg.Clock, Ages: s.store.Ages(), Flight: s.cfg.Flight, Trace: s.trace, Wait: s.cfg.Wait, NotAfter: s.cfg.NotAfter}))
+	commands := command.Config{Ledger: s.store.Commands(), Sender: s.gateway, Clock: s.cfg.Clock, Ages: s.store.Ages(), Flight: s.cfg.Flight, Trace: s.trace, Wait: s.cfg.Wait, NotAfter: s.cfg.NotAfter}
+	if s.cfg.Spans != nil {
+		commands.Caller = s.cfg.Spans.Caller
+	}
+	s.device = command.New(plant(commands))
 	if _, err := s.device.Recover(); err != nil { // before any board can connect
 		return err
 	}

@@ -35,6 +35,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/sip"
+	"github.com/doorlab/doorlab/server/spans"
 	"github.com/doorlab/doorlab/server/store"
 )
 
@@ -61,6 +62,8 @@ type Config struct {
 	Counted func(boardID string) bool
 	// Watch sees what passes; nil = nobody looks.
 	Watch Watch
+	// Spans tells OpenTelemetry of requests and commands; nil = nobody.
+	Spans *spans.Tracer
 	// Rotated is called with the new password of a board that was rotated, by this
 	// process or another; nil = nobody simulates boards.
 	Rotated     func(boardID, password string)
@@ -189,11 +192,21 @@ func (s *Server) edge() error {
 		Keys: s.auth, Directory: s.store, Places: s.places, Grants: s.grants, Entry: s.entry, Commands: s.device, Boards: s.gateway,
 		Audit: s.store.AddAudit, Ready: s.store.Ping,
 		Unavailable: func(err error) bool { return errors.Is(err, store.ErrUnavailable) },
-		LinkURL:     s.cfg.LinkURL, BaseURL: s.cfg.BaseURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.metrics.request, Inbox: s.cfg.Inbox,
+		LinkURL:     s.cfg.LinkURL, BaseURL: s.cfg.BaseURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.request, Inbox: s.cfg.Inbox,
 		Console: s.cfg.Console, Example: s.example,
 	}))
-	s.public = plant(s.public)
+	if s.public = plant(s.public); s.cfg.Spans != nil && err == nil {
+		s.public = s.cfg.Spans.Handler(s.public)
+	}
 	return err
+}
+
+// request observes a finished request.
+func (s *Server) request(o api.Observation) {
+	s.metrics.request(o)
+	if s.cfg.Spans != nil {
+		s.cfg.Spans.Request(o.Context, o.Route, o.Method, o.Status, o.Code)
+	}
 }
 
 // example is a test place's key and door: nothing real moves by it.

@@ -15,7 +15,7 @@ type Watch interface {
 }
 
 // trace watches commands: the history hears of intents, the metrics of phases,
-// and an armed crash point ends the server.
+// OpenTelemetry of the way from request to relay, and an armed crash point ends the server.
 func (s *Server) trace(p command.Point, t *command.Trail) {
 	switch p {
 	case command.AfterClaim:
@@ -30,6 +30,9 @@ func (s *Server) trace(p command.Point, t *command.Trail) {
 	}
 	if s.cfg.Watch != nil {
 		s.cfg.Watch.Command(p, t)
+	}
+	if s.cfg.Spans != nil {
+		s.cfg.Spans.Command(p, t)
 	}
 	s.crash.pass(p)
 }

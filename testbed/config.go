@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/spans"
 )
 
 // Links between boards and broker.
@@ -45,6 +46,7 @@ type Config struct {
 	MQTTTLS      certs.Files              // of the broker; zero = none
 	Control      string                   // "" = no control API
 	Metrics      string                   // address of /metrics, for a server without a control API; "" = none
+	OTLP         string                   // collector of OpenTelemetry spans, http://host:4318; "" = none are made
 	Debug        string                   // address of profiles, on loopback; "" = none
 	ControlToken string                   // "" = derived from the data directory's secret
 	LinkURL      string                   // public address: base of entry links, and in the OpenAPI documents; "" = the HTTP address, and relative documents
@@ -64,6 +66,8 @@ type Config struct {
 	Runs         string                   // where the console looks for run directories; "" = nowhere
 	Progress     func(online, boards int) // told every second while boards connect; nil = nobody
 	Log          *slog.Logger
+
+	tracer *spans.Tracer // a test's, in place of OTLP's
 }
 
 // Retention is how long things are kept.

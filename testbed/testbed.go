@@ -20,6 +20,7 @@ import (
 	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server"
+	"github.com/doorlab/doorlab/server/spans"
 	"github.com/doorlab/doorlab/testbed/console"
 )
 
@@ -44,6 +45,7 @@ type Testbed struct {
 	ctl    *http.Server
 	caps   caps
 	beside beside
+	spans  *spans.Tracer // with Config.OTLP
 	inbox  *inbox.Recorder
 	certs  shown
 	close  []func() error // in this order
@@ -69,6 +71,9 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 		return nil, err
 	}
 	if err := mayListen(c); err != nil {
+		return nil, err
+	}
+	if err := t.openSpans(ctx, c.OTLP); err != nil {
 		return nil, err
 	}
 	public, mqtt, ctl, err := t.listenAll(c) // before anything is written
@@ -139,7 +144,7 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 		kinds = append(kinds, world.Live)
 	}
 	t.fleet, err = boardsim.New(boardsim.Config{
-		World: t.cfg.World, Kinds: kinds, Dial: dial, Client: t.cfg.Client, Clock: t.clk, Flight: t.flight, Synced: true, History: t.told(),
+		World: t.cfg.World, Kinds: kinds, Dial: dial, Client: t.cfg.Client, Clock: t.clk, Flight: t.flight, Synced: true, History: t.toldByBoards(),
 		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
 		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
 	})

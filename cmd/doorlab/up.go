@@ -30,7 +30,7 @@ type serverFlags struct {
 	secretFile                                                                                           string
 	init                                                                                                 bool
 	boards                                                                                               int
-	metrics, debug                                                                                       string
+	metrics, debug, otlp                                                                                 string
 	json, crashPoints, verbose                                                                           bool
 	shard                                                                                                shardFlag
 	retention                                                                                            retention
@@ -47,6 +47,7 @@ func (f *serverFlags) add(c *cobra.Command) {
 	s.StringVar(&f.controlToken, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
 	s.StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
 	s.StringVar(&f.metrics, "metrics", "", "address of /metrics, where there is no control API (default: off; the control API has the page, too)")
+	s.StringVar(&f.otlp, "otlp", "", "send OpenTelemetry spans of requests and door commands to this `URL`, OTLP over HTTP, e.g. http://127.0.0.1:4318 (default: none)")
 	s.StringVar(&f.debug, "debug-addr", "", "loopback address of profiles (pprof) of this process (default: off)")
 	f.tls.add(c)
 	s.StringVar(&f.data, "data", "", "data directory (default: temporary, removed on exit)")
@@ -187,7 +188,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	return testbed.Config{
 		Runs:  "runs",
 		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Client: f.client, Virtual: f.clock == "virtual", DataDir: dir,
-		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, Metrics: f.metrics, Debug: f.debug, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
+		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, Metrics: f.metrics, Debug: f.debug, OTLP: f.otlp, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
 		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose),
 	}, cleanup, err
 }
@@ -206,6 +207,9 @@ func (f *serverFlags) check() error {
 	}
 	if host, _, _ := net.SplitHostPort(f.debug); f.debug != "" && !loopback.Is(host) {
 		errs = append(errs, usagef("--debug-addr %s: must be on loopback, e.g. 127.0.0.1:6060: profiles show what the memory holds", f.debug))
+	}
+	if u, err := url.Parse(f.otlp); f.otlp != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		errs = append(errs, usagef("--otlp %q: must be a URL like http://127.0.0.1:4318", f.otlp))
 	}
 	if f.sip != "" {
 		errs = append(errs, address("sip", f.sip))

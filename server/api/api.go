@@ -95,6 +95,7 @@ type Observation struct {
 	Status        int
 	Code          string // of a failure
 	Elapsed       time.Duration
+	Context       context.Context // the request's
 }
 
 // Config of the edge. The services are required, the rest has defaults.

@@ -123,7 +123,7 @@ func (c *call) finish() {
 		}
 	}
 	if o := c.api.cfg.Observe; o != nil {
-		o(Observation{Route: c.op.Path, Method: c.op.Method, Status: c.status, Code: c.code, Elapsed: clock.Mono() - c.began})
+		o(Observation{Route: c.op.Path, Method: c.op.Method, Status: c.status, Code: c.code, Elapsed: clock.Mono() - c.began, Context: c.r.Context()})
 	}
 	c.api.log(c, slog.LevelDebug, "request", "status", c.status, "code", c.code, "took", clock.Mono()-c.began)
 }

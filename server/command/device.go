@@ -71,6 +71,8 @@ type Request struct {
 	// every outcome the command may have and must be a pure function; nil =
 	// no stored answer.
 	Render func(Result) (status int, body []byte)
+
+	caller any // see Config.Caller
 }
 
 // Result is what became of a command.

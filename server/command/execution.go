@@ -53,7 +53,7 @@ func newExecution(s *Service, r Request, door Door) *execution {
 	now := s.now()
 	c := &execution{s: s, req: r, meaning: meaning(r), door: door,
 		claimed: make(chan struct{}), done: make(chan struct{}), arrived: make(chan struct{}), work: s.cfg.Flight.Begin()}
-	c.trail.Accepted = clock.Mono()
+	c.trail.Accepted, c.trail.Caller = clock.Mono(), r.caller
 	if r.EntryReason == "" {
 		r.EntryReason = vocab.Reason(vocab.API)
 	}

@@ -30,6 +30,8 @@ type Config struct {
 	Answer                 time.Duration // 0 = NotAfter + Wait + 1 s: by then callers are answered, whatever the ledger does
 	InFlight               int           // 0 = DefaultInFlight
 	PerPlace, PerTestPlace int           // 0 = DefaultPerPlace, DefaultPerTestPlace
+	// Caller is asked for what Trace shall know of whoever gives a command; nil = nothing.
+	Caller func(context.Context) any
 	// Trace is called at every Point of every command, on the command's own
 	// goroutine, and must not keep the Trail; nil = none.
 	Trace func(Point, *Trail)
@@ -104,6 +106,9 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 	}
 	if r.Command != wire.CmdHold {
 		r.Minutes = 0
+	}
+	if s.cfg.Caller != nil {
+		r.caller = s.cfg.Caller(ctx)
 	}
 	for {
 		c, mine, err := s.enter(r, door)

@@ -29,6 +29,7 @@ var CrashPoints = []Point{AfterClaim, BeforePublish, AfterPublish, BeforeCommit,
 // not reached. A hook may read Outcome, Reported and the answer, Status and Body,
 // from BeforeCommit on.
 type Trail struct {
+	Caller                                            any // what Config.Caller made of the request's context; nil = nothing
 	Intent                                            Intent
 	Outcome                                           vocab.Outcome
 	Status                                            int

@@ -1,0 +1,189 @@
+// Package spans tells OpenTelemetry how a door command went: from the HTTP request that
+// asked for it to the relay that moved. The server hands it what its one trace hook sees;
+// nothing here runs unless a tracer was asked for. Attributes carry ids and outcomes, never
+// phones, keys or tokens.
+package spans
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/command"
+)
+
+// Tracer makes the spans. Make one with OTLP or New, and end it with Stop.
+type Tracer struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+	base     time.Time // the machine's time at Mono 0
+
+	mu     sync.Mutex
+	relays map[string]time.Time // of traced commands in progress: when the relay moved, zero before
+}
+
+// OTLP sends spans to a collector, OTLP over HTTP, e.g. http://127.0.0.1:4318. Sending
+// never holds a request up; what a collector doesn't take is dropped, and logged. The
+// error is of the address.
+func OTLP(ctx context.Context, collector string, log *slog.Logger) (*Tracer, error) {
+	u, err := url.Parse(collector)
+	if err != nil {
+		return nil, err
+	}
+	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("must be a URL like http://127.0.0.1:4318")
+	}
+	e, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(u.JoinPath(path(u)).String()))
+	if err != nil {
+		return nil, err
+	}
+	if log != nil {
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("spans weren't taken", "err", err) }))
+	}
+	return New(sdktrace.NewBatchSpanProcessor(e)), nil
+}
+
+// path is where collectors take traces, unless the address names another place.
+func path(u *url.URL) string {
+	if strings.Trim(u.Path, "/") != "" {
+		return ""
+	}
+	return "/v1/traces"
+}
+
+// New hands finished spans to a processor.
+func New(p sdktrace.SpanProcessor) *Tracer {
+	who := resource.NewSchemaless(attribute.String("service.name", "doorlab"))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(p), sdktrace.WithResource(who))
+	return &Tracer{provider: provider, tracer: provider.Tracer("github.com/doorlab/doorlab/server"), base: clock.WallNow().Add(-clock.Mono()), relays: map[string]time.Time{}}
+}
+
+// Stop sends what is left, as long as ctx allows.
+func (t *Tracer) Stop(ctx context.Context) error { return t.provider.Shutdown(ctx) }
+
+// request is a request in progress. The command's goroutine writes settled before the
+// handler gets its answer.
+type request struct {
+	ctx  context.Context // with its span
+	span trace.Span
+	from time.Time
+
+	mu      sync.Mutex
+	settled time.Time // of its command
+}
+
+type inContext struct{}
+
+// Handler begins a span for each request, under the caller's traceparent if it sent one.
+func (t *Tracer) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := &request{from: clock.WallNow()}
+		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		ctx, q.span = t.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(q.from))
+		q.ctx = ctx
+		defer t.answered(q)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, inContext{}, q)))
+	})
+}
+
+// answered ends a request's span.
+func (t *Tracer) answered(q *request) {
+	q.mu.Lock()
+	settled := q.settled
+	q.mu.Unlock()
+	now := clock.WallNow()
+	if !settled.IsZero() {
+		t.span(q.ctx, "answer", settled, now)
+	}
+	q.span.End(trace.WithTimestamp(now))
+}
+
+// Request names a request's span when it is known what was asked for: by its route, in
+// which ids have no place.
+func (t *Tracer) Request(ctx context.Context, route, method string, status int, code string) {
+	q, _ := ctx.Value(inContext{}).(*request)
+	if q == nil {
+		return
+	}
+	q.span.SetName(method + " " + route)
+	q.span.SetAttributes(attribute.String("http.route", route), attribute.String("http.request.method", method), attribute.Int("http.response.status_code", status))
+	if code != "" {
+		q.span.SetAttributes(attribute.String("error.type", code))
+	}
+}
+
+// Caller is what command.Config.Caller takes: whose command it is, nil where no request
+// is traced, as with phones.
+func (t *Tracer) Caller(ctx context.Context) any {
+	if q, _ := ctx.Value(inContext{}).(*request); q != nil && q.span.IsRecording() {
+		return q
+	}
+	return nil
+}
+
+// Command sees a command at each of its points; its spans are made when its outcome
+// is committed, with the times that its trail has.
+func (t *Tracer) Command(p command.Point, c *command.Trail) {
+	q, _ := c.Caller.(*request)
+	if q == nil {
+		return
+	}
+	switch p {
+	case command.AfterClaim:
+		t.expect(c.Intent.CommandID)
+	case command.AfterCommit, command.Withdrawn:
+		t.story(q, c)
+	}
+}
+
+// story makes the spans of a command, one after the other.
+func (t *Tracer) story(q *request, c *command.Trail) {
+	q.span.SetAttributes(attribute.String("doorlab.command_id", c.Intent.CommandID), attribute.String("doorlab.place_id", c.Intent.PlaceID),
+		attribute.String("doorlab.door_id", c.Intent.DoorID), attribute.String("doorlab.command", c.Intent.Command), attribute.String("doorlab.outcome", string(c.Outcome)))
+	moved := t.moved(c.Intent.CommandID)
+	t.span(q.ctx, "decide", q.from, t.at(c.Accepted))
+	last := c.Accepted
+	for _, s := range []struct {
+		name string
+		at   time.Duration
+	}{{"claim", c.Committed}, {"publish", c.Published}, {"board", c.Reported}, {"settle", c.Settled}} {
+		if s.at == 0 {
+			continue
+		}
+		ctx := t.span(q.ctx, s.name, t.at(last), t.at(s.at))
+		if s.name == "board" && !moved.IsZero() {
+			t.span(ctx, "relay", t.at(last), moved)
+			t.span(ctx, "report", moved, t.at(s.at))
+		}
+		last = s.at
+	}
+	q.mu.Lock()
+	q.settled = t.at(last)
+	q.mu.Unlock()
+}
+
+// span is one that is over, under the span of ctx.
+func (t *Tracer) span(ctx context.Context, name string, from, to time.Time) context.Context {
+	if to.Before(from) {
+		to = from
+	}
+	ctx, s := t.tracer.Start(ctx, name, trace.WithTimestamp(from))
+	s.End(trace.WithTimestamp(to))
+	return ctx
+}
+
+func (t *Tracer) at(mono time.Duration) time.Time { return t.base.Add(mono) }

@@ -1,0 +1,44 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/spans"
+)
+
+// openSpans begins to send spans to a collector, if there is one.
+func (t *Testbed) openSpans(ctx context.Context, url string) (err error) {
+	if t.spans = t.cfg.tracer; t.spans != nil || url == "" {
+		return nil
+	}
+	if t.spans, err = spans.OTLP(ctx, url, t.cfg.Log); err != nil {
+		return fmt.Errorf("--otlp %s: %w", url, err)
+	}
+	t.onStop(func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		_ = t.spans.Stop(ctx) // a collector that is gone takes nothing more
+		return nil
+	})
+	return nil
+}
+
+// toldByBoards is where the boards of this process tell their events: what told says,
+// and the tracer, which wants to know when a relay moves.
+func (t *Testbed) toldByBoards() func(history.Event) {
+	tell := t.told()
+	if t.spans == nil {
+		return tell
+	}
+	return func(e history.Event) {
+		if e.Kind == history.Actuation && e.CommandID != "" {
+			t.spans.Relay(e.CommandID, time.Unix(0, e.WallNs))
+		}
+		if tell != nil {
+			tell(e)
+		}
+	}
+}
