@@ -15,12 +15,12 @@ import (
 // Every subject can be measured, small; the figures are nobody's business here.
 func TestEverySubject(t *testing.T) {
 	t.Parallel()
-	for _, client := range []string{"paho", "light"} {
+	for client, link := range map[string]string{"paho": "tcp", "light": "memory"} {
 		var out bytes.Buffer
-		if err := run(t.Context(), []string{"-boards", "30", "-callers", "3", "-links", "memory,tcp", "-client", client, "-rounds", "1", "-for", "30ms", "-rows", "20"}, &out, io.Discard); err != nil {
+		if err := run(t.Context(), []string{"-boards", "30", "-callers", "3", "-links", link, "-client", client, "-rounds", "1", "-for", "30ms", "-rows", "20"}, &out, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range append(names(), "memory links, "+client+", 3 callers, 30 boards", "tcp links, "+client+", 3 callers, 30 boards") {
+		for _, want := range append(names(), link+" links, "+client+", 3 callers, 30 boards") {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("the table doesn't have %q:\n%s", want, out.String())
 			}
@@ -90,7 +90,7 @@ func TestSettings(t *testing.T) {
 	for _, s := range p.settings() {
 		got = append(got, fmt.Sprint(s.link, " ", s.boards, " ", len(s.only)))
 	}
-	if want := []string{"memory 1000 8", "memory 10000 2", "tcp 1000 8"}; !slices.Equal(got, want) {
+	if want := []string{"memory 1000 10", "memory 10000 3", "tcp 1000 10"}; !slices.Equal(got, want) {
 		t.Errorf("measured are %q, want %q", got, want)
 	}
 }

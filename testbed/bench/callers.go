@@ -14,11 +14,12 @@ import (
 var subjects = map[string]func(context.Context, setup) (*subject, error){
 	"http": startHTTP, "relay": startRelay, "durable": startDurable,
 	"command": startCommand, "replay": startReplay, "list": startList, "permit": startPermit, "import": startImport,
+	"spread": startSpread, "storm": startStorm,
 }
 
 // names of the subjects in the order in which they take turns.
 func names() []string {
-	return []string{"http", "relay", "durable", "command", "replay", "list", "permit", "import"}
+	return []string{"http", "relay", "durable", "command", "replay", "list", "permit", "import", "spread", "storm"}
 }
 
 // caller is one client with a connection of its own.

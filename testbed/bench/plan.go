@@ -45,7 +45,7 @@ func (p plan) settings() (out []setup) {
 			for _, callers := range p.callers {
 				s := setup{link: link, client: p.client, boards: boards, callers: callers, rows: p.rows, only: p.only}
 				if s.only == nil && boards > largeFleet {
-					s.only = []string{"durable", "command"}
+					s.only = []string{"durable", "command", "storm"}
 				} else if s.only == nil {
 					s.only = names()
 				}
@@ -62,9 +62,9 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	links := f.String("links", "memory,tcp", "how boards reach the broker")
 	f.StringVar(&p.client, "client", testbed.Paho, "the boards' MQTT client, of floor and product: paho or light")
 	callers := f.String("callers", "64,256", "callers that each wait for an answer before they ask again")
-	boards := f.String("boards", "1000,10000", fmt.Sprintf("boards that answer at once; of more than %d only durable and command are measured, of more than %d not over TCP", largeFleet, mostTCP))
+	boards := f.String("boards", "1000,10000", fmt.Sprintf("boards that answer at once; of more than %d only durable, command and storm are measured, of more than %d not over TCP", largeFleet, mostTCP))
 	only := f.String("only", "", "subjects to measure, default all: "+strings.Join(names(), ","))
-	short := f.Bool("short", false, "the short form, three minutes: -links tcp -boards 1000 -rounds 3 and no relay, http or import")
+	short := f.Bool("short", false, "the short form, three minutes: -links tcp -boards 1000 -rounds 3 and no relay, http, import, spread or storm")
 	f.BoolVar(&p.json, "json", false, "print the turns as JSON, one line for each table")
 	f.StringVar(&p.compare, "compare", "", "another build of this program: the two take turns, a process for each turn")
 	f.StringVar(&p.profile, "profile", "", "write a CPU profile of all turns to this file, and one of allocations beside it (.allocs), for go tool pprof")

@@ -14,7 +14,6 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/client"
-	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -35,8 +34,13 @@ type benchPlace struct {
 	header http.Header
 }
 
-// startProduct starts a world whose boards answer at once; its last place has ten doors.
-func startProduct(ctx context.Context, c setup) (_ *product, err error) {
+// startProduct starts a world of places.
+func startProduct(ctx context.Context, c setup) (*product, error) {
+	return startPlaces(ctx, c, (c.boards+places-1)/places)
+}
+
+// startPlaces starts a world whose boards answer at once, so many of them at a place; its last place has ten doors.
+func startPlaces(ctx context.Context, c setup, each int) (_ *product, err error) {
 	week := access.Week{}
 	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
 		week[d] = [][2]string{{"00:00", "24:00"}}
@@ -48,7 +52,7 @@ func startProduct(ctx context.Context, c setup) (_ *product, err error) {
 			Fleet: &world.Fleet{Boards: boards, DoorsPerBoard: doors, Report: atOnce},
 			Keys:  []world.Key{{Name: "default", Scopes: world.Scopes{"space:partner", "device:door"}}}})
 	}
-	p := &product{each: (c.boards + places - 1) / places}
+	p := &product{each: each}
 	for left := c.boards; left > 0; left -= p.each {
 		add(min(left, p.each), 1)
 	}
@@ -86,6 +90,7 @@ func startProduct(ctx context.Context, c setup) (_ *product, err error) {
 
 // settle opens each door once. Until the next packet comes, paho holds the one that a board
 // got last, and the first is its place's whole content: memory would be that of a start.
+// Any answer will do.
 func (p *product) settle(ctx context.Context, c setup) error {
 	callers := newCallers(64)
 	errs := make([]error, len(callers))
@@ -94,7 +99,7 @@ func (p *product) settle(ctx context.Context, c setup) error {
 		wg.Go(func() {
 			for n := i; n < c.boards && errs[i] == nil; n += len(callers) {
 				at, door := p.door(n)
-				errs[i] = p.open(ctx, callers[i].http, at, door, nextID())
+				_, errs[i] = p.send(ctx, callers[i].http, at, door, nextID())
 			}
 		})
 	}
@@ -112,17 +117,8 @@ func (p *product) stop() (err error) {
 	return err
 }
 
-// commits reads the count of the metrics page; 0 when it can't be read.
-func (p *product) commits() (n int64) {
-	a, err := client.Send(context.Background(), http.DefaultClient, http.MethodGet, p.tb.Ready.Control+"/metrics", nil, nil)
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(a.Body), "\ndoorlab_store_commit_seconds_count ")
-	line, _, _ := strings.Cut(rest, "\n")
-	n, _ = strconv.ParseInt(line, 10, 64)
-	return n
-}
+// commits is how many the metrics page counts.
+func (p *product) commits() int64 { return int64(p.metric("doorlab_store_commit_seconds_count")) }
 
 // door is the n-th door of the fleet.
 func (p *product) door(n int) (benchPlace, string) {
@@ -167,9 +163,13 @@ func startReplay(ctx context.Context, c setup) (*subject, error) {
 }
 
 func (p *product) open(ctx context.Context, on *http.Client, at benchPlace, door, key string) error {
+	return expect200(p.send(ctx, on, at, door, key))
+}
+
+func (p *product) send(ctx context.Context, on *http.Client, at benchPlace, door, key string) (*client.Answer, error) {
 	h := at.header.Clone()
 	h.Set("Idempotency-Key", key)
-	return expect200(client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", h, openDoor))
+	return client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", h, openDoor)
 }
 
 // startList lists a place with ten doors.
@@ -184,18 +184,14 @@ func startList(ctx context.Context, c setup) (*subject, error) {
 	}), nil
 }
 
-// startPermit registers a permit for an hour, a new reference and another person each time.
+// startPermit registers permits all over the fleet.
 func startPermit(ctx context.Context, c setup) (*subject, error) {
 	p, err := startProduct(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	from := clock.WallNow().UTC().Truncate(time.Second)
-	period := fmt.Sprintf(`"startsAt":%q,"endsAt":%q`, from.Format(time.RFC3339), from.Add(time.Hour).Format(time.RFC3339))
 	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, _ int) error {
-		at := p.places[caller%(len(p.places)-1)]
-		body := fmt.Sprintf(`{"externalRef":%q,"phone":"010%08d","doorIds":[%q],%s}`, nextID(), serial.Add(1), at.doors[0], period)
-		return expect200(client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/space/v1/partner/entry-permits", at.header.Clone(), []byte(body)))
+		return p.permit(ctx, on, p.places[caller%(len(p.places)-1)])
 	}), nil
 }
 
