@@ -156,10 +156,14 @@ torture: ## kill the server N times (20) under load, and cut its power N times; 
 
 FOR ?= 30m
 
+MISHAPS ?= 2
+interleavings: ## one command against every order of up to MISHAPS (2) mishaps of any kind at once; 2 take half a minute
+	DOORLAB_INTERLEAVINGS=$(MISHAPS) go test -count=1 -v -timeout 24h -run 'TestMishapsTogether$$' ./testbed/explore
+
 soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and descriptors stay level, the database grows as documented
 	DOORLAB_SOAK=$(FOR) go test -count=1 -v -timeout 24h -run 'TestSoak$$' ./cmd/doorlab
 
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs
+.PHONY: paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings

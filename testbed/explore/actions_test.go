@@ -19,7 +19,15 @@ type budget map[string]int
 func (w *state) actions(b budget) (names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	may := func(kind string) bool { return w.used[kind] < b[kind] }
+	mishaps := 0 // time passes by itself
+	for kind, n := range w.used {
+		if kind != "time" {
+			mishaps += n
+		}
+	}
+	may := func(kind string) bool {
+		return w.used[kind] < b[kind] && (kind == "time" || b["any"] == 0 || mishaps < b["any"])
+	}
 	add := func(ok bool, name ...any) {
 		if ok {
 			names = append(names, fmt.Sprint(name...))

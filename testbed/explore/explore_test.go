@@ -1,8 +1,11 @@
 package explore
 
 import (
+	"crypto/sha256"
 	"errors"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -137,37 +140,70 @@ type explored struct {
 	path                []string
 }
 
-// explore tries every order of actions within the budget, breadth first; a state
-// that was seen is not left again. It stops at the first breach.
-func explore(t *testing.T, name string, b budget) (out explored) {
+// search is every order of actions within a budget. A state that was seen is not left
+// again. A world is followed as long as it comes to new states; what else could have
+// happened on the way waits in the queue, as a path from the start.
+type search struct {
+	explored
+	bug   string
+	b     budget
+	seen  map[[sha256.Size]byte]bool
+	queue [][]string
+}
+
+// explore stops at the first breach.
+func explore(t *testing.T, name string, b budget) explored {
+	s := search{bug: name, b: b, seen: map[[sha256.Size]byte]bool{}, queue: [][]string{nil}}
 	synctest.Test(t, func(*testing.T) {
-		seen := map[string]bool{}
-		queue := [][]string{nil}
-		for len(queue) > 0 && out.bad == "" {
-			path := queue[0]
-			queue = queue[1:]
-			w := newState(name)
-			w.call("first")
-			w.rest()
-			for _, a := range path {
-				w.act(a)
-			}
-			out.transitions++
-			if w.bad == "" {
-				if h := w.hash(); !seen[h] {
-					seen[h] = true
-					for _, a := range w.actions(b) {
-						queue = append(queue, append(slices.Clone(path), a))
-					}
-					w.end()
-				}
-			}
-			out.bad, out.path = w.bad, path
-			w.close()
+		for len(s.queue) > 0 && s.bad == "" {
+			path := s.queue[0]
+			s.queue = s.queue[1:]
+			s.follow(path)
 		}
-		out.states = len(seen)
 	})
-	return out
+	s.states = len(s.seen)
+	return s.explored
+}
+
+// follow takes one world along a path and on from there.
+func (s *search) follow(path []string) {
+	w := newState(s.bug)
+	w.call("first")
+	w.rest()
+	for _, a := range path {
+		w.act(a)
+	}
+	for w.bad == "" {
+		s.transitions++
+		h := sha256.Sum256([]byte(w.hash()))
+		if s.seen[h] {
+			break
+		}
+		s.seen[h] = true
+		next := w.actions(s.b)
+		ends := w.still() || len(next) == 0
+		for i, a := range next {
+			if i > 0 || ends {
+				s.queue = append(s.queue, append(slices.Clone(path), a))
+			}
+		}
+		if ends {
+			w.end()
+			break
+		}
+		path = append(slices.Clone(path), next[0])
+		w.act(next[0])
+	}
+	s.bad, s.path = w.bad, path
+	w.close()
+}
+
+// still: nothing waits that end would begin with. From any other state end is the end of
+// a state that is visited, too: what it does first is one of the actions, which cost nothing.
+func (w *state) still() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.armed != "" || w.online && len(w.ops)+len(w.down)+len(w.up) == 0
 }
 
 // mishaps are the searches: together every order of deliveries, losses,
@@ -178,6 +214,24 @@ var mishaps = map[string]budget{
 	"line":       {"repeat": 1, "lose": 1, "duplicate": 1, "cut": 1, "time": 4},
 	"disk":       {"repeat": 1, "other": 1, "fail": 1, "time": 5},
 	"revocation": {"revoke": 1, "present": 1, "reboot": 1, "cut": 1, "duplicate": 1, "lose": 1},
+}
+
+// together are all mishaps at once, but no more of them on one path than any says.
+func together(any int) budget {
+	return budget{"repeat": 1, "other": 1, "crash": 1, "reboot": 1, "lose": 1, "duplicate": 1, "cut": 1, "fail": 1, "revoke": 1, "present": 1, "time": 5, "any": any}
+}
+
+// TestMishapsTogether [CMD-1] [CMD-2] [CMD-3] [CMD-4] [CMD-5] [CMD-6]: make interleavings
+func TestMishapsTogether(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("DOORLAB_INTERLEAVINGS"))
+	if err != nil {
+		t.Skip("takes minutes; make interleavings sets DOORLAB_INTERLEAVINGS to how many mishaps there are on one path at most")
+	}
+	got := explore(t, "", together(n))
+	t.Logf("at most %d mishaps of %d kinds on one path: %d states, %d transitions", n, len(together(n))-2, got.states, got.transitions)
+	if got.bad != "" {
+		t.Errorf("%s\nafter %s", got.bad, strings.Join(got.path, ", "))
+	}
 }
 
 // TestEveryInterleaving [CMD-1] [CMD-2] [CMD-3] [CMD-4] [CMD-5] [CMD-6]

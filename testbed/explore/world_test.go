@@ -123,8 +123,11 @@ func (w *state) fail(format string, args ...any) {
 // negative on fake time: a board takes that for not known.
 func (w *state) session(ms int64) int64 { return ms - w.start.Milliseconds() + 1000 }
 
-// name numbers commands in the order in which they appear.
+// name numbers commands in the order in which they appear; on site there is none.
 func (w *state) name(id string) string {
+	if id == "" {
+		return "onsite"
+	}
 	if w.names[id] == "" {
 		w.names[id] = fmt.Sprint("c", len(w.names)+1)
 	}
