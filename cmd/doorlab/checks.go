@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/scenarios/engine"
+	"github.com/doorlab/doorlab/testbed"
 )
 
 func listCommand(e *env) *cobra.Command {
@@ -58,10 +60,32 @@ func lintCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := promised(files); err != nil {
+				return fileError(err)
+			}
 			fmt.Fprintf(e.out, "no mistakes in %d scenario files\n", len(files))
 			return nil
 		},
 	}
+}
+
+// promised holds what files expect of answers against the documents that our server publishes.
+func promised(files []*engine.File) error {
+	c, err := testbed.Contract()
+	if err != nil {
+		return err
+	}
+	var wrong engine.Problems
+	for _, f := range files {
+		var of engine.Problems
+		if errors.As(f.Promised(c), &of) {
+			wrong = append(wrong, of...)
+		}
+	}
+	if len(wrong) > 0 {
+		return wrong
+	}
+	return nil
 }
 
 func newCommand(e *env) *cobra.Command {

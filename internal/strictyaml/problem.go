@@ -65,8 +65,8 @@ func (ps Problems) Short() string {
 	return strings.Join(lines, "\n")
 }
 
-// locate sorts problems and gives each its file and line.
-func (ps Problems) locate(file string, source []byte) Problems {
+// Locate sorts problems and gives each its file and line.
+func (ps Problems) Locate(file string, source []byte) Problems {
 	lines := strings.Split(string(source), "\n")
 	for i := range ps {
 		ps[i].File = file

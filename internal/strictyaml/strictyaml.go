@@ -63,7 +63,7 @@ func Decode(name string, source []byte, v, notes any, check func(*Binder)) error
 		}
 	}
 	if len(b.problems) > 0 {
-		return Problems(b.problems).locate(name, source)
+		return Problems(b.problems).Locate(name, source)
 	}
 	return nil
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLintHoldsFieldsAgainstTheContract: a field that no answer has is absent whatever
+// the target does. The built-in files expect none.
+func TestLintHoldsFieldsAgainstTheContract(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "typo.yaml")
+	if err := os.WriteFile(file, []byte(`name: Fields that no answer has
+clauses: [PERM-1]
+needs: {boards: 1}
+setup:
+  - cohort: {name: one, boards: 1}
+steps:
+  - permit: {person: ann, place: one}
+  - group:
+      - call: {place: one, path: "/space/v1/partner/entry-permits/${ann.permitId}"}
+        expect: data.revokedat == nil
+  - call: {place: one, path: "/device/v1/doors?limit=3"}
+    expect: data[0].doorStat == nil and data[0].online
+  - call: {place: one, path: "/space/v1/partner/entry-permits/nobody", status: 404}
+    expect: data?.revokedAt == nil and details?.reason == nil
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := runArgs(t, "check", "lint", file)
+	for _, want := range []string{`typo.yaml:10:17: data.revokedat: no answer of GET /space/v1/partner/entry-permits/${ann.permitId} has "revokedat", did you mean "revokedAt"?`,
+		`typo.yaml:12:13: data[0].doorStat: no answer of GET /device/v1/doors has "doorStat", did you mean "doorState"?`} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("lint says\n%s\nwant %s", errs, want)
+		}
+	}
+	if n := strings.Count(errs, "no answer of"); code != BadScenario || n != 2 {
+		t.Errorf("exit code %d with %d mistakes, want %d with 2:\n%s", code, n, BadScenario, errs)
+	}
+	built, err := filepath.Glob("../../scenarios/*.yaml")
+	if err != nil || len(built) == 0 {
+		t.Fatalf("%d built-in files, %v", len(built), err)
+	}
+	if code, _, errs := runArgs(t, append([]string{"check", "lint"}, built...)...); code != OK {
+		t.Errorf("the built-in files: exit code %d, want 0\n%s", code, errs)
+	}
+}
