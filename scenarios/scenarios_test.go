@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
@@ -73,7 +74,7 @@ func TestSuite(t *testing.T) {
 	rand.New(rand.NewPCG(seed, seed)).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	res := suite(t, files, engine.Options{Parallel: 16, Whole: true})
 	for tries := 0; tries < 2 && res.Status == judge.Invalid; tries++ { // says nothing of the system: the machine was too busy for the generator
-		t.Logf("again: %s", res.Reason)
+		t.Logf("again: %s", reasons(res))
 		res = suite(t, files, engine.Options{Parallel: 4, Whole: true})
 	}
 	if res.Status != judge.Pass || res.ExitCode() != 0 {
@@ -89,6 +90,17 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%s was skipped: %s; the testbed has everything", f.Path, f.Reason)
 		}
 	}
+}
+
+// reasons are the run's, and those of the files that didn't pass.
+func reasons(res engine.Result) string {
+	out := []string{res.Reason}
+	for _, f := range res.Files {
+		if f.Status != judge.Pass {
+			out = append(out, fmt.Sprintf("%s %s: %s", f.Path, f.Status, f.Reason))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // suite plays files, each in a world of its own.

@@ -78,9 +78,9 @@ func passing(t *testing.T, files []*engine.File) (res engine.Result) {
 		if res = suite(t, files, engine.Options{Parallel: 4}); res.Status == judge.Pass {
 			return res
 		}
-		t.Logf("again: %s", res.Reason)
+		t.Logf("again: %s", reasons(res))
 	}
-	t.Fatalf("in three runs not all files passed: %s", res.Reason)
+	t.Fatalf("in three runs not all files passed: %s", reasons(res))
 	return res
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -118,22 +117,13 @@ func large(n int) []history.Event {
 	return h.events
 }
 
-// 500k events are judged in under 2 s; the bound here is loose for slow
-// machines and the race detector.
-func TestJudgesFast(t *testing.T) {
+// How fast that is, BenchmarkJudge500k says.
+func TestJudgesALargeHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large")
 	}
-	events := large(100_000)
-	begin := time.Now()
-	vs := Judge(NewView(events))
-	took := time.Since(begin)
-	if f := failing(vs); f != nil {
-		t.Fatalf("failing: %v", f)
-	}
-	t.Logf("%d events in %v", len(events), took)
-	if took > 10*time.Second {
-		t.Errorf("took %v", took)
+	if f := failing(Judge(NewView(large(100_000)))); f != nil {
+		t.Errorf("failing: %v, want none", f)
 	}
 }
 

@@ -23,7 +23,7 @@ var (
 	requests  = flag.Int("attack.requests", 3000, "malformed HTTP requests over sockets")
 	readers   = flag.Int("attack.readers", 100, "idle readers, slow bodies and header bombs at one time")
 	hold      = flag.Duration("attack.hold", time.Second, "how long peers that only hold on are held")
-	strict    = flag.Bool("attack.strict", false, "the uninvolved place's p99 must stay within twice the calm value (and 100 ms)")
+	strict    = flag.Bool("attack.strict", false, "the uninvolved place's p99 must stay within twice the calm value (and 100 ms), and a peer that speaks waits at most 3 s among silent ones")
 )
 
 // arena is the world under attack: place 0 is the attacker's, place 1 the
