@@ -35,7 +35,7 @@ func (s Side) doesKo() string {
 func (s Side) deniedKo() string {
 	grant := "출입 권한"
 	if len(s.Grants) > 0 {
-		grant = fmt.Sprintf("%s(%s)", kindKo(string(s.Grants[0].Kind)), s.Grants[0].GrantID)
+		grant = fmt.Sprintf("%s(%s)", kindKo(s.Grants[0].Kind), s.Grants[0].GrantID)
 	}
 	switch s.Reason {
 	case vocab.OutageLimit:
