@@ -39,6 +39,9 @@ explore-bugs: ## look for each of twenty planted bugs with explore, at most ten 
 		case $$code in 4) echo "$$bug: found";; 2) echo "$$bug: not in this build";; *) echo "$$bug: NOT FOUND, exit code $$code";; esac; \
 	done
 
+jump: build ## a jump of 36 h with 10,000 boards, half of them cut, people at the doors at its edges (5 minutes, 2 GB)
+	$(BIN) check outage_36h --boards 10000 --client light --out runs/jump
+
 OPERATIONS := 200000
 explore: build ## random operations against the model: OPERATIONS of them (about 15 minutes)
 	$(BIN) explore --seed 1 --operations $(OPERATIONS) --failures 3 --out runs/explored
@@ -166,4 +169,4 @@ soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and de
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings
+.PHONY: jump paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings

@@ -132,6 +132,8 @@ func between[T any](v *View, first, c *call, all []T, told func(T) *history.Even
 			out = append(out, x)
 		case v.startedBetween(c.Event, e):
 			return append([]T{x}, out...)
+		default: // it was told after the call, by the same life: what comes later is of something else
+			return out
 		}
 	}
 	return out

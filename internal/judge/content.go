@@ -56,9 +56,8 @@ func (c *content) add(e *history.Event) {
 			c.grant(e, g)
 		}
 	case history.ContentRemoved:
-		if c.grants[e.GrantID] != nil {
-			c.grants[e.GrantID] = append(c.grants[e.GrantID], version{rev: e.Revision, removed: true, e: e})
-		}
+		c.prepare()
+		c.grants[e.GrantID] = append(c.grants[e.GrantID], version{rev: e.Revision, removed: true, e: e})
 	case history.ContentWindows:
 		w := windowsAt{e: e, rev: e.Revision}
 		err = json.Unmarshal([]byte(e.Text), &w.windows)
@@ -73,10 +72,15 @@ func (c *content) add(e *history.Event) {
 	}
 }
 
-func (c *content) grant(e *history.Event, g refGrant) {
+// prepare makes the maps of a place of which nothing has been told.
+func (c *content) prepare() {
 	if c.grants == nil {
 		c.grants, c.phones, c.tokens = map[string][]version{}, map[string][]string{}, map[string][]string{}
 	}
+}
+
+func (c *content) grant(e *history.Event, g refGrant) {
+	c.prepare()
 	c.grants[g.ID] = append(c.grants[g.ID], version{rev: e.Revision, grant: g, e: e})
 	index := func(m map[string][]string, key string) {
 		if key != "" && !slices.Contains(m[key], g.ID) {
