@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -23,7 +24,7 @@ type standing struct {
 // stands reports whether an event of a kind can change what stands: See looks at no other.
 func stands(kind string) bool {
 	switch kind {
-	case Started, Door, Applied, Netloss, Online, Offline, Line, Detached, Attached, Actuation, Content, Entries:
+	case Started, Door, Applied, Netloss, Online, Offline, Line, Wiped, Detached, Attached, Actuation, Content, Entries:
 		return true
 	}
 	return false
@@ -47,7 +48,11 @@ func (s *Standing) See(e Event) {
 		k.what, over = Online, e.Kind == Offline
 	case Line:
 		k.detail, over = e.Text, e.Op == "up"
+	case Wiped:
+		s.forget(e.BoardID)
+		return
 	case Detached, Attached:
+		s.forget(e.BoardID)
 		k.what, over = Detached, e.Kind == Attached
 	case Actuation:
 		k.channel = e.Channel
@@ -81,6 +86,13 @@ func (s *Standing) See(e Event) {
 	s.seen++
 	e.Seq = s.seen
 	s.last[k] = e
+}
+
+// forget drops what a board had in its flash: it was lost, or another board sits there.
+func (s *Standing) forget(board string) {
+	maps.DeleteFunc(s.last, func(k standing, _ Event) bool {
+		return k.id == board && (k.what == Applied || k.what == Netloss || k.what == Actuation)
+	})
 }
 
 // Events are the standing ones in their order, numbered from 1.

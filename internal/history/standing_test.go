@@ -30,6 +30,11 @@ func TestStanding(t *testing.T) {
 		{Kind: Line, BoardID: "b", Op: "up", Text: "flap"},
 		{Kind: Applied, BoardID: "b", Revision: 3},
 		{Kind: Entries, PlaceID: "p", Text: `[]`},
+		{Kind: Netloss, BoardID: "w", Text: `{"graceSec":0}`},
+		{Kind: Applied, BoardID: "w", Revision: 3},
+		{Kind: Actuation, BoardID: "w", Channel: 1, Action: "hold", Cause: "command", CommandID: "c5"},
+		{Kind: Netloss, BoardID: "b", Text: `{"graceSec":60}`},
+		{Kind: Wiped, BoardID: "w"},
 	}
 	var s Standing
 	for _, e := range past {
@@ -46,6 +51,7 @@ func TestStanding(t *testing.T) {
 		{Seq: 7, Kind: Content, PlaceID: "p", Op: ContentGrant, GrantID: "g", Revision: 2},
 		{Seq: 8, Kind: Applied, BoardID: "b", Revision: 3},
 		{Seq: 9, Kind: Entries, PlaceID: "p", Text: `[]`},
+		{Seq: 10, Kind: Netloss, BoardID: "b", Text: `{"graceSec":60}`},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("what stands (-want +got):\n%s", d)

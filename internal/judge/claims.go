@@ -139,8 +139,20 @@ func between[T any](v *View, first, c *call, all []T, told func(T) *history.Even
 	return out
 }
 
+// startedBetween reports whether a life of the server that began after a told b as what
+// it found, not as what it committed itself.
 func (v *View) startedBetween(a, b *history.Event) bool {
-	return slices.ContainsFunc(v.starts, func(s *history.Event) bool { return !v.before(s, a) && !v.before(b, s) })
+	return slices.ContainsFunc(v.starts, func(s *history.Event) bool {
+		return !v.before(s, a) && !v.before(b, s) && !v.committedAfter(s, b)
+	})
+}
+
+// committedAfter reports whether what was told belongs to a commit after a moment.
+func (v *View) committedAfter(moment, told *history.Event) bool {
+	p := v.places[told.PlaceID]
+	return p != nil && slices.ContainsFunc(p.commits, func(c *history.Event) bool {
+		return c.Revision == told.Revision && !v.before(c, moment)
+	})
 }
 
 // knows: everything of the place had been told when the call was sent.
