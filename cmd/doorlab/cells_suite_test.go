@@ -83,18 +83,28 @@ func allFiles(t *testing.T) (names []string) {
 	return names
 }
 
-// playFiles checks files and returns the result of each by its path. The run as a whole must pass, too.
+// playFiles checks files and returns the result of each by its path. The run as a whole
+// must pass, too; where the machine was too busy to know the clocks of its processes, which
+// says nothing of cells, it is played again.
 func playFiles(t *testing.T, args []string) map[string]report.FileResult {
-	dir := t.TempDir()
-	var out, stderr bytes.Buffer
-	code := Run(t.Context(), append([]string{"check", "--out", dir}, args...), &env{in: strings.NewReader(""), out: &out, err: &stderr, getenv: func(string) string { return "" }})
-	b, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
 	var r report.Result
-	if err == nil {
-		err = json.Unmarshal(b, &r)
-	}
-	if err != nil || code != OK {
-		t.Errorf("check %v: exit code %d, %s %s, %v; want it to pass\n%s\n%s", args, code, r.Status, r.Reason, err, &out, &stderr)
+	for again := 2; ; again-- {
+		dir := t.TempDir()
+		var out, stderr bytes.Buffer
+		r = report.Result{}
+		code := Run(t.Context(), append([]string{"check", "--out", dir}, args...), &env{in: strings.NewReader(""), out: &out, err: &stderr, getenv: func(string) string { return "" }})
+		b, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+		if err == nil {
+			err = json.Unmarshal(b, &r)
+		}
+		if again > 0 && code == Invalid && strings.Contains(r.Reason, "clocks of") {
+			t.Logf("again: %s", r.Reason)
+			continue
+		}
+		if err != nil || code != OK {
+			t.Errorf("check %v: exit code %d, %s %s, %v; want it to pass\n%s\n%s", args, code, r.Status, r.Reason, err, &out, &stderr)
+		}
+		break
 	}
 	files := map[string]report.FileResult{}
 	for _, f := range r.Files {

@@ -74,7 +74,7 @@ func TestHTML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"&lt;b&gt;", "a&amp;b", "&lt;script&gt;", `d="M0 50L1000 0"`, `x="0" y="10" width="300"`, `left:90%`} {
+	for _, want := range []string{"&lt;b&gt;", "a&amp;b", "&lt;script&gt;", `d="M0 50L1000 0"`, `x="0" y="10" width="299"`, `left:90%`} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("the figure lacks %q:\n%s", want, got)
 		}
