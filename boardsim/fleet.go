@@ -72,6 +72,7 @@ type Fleet struct {
 	cancel context.CancelFunc
 	house  clock.Timer
 	jumped atomic.Int64 // domain ms at the end of the last jump
+	deafen func()       // to jumps; nil on a clock without
 	online atomic.Int64
 	failed atomic.Pointer[error] // of the last connection that didn't come about
 	wg     sync.WaitGroup        // connection attempts
@@ -192,9 +193,9 @@ func (f *Fleet) open() error {
 // hello, or with the context's error.
 func (f *Fleet) Start(ctx context.Context) error {
 	if v, ok := f.cfg.Clock.(interface {
-		OnJump(f func(from, to time.Time))
+		OnJump(f func(from, to time.Time)) (stop func())
 	}); ok {
-		v.OnJump(func(_, to time.Time) { f.jumped.Store(to.UnixMilli()) })
+		f.deafen = v.OnJump(func(_, to time.Time) { f.jumped.Store(to.UnixMilli()) })
 	}
 	f.house = f.cfg.Clock.Every(housekeeping, f.housekeep)
 	for _, b := range f.boards {
@@ -228,6 +229,9 @@ func (f *Fleet) Stop() error {
 	f.cancel()
 	if f.house != nil {
 		f.house.Stop()
+	}
+	if f.deafen != nil {
+		f.deafen()
 	}
 	var wg sync.WaitGroup
 	at := make(chan struct{}, connecting)

@@ -6,8 +6,11 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"testing"
+	"time"
+	"weak"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/command"
 )
@@ -166,6 +169,29 @@ func TestRestartWithoutABody(t *testing.T) {
 		before := tb.Lives()
 		if tb.postRestart(w, r); w.Code != http.StatusOK || tb.Lives() != before+1 {
 			t.Errorf("length %d: %d %s, %d lives, want 200 and %d", length, w.Code, w.Body, tb.Lives(), before+1)
+		}
+	}
+}
+
+// TestALifeLeavesNothing: of a server that was stopped or killed nothing is kept, its caches
+// and tables with it, however often that happens.
+func TestALifeLeavesNothing(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true})
+	for name, end := range map[string]func() error{"stopped": tb.Restart, "killed": tb.Kill} {
+		if err := tb.clk.(*clock.Virtual).Advance(tb.clk.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		was := weak.Make(tb.life.Load().server)
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		gone := func() bool { runtime.GC(); return was.Value() == nil }
+		for tries := 0; !gone(); tries++ { // the last worker of the old life may still be on its way out
+			if tries == 1000 {
+				t.Fatalf("a server that was %s is still reachable", name)
+			}
+			runtime.Gosched()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package clock
 import (
 	"container/heap"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -35,7 +36,7 @@ type Virtual struct {
 	seq       uint64
 	queue     queue
 	kick      *time.Timer
-	jumps     []func(from, to time.Time)
+	jumps     []*func(from, to time.Time)
 }
 
 // NewVirtual starts at t, running. The flight may be nil.
@@ -43,11 +44,18 @@ func NewVirtual(t time.Time, flight *Flight) *Virtual {
 	return &Virtual{flight: flight, anchor: t.UTC(), wall: Mono()}
 }
 
-// OnJump registers f to be called at the end of every jump, before housekeeping.
-func (v *Virtual) OnJump(f func(from, to time.Time)) {
+// OnJump registers f to be called at the end of every jump, before housekeeping, until
+// stop is called.
+func (v *Virtual) OnJump(f func(from, to time.Time)) (stop func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.jumps = append(v.jumps, f)
+	own := &f
+	v.jumps = append(v.jumps, own)
+	return func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.jumps = slices.DeleteFunc(v.jumps, func(g *func(from, to time.Time)) bool { return g == own })
+	}
 }
 
 // Now implements Clock.
@@ -208,7 +216,7 @@ func (v *Virtual) Advance(to time.Time) error {
 		v.mu.Lock()
 	}
 	v.anchor = to
-	jumps := append([]func(from, to time.Time){}, v.jumps...)
+	jumps := slices.Clone(v.jumps)
 	for _, e := range late {
 		if !e.dead {
 			v.seq++
@@ -218,7 +226,7 @@ func (v *Virtual) Advance(to time.Time) error {
 	}
 	v.mu.Unlock()
 	for _, f := range jumps {
-		f(from, to)
+		(*f)(from, to)
 	}
 	for _, e := range late {
 		e.f()

@@ -91,6 +91,7 @@ type Gateway struct {
 	life    int64
 	epochs  atomic.Int64
 	jumped  atomic.Int64 // domain ms of the last jump: contact for every live connection
+	deafen  func()       // to jumps; nil on a clock without
 	count   counters
 	drops   drops
 	tick    clock.Timer
@@ -127,9 +128,9 @@ func New(cfg Config) (*Gateway, error) {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	if v, ok := cfg.Clock.(interface {
-		OnJump(func(from, to time.Time))
+		OnJump(func(from, to time.Time)) (stop func())
 	}); ok {
-		v.OnJump(func(_, to time.Time) { g.jumped.Store(to.UnixMilli()) })
+		g.deafen = v.OnJump(func(_, to time.Time) { g.jumped.Store(to.UnixMilli()) })
 	}
 	g.tick = cfg.Clock.Every(seenEvery, g.saveSeen)
 	return g, nil

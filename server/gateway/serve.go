@@ -91,6 +91,9 @@ func (g *Gateway) Stop() {
 	}
 	g.mu.Unlock()
 	g.tick.Stop()
+	if g.deafen != nil {
+		g.deafen() // or the clock would keep every life of the server
+	}
 	g.handlers.Wait()
 	g.workers.Wait()
 	g.crew.Close()
