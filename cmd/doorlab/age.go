@@ -77,7 +77,8 @@ func (f *ageFlags) check() (err error) {
 	}
 	f.For, f.Retention = time.Duration(f.span), testbed.Retention(f.retention)
 	if f.For < age.Shortest {
-		return usagef("--for: must be at least %s", age.Shortest)
+		least := span(age.Shortest)
+		return usagef("--for: must be at least %s", &least)
 	}
 	return nil
 }

@@ -52,6 +52,10 @@ func authPlants() []planted {
 	}
 	served := func(e *history.Event) { e.Status, e.Code = 200, "" }
 	return []planted{
+		{"a place that nobody knows is shown", func(t *testing.T, h *builder) {
+			h.exchange(h.at, "key-4", "tok-4")
+			h.call(h.at, placesRoute+"{id}/events", 200, history.CallText{Token: "tok-4", Path: "plc_elsewhere"})
+		}, []string{"AUTH-4"}, history.Call, "of plc_elsewhere answered 200 to a key of plc_a"},
 		{"a token for an hour", func(t *testing.T, h *builder) {
 			h.call(h.at, exchangeRoute, 200, history.CallText{Out: map[string]any{"accessToken": "x", "expiresIn": 3600, "placeId": "plc_a"}})
 		}, []string{"AUTH-1"}, history.Call, "without expiresIn 900"},

@@ -9,7 +9,8 @@ import (
 // Parts judges a history that is too long for memory, a group of places after the other:
 // no guarantee of commands crosses a place. What does cross one, it knows of the whole: whose
 // an id is, the token exchanges of an address, when the history ends, and what it tells of
-// at all. A call belongs to the place that it names. The zero value works. First it sees every event, then it judges the groups.
+// at all. A call belongs to the place that it names. First it sees every event, then it
+// judges the groups. The zero value works.
 type Parts struct {
 	whole     whole
 	exchanges []history.Event

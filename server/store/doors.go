@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -34,32 +35,37 @@ func (d *doors) committed() {
 
 // door is what is kept, or else what read finds.
 func (d *doors) door(id string, read func() (place.Door, error)) (place.Door, error) {
-	d.mu.RLock()
-	kept, ok := d.byID[id]
-	age := d.age
-	d.mu.RUnlock()
-	if ok {
-		return kept, nil
-	}
-	found, err := read()
-	if err != nil {
-		return found, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.age == age {
-		if d.byID == nil {
-			d.byID = map[string]place.Door{}
-		}
-		d.byID[id] = found
-	}
-	return found, nil
+	return remembered(d, &d.byID, id, read)
 }
 
 // place is the same for a place, whose lists nobody may change.
 func (d *doors) place(id string, read func() (place.Place, error)) (place.Place, error) {
+	return remembered(d, &d.places, id, read)
+}
+
+// of is the same for the doors of a place. The list is the caller's own.
+func (d *doors) of(placeID string, read func() ([]place.Door, error)) ([]place.Door, error) {
+	list, err := remembered(d, &d.byPlace, placeID, func() ([]place.Door, error) {
+		found, err := read()
+		if err == nil && len(found) == 0 {
+			err = errNone
+		}
+		return found, err
+	})
+	if errors.Is(err, errNone) {
+		return nil, nil
+	}
+	return slices.Clone(list), err
+}
+
+// errNone keeps an unknown place out of the memory.
+var errNone = errors.New("store: no doors")
+
+// remembered is what one of the maps keeps, or else what read finds, which is kept unless the
+// memory was emptied meanwhile. Nothing is kept of an error.
+func remembered[T any](d *doors, in *map[string]T, id string, read func() (T, error)) (T, error) {
 	d.mu.RLock()
-	kept, ok := d.places[id]
+	kept, ok := (*in)[id]
 	age := d.age
 	d.mu.RUnlock()
 	if ok {
@@ -72,34 +78,10 @@ func (d *doors) place(id string, read func() (place.Place, error)) (place.Place,
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.age == age {
-		if d.places == nil {
-			d.places = map[string]place.Place{}
+		if *in == nil {
+			*in = map[string]T{}
 		}
-		d.places[id] = found
-	}
-	return found, nil
-}
-
-// of is the same for the doors of a place. The list is the caller's own.
-func (d *doors) of(placeID string, read func() ([]place.Door, error)) ([]place.Door, error) {
-	d.mu.RLock()
-	kept, ok := d.byPlace[placeID]
-	age := d.age
-	d.mu.RUnlock()
-	if ok {
-		return slices.Clone(kept), nil
-	}
-	found, err := read()
-	if err != nil || len(found) == 0 { // an unknown place isn't worth keeping
-		return found, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.age == age {
-		if d.byPlace == nil {
-			d.byPlace = map[string][]place.Door{}
-		}
-		d.byPlace[placeID] = slices.Clone(found)
+		(*in)[id] = found
 	}
 	return found, nil
 }

@@ -74,7 +74,7 @@ func TestRetention(t *testing.T) {
 	}
 	c.DataDir = t.TempDir()
 	c.keepsAll = true
-	if res, _, err = Run(t.Context(), c); err != nil || res.Status != judge.Fail || !strings.Contains(res.Reason, "events are left of before") {
+	if res, _, err = Run(t.Context(), c); err != nil || res.Status != judge.Fail || !strings.Contains(res.Reason, "still there: ") {
 		t.Errorf("a server that keeps everything: got %s (%s), %v, want FAIL", res.Status, res.Reason, err)
 	}
 }

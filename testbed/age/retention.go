@@ -27,16 +27,18 @@ func (r *run) retention() {
 	gone, here := r.clk.Now().Add(-keep-overdue), r.clk.Now().Add(-keep+overdue/8)
 	old, kept := r.events(gone.Add(-window), gone), r.events(here, here.Add(window))
 	f := report.FileResult{Path: "retention", Name: "retention", Status: judge.Pass, Started: clock.WallNow(),
-		Description: fmt.Sprintf("of events older than %s by two days %d are left; %d of the %s after that are there", keep, old, kept, window), Source: []byte("the end of the run\n")}
+		Description: fmt.Sprintf("records are kept for %s: of events older than that by two days %d are left, and of the %s that are just younger %d are there", days(keep), old, days(window), kept), Source: []byte("the end of the run\n")}
 	switch {
 	case old > 0:
-		f.Status, f.Reason = judge.Fail, fmt.Sprintf("%d events are left of before %s, kept for %s", old, stamp(gone), keep)
+		f.Status, f.Reason = judge.Fail, fmt.Sprintf("still there: %s from before %s, although they are kept for %s only", report.Many(old, "event"), stamp(gone), days(keep))
 	case kept == 0:
-		f.Status, f.Reason = judge.Fail, fmt.Sprintf("no event is left of after %s, kept for %s", stamp(here), keep)
+		f.Status, f.Reason = judge.Fail, fmt.Sprintf("no event from after %s is there, although they are kept for %s", stamp(here), days(keep))
 	}
 	r.judging.Wait()
 	r.files = append(r.files, f)
 }
+
+func days(d time.Duration) string { return report.Many(int(d/(24*time.Hour)), "day") }
 
 // events counts those of all places in a period.
 func (r *run) events(from, to time.Time) (n int) {

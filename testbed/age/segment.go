@@ -123,8 +123,8 @@ func (r *run) verdict(name string, log []history.Event, had Counts, took time.Du
 func told(c Counts, events int, judged time.Duration) string {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return fmt.Sprintf("%d decisions, %d changes, %d mishaps; %d events, judged in %.1f s; heap %d MB, resident %d MB",
-		c.Decisions, sum(c.Changes), sum(c.Mishaps), events, judged.Seconds(), m.HeapAlloc>>20, resident()>>20)
+	return fmt.Sprintf("%s, %s, %s; %s, judged in %.1f s; heap %d MB, resident %d MB",
+		report.Many(c.Decisions, "decision"), report.Many(sum(c.Changes), "change"), report.Many(sum(c.Mishaps), "mishap"), report.Many(events, "event"), judged.Seconds(), m.HeapAlloc>>20, resident()>>20)
 }
 
 func (r *run) counts() Counts {
