@@ -20,7 +20,7 @@ func (r *run) progress() string {
 	if share > 0.001 {
 		left = (time.Duration(float64(gone)/share) - gone).Round(time.Second).String()
 	}
-	return fmt.Sprintf("%s  %3.0f %%  %s, %.0f/s, %s left, heap %d MB", now.UTC().Format("2006-01-02 15:04"), 100*share, report.Many(int(n), "decision"), float64(n)/gone.Seconds(), left, heap()>>20)
+	return fmt.Sprintf("%s  %3.0f %%  %s, %.0f/s, %s left, heap %d MB", now.UTC().Format("2006-01-02 15:04"), 100*share, report.Many(n, "decision"), float64(n)/gone.Seconds(), left, heap()>>20)
 }
 
 // heap is what lives on it, in bytes.
