@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// ParseTime reads an RFC 3339 time with a zone, to the millisecond. The first
-// and the last year that can be written are refused: in another zone their
-// edges cannot be, and Go's zero time means no time at all.
+// ParseTime reads an RFC 3339 time with a zone, to the millisecond. What isn't
+// in the years 2 to 9999 of UTC is refused: an answer couldn't write the year
+// 10000, and Go's zero time, in the year 1, means no time at all.
 // Errors: InvalidTimestamp with details.field.
 func ParseTime(field, s string) (time.Time, error) {
 	wrong := New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone", "field", field)
@@ -25,8 +25,8 @@ func ParseTime(field, s string) (time.Time, error) {
 			return time.Time{}, wrong
 		}
 	}
-	if y := t.Year(); y < 2 || y > 9998 {
-		return time.Time{}, New(InvalidTimestamp, field+" must be between the years 2 and 9998", "field", field)
+	if y := t.Year(); y < 2 || y > 9999 {
+		return time.Time{}, New(InvalidTimestamp, field+" must be in the years 2 to 9999 (UTC)", "field", field)
 	}
 	return Milli(t), nil
 }

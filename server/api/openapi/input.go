@@ -144,7 +144,7 @@ func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
 	kind, param, err := mime.ParseMediaType(contentType)
 	switch {
 	case contentType == "": // nothing said: JSON it is
-	case err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")):
+	case err == nil && kind == "application/json":
 	case err == nil && form && kind == "application/x-www-form-urlencoded":
 		return decodeForm(raw)
 	default:

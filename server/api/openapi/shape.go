@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -309,8 +310,9 @@ func (s *shape) checkString(t string) *flaw {
 	case s.pattern != nil && !s.pattern.MatchString(t):
 		return s.flaw(t, "has the wrong format")
 	case s.time:
-		if _, err := fail.ParseTime("", t); err != nil {
-			return s.flaw(t, "must be an RFC 3339 time with a zone")
+		var wrong *fail.Error
+		if _, err := fail.ParseTime("", t); errors.As(err, &wrong) {
+			return s.flaw(t, strings.TrimSpace(wrong.Message))
 		}
 	}
 	return nil
