@@ -2,9 +2,11 @@ package board
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/wire"
@@ -52,7 +54,7 @@ func Request(confirmed Policy, channels []int, graceSec int64, named map[string]
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		ch, err := strconv.Atoi(name)
 		if err != nil || !slices.Contains(channels, ch) || strconv.Itoa(ch) != name {
-			return Policy{}, fail.Invalid("channels."+name, "is not a channel of this board")
+			return Policy{}, fail.Invalid("channels."+name, "is not a channel of this board; it has "+strings.Trim(fmt.Sprint(channels), "[]"))
 		}
 		p.Channels[ch] = named[name]
 	}

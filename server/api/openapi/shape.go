@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -265,7 +266,8 @@ func (s *shape) checkExtra(m map[string]any) *flaw {
 	slices.Sort(names)
 	for _, name := range names {
 		if s.closed {
-			return &flaw{code: cmp.Or(s.foreign, s.code, fail.InvalidField), path: name, why: "is not allowed here"}
+			return &flaw{code: cmp.Or(s.foreign, s.code, fail.InvalidField), path: name,
+				why: "is not allowed here, only " + strings.Join(slices.Sorted(maps.Keys(s.props)), ", ")}
 		}
 		if f := s.extra.check(m[name]); f != nil {
 			return f.in(name)
