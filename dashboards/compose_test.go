@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -48,20 +49,16 @@ func TestCompose(t *testing.T) {
 	var made struct{ APIKey string }
 	control := client.Client{Base: e.address("server", "8081"), Token: composeToken}
 	body := map[string]any{"placeId": place.ID, "scopes": []string{"space:partner", "device:door"}}
-	if err := control.Do(t.Context(), http.MethodPost, "/lab/v1/keys", body, &made); err != nil {
-		t.Fatalf("making a key: %v", err)
-	}
-	if c.Token, _, err = c.Exchange(t.Context(), made.APIKey); err != nil {
+	clienttest.Do(t, control, http.MethodPost, "/lab/v1/keys", body, &made)
+	if c, err = c.SignIn(t.Context(), made.APIKey); err != nil {
 		t.Fatalf("exchanging the place's key: %v", err)
 	}
-	if status := command(t, c, board.Doors[0].ID); status != http.StatusOK {
-		t.Fatalf("opening a door of a board in another container: status %d, want 200", status)
+	if a, err := c.Open(t.Context(), board.Doors[0].ID, "dashboards-1"); err != nil || a.Status != http.StatusOK {
+		t.Fatalf("opening a door of a board in another container: %v, %v, want status 200", a, err)
 	}
 	var lines []struct{ Action, Cause, DoorID string }
 	lab := client.Client{Base: slice2, Token: composeToken}
-	if err := lab.Do(t.Context(), http.MethodGet, "/lab/v1/boards/"+board.ID+"/journal", nil, &lines); err != nil {
-		t.Fatalf("the journal of %s: %v", board.ID, err)
-	}
+	clienttest.Do(t, lab, http.MethodGet, "/lab/v1/boards/"+board.ID+"/journal", nil, &lines)
 	if len(lines) != 1 || lines[0].Action != "pulse" || lines[0].Cause != "command" || lines[0].DoorID != board.Doors[0].ID {
 		t.Errorf("the journal holds %+v, want one pulse by the command", lines)
 	}

@@ -48,32 +48,13 @@ func product(t *testing.T) (server, fleet map[string]*dto.MetricFamily) {
 	t.Cleanup(func() { _ = f.Stop() })
 	c := client.Client{Base: tb.Ready.HTTP, HTTP: client.Trusting(trust)}
 	t.Cleanup(c.HTTP.CloseIdleConnections)
-	if c.Token, _, err = c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey); err != nil {
+	if c, err = c.SignIn(t.Context(), *tb.Ready.Places[1].APIKey); err != nil {
 		t.Fatal(err)
 	}
-	door := w.Places[1].Boards[0].Doors[0].ID
-	if status := command(t, c, door); status != http.StatusOK {
-		t.Fatalf("opening a door: status %d, want 200", status)
+	if a, err := c.Open(t.Context(), w.Places[1].Boards[0].Doors[0].ID, "dashboards-1"); err != nil || a.Status != http.StatusOK {
+		t.Fatalf("opening a door: %v, %v, want status 200", a, err)
 	}
 	return page(t, tb.Ready.Control), page(t, f.Ready.Control)
-}
-
-func command(t *testing.T, c client.Client, door string) int {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.Base+"/device/v1/devices/"+door+"/commands",
-		strings.NewReader(`{"capability":"door","command":"open"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+c.Token)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Idempotency-Key", "dashboards-1")
-	resp, err := c.HTTP.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	return resp.StatusCode
 }
 
 func page(t *testing.T, control string) map[string]*dto.MetricFamily {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -128,9 +129,7 @@ func play(t *testing.T, run []string) {
 	var list struct {
 		Points []struct{ ID, State, Says string }
 	}
-	if err := lab.Do(t.Context(), "GET", "/lab/v1/go-live?placeId="+place.PlaceID, nil, &list); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, lab, "GET", "/lab/v1/go-live?placeId="+place.PlaceID, nil, &list)
 	for _, p := range list.Points {
 		want := "proven"
 		switch p.ID {

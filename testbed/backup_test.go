@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -93,21 +94,20 @@ func TestFilesAreTheOwners(t *testing.T) {
 	}
 }
 
-func partner(t *testing.T, tb *Testbed) client.Client {
+// partner is a client with a token of the place's key.
+func partner(t *testing.T, tb *Testbed, place int) client.Client {
 	t.Helper()
-	c := client.Client{Base: tb.Ready.HTTP}
-	token, _, err := c.Exchange(t.Context(), keyOf(t, tb, 1))
+	c, err := client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), keyOf(t, tb, place))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Token = token
 	return c
 }
 
 func permit(t *testing.T, tb *Testbed, ref string) {
 	t.Helper()
 	now := tb.clk.Now()
-	if err := partner(t, tb).Do(t.Context(), http.MethodPost, "/space/v1/partner/entry-permits", map[string]string{"externalRef": ref, "phone": "01012345678",
+	if err := partner(t, tb, 1).Do(t.Context(), http.MethodPost, "/space/v1/partner/entry-permits", map[string]string{"externalRef": ref, "phone": "01012345678",
 		"startsAt": now.Format(time.RFC3339), "endsAt": now.Add(time.Hour).Format(time.RFC3339)}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func permit(t *testing.T, tb *Testbed, ref string) {
 func permits(t *testing.T, tb *Testbed) (refs []string) {
 	t.Helper()
 	var rows []struct{ ExternalRef string }
-	if err := partner(t, tb).Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-permits", nil, &rows); err != nil {
+	if err := partner(t, tb, 1).Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-permits", nil, &rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
@@ -133,9 +133,7 @@ func synced(t *testing.T, tb *Testbed) {
 			BoardID                          string
 			DesiredRevision, AppliedRevision int64
 		}
-		if err := tb.lab().Do(t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows)
 		behind := 0
 		for _, r := range rows {
 			if r.AppliedRevision != r.DesiredRevision {

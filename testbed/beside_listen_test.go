@@ -1,11 +1,11 @@
 package testbed
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -18,30 +18,17 @@ func TestListenersBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tb.Stop() })
-	get := func(url string) (int, string) {
-		t.Helper()
-		resp, err := http.Get(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = resp.Body.Close() }()
-		raw, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, string(raw)
-	}
-	if code, page := get(tb.Ready.Metrics); code != http.StatusOK || !strings.Contains(page, "doorlab_build_info{") {
+	if code, page := clienttest.Get(t, tb.Ready.Metrics); code != http.StatusOK || !strings.Contains(page, "doorlab_build_info{") {
 		t.Errorf("%s answers %d without doorlab_build_info, want 200 with it:\n%.500s", tb.Ready.Metrics, code, page)
 	}
-	if code, _ := get(strings.TrimSuffix(tb.Ready.Metrics, "/metrics") + "/lab/v1/boards"); code != http.StatusNotFound {
+	if code, _ := clienttest.Get(t, strings.TrimSuffix(tb.Ready.Metrics, "/metrics")+"/lab/v1/boards"); code != http.StatusNotFound {
 		t.Errorf("the control API on the listener of the metrics answers %d, want 404", code)
 	}
-	if code, page := get(tb.Ready.Debug + "goroutine?debug=1"); code != http.StatusOK || !strings.Contains(page, "goroutine profile") {
+	if code, page := clienttest.Get(t, tb.Ready.Debug+"goroutine?debug=1"); code != http.StatusOK || !strings.Contains(page, "goroutine profile") {
 		t.Errorf("the goroutines' profile answers %d, want 200:\n%.500s", code, page)
 	}
 	for _, path := range []string{"/metrics", "/debug/pprof/"} {
-		if code, _ := get(tb.Ready.HTTP + path); code != http.StatusNotFound {
+		if code, _ := clienttest.Get(t, tb.Ready.HTTP+path); code != http.StatusNotFound {
 			t.Errorf("%s on the public listener answers %d, want 404", path, code)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
@@ -33,16 +34,12 @@ func TestBesideARunningServer(t *testing.T) {
 	defer func() { _ = stop() }()
 	var made struct{ KeyID, APIKey string }
 	body := map[string]any{"placeId": tb.Ready.Places[1].PlaceID, "scopes": []string{"space:partner"}}
-	if err := beside.Do(t.Context(), http.MethodPost, "/lab/v1/keys", body, &made); err != nil {
-		t.Fatal(err)
-	}
-	c := client.Client{Base: tb.Ready.HTTP}
-	if c.Token, _, err = c.Exchange(t.Context(), made.APIKey); err != nil {
+	clienttest.Do(t, beside, http.MethodPost, "/lab/v1/keys", body, &made)
+	c, err := client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), made.APIKey)
+	if err != nil {
 		t.Fatalf("the new key: %v", err)
 	}
-	if err := beside.Do(t.Context(), http.MethodDelete, "/lab/v1/keys/"+made.KeyID, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, beside, http.MethodDelete, "/lab/v1/keys/"+made.KeyID, nil, nil)
 	soon(t, "the revoked key's token is refused", func() bool {
 		return c.Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-logs", nil, nil) != nil
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -36,9 +37,7 @@ func TestOutageBeginsAtTheCut(t *testing.T) {
 			cut := from.Add(c.within)
 			lab := tb.lab()
 			if c.fault != "" {
-				if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/faults", json.RawMessage(c.fault), nil); err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Do(t, lab, http.MethodPost, "/lab/v1/faults", json.RawMessage(c.fault), nil)
 			}
 			var boards []string
 			for _, p := range tb.cfg.World.Places[1:] { // the test place takes no faults
@@ -47,9 +46,7 @@ func TestOutageBeginsAtTheCut(t *testing.T) {
 					if c.fault != "" {
 						continue
 					}
-					if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/boards/"+b.ID+"/detach", nil, nil); err != nil {
-						t.Fatal(err)
-					}
+					clienttest.Do(t, lab, http.MethodPost, "/lab/v1/boards/"+b.ID+"/detach", nil, nil)
 				}
 			}
 			if err := virtual.Advance(cut.Add(time.Hour)); err != nil {

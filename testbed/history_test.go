@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 )
@@ -14,17 +13,13 @@ import (
 // openMany opens the first door of the first live place n times.
 func openMany(t *testing.T, tb *Testbed, prefix string, n int) {
 	t.Helper()
-	c := client.Client{Base: tb.Ready.HTTP}
-	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := partner(t, tb, 1)
 	door := tb.cfg.World.Places[1].Boards[0].Doors[0].ID
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
 			for i := range n / 8 {
-				if got := openWith(t, tb, token, door, fmt.Sprint(prefix, w, "-", i)); got != 200 {
+				if got := openWith(t, c, door, fmt.Sprint(prefix, w, "-", i)); got != 200 {
 					t.Errorf("command %d: %d", i, got)
 				}
 			}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/inbox"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -30,30 +30,11 @@ func newVisitor(t *testing.T, tb *Testbed, place int) *visitor {
 // send makes a request and returns status and body.
 func (p *visitor) send(method, path, key, body string) (int, string) {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), method, p.base+path, strings.NewReader(body))
+	a, err := client.Client{Base: p.base, Token: p.token}.Call(p.t.Context(), method, path, key, []byte(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	req.GetBody = nil
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return resp.StatusCode, string(raw)
+	return a.Status, string(a.Body)
 }
 
 func (p *visitor) exchange(key string) int {
@@ -86,17 +67,13 @@ type entryShown struct {
 
 func inboxOf(t *testing.T, tb *Testbed, query string) (out []entryShown) {
 	t.Helper()
-	if err := tb.lab().Do(t.Context(), "GET", "/lab/v1/inbox?"+query, nil, &out); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, tb.lab(), "GET", "/lab/v1/inbox?"+query, nil, &out)
 	return out
 }
 
 func entryOf(t *testing.T, tb *Testbed, seq int64) (out entryShown) {
 	t.Helper()
-	if err := tb.lab().Do(t.Context(), "GET", fmt.Sprintf("/lab/v1/inbox/%d", seq), nil, &out); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, tb.lab(), "GET", fmt.Sprintf("/lab/v1/inbox/%d", seq), nil, &out)
 	return out
 }
 
@@ -194,9 +171,7 @@ func TestInboxOfStrangers(t *testing.T) {
 	token := p.token
 	p.exchange("sact_nonsense")
 	p.token = token
-	if err := tb.lab().Do(t.Context(), "POST", "/lab/v1/clock/advance", map[string]string{"by": "15m"}, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, tb.lab(), "POST", "/lab/v1/clock/advance", map[string]string{"by": "15m"}, nil)
 	p.send("GET", "/device/v1/devices", "", "")
 	var got []string
 	for _, e := range inboxOf(t, tb, "placeId="+place) {
@@ -265,9 +240,7 @@ func TestGoLive(t *testing.T) {
 	door := tb.cfg.World.Places[0].Boards[0].Doors[0].ID
 	advance := func(by string) {
 		t.Helper()
-		if err := tb.lab().Do(t.Context(), "POST", "/lab/v1/clock/advance", map[string]string{"by": by}, nil); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, tb.lab(), "POST", "/lab/v1/clock/advance", map[string]string{"by": by}, nil)
 	}
 	check := func() (l struct {
 		Ready  bool
@@ -277,9 +250,7 @@ func TestGoLive(t *testing.T) {
 		}
 	}) {
 		t.Helper()
-		if err := tb.lab().Do(t.Context(), "GET", "/lab/v1/go-live?placeId="+tb.cfg.World.Places[0].ID, nil, &l); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, tb.lab(), "GET", "/lab/v1/go-live?placeId="+tb.cfg.World.Places[0].ID, nil, &l)
 		return l
 	}
 	if l := check(); l.Ready || len(l.Points) != 8 {

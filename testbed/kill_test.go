@@ -10,20 +10,19 @@ import (
 	"weak"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/command"
 )
 
 // tryOpen sends a command; err when the connection ended without an answer.
-func tryOpen(t *testing.T, tb *Testbed, token, door, key string) (status int, replayed bool, err error) {
-	t.Helper()
-	resp, err := sendOpen(t, tb, token, door, key)
+func tryOpen(t *testing.T, c client.Client, door, key string) (status int, replayed bool, err error) {
+	a, err := c.Open(t.Context(), door, key)
 	if err != nil {
 		return 0, false, err
 	}
-	_ = resp.Body.Close()
-	return resp.StatusCode, resp.Header.Get("Idempotent-Replayed") == "true", nil
+	return a.Status, a.Header.Get("Idempotent-Replayed") == "true", nil
 }
 
 // afterLife returns when the server has begun its nth life.
@@ -41,11 +40,7 @@ func (t *Testbed) afterLife(n int64) {
 func TestCrashAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
-	c := client.Client{Base: tb.Ready.HTTP}
-	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := partner(t, tb, 1)
 	lab := tb.lab()
 	for i, tc := range []struct {
 		at     command.Point
@@ -61,22 +56,20 @@ func TestCrashAtEveryPoint(t *testing.T) {
 	} {
 		key, door := "crash-"+string(tc.at), tb.cfg.World.Places[1].Boards[i].Doors[0].ID
 		lives := tb.Lives()
-		if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true, "at": tc.at}, nil); err != nil {
-			t.Fatal(err)
-		}
-		if status, _, err := tryOpen(t, tb, token, door, key); err == nil {
+		clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true, "at": tc.at}, nil)
+		if status, _, err := tryOpen(t, c, door, key); err == nil {
 			t.Errorf("%s: the dead server answered %d", tc.at, status)
 		}
 		tb.afterLife(lives + 1)
 		for range 2 {
-			if status, replayed, err := tryOpen(t, tb, token, door, key); err != nil || status != tc.status || !replayed {
+			if status, replayed, err := tryOpen(t, c, door, key); err != nil || status != tc.status || !replayed {
 				t.Errorf("%s: then %d, replayed %t, %v; want %d from the ledger", tc.at, status, replayed, err, tc.status)
 			}
 		}
 		if n := pulses(tb, key); n > 1 || tc.pulses >= 0 && n != tc.pulses {
 			t.Errorf("%s: %d pulses, want %d", tc.at, n, tc.pulses)
 		}
-		if status, _, err := tryOpen(t, tb, token, door, "after-"+string(tc.at)); err != nil || status != http.StatusOK {
+		if status, _, err := tryOpen(t, c, door, "after-"+string(tc.at)); err != nil || status != http.StatusOK {
 			t.Errorf("%s: the next life answers %d, %v; want 200", tc.at, status, err)
 		}
 	}
@@ -106,20 +99,14 @@ func pulses(tb *Testbed, key string) (n int) {
 func TestKillWhileWaiting(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
-	c := client.Client{Base: tb.Ready.HTTP}
-	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[1].APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := partner(t, tb, 1)
 	b := tb.cfg.World.Places[1].Boards[0]
 	lab := tb.lab()
 	fault := map[string]any{"fault": "silent", "boards": []string{b.ID}}
-	if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/faults", fault, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, lab, http.MethodPost, "/lab/v1/faults", fault, nil)
 	ended := make(chan error, 1)
 	go func() {
-		_, _, err := tryOpen(t, tb, token, b.Doors[0].ID, "k")
+		_, _, err := tryOpen(t, c, b.Doors[0].ID, "k")
 		ended <- err
 	}()
 	for n := 0; n == 0; runtime.Gosched() {
@@ -129,13 +116,11 @@ func TestKillWhileWaiting(t *testing.T) {
 			}
 		}
 	}
-	if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true}, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true}, nil)
 	if err := <-ended; err == nil {
 		t.Error("the caller of a killed server got an answer")
 	}
-	if status, replayed, err := tryOpen(t, tb, token, b.Doors[0].ID, "k"); status != http.StatusGatewayTimeout || !replayed || err != nil {
+	if status, replayed, err := tryOpen(t, c, b.Doors[0].ID, "k"); status != http.StatusGatewayTimeout || !replayed || err != nil {
 		t.Errorf("the next life: %d, replayed %t, %v; want the 504 of the claim", status, replayed, err)
 	}
 }

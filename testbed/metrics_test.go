@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -79,26 +80,14 @@ func TestFleetOfItsOwn(t *testing.T) {
 
 func get(t *testing.T, url string) int {
 	t.Helper()
-	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	return resp.StatusCode
+	status, _ := clienttest.Get(t, url)
+	return status
 }
 
 func metricsOf(t *testing.T, control string) string {
 	t.Helper()
-	resp, err := http.Get(control + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	page, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(page)
+	_, page := clienttest.Get(t, control+"/metrics")
+	return page
 }
 
 func TestMetricsCountTheBoards(t *testing.T) {

@@ -1,8 +1,6 @@
 package testbed
 
 import (
-	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/contract"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/control/openapi"
@@ -100,31 +99,18 @@ type session struct {
 func (s *session) do(operation, path, body string, status int) (data map[string]any) {
 	s.Helper()
 	method, _, _ := strings.Cut(operation, " ")
-	req, err := http.NewRequestWithContext(s.Context(), method, s.lab.Base+control.Prefix+path, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
+	a, err := s.lab.Call(s.Context(), method, control.Prefix+path, "", []byte(body))
+	if err != nil || a.Status != status {
+		s.Fatalf("%s: got %v, %v, want %d", operation, a, err, status)
 	}
-	req.Header.Set("Authorization", "Bearer "+s.lab.Token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != status {
-		s.Fatalf("%s: got %d %s %v, want %d", operation, resp.StatusCode, raw, err, status)
-	}
-	checked, err := s.says.Check(method, control.Prefix+path, resp.StatusCode, resp.Header.Get("Content-Type"), raw)
+	checked, err := s.says.Check(method, control.Prefix+path, a.Status, a.Header.Get("Content-Type"), a.Body)
 	if !checked || err != nil {
-		s.Errorf("%s: checked is %v, want true; the answer doesn't fit its document: %v\n%s", operation, checked, err, raw)
+		s.Errorf("%s: checked is %v, want true; the answer doesn't fit its document: %v\n%s", operation, checked, err, a.Body)
 	}
 	if status == http.StatusOK {
 		s.ok[operation] = true
 	}
-	var env struct{ Data json.RawMessage }
-	if json.Unmarshal(raw, &env) == nil {
-		_ = json.Unmarshal(env.Data, &data) // lists stay out
-	}
+	_ = a.Data(&data) // lists stay out
 	return data
 }
 
@@ -217,8 +203,8 @@ func (s *session) operator(tb *Testbed) {
 func (s *session) explained(tb *Testbed) {
 	place, door := tb.cfg.World.Places[1], tb.cfg.World.Places[1].Boards[0].Doors[0].ID
 	const phone = "01012341234"
-	revokedSoon := partner(s.T, tb)
-	must(s.T, revokedSoon, "POST", "/space/v1/partner/entry-permits", map[string]any{"externalRef": "a", "phone": phone, "doorIds": []string{door},
+	revokedSoon := partner(s.T, tb, 1)
+	clienttest.Do(s.T, revokedSoon, "POST", "/space/v1/partner/entry-permits", map[string]any{"externalRef": "a", "phone": phone, "doorIds": []string{door},
 		"startsAt": tb.clk.Now().Format(control.TimeFormat), "endsAt": tb.clk.Now().AddDate(0, 0, 1).Format(control.TimeFormat)}, nil)
 	revokedInAnOutage(s.T, s.lab, revokedSoon, place.Boards[0].ID, door, phone)
 	s.do("GET /why", "/why?doorId="+door+"&phone="+phone, "", 200)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/browser"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
 // TestInboxPage: a request shows while somebody looks, its page has everything to
@@ -77,9 +78,7 @@ func TestPeoplePage(t *testing.T) {
 	}
 	lab := func(method, path string, body any) {
 		t.Helper()
-		if err := tb.lab().Do(t.Context(), method, "/lab/v1"+path, body, nil); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, tb.lab(), method, "/lab/v1"+path, body, nil)
 	}
 	lab("POST", "/clock/advance", map[string]string{"by": "1m"})
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/browser"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
 // signIn opens the console as a person does: with the token, typed in.
@@ -137,9 +138,7 @@ func TestDoorInConsole(t *testing.T) {
 func openings(t *testing.T, tb *Testbed, boardID string) (n int) {
 	t.Helper()
 	var lines []struct{ Action string }
-	if err := tb.lab().Do(t.Context(), http.MethodGet, "/lab/v1/boards/"+boardID+"/journal", nil, &lines); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/boards/"+boardID+"/journal", nil, &lines)
 	for _, l := range lines {
 		if l.Action == "pulse" {
 			n++

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
 // TestRenewKeysAndBoards: beside a running server every key and board password is
@@ -18,7 +19,7 @@ func TestRenewKeysAndBoards(t *testing.T) {
 	tb := begin(t, Config{DataDir: dir})
 	live := tb.cfg.World.Places[1]
 	board := live.Boards[0].ID
-	api := partner(t, tb)
+	api := partner(t, tb, 1)
 	before := tb.life.Load().server.Board(board)
 
 	keys, passwords := map[string]string{}, map[string]string{}
@@ -62,14 +63,14 @@ func TestRenewLinks(t *testing.T) {
 	dir := t.TempDir()
 	tb := begin(t, Config{DataDir: dir})
 	door := tb.cfg.World.Places[1].Boards[0].Doors[0].ID
-	api := partner(t, tb)
+	api := partner(t, tb, 1)
 	period := map[string]any{"externalRef": "a", "phone": "01012341234", "doorIds": []string{door},
 		"startsAt": time.Now().Add(-time.Hour).Format(time.RFC3339), "endsAt": time.Now().Add(time.Hour).Format(time.RFC3339)}
 	var permit struct{ PermitID, EntryToken string }
-	must(t, api, "POST", "/space/v1/partner/entry-permits", period, &permit)
+	clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", period, &permit)
 	opens := func(token string) bool {
 		var got struct{ Result string }
-		must(t, tb.lab(), "POST", "/lab/v1/people/present", map[string]string{"doorId": door, "token": token}, &got)
+		clienttest.Do(t, tb.lab(), "POST", "/lab/v1/people/present", map[string]string{"doorId": door, "token": token}, &got)
 		return got.Result == "opened"
 	}
 	soon(t, "the link opens on site", func() bool { return opens(permit.EntryToken) })
@@ -77,7 +78,7 @@ func TestRenewLinks(t *testing.T) {
 		t.Fatalf("renewed %+v, %v, want one link", n, err)
 	}
 	var now struct{ URL string }
-	must(t, api, "GET", "/space/v1/partner/entry-permits/"+permit.PermitID, nil, &now)
+	clienttest.Do(t, api, "GET", "/space/v1/partner/entry-permits/"+permit.PermitID, nil, &now)
 	_, token, _ := strings.Cut(now.URL, "?t=")
 	if token == permit.EntryToken || token == "" {
 		t.Fatalf("the permit has the old link: %t, want another", token != "")
@@ -89,7 +90,7 @@ func TestRenewLinks(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
 		t.Errorf("the old link: %v, want 404", err)
 	}
-	if must(t, api, "POST", "/space/v1/partner/entry-permits", period, &permit); permit.EntryToken != token {
+	if clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", period, &permit); permit.EntryToken != token {
 		t.Error("repeating the create gives another link than reading the permit, want the same")
 	}
 }

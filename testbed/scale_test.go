@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/browser"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -44,9 +45,7 @@ func TestConsoleAtScale(t *testing.T) {
 	for i := range 5 {
 		id := last[i].ID
 		began := clock.Mono()
-		if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "offline", "boards": []string{id}}, nil); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "offline", "boards": []string{id}}, nil)
 		p.Await(`document.querySelector('#boards\\.data a[href="/boards/` + id + `"]').className === "g"`)
 		t.Logf("a cut board's square changed after %s", clock.Mono()-began)
 	}

@@ -10,10 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
-	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -116,9 +115,7 @@ func TestNoKeyUnasked(t *testing.T) {
 	}
 	tb := begin(t, Config{World: w})
 	var keys []struct{ PlaceID string }
-	if err := tb.lab().Do(t.Context(), http.MethodGet, "/lab/v1/keys", nil, &keys); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/keys", nil, &keys)
 	line, err := json.Marshal(tb.Ready)
 	if len(keys) != 1 || keys[0].PlaceID != w.Places[1].ID || tb.Ready.Places[0].APIKey != nil || err != nil || !strings.Contains(string(line), `"apiKey":null`) {
 		t.Errorf("keys %+v, ready line %s, %v", keys, line, err)
@@ -181,24 +178,17 @@ func TestRotate(t *testing.T) {
 	tb := begin(t, Config{DataDir: dir})
 	b := tb.cfg.World.Places[1].Boards[0]
 	var out struct{ BoardID, Password string }
-	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/boards/"+b.ID+"/rotate", nil, &out); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/boards/"+b.ID+"/rotate", nil, &out)
 	if out.BoardID != b.ID || len(out.Password) < world.MinPassword || out.Password == b.Password {
 		t.Errorf("rotated: %+v", out)
 	}
 	online := func(tb *Testbed) {
 		t.Helper()
-		end := clock.Mono() + 30*time.Second
-		for n := 0; ; n++ { // the board reconnects by itself
-			status := open(t, tb, 1, fmt.Sprint(tb.Ready.HTTP, n))
-			if status == http.StatusOK {
-				return
-			}
-			if clock.Mono() > end {
-				t.Fatalf("status %d, 30 s after the rotation", status)
-			}
-		}
+		c, n := partner(t, tb, 1), 0
+		soon(t, "the board is back", func() bool {
+			n++
+			return openWith(t, c, b.Doors[0].ID, fmt.Sprint(tb.Ready.HTTP, n)) == http.StatusOK
+		})
 	}
 	online(tb)
 	var fail *client.Error

@@ -1,7 +1,6 @@
 package testbed
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,10 +102,8 @@ func (s *stepped) end() {
 // public calls the API with a fresh token.
 func (s *stepped) public() client.Client {
 	s.t.Helper()
-	c := client.Client{Base: "http://api", HTTP: client.Inside(s.server.Handler())}
-	token, _, err := c.Exchange(s.t.Context(), s.world.Places[0].MainKey().Secret)
+	c, err := client.Client{Base: "http://api", HTTP: client.Inside(s.server.Handler())}.SignIn(s.t.Context(), s.world.Places[0].MainKey().Secret)
 	s.must(err)
-	c.Token = token
 	return c
 }
 
@@ -115,20 +112,14 @@ func (s *stepped) door() string { return s.world.Places[0].Boards[0].Doors[0].ID
 // open sends a command under a key: its status and id, and whether it is a replay.
 func (s *stepped) open(key string) (status int, commandID string, replayed bool) {
 	s.t.Helper()
-	c := s.public()
-	body, _ := json.Marshal(map[string]string{"capability": "door", "command": "open"})
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, c.Base+"/device/v1/devices/"+s.door()+"/commands", bytes.NewReader(body))
-	s.must(err)
-	r.Header.Set("Authorization", "Bearer "+c.Token)
-	r.Header.Set("Idempotency-Key", key)
-	resp, err := c.HTTP.Do(r)
+	got, err := s.public().Open(s.t.Context(), s.door(), key)
 	s.must(err)
 	var a struct {
 		Data    struct{ CommandID string }
 		Details struct{ CommandID string }
 	}
-	s.must(json.NewDecoder(resp.Body).Decode(&a))
-	return resp.StatusCode, a.Data.CommandID + a.Details.CommandID, resp.Header.Get("Idempotent-Replayed") == "true"
+	s.must(json.Unmarshal(got.Body, &a))
+	return got.Status, a.Data.CommandID + a.Details.CommandID, got.Header.Get("Idempotent-Replayed") == "true"
 }
 
 // pulses is how often the relay moved for a command.

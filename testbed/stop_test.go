@@ -4,11 +4,9 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
@@ -20,30 +18,20 @@ func TestStopAnswersEverybody(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{})
 	at := slices.IndexFunc(tb.cfg.World.Places, func(p world.Place) bool { return p.Kind == world.Test })
-	c := client.Client{Base: tb.Ready.HTTP}
-	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[at].APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := partner(t, tb, at)
 	door := tb.cfg.World.Places[at].Boards[0].Doors[0].ID
 	const callers = 20
 	got := make(chan int, callers)
 	for i := range callers {
 		go func() {
-			req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands",
-				strings.NewReader(`{"capability":"door","command":"open","args":{"reason":"sim:noResponse"}}`))
-			req.GetBody = nil
-			req.Header.Set("Authorization", "Bearer "+token)
-			req.Header.Set("Content-Type", "application/json")
-			req.Header.Set("Idempotency-Key", "stop-"+string(rune('a'+i)))
-			resp, err := http.DefaultClient.Do(req)
+			a, err := c.Call(t.Context(), http.MethodPost, "/device/v1/devices/"+door+"/commands", "stop-"+string(rune('a'+i)),
+				[]byte(`{"capability":"door","command":"open","args":{"reason":"sim:noResponse"}}`))
 			if err != nil {
 				t.Error(err)
 				got <- 0
 				return
 			}
-			_ = resp.Body.Close()
-			got <- resp.StatusCode
+			got <- a.Status
 		}()
 	}
 	running := func() (n int) {

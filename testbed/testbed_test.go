@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -39,37 +40,17 @@ func (t *Testbed) lab() client.Client {
 // open sends one command to the first door of a place and returns its status.
 func open(t *testing.T, tb *Testbed, place int, key string) int {
 	t.Helper()
-	c := client.Client{Base: tb.Ready.HTTP}
-	token, _, err := c.Exchange(t.Context(), *tb.Ready.Places[place].APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return openWith(t, tb, token, tb.cfg.World.Places[place].Boards[0].Doors[0].ID, key)
+	return openWith(t, partner(t, tb, place), tb.cfg.World.Places[place].Boards[0].Doors[0].ID, key)
 }
 
-func openWith(t *testing.T, tb *Testbed, token, door, key string) int {
+func openWith(t *testing.T, c client.Client, door, key string) int {
 	t.Helper()
-	resp, err := sendOpen(t, tb, token, door, key)
+	a, err := c.Open(t.Context(), door, key)
 	if err != nil {
 		t.Error(err)
 		return 0
 	}
-	_ = resp.Body.Close()
-	return resp.StatusCode
-}
-
-func sendOpen(t *testing.T, tb *Testbed, token, door, key string) (*http.Response, error) {
-	t.Helper()
-	body := strings.NewReader(`{"capability":"door","command":"open"}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.GetBody = nil // or the transport sends it again by itself when the connection ends
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Idempotency-Key", key)
-	return http.DefaultClient.Do(req)
+	return a.Status
 }
 
 func TestCommandOverBothLinks(t *testing.T) {
@@ -96,13 +77,9 @@ func TestRestartKeepsKeysAndTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := begin(t, Config{DataDir: dir, Virtual: true})
-	if err := first.lab().Do(t.Context(), http.MethodPost, "/lab/v1/clock/advance", map[string]string{"by": "37h"}, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, first.lab(), http.MethodPost, "/lab/v1/clock/advance", map[string]string{"by": "37h"}, nil)
 	revoked := first.cfg.World.Places[0].MainKey()
-	if err := first.lab().Do(t.Context(), http.MethodDelete, "/lab/v1/keys/"+revoked.ID, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, first.lab(), http.MethodDelete, "/lab/v1/keys/"+revoked.ID, nil, nil)
 	link, err := first.ExampleLink(t.Context(), *first.Ready.Places[1].APIKey)
 	if err != nil {
 		t.Fatal(err)
@@ -168,36 +145,17 @@ func TestStopWithCommandsInFlight(t *testing.T) {
 	dir := t.TempDir()
 	tb := begin(t, Config{DataDir: dir})
 	board := tb.cfg.World.Places[1].Boards[0].ID
-	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "silent", "boards": []string{board}}, nil); err != nil {
-		t.Fatal(err)
-	}
-	key := *tb.Ready.Places[1].APIKey
-	c := client.Client{Base: tb.Ready.HTTP}
-	token, _, err := c.Exchange(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "silent", "boards": []string{board}}, nil)
+	c := partner(t, tb, 1)
 	door := tb.cfg.World.Places[1].Boards[0].Doors[0].ID
 	ended := make(chan error, 1)
 	go func() {
-		body := strings.NewReader(`{"capability":"door","command":"open"}`)
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", body)
-		if err == nil {
-			req.Header.Set("Authorization", "Bearer "+token)
-			req.Header.Set("Content-Type", "application/json")
-			req.Header.Set("Idempotency-Key", "flying")
-			var resp *http.Response
-			if resp, err = http.DefaultClient.Do(req); err == nil {
-				_ = resp.Body.Close()
-			}
-		}
+		_, err := c.Open(context.Background(), door, "flying")
 		ended <- err
 	}()
 	for sent := false; !sent; { // until the board has it
 		var faults []struct{ Hits int }
-		if err := tb.lab().Do(t.Context(), http.MethodGet, "/lab/v1/faults", nil, &faults); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/faults", nil, &faults)
 		sent = faults[0].Hits > 0
 	}
 	start := clock.Mono()
@@ -248,28 +206,20 @@ func TestPeerRevisions(t *testing.T) {
 	}
 	boards := client.Client{Base: f.Ready.Control, Token: f.Ready.ControlToken}
 	place := w.Places[1]
-	if err := boards.Do(t.Context(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "offline", "placeId": place.ID}, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, boards, http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "offline", "placeId": place.ID}, nil)
 	member := map[string]any{"placeId": place.ID, "phone": "01022223333", "startsAt": "2026-01-01T00:00:00Z"}
-	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/memberships", member, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/memberships", member, nil)
 	gap := func() int64 {
 		t.Helper()
 		var b struct{ DesiredRevision, AppliedRevision int64 }
-		if err := boards.Do(t.Context(), http.MethodGet, "/lab/v1/boards/"+place.Boards[0].ID, nil, &b); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, boards, http.MethodGet, "/lab/v1/boards/"+place.Boards[0].ID, nil, &b)
 		return b.DesiredRevision - b.AppliedRevision
 	}
 	if got := gap(); got != 0 {
 		t.Errorf("without a server known: %d behind", got)
 	}
 	intro := map[string]string{"control": tb.Ready.Control, "token": tb.Ready.ControlToken}
-	if err := boards.Do(t.Context(), http.MethodPost, "/lab/v1/server", intro, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, boards, http.MethodPost, "/lab/v1/server", intro, nil)
 	if got := gap(); got != 1 {
 		t.Errorf("with the server known: %d behind, want 1", got)
 	}

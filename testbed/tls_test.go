@@ -7,9 +7,9 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/client"
@@ -152,12 +152,12 @@ func TestPlainListenersAreNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			log := &lines{}
+			log := &capture.Text{}
 			c.cfg.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			c.cfg.World = world.Default(3, 0)
 			begin(t, c.cfg)
 			var got []string
-			for _, l := range log.all() {
+			for _, l := range strings.Split(log.String(), "\n") {
 				if strings.Contains(l, "without TLS") {
 					got = append(got, l)
 				}
@@ -195,22 +195,4 @@ func TestControlOffLoopback(t *testing.T) {
 	if places, err := c.Places(t.Context()); err != nil || len(places) != 1 {
 		t.Errorf("%d places, %v; want 1 over TLS", len(places), err)
 	}
-}
-
-// lines keeps what is logged.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) all() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Split(l.text.String(), "\n")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/why"
 )
@@ -25,27 +26,20 @@ func TestWhyOverAnOutage(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, c client.Client, method, path string, body, out any) {
-	t.Helper()
-	if err := c.Do(t.Context(), method, path, body, out); err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
-}
-
 // revokedInAnOutage: after 10 minutes the permit "a" is revoked, 20 minutes later its
 // person is at the door.
 func revokedInAnOutage(t *testing.T, lab, api client.Client, board, door, phone string) {
 	t.Helper()
-	must(t, lab, "POST", "/lab/v1/faults", map[string]any{"fault": "offline", "boards": []string{board}}, nil)
+	clienttest.Do(t, lab, "POST", "/lab/v1/faults", map[string]any{"fault": "offline", "boards": []string{board}}, nil)
 	soon(t, "the server sees the line cut", func() bool {
 		var device struct{ Health struct{ State string } }
-		must(t, api, "GET", "/device/v1/devices/"+door, nil, &device)
+		clienttest.Do(t, api, "GET", "/device/v1/devices/"+door, nil, &device)
 		return device.Health.State == "offline"
 	})
-	must(t, lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "10m"}, nil)
-	must(t, api, "POST", "/space/v1/partner/entry-permits/revoke", map[string]string{"externalRef": "a"}, nil)
-	must(t, lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "20m"}, nil)
-	must(t, lab, "POST", "/lab/v1/people/present", map[string]string{"doorId": door, "phone": phone}, nil)
+	clienttest.Do(t, lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "10m"}, nil)
+	clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits/revoke", map[string]string{"externalRef": "a"}, nil)
+	clienttest.Do(t, lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "20m"}, nil)
+	clienttest.Do(t, lab, "POST", "/lab/v1/people/present", map[string]string{"doorId": door, "phone": phone}, nil)
 }
 
 func whyOverAnOutage(t *testing.T, onDemand bool) {
@@ -55,10 +49,10 @@ func whyOverAnOutage(t *testing.T, onDemand bool) {
 	const phone = "01012341234"
 	do := func(c client.Client, method, path string, body, out any) {
 		t.Helper()
-		must(t, c, method, path, body, out)
+		clienttest.Do(t, c, method, path, body, out)
 	}
 
-	api := partner(t, tb)
+	api := partner(t, tb, 1)
 	do(lab, "POST", "/lab/v1/clock/freeze", nil, nil)
 	now := tb.clk.Now()
 	var permit struct{ PermitID, URL, EntryToken string }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
@@ -33,7 +34,7 @@ func inhabit(t *testing.T, script string) func(files ...*engine.File) engine.Res
 	t.Cleanup(func() { _ = bed.Stop() })
 	events, id := follow(t, bed.History), w.Places[1].Boards[3].ID // the first board's door is the one for phones
 	var login struct{ MQTT, ClientID, Password string }
-	do(t, client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}, "POST", "/lab/v1/boards/"+id+"/detach", nil, &login)
+	clienttest.Do(t, client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}, "POST", "/lab/v1/boards/"+id+"/detach", nil, &login)
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(login.MQTT, "tcp://"))
 	if err != nil {
 		t.Fatal(err)

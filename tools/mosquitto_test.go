@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -39,7 +40,7 @@ func TestMosquittoBoard(t *testing.T) {
 	board, door := place.Boards[0], place.Boards[0].Doors[1]
 	control := client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}
 	var login struct{ MQTT, ClientID, Username, Password string }
-	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/detach", nil, &login)
+	clienttest.Do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/detach", nil, &login)
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(login.MQTT, "tcp://"))
 	if err != nil || login.ClientID != board.ID || login.Username != board.ID {
 		t.Fatalf("detached with %+v, %v, want the login of %s", login, err, board.ID)
@@ -54,19 +55,19 @@ func TestMosquittoBoard(t *testing.T) {
 		Online, Detached bool
 		AppliedRevision  int64
 	}
-	do(t, control, "GET", "/lab/v1/boards/"+board.ID, nil, &shown)
+	clienttest.Do(t, control, "GET", "/lab/v1/boards/"+board.ID, nil, &shown)
 	if !shown.Online || !shown.Detached || shown.AppliedRevision == 0 {
 		t.Errorf("GET /boards/{id} shows %+v, want the real board", shown)
 	}
 
-	api := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}
-	if api.Token, _, err = api.Exchange(ctx, place.MainKey().Secret); err != nil {
+	api, err := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}.SignIn(ctx, place.MainKey().Secret)
+	if err != nil {
 		t.Fatal(err)
 	}
 	commands := "/device/v1/devices/" + door.ID + "/commands"
 	for _, body := range []string{`{"capability":"door","command":"open"}`, `{"capability":"door","command":"hold","args":{"minutes":5}}`, `{"capability":"door","command":"close"}`} {
 		var got struct{ Outcome, CommandID, Command string }
-		do(t, api, "POST", commands, json.RawMessage(body), &got)
+		clienttest.Do(t, api, "POST", commands, json.RawMessage(body), &got)
 		if got.Outcome != "reported" || !strings.Contains(body, got.Command) {
 			t.Errorf("%s: %+v", body, got)
 		}
@@ -74,7 +75,7 @@ func TestMosquittoBoard(t *testing.T) {
 	}
 
 	var permit struct{ PermitID string }
-	do(t, api, "POST", "/space/v1/partner/entry-permits", map[string]any{"externalRef": "r", "phone": "01012345678",
+	clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", map[string]any{"externalRef": "r", "phone": "01012345678",
 		"startsAt": "2026-10-01T00:00:00Z", "endsAt": "2026-10-02T00:00:00Z", "doorIds": []string{door.ID}}, &permit)
 	events.until(t, "the permit's revision", func(e history.Event) bool {
 		return e.Kind == history.Applied && e.BoardID == board.ID && e.Revision > 1
@@ -88,12 +89,12 @@ func TestMosquittoBoard(t *testing.T) {
 
 	// The simulated board comes back and goes again. The mosquitto board takes over
 	// again, and sends hello because its pings are no longer answered.
-	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/attach", nil, nil)
+	clienttest.Do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/attach", nil, nil)
 	events.until(t, "takeover", func(e history.Event) bool { return e.Kind == history.Online && e.BoardID == board.ID })
-	do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/detach", nil, nil)
+	clienttest.Do(t, control, "POST", "/lab/v1/boards/"+board.ID+"/detach", nil, nil)
 	said.until(t, "online, epoch ")
 	var got struct{ Outcome string }
-	do(t, api, "POST", commands, json.RawMessage(`{"capability":"door","command":"open"}`), &got)
+	clienttest.Do(t, api, "POST", commands, json.RawMessage(`{"capability":"door","command":"open"}`), &got)
 	if got.Outcome != "reported" {
 		t.Errorf("after a takeover: %+v", got)
 	}
@@ -120,13 +121,6 @@ func (keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Idempotency-Key", rand.Text())
 	return http.DefaultTransport.RoundTrip(r)
-}
-
-func do(t *testing.T, c client.Client, method, path string, body, out any) {
-	t.Helper()
-	if err := c.Do(t.Context(), method, path, body, out); err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
 }
 
 // lines of a program, as they come.

@@ -14,6 +14,7 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -235,41 +236,41 @@ func TestPageIsEnough(t *testing.T) {
 	place := w.Places[1]
 	door := place.Boards[0].Doors[0].ID
 	var login login
-	do(t, client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}, "POST", "/lab/v1/boards/"+place.Boards[0].ID+"/detach", nil, &login)
+	clienttest.Do(t, client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}, "POST", "/lab/v1/boards/"+place.Boards[0].ID+"/detach", nil, &login)
 
 	b := connect(t, login).hello()
 	rev := b.agree(1)
 
-	api := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}
-	if api.Token, _, err = api.Exchange(t.Context(), place.MainKey().Secret); err != nil {
+	api, err := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}.SignIn(t.Context(), place.MainKey().Secret)
+	if err != nil {
 		t.Fatal(err)
 	}
 	permit := map[string]any{"externalRef": "r", "phone": "01012345678", "startsAt": time.Now().Format(time.RFC3339), "endsAt": time.Now().Add(time.Hour).Format(time.RFC3339)}
 	for _, change := range []func(){
-		func() { do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil) },
+		func() { clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil) },
 		func() {
 			permit["endsAt"] = time.Now().Add(2 * time.Hour).Format(time.RFC3339)
-			do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil)
+			clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil)
 		},
 		func() {
-			do(t, api, "POST", "/space/v1/partner/entry-permits/revoke", map[string]any{"externalRef": "r"}, nil)
+			clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits/revoke", map[string]any{"externalRef": "r"}, nil)
 		},
 		func() { // more than fits one message
 			var items []map[string]any
 			for i := range 300 {
 				items = append(items, map[string]any{"externalRef": fmt.Sprint(i), "phone": fmt.Sprint(1020000000 + i), "startsAt": "2026-01-01T00:00:00Z"})
 			}
-			do(t, api, "POST", "/space/v1/memberships/import", map[string]any{"source": "crm", "items": items}, nil)
+			clienttest.Do(t, api, "POST", "/space/v1/memberships/import", map[string]any{"source": "crm", "items": items}, nil)
 		},
 		func() { // over for so long that boards are told to forget it
 			permit["startsAt"], permit["endsAt"] = "2025-10-01T00:00:00Z", "2025-10-02T00:00:00Z"
-			do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil)
+			clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil)
 		},
 		func() {
-			do(t, api, "POST", "/device/v1/doors/"+door+"/policies", map[string]any{"window": map[string]string{"ref": "always"}, "mode": "free"}, nil)
+			clienttest.Do(t, api, "POST", "/device/v1/doors/"+door+"/policies", map[string]any{"window": map[string]string{"ref": "always"}, "mode": "free"}, nil)
 		},
 		func() {
-			do(t, api, "PATCH", "/core/v1/places/"+place.ID, map[string]any{"hours": map[string]any{"week": map[string]any{"mon": [][2]string{{"10:00", "24:00"}}}}}, nil)
+			clienttest.Do(t, api, "PATCH", "/core/v1/places/"+place.ID, map[string]any{"hours": map[string]any{"week": map[string]any{"mon": [][2]string{{"10:00", "24:00"}}}}}, nil)
 		},
 	} {
 		change()
@@ -293,7 +294,7 @@ func TestPageIsEnough(t *testing.T) {
 		t.Errorf("the guest's phone isn't among %d under a key of %d bytes, want it there and 32", len(b.phones), len(b.phoneKey))
 	}
 	var got struct{ Outcome string }
-	do(t, api, "POST", "/device/v1/devices/"+door+"/commands", json.RawMessage(`{"capability":"door","command":"open"}`), &got)
+	clienttest.Do(t, api, "POST", "/device/v1/devices/"+door+"/commands", json.RawMessage(`{"capability":"door","command":"open"}`), &got)
 	if got.Outcome != "reported" {
 		t.Errorf("the command's outcome is %q, want reported", got.Outcome)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
 const alertWorld = `
@@ -34,12 +35,12 @@ places:
 
 // alertLab is a server and its boards, and what Prometheus would have kept of them.
 type alertLab struct {
-	t             *testing.T
-	public, token string
-	lab, boards   client.Client
-	fleet         *proc
-	disk          *badDisk
-	board, door   string
+	t           *testing.T
+	public      client.Client
+	lab, boards client.Client
+	fleet       *proc
+	disk        *badDisk
+	board, door string
 
 	pages  map[string]string   // metrics page by the labels that the scraper adds
 	series map[string][]string // values by tick; _ = none
@@ -60,11 +61,10 @@ func newAlertLab(t *testing.T, bin string, env []string) *alertLab {
 		"--http", any0, "--mqtt", any0, "--control", any0, "--control-token", "t").server()
 	l.fleet = startBin(t, bin, env, "boards", "--json", "--clock", "virtual", "--world", file, "--data", filepath.Join(dir, "boards"),
 		"--broker", server.MQTT, "--control", any0, "--control-token", "t")
-	l.public = server.HTTP
 	l.lab, l.boards = client.Client{Base: server.Control, Token: "t"}, client.Client{Base: l.fleet.fleet().Control, Token: "t"}
 	l.pages = map[string]string{`job="server",instance="server:8081"`: l.lab.Base, `job="boards",instance="boards-1:8082"`: l.boards.Base}
-	keys := newKeyLoad(t, l.public, *server.Places[0].APIKey)
-	l.token, l.door = keys.token, keys.doors[0]
+	keys := newKeyLoad(t, server.HTTP, *server.Places[0].APIKey)
+	l.public, l.door = keys.api, keys.doors[0]
 	l.board = listBoards(t, l.boards.Base, "t")[0]
 	l.until("doorlab_boards_online", "20")
 	return l
@@ -87,9 +87,7 @@ func (l *alertLab) phase(n int, do func(i int), fires ...string) {
 // goes on until the alerts must have ended.
 func (l *alertLab) mend(metric, want string, ended ...string) {
 	l.t.Helper()
-	if err := l.boards.Do(l.t.Context(), http.MethodPost, "/lab/v1/faults/reset", nil, nil); err != nil {
-		l.t.Fatal(err)
-	}
+	clienttest.Do(l.t, l.boards, http.MethodPost, "/lab/v1/faults/reset", nil, nil)
 	l.until(metric, want)
 	l.phase(wellScrapes, nil)
 	l.phases[len(l.phases)-1].before = ended
@@ -97,38 +95,22 @@ func (l *alertLab) mend(metric, want string, ended ...string) {
 
 func (l *alertLab) fault(body map[string]any) {
 	l.t.Helper()
-	if err := l.boards.Do(l.t.Context(), http.MethodPost, "/lab/v1/faults", body, nil); err != nil {
-		l.t.Fatal(err)
-	}
+	clienttest.Do(l.t, l.boards, http.MethodPost, "/lab/v1/faults", body, nil)
 }
 
 // advance moves the clocks of both processes, as check does.
 func (l *alertLab) advance(by string) {
 	l.t.Helper()
 	for _, c := range []client.Client{l.lab, l.boards} {
-		if err := c.Do(l.t.Context(), http.MethodPost, "/lab/v1/clock/advance", map[string]string{"by": by}, nil); err != nil {
-			l.t.Fatal(err)
-		}
+		clienttest.Do(l.t, c, http.MethodPost, "/lab/v1/clock/advance", map[string]string{"by": by}, nil)
 	}
 }
 
 // command asks to open a door.
 func (l *alertLab) command(key string, want int) {
 	l.t.Helper()
-	req, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.public+"/device/v1/devices/"+l.door+"/commands",
-		strings.NewReader(`{"capability":"door","command":"open"}`))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	req.Header = http.Header{"Authorization": {"Bearer " + l.token}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		l.t.Error(err)
-		return
-	}
-	_ = resp.Body.Close()
-	if resp.StatusCode != want {
-		l.t.Errorf("command %q: status %d, want %d", key, resp.StatusCode, want)
+	if a, err := l.public.Open(l.t.Context(), l.door, key); err != nil || a.Status != want {
+		l.t.Errorf("command %q: %v, %v, want status %d", key, a, err, want)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/doorlab/doorlab/internal/bug"
-	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/scenarios"
 )
 
@@ -91,7 +91,7 @@ func calmSuite(l *alertLab) {
 		l.t.Fatal(err)
 	}
 	loud := regexp.MustCompile(`\b(fault|clock|server|power|kill|crash|load)\b`)
-	target := []string{"--target", l.public, "--control", l.lab.Base, "--control", l.boards.Base, "--control-token", "t"}
+	target := []string{"--target", l.public.Base, "--control", l.lab.Base, "--control", l.boards.Base, "--control-token", "t"}
 	check := append([]string{"check", "--out", filepath.Join(l.t.TempDir(), "run")}, target...)
 	n := 0
 	for _, f := range files {
@@ -250,7 +250,5 @@ func (l *alertLab) permit() {
 	l.t.Helper()
 	now := time.Now()
 	body := map[string]string{"externalRef": "alerts", "phone": "01000000001", "name": "T", "startsAt": now.Format(time.RFC3339), "endsAt": now.Add(time.Hour).Format(time.RFC3339)}
-	if err := (client.Client{Base: l.public, Token: l.token}).Do(l.t.Context(), http.MethodPost, "/space/v1/partner/entry-permits", body, nil); err != nil {
-		l.t.Fatal(err)
-	}
+	clienttest.Do(l.t, l.public, http.MethodPost, "/space/v1/partner/entry-permits", body, nil)
 }

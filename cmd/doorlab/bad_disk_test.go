@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
 // patience is how long a test waits for what must come by itself; it judges no speed.
@@ -70,12 +72,8 @@ func (x *torture) ready(when string, want int) {
 
 func (x *torture) status(path string) int {
 	x.t.Helper()
-	resp, err := http.Get(x.keys.base + path)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	return resp.StatusCode
+	status, _ := clienttest.Get(x.t, x.keys.api.Base+path)
+	return status
 }
 
 // only reports statuses that the answers must not have.
@@ -221,7 +219,7 @@ func TestNoDescriptorsLeft(t *testing.T) {
 	refused := 0
 	for range 20 { // new ones wait in the queue of the kernel, or are cut
 		c := http.Client{Timeout: 100 * time.Millisecond, Transport: &http.Transport{DisableKeepAlives: true}}
-		resp, err := c.Get(x.keys.base + "/livez")
+		resp, err := c.Get(x.keys.api.Base + "/livez")
 		if err != nil {
 			refused++
 			continue

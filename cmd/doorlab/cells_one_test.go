@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/loopback"
 	"github.com/doorlab/doorlab/internal/router"
@@ -94,9 +95,7 @@ func (c *cellsOf) through(t *testing.T, base string) (errs []error) {
 		for _, p := range cell.ready.Places {
 			var made struct{ APIKey string }
 			lab := client.Client{Base: cell.ready.Control, Token: "t"}
-			if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/keys", map[string]any{"placeId": p.PlaceID, "name": "later", "scopes": []string{"space:partner", "device:door"}}, &made); err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Do(t, lab, http.MethodPost, "/lab/v1/keys", map[string]any{"placeId": p.PlaceID, "name": "later", "scopes": []string{"space:partner", "device:door"}}, &made)
 			if err := dayAt(t.Context(), base, p.PlaceID, made.APIKey); err != nil {
 				errs = append(errs, fmt.Errorf("%s of %s: %w", p.Name, cell.ready.HTTP, err))
 			}
@@ -177,7 +176,7 @@ func (c *cellsOf) killOne(t *testing.T) {
 	dead := c.cells[1]
 	dead.proc.kill()
 	for i, l := range loads {
-		err := (client.Client{Base: c.front.HTTP, Token: l.token}).Do(t.Context(), http.MethodGet, "/device/v1/devices", nil, nil)
+		err := (client.Client{Base: c.front.HTTP, Token: l.api.Token}).Do(t.Context(), http.MethodGet, "/device/v1/devices", nil, nil)
 		if i == 1 {
 			wantCode(t, err, 503, "storage_unavailable")
 		} else if err != nil {
@@ -212,17 +211,13 @@ func (c *cellsOf) killOne(t *testing.T) {
 func (c *cellProc) waitSynced(t *testing.T) {
 	t.Helper()
 	fleet := client.Client{Base: c.fleet.Control, Token: "t"}
-	if err := fleet.Do(t.Context(), http.MethodPost, "/lab/v1/server", map[string]string{"control": c.ready.Control, "token": "t"}, nil); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, fleet, http.MethodPost, "/lab/v1/server", map[string]string{"control": c.ready.Control, "token": "t"}, nil)
 	for waiting := true; waiting; pause(t.Context()) {
 		var rows []struct {
 			Online                           bool
 			DesiredRevision, AppliedRevision int64
 		}
-		if err := fleet.Do(t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, fleet, http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows)
 		waiting = len(rows) == 0
 		for _, r := range rows {
 			waiting = waiting || !r.Online || r.AppliedRevision != r.DesiredRevision

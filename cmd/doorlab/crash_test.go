@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
 // TestCrashPoints kills the server, as SIGKILL does, at each step of a command,
@@ -49,9 +50,7 @@ func TestCrashPoints(t *testing.T) {
 		{"before-answer", "200", 1},
 	} {
 		key, door := "crash-"+c.step, l.doors[i%len(l.doors)]
-		if err := lab.Do(t.Context(), http.MethodPost, "/lab/v1/crash", map[string]string{"at": c.step}, nil); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, lab, http.MethodPost, "/lab/v1/crash", map[string]string{"at": c.step}, nil)
 		if got, err := l.send(context.Background(), door, key); err == nil {
 			t.Errorf("%s: the server answered %s", c.step, got)
 		}
@@ -90,10 +89,7 @@ func TestCrashPoints(t *testing.T) {
 func (l *keyLoad) records(commandID string) (n int) {
 	l.t.Helper()
 	var rows []struct{ CommandID string }
-	c := client.Client{Base: l.base, Token: l.token}
-	if err := c.Do(l.t.Context(), http.MethodGet, "/space/v1/partner/entry-logs?limit=500", nil, &rows); err != nil {
-		l.t.Fatal(err)
-	}
+	clienttest.Do(l.t, l.api, http.MethodGet, "/space/v1/partner/entry-logs?limit=500", nil, &rows)
 	for _, r := range rows {
 		if r.CommandID == commandID {
 			n++

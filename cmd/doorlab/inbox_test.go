@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -38,16 +38,14 @@ func TestCopyAsScenario(t *testing.T) {
 		return o.String()
 	}
 	place, door, _ := tb.Example()
-	token, _, err := client.Client{Base: tb.Ready.HTTP}.Exchange(t.Context(), *place.APIKey)
+	api, err := client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), *place.APIKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	requests(t, tb.Ready.HTTP, token, door)
+	requests(t, api, door)
 	lab := client.Client{Base: tb.Ready.Control, Token: tb.Ready.ControlToken}
 	var list []inboxRow
-	if err := lab.Do(t.Context(), "GET", "/lab/v1/inbox?placeId="+place.PlaceID, nil, &list); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, lab, "GET", "/lab/v1/inbox?placeId="+place.PlaceID, nil, &list)
 	dir := t.TempDir()
 	args := []string{"check", "--out", filepath.Join(dir, "run")}
 	for _, r := range list {
@@ -98,7 +96,7 @@ func inboxByHand(t *testing.T, run func(want int, args ...string) string, base s
 }
 
 // requests are what the inbox has: right ones and mistakes of every kind.
-func requests(t *testing.T, base, token, door string) {
+func requests(t *testing.T, api client.Client, door string) {
 	t.Helper()
 	command := "/device/v1/devices/" + door + "/commands"
 	for _, r := range []struct {
@@ -120,16 +118,9 @@ func requests(t *testing.T, base, token, door string) {
 		{"GET", "/device/v1/devices?limit=5", "", ``, 200},
 		{"GET", command, "", ``, 405},
 	} {
-		h := http.Header{"Authorization": {"Bearer " + token}}
-		if r.body != "" {
-			h.Set("Content-Type", "application/json")
-		}
-		if r.key != "" {
-			h.Set("Idempotency-Key", r.key)
-		}
-		a, err := client.Send(t.Context(), http.DefaultClient, r.method, base+r.path, h, []byte(r.body))
+		a, err := api.Call(t.Context(), r.method, r.path, r.key, []byte(r.body))
 		if err != nil || a.Status != r.status {
-			t.Fatalf("%s %s: %v, got %d %s, want %d", r.method, r.path, err, a.Status, a.Body, r.status)
+			t.Fatalf("%s %s: %v, got %v, want %d", r.method, r.path, err, a, r.status)
 		}
 	}
 }

@@ -6,33 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/capture"
 )
-
-// upTo cancels once its text has a word.
-type upTo struct {
-	mu     sync.Mutex
-	b      bytes.Buffer
-	word   string
-	cancel func()
-}
-
-func (u *upTo) Write(p []byte) (int, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	n, err := u.b.Write(p)
-	if strings.Contains(u.b.String(), u.word) {
-		u.cancel()
-	}
-	return n, err
-}
-
-func (u *upTo) String() string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.b.String()
-}
 
 // TestInterruptedLoad: a load that is interrupted leaves every report, says what it
 // measured, and judges what was sent.
@@ -45,7 +22,8 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stderr := &upTo{word: "last second: ", cancel: cancel}
+	stderr := &capture.Text{}
+	go func() { <-stderr.Says("last second: "); cancel() }()
 	var stdout bytes.Buffer
 	code := Run(ctx, []string{"load", plan, "--boards", "2", "--out", out}, &env{in: strings.NewReader(""), out: &stdout, err: stderr, getenv: func(string) string { return "" }})
 	if code != Interrupted || !strings.Contains(stderr.String(), "interrupted; the measurements so far are in "+out) {

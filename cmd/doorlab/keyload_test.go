@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,14 +13,15 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
 // keyLoad sends commands, each under a key of its own, and keeps what came back.
 type keyLoad struct {
-	t           *testing.T
-	base, token string
-	doors       []string
+	t     *testing.T
+	api   client.Client
+	doors []string
 
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -41,17 +40,13 @@ type keyLoad struct {
 
 func newKeyLoad(t *testing.T, base, apiKey string) *keyLoad {
 	t.Helper()
-	c := client.Client{Base: base}
-	token, _, err := c.Exchange(t.Context(), apiKey)
+	c, err := client.Client{Base: base}.SignIn(t.Context(), apiKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Token = token
 	var rows []struct{ ID string }
-	if err := c.Do(t.Context(), http.MethodGet, "/device/v1/devices", nil, &rows); err != nil {
-		t.Fatal(err)
-	}
-	l := &keyLoad{t: t, base: base, token: token, door: map[string]string{}, first: map[string]string{}}
+	clienttest.Do(t, c, http.MethodGet, "/device/v1/devices", nil, &rows)
+	l := &keyLoad{t: t, api: c, door: map[string]string{}, first: map[string]string{}}
 	l.cond = sync.NewCond(&l.mu)
 	for _, r := range rows {
 		l.doors = append(l.doors, r.ID)
@@ -124,32 +119,18 @@ func (l *keyLoad) waitLife(n int) {
 
 // send asks once; a connection that breaks is no answer.
 func (l *keyLoad) send(ctx context.Context, door, key string) (string, error) {
-	body := `{"capability":"door","command":"open"}`
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.base+"/device/v1/devices/"+door+"/commands", bytes.NewReader([]byte(body)))
+	a, err := l.api.Open(ctx, door, key)
 	if err != nil {
 		return "", err
 	}
-	req.GetBody = nil // the transport must not send it again by itself
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+l.token)
-	req.Header.Set("Idempotency-Key", key)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return "", err
-	}
-	switch resp.StatusCode {
+	switch a.Status {
 	case 200, 409, 502, 504:
-		return fmt.Sprintf("%d %s", resp.StatusCode, b), nil
+		return fmt.Sprintf("%d %s", a.Status, a.Body), nil
 	case 503:
-		return "", fmt.Errorf("%w: %s", errTryAgain, b)
+		return "", fmt.Errorf("%w: %s", errTryAgain, a.Body)
 	}
-	l.t.Errorf("a command was answered %d: %s", resp.StatusCode, b)
-	return "", fmt.Errorf("status %d: %s", resp.StatusCode, b)
+	l.t.Errorf("a command was answered %d: %s", a.Status, a.Body)
+	return "", fmt.Errorf("status %d: %s", a.Status, a.Body)
 }
 
 // waitFor returns after n more doors were opened.
@@ -216,9 +197,7 @@ type journalLine struct {
 func listBoards(t *testing.T, base, token string) (ids []string) {
 	t.Helper()
 	var rows []struct{ BoardID string }
-	if err := (client.Client{Base: base, Token: token}).Do(t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, client.Client{Base: base, Token: token}, http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows)
 	for _, r := range rows {
 		ids = append(ids, r.BoardID)
 	}
@@ -230,18 +209,14 @@ func waitOnline(t *testing.T, base, token string) {
 	t.Helper()
 	for offline := true; offline; {
 		var rows []struct{ Online bool }
-		if err := (client.Client{Base: base, Token: token}).Do(t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, client.Client{Base: base, Token: token}, http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows)
 		offline = slices.ContainsFunc(rows, func(r struct{ Online bool }) bool { return !r.Online })
 	}
 }
 
 func journal(t *testing.T, base, token, board string) (lines []journalLine) {
 	t.Helper()
-	if err := (client.Client{Base: base, Token: token}).Do(t.Context(), http.MethodGet, "/lab/v1/boards/"+board+"/journal?limit=500", nil, &lines); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, client.Client{Base: base, Token: token}, http.MethodGet, "/lab/v1/boards/"+board+"/journal?limit=500", nil, &lines)
 	return lines
 }
 

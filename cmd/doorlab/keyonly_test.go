@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -117,9 +118,7 @@ func stateOf(t *testing.T, base, key string) string {
 	c.Token = token
 	out := map[string]any{}
 	ask := func(method, path string, body any) (data any) {
-		if err := c.Do(t.Context(), method, path, body, &data); err != nil {
-			t.Fatalf("%s %s: %v", method, path, err)
-		}
+		clienttest.Do(t, c, method, path, body, &data)
 		return data
 	}
 	hours, _ := ask("PATCH", "/core/v1/places/"+place, map[string]any{"hours": map[string]any{"week": map[string]any{}}}).(map[string]any)

@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -198,9 +199,7 @@ func TestBoardsOnMosquitto(t *testing.T) {
 func judgeThin(t *testing.T, server *thinServer, lab client.Client, board string) {
 	t.Helper()
 	var journal []journalLine
-	if err := lab.Do(t.Context(), "GET", "/lab/v1/boards/"+board+"/journal", nil, &journal); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Do(t, lab, "GET", "/lab/v1/boards/"+board+"/journal", nil, &journal)
 	pulses := map[string]int{}
 	for _, l := range journal {
 		if l.Action == "pulse" {

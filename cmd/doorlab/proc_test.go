@@ -7,12 +7,12 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -34,25 +34,8 @@ type proc struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	ready  []byte // its first line
-	stderr *lockedBuffer
+	stderr *capture.Text
 	ended  chan struct{}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // start runs doorlab and returns when it has printed its ready line.
@@ -84,7 +67,7 @@ func startBin(t *testing.T, bin string, more []string, args ...string) *proc {
 
 func startCmd(t *testing.T, cmd *exec.Cmd) *proc {
 	t.Helper()
-	p := &proc{t: t, cmd: cmd, stderr: &lockedBuffer{}, ended: make(chan struct{})}
+	p := &proc{t: t, cmd: cmd, stderr: &capture.Text{}, ended: make(chan struct{})}
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
@@ -107,33 +107,25 @@ func (l *sharedLab) check(name string, more ...string) report.Result {
 // others do something with the control API, beside the runs.
 func (l *sharedLab) others(path string, body any) {
 	l.t.Helper()
-	if err := l.lab.Do(l.t.Context(), http.MethodPost, path, body, nil); err != nil {
-		l.t.Fatalf("%s: %v", path, err)
-	}
+	clienttest.Do(l.t, l.lab, http.MethodPost, path, body, nil)
 }
 
 func (l *sharedLab) read(path string, into any) {
 	l.t.Helper()
-	if err := l.lab.Do(l.t.Context(), http.MethodGet, path, nil, into); err != nil {
-		l.t.Fatalf("%s: %v", path, err)
-	}
+	clienttest.Do(l.t, l.lab, http.MethodGet, path, nil, into)
 }
 
 // found is what a run may not leave changed.
 func (l *sharedLab) found() map[string]any {
 	l.t.Helper()
 	out := map[string]any{}
-	api := client.Client{Base: l.tb.Ready.HTTP}
-	token, _, err := api.Exchange(l.t.Context(), *l.place.APIKey)
+	api, err := client.Client{Base: l.tb.Ready.HTTP}.SignIn(l.t.Context(), *l.place.APIKey)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	api.Token = token
 	get := func(c client.Client, path string) any {
 		var v any
-		if err := c.Do(l.t.Context(), http.MethodGet, path, nil, &v); err != nil {
-			l.t.Fatalf("%s: %v", path, err)
-		}
+		clienttest.Do(l.t, c, http.MethodGet, path, nil, &v)
 		out[path] = v
 		return v
 	}
@@ -223,12 +215,10 @@ func ignoringVersions() cmp.Option {
 // many commands that were.
 func (l *sharedLab) traffic() (stop func() int) {
 	last := l.tb.Ready.Places[0]
-	api := client.Client{Base: l.tb.Ready.HTTP}
-	token, _, err := api.Exchange(l.t.Context(), *last.APIKey)
+	api, err := client.Client{Base: l.tb.Ready.HTTP}.SignIn(l.t.Context(), *last.APIKey)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	api.Token = token
 	var doors []struct{ ID string }
 	if err := api.Do(l.t.Context(), http.MethodGet, "/device/v1/devices", nil, &doors); err != nil || len(doors) == 0 {
 		l.t.Fatalf("doors of %s: %v %v", last.PlaceID, doors, err)
@@ -238,9 +228,7 @@ func (l *sharedLab) traffic() (stop func() int) {
 	var done sync.WaitGroup
 	done.Go(func() {
 		for ; ctx.Err() == nil; n++ {
-			body, _ := json.Marshal(map[string]string{"capability": "door", "command": "open"})
-			req := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Idempotency-Key": {fmt.Sprintf("others-%d", n)}}
-			if _, err := client.Send(ctx, http.DefaultClient, http.MethodPost, api.Base+"/device/v1/devices/"+doors[0].ID+"/commands", req, body); err != nil && ctx.Err() == nil {
+			if _, err := api.Open(ctx, doors[0].ID, fmt.Sprintf("others-%d", n)); err != nil && ctx.Err() == nil {
 				l.t.Errorf("somebody else's command: %v", err)
 				return
 			}

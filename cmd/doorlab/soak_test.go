@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +12,9 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/capture"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
 // The soak of the docs: DOORLAB_SOAK=30m (make soak). It is divided into six
@@ -106,7 +107,7 @@ func TestSoak(t *testing.T) {
 
 // soakLoad begins the load, without a control API: as in production nothing is
 // recorded for a judge.
-func soakLoad(t *testing.T, dir string, whole time.Duration, server *proc) (*exec.Cmd, *lockedBuffer) {
+func soakLoad(t *testing.T, dir string, whole time.Duration, server *proc) (*exec.Cmd, *capture.Text) {
 	t.Helper()
 	plan := filepath.Join(dir, "soak.yaml")
 	text := fmt.Sprintf("name: soak\npacer: constant\nrate: %d/s\nduration: %s\ncommands: {open: 90%%, hold: 5%%, close: 5%%}\nthresholds: {errors: 0}\n", soakRate, whole)
@@ -117,7 +118,7 @@ func soakLoad(t *testing.T, dir string, whole time.Duration, server *proc) (*exe
 	for _, p := range server.server().Places {
 		keys = append(keys, *p.APIKey)
 	}
-	output := &lockedBuffer{}
+	output := &capture.Text{}
 	cmd := command(nil, "load", plan, "--target", server.server().HTTP, "--key", strings.Join(keys, ","), "--out", filepath.Join(dir, "load"))
 	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
@@ -130,13 +131,9 @@ func soakLoad(t *testing.T, dir string, whole time.Duration, server *proc) (*exe
 // holding reads a process's metrics page.
 func holding(t *testing.T, control string) (h held) {
 	t.Helper()
-	resp, err := http.Get(control + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), " ")
+	_, page := clienttest.Get(t, control+"/metrics")
+	for line := range strings.Lines(page) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		v, err := strconv.ParseFloat(value, 64)
 		if err != nil {
 			continue

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
 // Kinds of findings of a torture.
@@ -103,12 +105,8 @@ func (x *torture) equal() (doors []string, behind string) {
 			AppliedRevision  int64
 			Doors            []struct{ DoorID string }
 		}
-		if err := x.lab.Do(x.t.Context(), http.MethodGet, "/lab/v1/revisions", nil, &want); err != nil {
-			x.t.Fatal(err)
-		}
-		if err := x.boards.Do(x.t.Context(), http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows); err != nil {
-			x.t.Fatal(err)
-		}
+		clienttest.Do(x.t, x.lab, http.MethodGet, "/lab/v1/revisions", nil, &want)
+		clienttest.Do(x.t, x.boards, http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows)
 		doors, behind = nil, ""
 		for _, r := range rows {
 			doors = append(doors, r.Doors[0].DoorID)
@@ -136,9 +134,7 @@ func (x *torture) present(doors []string, permits []permit, wrong func(string)) 
 	for _, door := range doors {
 		for _, p := range permits {
 			var got struct{ Result, Reason string }
-			if err := x.boards.Do(x.t.Context(), http.MethodPost, "/lab/v1/people/present", map[string]string{"doorId": door, "phone": p.phone()}, &got); err != nil {
-				x.t.Fatal(err)
-			}
+			clienttest.Do(x.t, x.boards, http.MethodPost, "/lab/v1/people/present", map[string]string{"doorId": door, "phone": p.phone()}, &got)
 			if got.Result != want[p.State] || p.State == "revoked" && got.Reason != "revoked" {
 				wrong(fmt.Sprintf("permit %s is %s, and %s at %s: %s", p.ExternalRef, p.State, got.Result, door, got.Reason))
 			}
@@ -160,9 +156,7 @@ func (p *permitLoad) list(t *testing.T) (all []permit) {
 	t.Helper()
 	for {
 		var rows []permit
-		if err := p.api.Do(t.Context(), http.MethodGet, fmt.Sprint("/space/v1/partner/entry-permits?limit=500&offset=", len(all)), nil, &rows); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Do(t, p.api, http.MethodGet, fmt.Sprint("/space/v1/partner/entry-permits?limit=500&offset=", len(all)), nil, &rows)
 		if all = append(all, rows...); len(rows) < 500 {
 			return all
 		}

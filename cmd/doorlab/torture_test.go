@@ -61,7 +61,7 @@ func newTorture(t *testing.T, env []string) *torture {
 	x.lab = client.Client{Base: ready.Control, Token: ready.ControlToken}
 	x.boards = client.Client{Base: b.Control, Token: b.ControlToken}
 	x.keys = newKeyLoad(t, ready.HTTP, *ready.Places[0].APIKey)
-	x.permits = newPermitLoad(client.Client{Base: ready.HTTP, Token: x.keys.token})
+	x.permits = newPermitLoad(x.keys.api)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for n := range 12 {

@@ -3,39 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/capture"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
-
-// signalled is a writer that says when a text has been written.
-type signalled struct {
-	mu    sync.Mutex
-	b     bytes.Buffer
-	text  string
-	found chan struct{}
-}
-
-func (s *signalled) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	had := strings.Contains(s.b.String(), s.text)
-	s.b.Write(p)
-	if !had && strings.Contains(s.b.String(), s.text) {
-		close(s.found)
-	}
-	return len(p), nil
-}
-
-func (s *signalled) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
 
 // TestUpForAPerson: addresses, keys, an entry link that works, and three
 // commands that do what they say when they are pasted; nothing on stderr.
@@ -44,7 +20,7 @@ func TestUpForAPerson(t *testing.T) {
 	for _, command := range []string{"up", "serve"} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			out := &signalled{text: "Press Ctrl-C to stop.\n", found: make(chan struct{})}
+			out := &capture.Text{}
 			var stderr bytes.Buffer
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -54,7 +30,7 @@ func TestUpForAPerson(t *testing.T) {
 					&env{in: strings.NewReader(""), out: out, err: &stderr, getenv: func(string) string { return "" }})
 			}()
 			select {
-			case <-out.found:
+			case <-out.Says("Press Ctrl-C to stop.\n"):
 			case c := <-code:
 				t.Fatalf("ended with %d: %s", c, stderr.String())
 			}
@@ -65,14 +41,8 @@ func TestUpForAPerson(t *testing.T) {
 				}
 			}
 			link := regexp.MustCompile(`http://\S+/entry\?t=\S+`).FindString(text)
-			resp, err := http.Get(link)
-			if err != nil {
-				t.Fatalf("entry link %q: %v", link, err)
-			}
-			_, _ = io.Copy(io.Discard, resp.Body)
-			_ = resp.Body.Close()
-			if resp.StatusCode != http.StatusOK {
-				t.Errorf("entry link %s: %s", link, resp.Status)
+			if status, _ := clienttest.Get(t, link); status != http.StatusOK {
+				t.Errorf("entry link %s: got %d, want 200", link, status)
 			}
 			paste(t, text)
 			cancel()

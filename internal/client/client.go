@@ -5,6 +5,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
@@ -62,32 +64,50 @@ func failure(status int, body io.Reader) error {
 // ErrUnreachable: nothing answered at the address.
 var ErrUnreachable = errors.New("unreachable")
 
-// Do calls method path with a JSON body (nil = none) and decodes data into out
-// (nil = ignored). Errors: *Error, ErrUnreachable.
-func (c Client) Do(ctx context.Context, method, path string, body, out any) error {
+// Call makes one attempt with a JSON body (nil = none, []byte as it is), under an
+// idempotency key ("" = none). Errors: ErrUnreachable, or of the body.
+func (c Client) Call(ctx context.Context, method, path, key string, body any) (*Answer, error) {
 	header := http.Header{}
-	var raw []byte
-	if body != nil {
+	raw, ready := body.([]byte)
+	if body != nil && !ready {
 		var err error
 		if raw, err = json.Marshal(body); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	if len(raw) > 0 {
 		header.Set("Content-Type", "application/json")
 	}
 	if c.Token != "" {
 		header.Set("Authorization", "Bearer "+c.Token)
 	}
-	h := c.HTTP
-	if h == nil {
-		h = defaultHTTP
+	if key != "" {
+		header.Set("Idempotency-Key", key)
 	}
-	a, err := Send(ctx, h, method, c.Base+path, header, raw)
+	return Send(ctx, cmp.Or(c.HTTP, defaultHTTP), method, c.Base+path, header, raw)
+}
+
+// Open asks for a door to be opened. Errors: ErrUnreachable.
+func (c Client) Open(ctx context.Context, door, key string) (*Answer, error) {
+	return c.Call(ctx, http.MethodPost, "/device/v1/devices/"+url.PathEscape(door)+"/commands", key, openDoor)
+}
+
+var openDoor = map[string]string{"capability": "door", "command": "open"}
+
+// Do is a Call whose data goes into out (nil = ignored). Errors: *Error too.
+func (c Client) Do(ctx context.Context, method, path string, body, out any) error {
+	a, err := c.Call(ctx, method, path, "", body)
 	if err != nil {
 		return err
 	}
-	b := a.Body
+	return a.Data(out)
+}
+
+// Data decodes a success's data into out (nil = ignored). Errors: *Error, of what is
+// no envelope.
+func (a *Answer) Data(out any) error {
 	if a.Status/100 != 2 {
-		return failure(a.Status, bytes.NewReader(b))
+		return failure(a.Status, bytes.NewReader(a.Body))
 	}
 	if out == nil {
 		return nil
@@ -95,13 +115,20 @@ func (c Client) Do(ctx context.Context, method, path string, body, out any) erro
 	var env struct {
 		Data json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(b, &env); err != nil {
-		return fmt.Errorf("%s %s: not the envelope: %w", method, path, err)
+	if err := json.Unmarshal(a.Body, &env); err != nil {
+		return fmt.Errorf("not the envelope: %w", err)
 	}
 	if env.Data == nil {
-		env.Data = b
+		env.Data = a.Body
 	}
 	return json.Unmarshal(env.Data, out)
+}
+
+// SignIn is the client with an access token for an API key.
+func (c Client) SignIn(ctx context.Context, key string) (Client, error) {
+	token, _, err := c.Exchange(ctx, key)
+	c.Token = token
+	return c, err
 }
 
 // Exchange trades an API key for an access token.

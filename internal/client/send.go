@@ -19,6 +19,14 @@ type Answer struct {
 	Took   time.Duration // monotonic, from the request to the last byte
 }
 
+// String is what a test says of an answer; of none, too.
+func (a *Answer) String() string {
+	if a == nil {
+		return "no answer"
+	}
+	return fmt.Sprintf("%d %.300s", a.Status, a.Body)
+}
+
 // maxBody bounds an answer; History has no bound.
 const maxBody = 64 << 20
 

@@ -2,38 +2,14 @@ package engine
 
 import (
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/live"
 )
-
-// screen is what was written since it was cleared.
-type screen struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-func (s *screen) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text.Reset()
-}
 
 // TestDisplay: the line says how far the run is, what is played, what it waits for and
 // how long it still may, and about how long the rest takes; on a terminal not
@@ -41,11 +17,11 @@ func (s *screen) clear() {
 func TestDisplay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var b screen
+		var b capture.Text
 		d := newDisplay(live.Screen{W: &b, Terminal: true, Width: func() int { return 200 }}, 7)
 		shows := func(want string) {
 			t.Helper()
-			b.clear()
+			b.Reset()
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if lines := strings.Split(b.String(), "\r\x1b[2K"); lines[len(lines)-1] != want {

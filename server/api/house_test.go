@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -68,25 +68,8 @@ type house struct {
 	http   http.Handler
 	keys   map[string]string // secret by key id
 	tokens map[string]string // by key id
-	log    *syncBuffer
+	log    *capture.Text
 	wait   time.Duration // for a board's report
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // fakeBoards answers commands as configured.
@@ -184,7 +167,7 @@ func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) 
 		t.Fatal(err)
 	}
 	w.DeriveSecrets(nil)
-	h := &house{t: t, wait: wait, clk: clock.NewVirtual(epoch, nil), keys: map[string]string{}, tokens: map[string]string{}, log: &syncBuffer{}}
+	h := &house{t: t, wait: wait, clk: clock.NewVirtual(epoch, nil), keys: map[string]string{}, tokens: map[string]string{}, log: &capture.Text{}}
 	h.clk.Freeze()
 	if h.store, err = store.Open(t.TempDir(), store.Options{Clock: h.clk}); err != nil {
 		t.Fatal(err)

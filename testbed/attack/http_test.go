@@ -185,23 +185,13 @@ func foreignIDs(a *arena) (size int, wrong []string) {
 					continue
 				}
 				size++
-				req, err := http.NewRequest(strings.ToUpper(method), mine.Base+ids.Replace(path), body(`{"capability":"door","command":"open","hours":{"week":{}}}`))
-				if err != nil {
-					return size, []string{err.Error()}
-				}
-				req.GetBody = nil
-				req.Header.Set("Authorization", "Bearer "+mine.Token)
-				req.Header.Set("Content-Type", "application/json")
-				req.Header.Set("Idempotency-Key", "foreign")
-				resp, err := http.DefaultClient.Do(req)
+				a, err := mine.Call(context.Background(), strings.ToUpper(method), ids.Replace(path), "foreign", []byte(`{"capability":"door","command":"open","hours":{"week":{}}}`))
 				if err != nil {
 					wrong = append(wrong, err.Error())
 					continue
 				}
-				b, _ := io.ReadAll(resp.Body)
-				_ = resp.Body.Close()
-				if resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusForbidden || strings.Contains(string(b), victim.Boards[0].Doors[0].Name+`"`) {
-					wrong = append(wrong, fmt.Sprintf("%s %s: %d", method, path, resp.StatusCode))
+				if a.Status != http.StatusNotFound && a.Status != http.StatusForbidden || strings.Contains(string(a.Body), victim.Boards[0].Doors[0].Name+`"`) {
+					wrong = append(wrong, fmt.Sprintf("%s %s: %d", method, path, a.Status))
 				}
 			}
 		}

@@ -13,7 +13,6 @@ import (
 
 // probe opens a door of an uninvolved place, up to 80 times a second.
 type probe struct {
-	a      *arena
 	c      client.Client
 	door   string
 	keys   atomic.Int64
@@ -31,19 +30,16 @@ func (f feeling) String() string {
 }
 
 func newProbe(a *arena) *probe {
-	p := &probe{a: a, c: a.client(1), door: a.world.Places[1].Boards[0].Doors[0].ID}
-	return p
+	return &probe{c: a.client(1), door: a.world.Places[1].Boards[0].Doors[0].ID}
 }
 
 // client speaks for a place.
 func (a *arena) client(place int) client.Client {
 	a.t.Helper()
-	c := client.Client{Base: a.tb.Ready.HTTP}
-	token, _, err := c.Exchange(context.Background(), *a.tb.Ready.Places[place].APIKey)
+	c, err := client.Client{Base: a.tb.Ready.HTTP}.SignIn(context.Background(), *a.tb.Ready.Places[place].APIKey)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	c.Token = token
 	return c
 }
 
@@ -83,22 +79,13 @@ func (p *probe) during(f func()) (felt feeling) {
 }
 
 func (p *probe) open() error {
-	req, err := http.NewRequest(http.MethodPost, p.c.Base+"/device/v1/devices/"+p.door+"/commands", body(`{"capability":"door","command":"open"}`))
+	a, err := p.c.Open(context.Background(), p.door, fmt.Sprint("probe-", p.keys.Add(1)))
 	if err != nil {
 		return err
 	}
-	req.GetBody = nil
-	req.Header.Set("Authorization", "Bearer "+p.c.Token)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Idempotency-Key", fmt.Sprint("probe-", p.keys.Add(1)))
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	_ = resp.Body.Close()
 	p.opened.Add(1)
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d, want 200", resp.StatusCode)
+	if a.Status != http.StatusOK {
+		return fmt.Errorf("got %v, want 200", a)
 	}
 	return nil
 }

@@ -70,12 +70,7 @@ func (p *product) permit(ctx context.Context, on *http.Client, at benchPlace) er
 
 // lab asks the control API.
 func (p *product) lab(ctx context.Context, on *http.Client, method, path, body string) error {
-	h := http.Header{"Authorization": {"Bearer " + p.tb.Ready.ControlToken}, "Content-Type": {"application/json"}}
-	a, err := client.Send(ctx, on, method, p.tb.Ready.Control+control.Prefix+path, h, []byte(body))
-	if err == nil && a.Status/100 != 2 {
-		err = fmt.Errorf("%s: status %d: %.300s", path, a.Status, a.Body)
-	}
-	return err
+	return client.Client{Base: p.tb.Ready.Control, Token: p.tb.Ready.ControlToken, HTTP: on}.Do(ctx, method, control.Prefix+path, []byte(body), nil)
 }
 
 // lookEvery is how often until looks: each look is a page of metrics, which takes a few milliseconds.
@@ -84,13 +79,8 @@ const lookEvery = 20 * time.Millisecond
 // until returns when what is asked for is so.
 func (p *product) until(ctx context.Context, so func() bool) error {
 	for !so() {
-		over := make(chan struct{})
-		t := clock.WallAfter(lookEvery, func() { close(over) })
-		select {
-		case <-over:
-		case <-ctx.Done():
-			t.Stop()
-			return fmt.Errorf("not within the turn: %w", ctx.Err())
+		if err := client.Pause(ctx, lookEvery); err != nil {
+			return fmt.Errorf("not within the turn: %w", err)
 		}
 	}
 	return nil

@@ -3,8 +3,6 @@ package console
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -24,43 +22,27 @@ func (c *Console) press(ctx context.Context, placeID, doorID, command string, mi
 	if minutes > 0 {
 		body["args"] = map[string]any{"minutes": minutes}
 	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return "", err
-	}
-	bearer, err := token.Bearer(ctx)
+	public := c.public()
+	public.Token, err = token.Bearer(ctx)
 	for again := true; err == nil; again = false {
-		header := http.Header{"Authorization": {"Bearer " + bearer}, "Content-Type": {"application/json"}, "Idempotency-Key": {"console-" + nonce()}}
 		var a *client.Answer
-		a, err = client.Send(ctx, client.Inside(c.cfg.Public), http.MethodPost, "http://127.0.0.1/device/v1/devices/"+doorID+"/commands", header, raw)
-		if err != nil {
+		if a, err = public.Call(ctx, http.MethodPost, "/device/v1/devices/"+doorID+"/commands", "console-"+rand.Text(), body); err != nil {
 			break
 		}
 		if a.Status == http.StatusUnauthorized && again {
-			bearer, err = token.Refused(ctx, bearer)
+			public.Token, err = token.Refused(ctx, public.Token)
 			continue
 		}
-		return judged(a)
+		if err := a.Data(nil); err != nil { // what a failure says is for the person
+			return "", err
+		}
+		return "reported", nil
 	}
 	return "", err
 }
 
-// judged reads the answer to a command: what a failure says is for the person.
-func judged(a *client.Answer) (outcome string, err error) {
-	if a.Status/100 == 2 {
-		return "reported", nil
-	}
-	e := &client.Error{Status: a.Status}
-	if json.Unmarshal(a.Body, e) != nil || e.Message == "" {
-		e.Message = http.StatusText(a.Status)
-	}
-	return "", e
-}
-
-func nonce() string {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
+func (c *Console) public() client.Client {
+	return client.Client{Base: "http://127.0.0.1", HTTP: client.Inside(c.cfg.Public)}
 }
 
 // partners keeps an access token per place.
@@ -78,7 +60,6 @@ func (p *partners) of(c *Console, placeID string) (*client.Token, error) {
 	if t := p.by[placeID]; t != nil {
 		return t, nil
 	}
-	public := client.Client{Base: "http://127.0.0.1", HTTP: client.Inside(c.cfg.Public)}
 	t := &client.Token{Now: c.cfg.Clock.Now, Ask: func(ctx context.Context) (client.Exchanged, error) {
 		var places []client.Place
 		if err := c.lab(ctx, http.MethodGet, "/places", nil, &places); err != nil {
@@ -90,7 +71,7 @@ func (p *partners) of(c *Console, placeID string) (*client.Token, error) {
 					AccessToken string
 					ExpiresIn   int
 				}
-				err := public.Do(ctx, http.MethodPost, "/core/v1/auth/apikey/token", map[string]string{"key": *x.APIKey}, &out)
+				err := c.public().Do(ctx, http.MethodPost, "/core/v1/auth/apikey/token", map[string]string{"key": *x.APIKey}, &out)
 				return client.Exchanged{Token: out.AccessToken, Life: time.Duration(out.ExpiresIn) * time.Second}, err
 			}
 		}

@@ -1,0 +1,57 @@
+// Package capture keeps what a program writes, for the tests of what it says.
+package capture
+
+import (
+	"strings"
+	"sync"
+)
+
+// Text is what was written. The zero value is empty; any goroutine may use it.
+type Text struct {
+	mu    sync.Mutex
+	b     strings.Builder
+	waits map[chan struct{}]string
+}
+
+// Write implements io.Writer.
+func (t *Text) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b.Write(p)
+	for c, want := range t.waits {
+		if strings.Contains(t.b.String(), want) {
+			close(c)
+			delete(t.waits, c)
+		}
+	}
+	return len(p), nil
+}
+
+func (t *Text) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.String()
+}
+
+// Reset forgets what was written.
+func (t *Text) Reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b.Reset()
+}
+
+// Says is closed once want has been written.
+func (t *Text) Says(want string) <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := make(chan struct{})
+	if strings.Contains(t.b.String(), want) {
+		close(c)
+		return c
+	}
+	if t.waits == nil {
+		t.waits = map[chan struct{}]string{}
+	}
+	t.waits[c] = want
+	return c
+}

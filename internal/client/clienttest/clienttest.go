@@ -1,0 +1,27 @@
+// Package clienttest asks a doorlab for tests, which end when it can't be asked.
+package clienttest
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// Do is client.Do.
+func Do(t *testing.T, c client.Client, method, path string, body, out any) {
+	t.Helper()
+	if err := c.Do(t.Context(), method, path, body, out); err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+}
+
+// Get reads a page: its status and text.
+func Get(t *testing.T, url string) (status int, page string) {
+	t.Helper()
+	a, err := client.Send(t.Context(), http.DefaultClient, http.MethodGet, url, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Status, string(a.Body)
+}
