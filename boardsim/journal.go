@@ -14,6 +14,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -56,16 +57,14 @@ type entryJSON struct {
 // from the file, if there is one.
 const keepEntries = 32
 
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
 // seconds writes milliseconds as decimal seconds.
 func seconds(ms int64) json.Number {
 	return json.Number(strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64))
 }
 
 func (l entry) view(boardID string) entryJSON {
-	return entryJSON{Seq: l.Seq, Boot: l.Boot, At: msTime(l.At).Format(timeFormat), BoardID: boardID, DoorID: l.DoorID, Channel: l.Channel,
-		Action: l.Action, Cause: l.Cause, PulseMs: l.PulseMs, CommandID: orNull(l.CommandID), GrantID: orNull(l.GrantID), Revision: l.Revision,
+	return entryJSON{Seq: l.Seq, Boot: l.Boot, At: msTime(l.At).Format(control.TimeFormat), BoardID: boardID, DoorID: l.DoorID, Channel: l.Channel,
+		Action: l.Action, Cause: l.Cause, PulseMs: l.PulseMs, CommandID: control.OrNull(l.CommandID), GrantID: control.OrNull(l.GrantID), Revision: l.Revision,
 		OutageAgeSec: ageSec(l.OutageAgeMs)}
 }
 
@@ -77,13 +76,6 @@ func ageSec(ms int64) json.Number {
 	return seconds(ms)
 }
 
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 func orEmpty(s *string) string {
 	if s == nil {
 		return ""
@@ -92,7 +84,7 @@ func orEmpty(s *string) string {
 }
 
 func (v entryJSON) line() entry {
-	at, _ := time.Parse(timeFormat, v.At)
+	at, _ := time.Parse(control.TimeFormat, v.At)
 	sec, _ := v.OutageAgeSec.Float64()
 	ms := int64(sec*1000 + 0.5)
 	if sec < 0 {

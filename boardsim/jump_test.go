@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -147,7 +148,7 @@ func TestHoldEndsInAJump(t *testing.T) {
 		r.advance(10 * time.Hour)
 		for _, b := range []string{one, two} {
 			lines := r.do("GET", "/boards/"+b+"/journal", "").([]any)
-			r.want("at", lines[1].(map[string]any)["at"], any(noon.Add(90*time.Minute).Format(timeFormat)))
+			r.want("at", lines[1].(map[string]any)["at"], any(noon.Add(90*time.Minute).Format(control.TimeFormat)))
 			r.want("cause", lines[1].(map[string]any)["cause"], any("hold_end"))
 		}
 	})

@@ -96,9 +96,9 @@ func (b *board) whole() boardView {
 }
 
 func standingOf(s wire.Standing) *standing {
-	out := &standing{State: s.State, Since: msTime(s.Since).Format(timeFormat), Held: s.Held, Leaf: s.Leaf}
+	out := &standing{State: s.State, Since: msTime(s.Since).Format(control.TimeFormat), Held: s.Held, Leaf: s.Leaf}
 	if s.HoldUntil != nil {
-		until := msTime(*s.HoldUntil).Format(timeFormat)
+		until := msTime(*s.HoldUntil).Format(control.TimeFormat)
 		out.HoldUntil = &until
 	}
 	return out

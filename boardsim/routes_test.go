@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -30,7 +31,7 @@ func TestJournalFields(t *testing.T) {
 		r.arm("offline", one, "")
 		r.advance(36*time.Hour + time.Minute)
 		r.present("dor_one2")
-		at := func(d time.Duration) string { return noon.Add(d).Format(timeFormat) }
+		at := func(d time.Duration) string { return noon.Add(d).Format(control.TimeFormat) }
 		line := func(seq float64, after time.Duration, door string, channel float64, action, cause string, command, grant any, age float64) map[string]any {
 			l := map[string]any{"seq": seq, "boot": 2.0, "at": at(after), "boardId": one, "doorId": door, "channel": channel, "action": action, "cause": cause,
 				"commandId": command, "grantId": grant, "revision": 3.0, "outageAgeSec": age}
@@ -63,7 +64,7 @@ func TestBoardFields(t *testing.T) {
 		r.want("fields", keys(b), []string{"appliedRevision", "boardId", "boot", "bufferedRecords", "desiredRevision", "detached", "doors",
 			"droppedRecords", "online", "outageAgeSec", "phase", "placeId"})
 		r.want("door", b["doors"].([]any)[0], any(map[string]any{"doorId": "dor_one1", "channel": 1.0, "standing": map[string]any{
-			"state": "unlocked", "since": noon.Format(timeFormat), "holdUntil": noon.Add(5 * time.Minute).Format(timeFormat), "held": true, "leaf": "closed"}}))
+			"state": "unlocked", "since": noon.Format(control.TimeFormat), "holdUntil": noon.Add(5 * time.Minute).Format(control.TimeFormat), "held": true, "leaf": "closed"}}))
 		r.want("revisions", []any{b["desiredRevision"], b["appliedRevision"]}, []any{9.0, 0.0})
 		list := r.do("GET", "/boards?limit=2&offset=1", "").([]any)
 		r.want("page", []any{len(list), list[0].(map[string]any)["boardId"]}, []any{2, two})
@@ -305,8 +306,8 @@ func TestDetachedStaysAway(t *testing.T) {
 			[]any{true, "online", 8.0, 9.0, 2.0, 0.0})
 		doors := b["doors"].([]any)
 		r.want("never reported", doors[0].(map[string]any)["standing"], nil)
-		r.want("as reported", doors[1].(map[string]any)["standing"], any(map[string]any{"state": "unlocked", "since": noon.Format(timeFormat),
-			"holdUntil": noon.Add(time.Hour).Format(timeFormat), "held": true, "leaf": "closed"}))
+		r.want("as reported", doors[1].(map[string]any)["standing"], any(map[string]any{"state": "unlocked", "since": noon.Format(control.TimeFormat),
+			"holdUntil": noon.Add(time.Hour).Format(control.TimeFormat), "held": true, "leaf": "closed"}))
 		r.do("POST", "/boards/"+one+"/attach", "")
 		r.advance(0)
 		r.want("back", r.board(one)["online"], any(true))

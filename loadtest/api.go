@@ -98,15 +98,14 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 
 // fetch reads a public page of the target, outside of the run's counts.
 func (a *api) fetch(ctx context.Context, via http.RoundTripper, path string) ([]byte, error) {
-	resp, err := via.RoundTrip(a.request(ctx, request{method: http.MethodGet, path: path}))
+	got, err := client.Send(ctx, &http.Client{Transport: via}, http.MethodGet, a.base.JoinPath(path).String(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", path, resp.Status)
+	if got.Status != http.StatusOK {
+		return nil, fmt.Errorf("%s: status %d", path, got.Status)
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, contract.MaxDocument))
+	return got.Body[:min(len(got.Body), contract.MaxDocument)], nil
 }
 
 func (a *api) emit(e history.Event) {
@@ -199,20 +198,11 @@ func (d *domain) follow(ctx context.Context, via http.RoundTripper, control, tok
 
 // ask reports whether it is worth asking again.
 func (d *domain) ask(ctx context.Context, via http.RoundTripper, listener, token string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, listener+control.Prefix+"/clock", http.NoBody)
+	var told struct{ Now time.Time }
+	err := client.Client{Base: listener, Token: token, HTTP: &http.Client{Transport: via}}.Do(ctx, http.MethodGet, control.Prefix+"/clock", nil, &told)
 	if err != nil {
-		return false
+		return errors.Is(err, client.ErrUnreachable) && !errors.Is(err, context.Canceled)
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := via.RoundTrip(req)
-	if err != nil {
-		return !errors.Is(err, context.Canceled)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	var body struct{ Data struct{ Now time.Time } }
-	if resp.StatusCode != http.StatusOK || json.NewDecoder(resp.Body).Decode(&body) != nil {
-		return false
-	}
-	d.ahead.Store(int64(body.Data.Now.Sub(clock.WallNow())))
+	d.ahead.Store(int64(told.Now.Sub(clock.WallNow())))
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -181,7 +182,7 @@ func (s *series) point(i int) *Point {
 func (s *series) settle(i int) {
 	sort.Float64s(s.open[i].since)
 	p := s.point(i)
-	p.P50, p.P99 = quantile(s.open[i].since, 0.50), quantile(s.open[i].since, 0.99)
+	p.P50, p.P99 = plot.Quantile(s.open[i].since, 0.50), plot.Quantile(s.open[i].since, 0.99)
 	delete(s.open, i)
 }
 
@@ -196,15 +197,6 @@ func (s *series) finish() []Point {
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].Second < list[j].Second })
 	return list
-}
-
-// quantile of sorted values, by nearest rank.
-func quantile(sorted []float64, q float64) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	i := int(math.Ceil(q*float64(len(sorted)))) - 1
-	return sorted[min(max(i, 0), len(sorted)-1)]
 }
 
 func millis(d time.Duration) float64 { return round(float64(d)/float64(time.Millisecond), 3) }

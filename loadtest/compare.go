@@ -2,7 +2,9 @@ package loadtest
 
 import (
 	"math"
-	"sort"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // compare puts a result beside a stored one. A difference counts only beyond
@@ -69,9 +71,7 @@ func sum(v []float64) (s float64) {
 }
 
 func median(v []float64) float64 {
-	s := append([]float64(nil), v...)
-	sort.Float64s(s)
-	return quantile(s, 0.5)
+	return plot.Quantile(slices.Sorted(slices.Values(v)), 0.5)
 }
 
 // spreadOf is a standard deviation that outliers cannot pull (1.4826 MAD).

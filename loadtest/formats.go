@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -50,7 +51,7 @@ func (t Threshold) why() string {
 
 // Suites are the run as test results: its thresholds, the guarantees, and the run itself.
 func (r Result) Suites() []report.Suite {
-	name := firstOf(r.Plan.Name, "load")
+	name := cmp.Or(r.Plan.Name, "load")
 	run := report.Case{Name: "the run counts", Seconds: r.Seconds, Status: judge.Pass}
 	if r.Verdict == Invalid {
 		run.Status, run.Why = judge.Invalid, strings.Join(r.Reasons, "; ")
@@ -75,15 +76,6 @@ func (r Result) Suites() []report.Suite {
 		out = append(out, report.Ledger(g.Rows, r.Started))
 	}
 	return out
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // WriteSummary writes the job summary, GitHub-flavoured Markdown: the failures first.

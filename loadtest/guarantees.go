@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func (res *Result) joinGuarantees(parts []Result) {
 		switch {
 		case p.Guarantees == nil:
 		case p.Guarantees.NotJudged != "":
-			g.NotJudged = firstOf(g.NotJudged, p.Guarantees.NotJudged)
+			g.NotJudged = cmp.Or(g.NotJudged, p.Guarantees.NotJudged)
 			res.Notes = append(res.Notes, p.name(i)+": guarantees "+p.Guarantees.NotJudged)
 		default:
 			all = append(all, p.Guarantees.judged())

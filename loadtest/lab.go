@@ -236,12 +236,7 @@ func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot
 	if len(l.Faults) > 0 {
 		faults := chart("faults", "Faults at work", "")
 		for _, f := range l.Faults {
-			row := slices.Index(faults.Rows, f.Fault)
-			if row < 0 {
-				row = len(faults.Rows)
-				faults.Rows = append(faults.Rows, f.Fault)
-			}
-			faults.Spans = append(faults.Spans, plot.Span{From: f.From, To: f.To, Row: row, Color: 3 + row%4, Title: f.title()})
+			faults.Lasted(f.Fault, f.From, f.To, f.title())
 		}
 		out = append(out, faults)
 	}

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -56,7 +57,7 @@ func (s Shard) Begin() string {
 	return s.Started.UTC().Format("15:04:05.000Z")
 }
 
-func (s Shard) Said() string { return firstOf(s.Verdict, "NOT READ") }
+func (s Shard) Said() string { return cmp.Or(s.Verdict, "NOT READ") }
 
 // after is the shard with what became of it.
 func (s *Shard) after(c *collector) *Shard {

@@ -1,9 +1,11 @@
 package loadtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
+
+	"github.com/doorlab/doorlab/internal/shard"
 )
 
 // unlike says what keeps parts from being one load: all of its shards, once each. They are
@@ -62,15 +64,10 @@ func incomplete(parts []Result, alike bool) (wrong []string) {
 		}
 		planned += p.Planned
 	}
-	var missing []string
-	for i := 1; i <= first.Shard.Of; i++ {
-		if seen[i] == "" {
-			missing = append(missing, fmt.Sprintf("%d/%d", i, first.Shard.Of))
-		}
-	}
+	missing := shard.Missing(first.Shard.Of, seen)
 	switch {
-	case len(missing) > 0:
-		say("shard %s is missing", strings.Join(missing, ", "))
+	case missing != "":
+		say("shard %s is missing", missing)
 	case alike && len(wrong) == 0 && planned != newSchedule(first.Plan).total:
 		say("the shards planned %d requests, the plan has %d", planned, newSchedule(first.Plan).total)
 	}
@@ -78,7 +75,7 @@ func incomplete(parts []Result, alike bool) (wrong []string) {
 }
 
 // told names a part by its directory, where it has one.
-func (r Result) told(i int) string { return firstOf(r.dir, r.name(i)) }
+func (r Result) told(i int) string { return cmp.Or(r.dir, r.name(i)) }
 
 func same(a, b Plan) bool {
 	x, err1 := json.Marshal(a)
@@ -87,5 +84,5 @@ func same(a, b Plan) bool {
 }
 
 func version(r Result) string {
-	return fmt.Sprintf("%s with schema %d", firstOf(r.Version, "unknown"), r.Schema)
+	return fmt.Sprintf("%s with schema %d", cmp.Or(r.Version, "unknown"), r.Schema)
 }

@@ -13,6 +13,22 @@ import (
 // TimeFormat is how times are written.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
+// OrNull is null for "", and TimeOrNull for no time.
+func OrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// TimeOrNull writes a time.
+func TimeOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return OrNull(t.UTC().Format(TimeFormat))
+}
+
 type clockView struct {
 	Now   string `json:"now"`
 	Mode  string `json:"mode"`

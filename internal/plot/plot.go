@@ -62,6 +62,24 @@ type Tick struct {
 	Text string
 }
 
+// Lasted adds a span to the row of that name, which has its own color.
+func (c *Chart) Lasted(name string, from, to float64, title string) {
+	row := slices.Index(c.Rows, name)
+	if row < 0 {
+		row = len(c.Rows)
+		c.Rows = append(c.Rows, name)
+	}
+	c.Spans = append(c.Spans, Span{From: from, To: to, Row: row, Color: 3 + row%4, Title: title})
+}
+
+// Pack adds a span to the first row that is free by then.
+func (c *Chart) Pack(s Span) {
+	for slices.ContainsFunc(c.Spans, func(o Span) bool { return o.Row == s.Row && o.To > s.From+1e-6 }) {
+		s.Row++
+	}
+	c.Spans = append(c.Spans, s)
+}
+
 // Empty reports whether there is nothing to draw.
 func (c Chart) Empty() bool {
 	if len(c.Spans) > 0 {

@@ -6,6 +6,15 @@ import (
 	"slices"
 )
 
+// Quantile of sorted values, by nearest rank; 0 of none.
+func Quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	i := int(math.Ceil(q*float64(len(sorted)))) - 1
+	return sorted[min(max(i, 0), len(sorted)-1)]
+}
+
 // Spread is a distribution of durations in milliseconds as a plot: how many there
 // were of each size, on a logarithmic axis, with the median, p99 and the slowest.
 // limit is the promise, in milliseconds too; 0 = none.
@@ -14,9 +23,8 @@ func Spread(id, title string, values []float64, limit float64) Chart {
 		return Chart{}
 	}
 	values = slices.Sorted(slices.Values(values))
-	at := func(q float64) float64 { return values[max(int(math.Ceil(q*float64(len(values))))-1, 0)] }
-	p50, p90, p99, most := at(.5), at(.9), at(.99), values[len(values)-1]
-	from := math.Floor(math.Log10(max(at(0), .1)))
+	p50, p90, p99, most := Quantile(values, .5), Quantile(values, .9), Quantile(values, .99), values[len(values)-1]
+	from := math.Floor(math.Log10(max(values[0], .1)))
 	to := max(math.Ceil(math.Log10(max(most, limit, .1))), from+1)
 	c := Chart{ID: id, Title: title, From: from, To: to}
 	const perDecade = 12

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -120,13 +121,7 @@ func (c *course) armed(res Result) plot.Chart {
 	out := c.chart("faults-armed", "Faults in force", "")
 	for _, f := range res.Files {
 		for _, a := range f.Armed {
-			row := slices.Index(out.Rows, a.Fault)
-			if row < 0 {
-				row = len(out.Rows)
-				out.Rows = append(out.Rows, a.Fault)
-			}
-			out.Spans = append(out.Spans, plot.Span{From: a.From.Sub(c.from).Seconds(), To: a.To.Sub(c.from).Seconds(), Row: row, Color: 3 + row%4,
-				Title: fmt.Sprintf("%s in %s: %s", a.Fault, stem(f.Path), many(a.Hits, "hit"))})
+			out.Lasted(a.Fault, a.From.Sub(c.from).Seconds(), a.To.Sub(c.from).Seconds(), fmt.Sprintf("%s in %s: %s", a.Fault, stem(f.Path), Many(a.Hits, "hit")))
 		}
 	}
 	return out
@@ -135,29 +130,15 @@ func (c *course) armed(res Result) plot.Chart {
 // files are the scenarios, packed into as few rows as they need.
 func (c *course) files(res Result) plot.Chart {
 	out := c.chart("scenarios-played", "Scenarios", "")
-	var busy []float64
 	for _, f := range res.Files {
 		if f.Seconds == 0 {
 			continue
 		}
 		from := max(f.Started.Sub(c.from).Seconds(), 0)
-		row := slices.IndexFunc(busy, func(until float64) bool { return until <= from })
-		if row < 0 {
-			row = len(busy)
-			busy = append(busy, 0)
-		}
-		busy[row] = from + f.Seconds
 		color := map[judge.Status]int{judge.Pass: 2, judge.Fail: 3, judge.Blocked: 4, judge.Invalid: 5}[f.Status]
-		out.Spans = append(out.Spans, plot.Span{From: from, To: from + f.Seconds, Row: row, Color: max(color, 6*boolInt(color == 0)), Title: fmt.Sprintf("%s %s %.1f s", f.Status, stem(f.Path), f.Seconds)})
+		out.Pack(plot.Span{From: from, To: from + f.Seconds, Color: cmp.Or(color, 6), Title: fmt.Sprintf("%s %s %.1f s", f.Status, stem(f.Path), f.Seconds)})
 	}
 	return out
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // jumps are the moments at which virtual time jumped by a minute or more, of a run

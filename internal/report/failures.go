@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -93,18 +94,9 @@ func Failures(res Result) (out []Failure) {
 		}
 	}
 	if res.Trouble != "" || len(out) == 0 && res.Status != judge.Pass {
-		add(Failure{Status: res.Status, Title: "The run as a whole", Why: firstOf(res.Trouble, res.Reason)}, "run")
+		add(Failure{Status: res.Status, Title: "The run as a whole", Why: cmp.Or(res.Trouble, res.Reason)}, "run")
 	}
 	return out
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 var unsafe = regexp.MustCompile(`[^0-9A-Za-z_.-]+`)

@@ -45,7 +45,7 @@ var shared = template.FuncMap{
 	"first": firstLine, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
 	"time": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") },
 	"num":  grouped,
-	"many": many, "took": took,
+	"many": Many, "took": took,
 	"pretty": pretty, "lanes": lanes, "exercised": exercised, "idle": idle,
 	"last": func(i, n int) bool { return i == n-1 },
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/shard"
 )
 
 // Shard says which part of a selection of files a run played.
@@ -105,15 +105,10 @@ func unlike(parts []Result) (wrong []string) {
 			paths[f.Path] = s.Dir
 		}
 	}
-	var missing []string
-	for i := 1; i <= first.Shard.Of; i++ {
-		if seen[i] == "" {
-			missing = append(missing, fmt.Sprintf("%d/%d", i, first.Shard.Of))
-		}
-	}
+	missing := shard.Missing(first.Shard.Of, seen)
 	switch {
-	case len(missing) > 0:
-		wrong = append(wrong, "shard "+strings.Join(missing, ", ")+" is missing")
+	case missing != "":
+		wrong = append(wrong, "shard "+missing+" is missing")
 	case len(wrong) == 0 && files != first.Shard.Files:
 		wrong = append(wrong, fmt.Sprintf("the shards played %d of %d scenarios", files, first.Shard.Files))
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -65,21 +66,13 @@ func eventsOf(events []history.Event, f FileResult) (out []history.Event) {
 // steps are the scenario's, packed into as few rows as they need.
 func (c *course) steps(f FileResult) plot.Chart {
 	out := c.chart("steps", "Steps", "red: those that failed")
-	var busy []float64
 	for _, s := range f.Steps {
 		if s.Started.IsZero() {
 			continue
 		}
 		from := max(s.Started.Sub(c.from).Seconds(), 0)
-		row := slices.IndexFunc(busy, func(until float64) bool { return until <= from+1e-6 })
-		if row < 0 {
-			row = len(busy)
-			busy = append(busy, 0)
-		}
-		busy[row] = from + s.Seconds
 		color := map[judge.Status]int{judge.Pass: 2, judge.Fail: 3, judge.Blocked: 3, judge.Invalid: 5}[s.Status]
-		out.Spans = append(out.Spans, plot.Span{From: from, To: from + s.Seconds, Row: row, Color: max(color, 6*boolInt(color == 0)),
-			Title: fmt.Sprintf("%s line %d: %s, %s", s.Status, s.Line, s.Name, took(s.Seconds))})
+		out.Pack(plot.Span{From: from, To: from + s.Seconds, Color: cmp.Or(color, 6), Title: fmt.Sprintf("%s line %d: %s, %s", s.Status, s.Line, s.Name, took(s.Seconds))})
 	}
 	out.X = plot.Seconds(c.seconds())
 	return out

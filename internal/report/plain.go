@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,7 +49,7 @@ func (f Failure) brief() string {
 	}
 	if all := f.Exchanges(); len(all) > 0 {
 		x := all[len(all)-1]
-		fmt.Fprintf(&b, "last request: %s %s, %s\n", x.Method, x.URL, firstOf(x.Error, fmt.Sprintf("answer %d", x.Status)))
+		fmt.Fprintf(&b, "last request: %s %s, %s\n", x.Method, x.URL, cmp.Or(x.Error, fmt.Sprintf("answer %d", x.Status)))
 	}
 	if f.Bad != nil {
 		_ = judge.WriteTimeline(&b, f.Bad.Timeline, f.Bad.Event.Seq) // into memory

@@ -52,12 +52,12 @@ func WriteBrief(w io.Writer, res Result, c Colors) error {
 		for _, u := range res.Faults {
 			hits += u.Hits
 		}
-		fmt.Fprintf(&b, "faults: %s, %s (the matrix is in report.txt and report.html)\n", many(n, "kind"), many(hits, "hit"))
+		fmt.Fprintf(&b, "faults: %s, %s (the matrix is in report.txt and report.html)\n", Many(n, "kind"), Many(hits, "hit"))
 	}
 	failures := Failures(res)
 	for i, f := range failures {
 		if i == mostInTerminal {
-			fmt.Fprintf(&b, "\nand %s, see report.html\n", many(len(failures)-i, "more failure"))
+			fmt.Fprintf(&b, "\nand %s, see report.html\n", Many(len(failures)-i, "more failure"))
 			break
 		}
 		fmt.Fprintf(&b, "\n%s  %s\n%s", c.Status(f.Status), c.bold(f.Title), shifted(f.brief(), "   "))
@@ -119,7 +119,7 @@ func Line(res Result) string {
 		}
 	}
 	out := fmt.Sprintf("%s · %s (%s) · %d of %d guarantees exercised · %s · seed %d · %.1f s",
-		res.Status, many(len(res.Files), "scenario"), strings.Join(parts, ", "), covered, len(res.Ledger), many(res.Told(), "event"), res.Seed, res.Seconds)
+		res.Status, Many(len(res.Files), "scenario"), strings.Join(parts, ", "), covered, len(res.Ledger), Many(res.Told(), "event"), res.Seed, res.Seconds)
 	if res.Reason != "" {
 		out += "\n" + res.Reason
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func fileSuite(f FileResult, texts map[*Step]string) Suite {
 	}
 	// A file that was skipped or blocked has a case, and its verdict never gets lost.
 	if len(s.Cases) == 0 || f.Status != judge.Pass && f.Status != judge.Skipped && !bad {
-		s.Cases = append(s.Cases, Case{Name: firstOf(f.Name, stem(f.Path)), File: f.Path, Seconds: f.Seconds, Status: f.Status, Why: f.Reason})
+		s.Cases = append(s.Cases, Case{Name: cmp.Or(f.Name, stem(f.Path)), File: f.Path, Seconds: f.Seconds, Status: f.Status, Why: f.Reason})
 	}
 	return s
 }

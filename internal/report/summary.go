@@ -42,10 +42,10 @@ func SummarizeFailures(b *strings.Builder, failures []Failure) {
 	if len(failures) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n### %s\n", many(len(failures), "failure"))
+	fmt.Fprintf(b, "\n### %s\n", Many(len(failures), "failure"))
 	for i, f := range failures {
 		if i == mostInSummary {
-			fmt.Fprintf(b, "\nand %s, see report.html\n", many(len(failures)-i, "more failure"))
+			fmt.Fprintf(b, "\nand %s, see report.html\n", Many(len(failures)-i, "more failure"))
 			return
 		}
 		open := ""

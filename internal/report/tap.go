@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -47,7 +48,7 @@ func tapCase(b *strings.Builder, n int, suite string, c Case) {
 		fmt.Fprintf(b, "  line: %d\n", c.Line)
 	}
 	b.WriteString("  ...\n")
-	for line := range strings.Lines(strings.TrimSpace(printable(firstOf(c.Text, c.Why)))) {
+	for line := range strings.Lines(strings.TrimSpace(printable(cmp.Or(c.Text, c.Why)))) {
 		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
 	}
 }

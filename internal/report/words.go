@@ -8,11 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// many writes a number of things.
 // Many is a count with its noun.
-func Many(n int, thing string) string { return many(n, thing) }
-
-func many(n int, thing string) string {
+func Many(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
@@ -52,9 +49,9 @@ func Sentence(res Result) string {
 	}
 	out := ""
 	if len(parts) > 0 {
-		out = fmt.Sprintf("%s: %s. ", many(len(res.Files), "scenario"), strings.Join(parts, ", "))
+		out = fmt.Sprintf("%s: %s. ", Many(len(res.Files), "scenario"), strings.Join(parts, ", "))
 	}
-	out += many(len(res.Ledger), "guarantee") + ": "
+	out += Many(len(res.Ledger), "guarantee") + ": "
 	if broken > 0 {
 		out += fmt.Sprintf("%d broken, ", broken)
 	}

@@ -49,6 +49,17 @@ func (s Shard) Whole() bool { return s.Of <= 1 }
 // Takes says whether the k-th thing, counted from 0, is this shard's.
 func (s Shard) Takes(k int) bool { return s.Whole() || k%s.Of == s.Index-1 }
 
+// Missing are the shards of a division into of that aren't among those seen, as "2/4, 3/4".
+func Missing(of int, seen map[int]string) string {
+	var out []string
+	for i := 1; i <= of; i++ {
+		if _, is := seen[i]; !is {
+			out = append(out, fmt.Sprintf("%d/%d", i, of))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // String is i/n; "1/1" for the whole.
 func (s Shard) String() string {
 	if s.Whole() {

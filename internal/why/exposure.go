@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -106,7 +107,7 @@ func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
 	if d.Allow {
 		return Exposed{}, false
 	}
-	x := Exposed{At: stamp(at), BoardID: e.BoardID, DoorID: e.DoorID, Actor: e.Actor, GrantID: orNil(e.GrantID), Reason: d.Reason,
+	x := Exposed{At: stamp(at), BoardID: e.BoardID, DoorID: e.DoorID, Actor: e.Actor, GrantID: control.OrNull(e.GrantID), Reason: d.Reason,
 		Offline: e.Late, Revision: t.boardAt(e.BoardID, at).applied, ServerKnows: now.rev}
 	if changed := t.changed(x.Revision, at, e); changed != 0 {
 		sec := float64(at-changed) / 1000

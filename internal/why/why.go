@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -103,23 +104,13 @@ type Tried struct {
 	Revision *int64       `json:"revision"` // on site: of the board's copy
 }
 
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
-func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeFormat) }
+func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(control.TimeFormat) }
 
 func stampOrNil(ms int64) *string {
 	if ms == 0 {
 		return nil
 	}
-	s := stamp(ms)
-	return &s
-}
-
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	return control.OrNull(stamp(ms))
 }
 
 // Ask explains a question. A time in the future is answered as things stand.
@@ -161,7 +152,7 @@ func (t *Timeline) side(side string, c content, q Question, method vocab.Method,
 	grants := c.person(phone)
 	d := access.Decide(access.Question{Now: q.At, Method: method, DoorID: q.DoorID, Link: q.TokenHash != "", LinkOK: linkOK,
 		Mode: s.Mode, Grants: grants, OutageMs: outageMs})
-	s.Allow, s.Reason, s.GrantID, s.Kind = d.Allow, d.Reason, orNil(d.Grant), orNil(d.Kind)
+	s.Allow, s.Reason, s.GrantID, s.Kind = d.Allow, d.Reason, control.OrNull(d.Grant), control.OrNull(d.Kind)
 	s.Grants = views(grants, q.DoorID, q.At.UnixMilli())
 	return s
 }
@@ -227,7 +218,7 @@ func (t *Timeline) attempts(q Question, at int64) []Tried {
 		if e.DoorID != q.DoorID || e.At > at || at-e.At > attemptsWithin.Milliseconds() {
 			continue
 		}
-		v := Tried{At: stamp(e.At), Side: Server, Method: vocab.Method(e.Method), Result: e.Result, Reason: e.Reason, GrantID: orNil(e.GrantID)}
+		v := Tried{At: stamp(e.At), Side: Server, Method: vocab.Method(e.Method), Result: e.Result, Reason: e.Reason, GrantID: control.OrNull(e.GrantID)}
 		if e.Kind == history.Presented {
 			v.Side, v.Method, v.Revision = Board, vocab.Onsite, &e.Revision
 			if q.TokenHash != "" && e.TokenHash != q.TokenHash || q.PhoneHash != "" && e.PhoneHash != q.PhoneHash {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 // scope holds names. A child sees its parent's; what steps define goes to the file's.
@@ -122,7 +124,7 @@ func clockChange(now time.Time, zone, way string) (string, error) {
 // keysOf lists a map's keys in order.
 func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func rfc3339(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func rfc3339(t time.Time) string { return t.UTC().Format(control.TimeFormat) }
 
 // digest is a number from the seed, the file and a name; on a target that others
 // use also from the run, so that nobody is known there from an earlier one.

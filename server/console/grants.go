@@ -3,7 +3,6 @@ package console
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/control"
@@ -70,13 +69,5 @@ func (c Config) grants(w http.ResponseWriter, r *http.Request) {
 func viewOf(g grant.Grant, state string) grantView {
 	_, label := access.MaskPhone(g.Phone)
 	return grantView{GrantID: g.ID, Kind: g.Kind, ExternalRef: g.ExternalRef, Name: g.Name, Person: label, State: state,
-		StartsAt: g.StartsAt.UTC().Format(control.TimeFormat), EndsAt: timeOrNull(g.EndsAt), DoorIDs: g.Doors, UseCount: g.UseCount, RevokedAt: timeOrNull(g.RevokedAt)}
-}
-
-func timeOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := t.UTC().Format(control.TimeFormat)
-	return &s
+		StartsAt: g.StartsAt.UTC().Format(control.TimeFormat), EndsAt: control.TimeOrNull(g.EndsAt), DoorIDs: g.Doors, UseCount: g.UseCount, RevokedAt: control.TimeOrNull(g.RevokedAt)}
 }

@@ -22,12 +22,7 @@ type keyView struct {
 }
 
 func viewKey(k auth.Key) keyView {
-	v := keyView{KeyID: k.ID, PlaceID: k.PlaceID, Name: k.Name, Scopes: orEmpty(k.Scopes), Sim: k.Sim, CreatedAt: k.CreatedAt.UTC().Format(control.TimeFormat)}
-	if !k.RevokedAt.IsZero() {
-		at := k.RevokedAt.UTC().Format(control.TimeFormat)
-		v.RevokedAt = &at
-	}
-	return v
+	return keyView{KeyID: k.ID, PlaceID: k.PlaceID, Name: k.Name, Scopes: orEmpty(k.Scopes), Sim: k.Sim, CreatedAt: k.CreatedAt.UTC().Format(control.TimeFormat), RevokedAt: control.TimeOrNull(k.RevokedAt)}
 }
 
 func (c Config) listKeys(w http.ResponseWriter, r *http.Request) {

@@ -28,14 +28,7 @@ func (c Config) call(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	control.Data(w, map[string]any{"answered": res.Answered, "result": orNull(string(res.Result)), "reason": orNull(string(res.Reason)), "doorId": orNull(res.DoorID)})
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	control.Data(w, map[string]any{"answered": res.Answered, "result": control.OrNull(string(res.Result)), "reason": control.OrNull(string(res.Reason)), "doorId": control.OrNull(res.DoorID)})
 }
 
 func (c Config) crash(w http.ResponseWriter, r *http.Request) {

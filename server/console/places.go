@@ -63,7 +63,7 @@ func (c Config) showPlace(w http.ResponseWriter, r *http.Request) {
 }
 
 func viewPlace(p place.Place) map[string]any {
-	return map[string]any{"placeId": p.ID, "name": p.Name, "entryPhone": orNull(p.EntryPhone), "phoneEnabled": p.PhoneEnabled,
+	return map[string]any{"placeId": p.ID, "name": p.Name, "entryPhone": control.OrNull(p.EntryPhone), "phoneEnabled": p.PhoneEnabled,
 		"timezone": p.Timezone, "closures": orEmpty(p.Closures), "holidays": orEmpty(p.Holidays)}
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 // change makes another value of a field; in is the object that has it.
@@ -67,7 +69,7 @@ func later(d time.Duration) change {
 		if err != nil {
 			return old
 		}
-		return t.Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
+		return t.Add(d).UTC().Format(control.TimeFormat)
 	}
 }
 

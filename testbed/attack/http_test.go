@@ -14,8 +14,6 @@ import (
 	"time"
 )
 
-func body(s string) io.Reader { return strings.NewReader(s) }
-
 // held opens n connections, writes to each, holds them, and lets go.
 func (a *arena) held(n int, first string, then func(i int, c net.Conn)) int {
 	var mu sync.Mutex
