@@ -109,12 +109,8 @@ func TestKillWhileWaiting(t *testing.T) {
 		_, _, err := tryOpen(t, c, b.Doors[0].ID, "k")
 		ended <- err
 	}()
-	for n := 0; n == 0; runtime.Gosched() {
-		for _, e := range tb.History.Snapshot() {
-			if e.Kind == history.Publish {
-				n++
-			}
-		}
+	if _, err := tb.History.Await(t.Context(), 0, func(e history.Event) bool { return e.Kind == history.Publish }); err != nil {
+		t.Fatal(err)
 	}
 	clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true}, nil)
 	if err := <-ended; err == nil {

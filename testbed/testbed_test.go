@@ -12,7 +12,6 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
-	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -143,7 +142,7 @@ func TestDataDirectory(t *testing.T) {
 func TestStopWithCommandsInFlight(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	tb := begin(t, Config{DataDir: dir})
+	tb := begin(t, Config{DataDir: dir, Wait: time.Hour}) // which nobody has to wait
 	board := tb.cfg.World.Places[1].Boards[0].ID
 	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "silent", "boards": []string{board}}, nil)
 	c := partner(t, tb, 1)
@@ -158,12 +157,8 @@ func TestStopWithCommandsInFlight(t *testing.T) {
 		clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/faults", nil, &faults)
 		sent = faults[0].Hits > 0
 	}
-	start := clock.Mono()
 	if err := tb.Stop(); err != nil {
 		t.Error(err)
-	}
-	if took := clock.Mono() - start; took > 5*time.Second {
-		t.Errorf("the stop took %s", took)
 	}
 	<-ended
 	again := begin(t, Config{DataDir: dir})

@@ -32,7 +32,7 @@ func inhabit(t *testing.T, script string) func(files ...*engine.File) engine.Res
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = bed.Stop() })
-	events, id := follow(t, bed.History), w.Places[1].Boards[3].ID // the first board's door is the one for phones
+	events, id := &events{log: bed.History}, w.Places[1].Boards[3].ID // the first board's door is the one for phones
 	var login struct{ MQTT, ClientID, Password string }
 	clienttest.Do(t, client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}, "POST", "/lab/v1/boards/"+id+"/detach", nil, &login)
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(login.MQTT, "tcp://"))

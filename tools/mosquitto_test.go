@@ -2,7 +2,6 @@ package tools
 
 import (
 	"bufio"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -35,7 +34,7 @@ func TestMosquittoBoard(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = bed.Stop() })
-	events := follow(t, bed.History)
+	events := &events{log: bed.History}
 	place := w.Places[1]
 	board, door := place.Boards[0], place.Boards[0].Doors[1]
 	control := client.Client{Base: bed.Ready.Control, Token: bed.Ready.ControlToken}
@@ -123,29 +122,21 @@ func (keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// lines of a program, as they come.
-type lines struct{ c chan string }
+// said is what a program says, line by line.
+type said struct{ c chan string }
 
-func (l lines) until(t *testing.T, want string) {
+func (s said) until(t *testing.T, want string) {
 	t.Helper()
-	late := time.After(30 * time.Second)
-	for {
-		select {
-		case s, ok := <-l.c:
-			if !ok {
-				t.Fatalf("the board ended before %q", want)
-			}
-			if strings.Contains(s, want) {
-				return
-			}
-		case <-late:
-			t.Fatalf("no %q", want)
+	for line := range s.c {
+		if strings.Contains(line, want) {
+			return
 		}
 	}
+	t.Fatalf("the board ended before %q", want)
 }
 
 // start runs a board's script in a process group of its own, which goes with the test.
-func start(t *testing.T, script string, args ...string) lines {
+func start(t *testing.T, script string, args ...string) said {
 	t.Helper()
 	cmd := exec.Command(script, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -157,7 +148,7 @@ func start(t *testing.T, script string, args ...string) lines {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lines{make(chan string, 64)}
+	l := said{make(chan string, 64)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -174,52 +165,16 @@ func start(t *testing.T, script string, args ...string) lines {
 	return l
 }
 
-// events of the history, as they come.
-type events struct{ c chan history.Event }
-
-func follow(t *testing.T, log *history.Log) events {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	e := events{make(chan history.Event, 64)}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		look := time.NewTicker(5 * time.Millisecond)
-		defer look.Stop()
-		for seq := int64(0); ; {
-			for _, ev := range log.Since(seq) {
-				seq = ev.Seq
-				select {
-				case e.c <- ev:
-				case <-ctx.Done():
-					return
-				}
-			}
-			select {
-			case <-look.C:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-done
-	})
-	return e
+// events are those of a history, as they come.
+type events struct {
+	log *history.Log
+	seq int64 // of the last one seen
 }
 
-func (e events) until(t *testing.T, what string, match func(history.Event) bool) {
+func (e *events) until(t *testing.T, what string, match func(history.Event) bool) {
 	t.Helper()
-	late := time.After(30 * time.Second)
-	for {
-		select {
-		case ev := <-e.c:
-			if match(ev) {
-				return
-			}
-		case <-late:
-			t.Fatalf("no %s", what)
-		}
+	var err error
+	if e.seq, err = e.log.Await(t.Context(), e.seq, match); err != nil {
+		t.Fatalf("no %s: %v", what, err)
 	}
 }

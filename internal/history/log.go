@@ -1,6 +1,9 @@
 package history
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 const chunkSize = 4096
 
@@ -14,6 +17,7 @@ type Log struct {
 	mu     sync.Mutex
 	chunks [][]Event // full but for the last; an event never moves once it is in
 	n      int64
+	grown  chan struct{} // closed by the next event; nil = nobody waits
 }
 
 // NewLog is an empty log that stamps with wall (nil = none).
@@ -33,6 +37,10 @@ func (l *Log) Append(e Event) {
 	l.n++
 	e.Seq = l.n
 	l.chunks[last] = append(l.chunks[last], e)
+	if l.grown != nil {
+		close(l.grown)
+		l.grown = nil
+	}
 	l.mu.Unlock()
 }
 
@@ -70,6 +78,38 @@ func (l *Log) Since(seq int64) []Event {
 		out = append(out, p...)
 	}
 	return out
+}
+
+// Await returns the number of the first event after seq that matches, as soon as there is
+// one. The error is ctx's.
+func (l *Log) Await(ctx context.Context, seq int64, match func(Event) bool) (int64, error) {
+	for {
+		for _, e := range l.Since(seq) {
+			if seq = e.Seq; match(e) {
+				return seq, nil
+			}
+		}
+		select {
+		case <-l.after(seq):
+		case <-ctx.Done():
+			return seq, ctx.Err()
+		}
+	}
+}
+
+// after is closed once there are events after seq.
+func (l *Log) after(seq int64) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.grown == nil {
+		l.grown = make(chan struct{})
+	}
+	c := l.grown
+	if l.n > seq {
+		close(c)
+		l.grown = nil
+	}
+	return c
 }
 
 // Snapshot copies all events.
