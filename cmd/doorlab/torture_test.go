@@ -77,20 +77,40 @@ func (x *torture) command() *exec.Cmd { return command(x.env, x.args...) }
 func (x *torture) begin() { x.server = startWith(x.t, x.env, x.args...) }
 
 // stillborn kills, in every third round, the next life too while it starts: it
-// may be opening the database, settling what was in flight, or listening already.
+// may be opening the database, settling what was in flight, or listening already. When is
+// drawn in touches of its files, so a slow machine is hit at the same points.
 func (x *torture) stillborn(round int) bool {
 	if round%3 != 2 {
 		return false
 	}
+	ctx, cancel := context.WithCancel(x.t.Context())
+	defer cancel()
+	touches := touched(ctx, x.t, x.data)
 	cmd := x.command()
-	if err := cmd.Start(); err != nil {
+	ready, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		x.t.Fatal(err)
 	}
-	time.Sleep(rand.N(150 * time.Millisecond)) // the start is what is to be hit, at any point
+	over := make(chan struct{})
+	go func() { _, _ = ready.Read(make([]byte, 1)); close(over) }()
+	for range rand.N(startTouches) {
+		select {
+		case <-touches:
+			continue
+		case <-over: // it has started
+		}
+		break
+	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	return true
 }
+
+// startTouches is about how often a start touches the files of its data; 23 to 56 times were seen.
+const startTouches = 50
 
 // again begins the next life and returns when the boards are back.
 func (x *torture) again() {
