@@ -107,7 +107,7 @@ func (l *light) ask(pk *packets.Packet, want byte) ([]byte, error) {
 	select {
 	case r := <-answer:
 		if r.err == nil && r.kind != want {
-			r.err = fmt.Errorf("%w: type %d is no answer", errPacket, r.kind)
+			r.err = fmt.Errorf("%w: type %d is not an answer", errPacket, r.kind)
 		}
 		return r.codes, r.err
 	case <-late:

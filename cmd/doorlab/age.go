@@ -37,7 +37,7 @@ func ageCommand(e *env) *cobra.Command {
 		Long: `Plays a world of its own on virtual time: people come and go, permits begin and end,
 lines fail for minutes and for days, boards and the server restart, clocks change in
 two of three time zones. Everything is drawn from the seed, and judged a week at a
-time, so that memory stays level. Writes a run directory as 'doorlab check' does.`,
+time, so memory use stays level. Writes a run directory as 'doorlab check' does.`,
 		Example: `  doorlab age                                  # 30 days of 100 boards
   doorlab age --for 1y
   doorlab age --for 2w --boards 5 --seed 7

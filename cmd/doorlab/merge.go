@@ -21,8 +21,8 @@ func mergeRunsCommand(e *env) *cobra.Command {
 		Use:   "merge DIR...",
 		Short: "Merge the runs of several shards into one verdict",
 		Long: `Merges the run directories of all shards of one check, or of one load, into one report,
-one ledger and one exit code. A shard that is missing, INVALID, there twice or of something
-else makes the result INVALID, and none of that hides a FAIL.
+one ledger and one exit code. The result is INVALID when a shard is missing, appears twice,
+is INVALID itself or belongs to another run; a FAIL stays a FAIL.
 
 Histories stay where they are. Those of check are judged again, shard by shard; what the
 whole suite has to show, the shards have to show together. Those of load were judged by

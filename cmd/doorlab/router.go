@@ -19,7 +19,7 @@ func routerCommand(e *env) *cobra.Command {
 	var rc router.Config
 	c := &cobra.Command{
 		Use:   "router",
-		Short: "Write the HAProxy configuration for servers that have a part of the places each",
+		Short: "Write the HAProxy configuration for several servers that divide the places",
 		Example: `  doorlab router --world stores.yaml --shards 3 --out ./router && haproxy -f ./router/haproxy.cfg
   doorlab router --shards 3 --boards 300 --cell-http 127.0.0.1:808{i} --cell-mqtt 127.0.0.1:188{i}   # prints the files`,
 		Args: noArgs,

@@ -175,7 +175,7 @@ func breach(op *openapi3.Operation, status int, contentType string, body []byte)
 	}
 	var v any
 	if json.Unmarshal(body, &v) != nil {
-		return errors.New("the body is no JSON")
+		return errors.New("the body is not JSON")
 	}
 	return media.Schema.Value.VisitJSON(v, openapi3.VisitAsResponse())
 }

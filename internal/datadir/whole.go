@@ -35,7 +35,7 @@ func Whole(dir string, begun bool) (fresh bool, err error) {
 		return true, nil
 	}
 	if len(missing) > 0 {
-		return false, fmt.Errorf("%w: %s has %s, but not %s; restore the backup, or start over with --init (what is there is kept in a folder beside)",
+		return false, fmt.Errorf("%w: %s has %s, but not %s; restore the backup, or start over with --init (what is left moves to a subfolder)",
 			ErrIncomplete, dir, strings.Join(have, " and "), strings.Join(missing, " and "))
 	}
 	return false, nil

@@ -45,7 +45,7 @@ func (l *lab) alive(ctx context.Context) error {
 			return nil
 		}
 		if err == nil {
-			err = fmt.Errorf("the server did not begin another life: %s", a.short())
+			err = fmt.Errorf("the server didn't restart: %s", a.short())
 		}
 		if clock.Mono()-began > reviveTime {
 			return err

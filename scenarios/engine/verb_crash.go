@@ -59,7 +59,7 @@ func (l *lab) revived(ctx context.Context, n int64) (int64, error) {
 			return got.Data.Lives, nil
 		}
 		if clock.Mono()-began > reviveTime {
-			return n, errors.New("the server did not begin another life: the command never came to the step, or the start failed")
+			return n, errors.New("the server didn't restart: the command never reached the step, or the start failed")
 		}
 		if err := client.Pause(ctx, 50*time.Millisecond); err != nil {
 			return n, err
