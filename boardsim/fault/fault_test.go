@@ -23,7 +23,6 @@ func (t *told) LineChanged(b string)      { t.calls = append(t.calls, "line "+b)
 func (t *told) Reboot(b string, w bool)   { t.calls = append(t.calls, fmt.Sprintf("reboot %s %v", b, w)) }
 func (t *told) LoseClock(b string)        { t.calls = append(t.calls, "clock "+b) }
 func (t *told) take() (calls []string)    { calls, t.calls = t.calls, nil; return calls }
-func share(f float64) *float64            { return &f }
 func on(fault string, params ...any) Spec { return spec(fault, params...) }
 
 // spec arms a fault on board a1 with parameters name, value, ...

@@ -32,7 +32,6 @@ const maxGone = 1000
 // armed is a fault in force. The set's mu guards it.
 type armed struct {
 	id       string
-	seq      int
 	spec     Spec
 	k        *kind
 	rank     int // where k stands among kinds
@@ -69,7 +68,7 @@ func (s *Set) Arm(spec Spec) (id string, err error) {
 	_, rank := lookup(spec.Fault)
 	s.mu.Lock()
 	s.seq++
-	a := &armed{rank: rank, id: "flt_" + strconv.Itoa(s.seq), seq: s.seq, spec: spec, k: k, p: params{Values: v}, since: s.c.Clock.Now()}
+	a := &armed{rank: rank, id: "flt_" + strconv.Itoa(s.seq), spec: spec, k: k, p: params{Values: v}, since: s.c.Clock.Now()}
 	a.boards = pick()
 	s.put(a)
 	s.mu.Unlock()

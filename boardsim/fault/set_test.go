@@ -48,10 +48,10 @@ func TestSharesAreDisjointWhileTheyFit(t *testing.T) {
 	run := func(seed int64) (sets [][]string) {
 		s := New(Config{Seed: seed, Boards: fleet(199)})
 		for range 4 {
-			arm(t, s, Spec{Fault: "noop", Share: share(.05)})
+			arm(t, s, Spec{Fault: "noop", Share: new(.05)})
 		}
-		arm(t, s, Spec{Fault: "noop", Share: share(.8)})
-		arm(t, s, Spec{Fault: "noop", Share: share(.001)})
+		arm(t, s, Spec{Fault: "noop", Share: new(.8)})
+		arm(t, s, Spec{Fault: "noop", Share: new(.001)})
 		for _, a := range s.List() {
 			sets = append(sets, a.Boards)
 		}
@@ -76,10 +76,10 @@ func TestSharesAreDisjointWhileTheyFit(t *testing.T) {
 		t.Error("the seed makes no difference")
 	}
 	s := New(Config{Seed: 7, Boards: fleet(199)})
-	first := arm(t, s, Spec{Fault: "noop", Share: share(.05)})
-	arm(t, s, Spec{Fault: "noop", Share: share(.05)})
+	first := arm(t, s, Spec{Fault: "noop", Share: new(.05)})
+	arm(t, s, Spec{Fault: "noop", Share: new(.05)})
 	_, _ = s.Remove(first) // its boards are free again
-	arm(t, s, Spec{Fault: "noop", Share: share(.05)})
+	arm(t, s, Spec{Fault: "noop", Share: new(.05)})
 	if got := s.List()[1].Boards; !slices.Equal(got, sets[0]) {
 		t.Errorf("a share after a removal: %v", got)
 	}
@@ -238,7 +238,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 				case 1:
 					spec.PlaceID = rapid.SampledFrom([]string{"A", "B"}).Draw(t, "place")
 				case 2:
-					spec.Share = share(rapid.Float64Range(.01, 1).Draw(t, "share"))
+					spec.Share = new(rapid.Float64Range(.01, 1).Draw(t, "share"))
 				}
 				id, err := s.Arm(spec)
 				if err != nil {
@@ -293,7 +293,7 @@ func TestConcurrentUse(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			for n := range 200 {
-				id, err := s.Arm(Spec{Fault: faults.Names()[(n+i)%len(kinds)], Share: share(.5), For: 0})
+				id, err := s.Arm(Spec{Fault: faults.Names()[(n+i)%len(kinds)], Share: new(.5), For: 0})
 				if err != nil {
 					t.Error(err)
 				}

@@ -51,12 +51,12 @@ func TestBadSpecs(t *testing.T) {
 		{spec("ofline"), "fault", "offline"},
 		{Spec{Fault: "noop"}, "boards", ""},
 		{Spec{Fault: "noop", Boards: []string{"a1"}, PlaceID: "A"}, "boards", ""},
-		{Spec{Fault: "noop", Share: share(.5), PlaceID: "A"}, "boards", ""},
+		{Spec{Fault: "noop", Share: new(.5), PlaceID: "A"}, "boards", ""},
 		{Spec{Fault: "noop", Boards: []string{"a9"}}, "boards", ""},
 		{Spec{Fault: "noop", PlaceID: "Z"}, "placeId", ""},
-		{Spec{Fault: "noop", Share: share(0)}, "share", ""},
-		{Spec{Fault: "noop", Share: share(1.01)}, "share", ""},
-		{Spec{Fault: "noop", Share: share(math.NaN())}, "share", ""},
+		{Spec{Fault: "noop", Share: new(0.0)}, "share", ""},
+		{Spec{Fault: "noop", Share: new(1.01)}, "share", ""},
+		{Spec{Fault: "noop", Share: new(math.NaN())}, "share", ""},
 		{with(spec("noop"), func(s *Spec) { s.DoorIDs = []string{"b1/1"} }), "doorIds", ""},
 		{with(spec("noop"), func(s *Spec) { s.Commands = []string{"opne"} }), "commands", "open"},
 		{with(spec("noop"), func(s *Spec) { s.Nth = -1 }), "nth", ""},
@@ -101,7 +101,7 @@ func TestTestPlaceTakesNoFault(t *testing.T) {
 			t.Errorf("%+v: got %v, want err to be ErrTestPlace", spec, err)
 		}
 	}
-	arm(t, s, Spec{Fault: "noop", Share: share(1)})
+	arm(t, s, Spec{Fault: "noop", Share: new(1.0)})
 	if got := s.List()[0].Boards; !slices.Equal(got, []string{"a1", "a2", "b1"}) {
 		t.Errorf("all of the fleet is %v", got)
 	}
@@ -130,7 +130,7 @@ func TestParamsFollow(t *testing.T) {
 func TestParseSpec(t *testing.T) {
 	t.Parallel()
 	got, err := ParseSpec([]byte(`{"fault":"refuse","share":0.1,"doorIds":["d"],"commands":["open"],"nth":2,"for":"10m","params":{"code":"busy"}}`))
-	want := Spec{Fault: "refuse", Share: share(.1), DoorIDs: []string{"d"}, Commands: []string{"open"}, Nth: 2, For: 10 * time.Minute, Params: map[string]any{"code": "busy"}}
+	want := Spec{Fault: "refuse", Share: new(.1), DoorIDs: []string{"d"}, Commands: []string{"open"}, Nth: 2, For: 10 * time.Minute, Params: map[string]any{"code": "busy"}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Error(err, d)
 	}

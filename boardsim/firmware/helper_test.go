@@ -23,7 +23,6 @@ type bench struct {
 	lines []Entry
 	fell  []string
 	pubs  []Effect
-	last  []Effect
 	n     int
 }
 
@@ -57,7 +56,6 @@ func (b *bench) step(ev Event) []Effect {
 	ev.Mono, ev.Wall = b.now, t0+b.now+b.skew
 	var out []Effect
 	b.s, out = Step(b.s, ev)
-	b.last = out
 	for _, e := range out {
 		switch e.Kind {
 		case Actuate:

@@ -11,12 +11,11 @@ import (
 
 // model walks a board through anything and checks what must always hold.
 type model struct {
-	b       *bench
-	acts    map[string]int // actuations by command id
-	ids     []string
-	up      []int64 // record numbers in the order they arrived, repeats taken out
-	session int64
-	linked  bool
+	b      *bench
+	acts   map[string]int // actuations by command id
+	ids    []string
+	up     []int64 // record numbers in the order they arrived, repeats taken out
+	linked bool
 }
 
 func (m *model) take(rt *rapid.T) {
@@ -56,7 +55,6 @@ func TestBoardMachine(t *testing.T) {
 			"wait": func(rt *rapid.T) {
 				d := rapid.SampledFrom([]int64{0, 1, 4999, 5000, 60_000, 60_001, hour, 36*hour - 1, 36 * hour, 36*hour + 1}).Draw(rt, "ms")
 				b.to(b.now + d)
-				m.session += d
 			},
 			"command": m.command,
 			"cut": func(rt *rapid.T) {

@@ -133,16 +133,12 @@ type server struct {
 	mu   sync.Mutex
 	seen []string
 	at   []time.Time // of pings
-	end  error
 }
 
 func (s *server) run() {
 	for {
 		pk, err := packets.ReadPacket(s.conn)
 		if err != nil {
-			s.mu.Lock()
-			s.end = err
-			s.mu.Unlock()
 			return
 		}
 		s.note(pk)

@@ -40,7 +40,7 @@ func TestCheck(t *testing.T) {
 		{name: "a missing field", method: "GET", path: permit + "?t=secret", status: 200, kind: json, body: `{}`, want: `"success"`},
 		{name: "another status", method: "GET", path: permit, status: 500, kind: json, body: `{}`, want: "no such status"},
 		{name: "another content", method: "GET", path: permit, status: 200, kind: "text/plain", body: `{}`, want: "no content of type"},
-		{name: "no JSON", method: "GET", path: permit, status: 200, kind: json, body: `{`, want: "no JSON"},
+		{name: "not JSON", method: "GET", path: permit, status: 200, kind: json, body: `{`, want: "not JSON"},
 		{name: "nothing", method: "GET", path: permit, status: 204},
 		{name: "a literal beats a parameter", method: "GET", path: "/space/v1/partner/entry-permits/revoke", status: 404, kind: json, body: `{}`},
 		{name: "a page", method: "GET", path: "/entry", status: 200, kind: "text/html", body: `<p>`},

@@ -81,9 +81,6 @@ func (d *Division) flush(s *share) error {
 // whom nobody knows: there is one group for all of these.
 func Common(e *Event) bool { return e.PlaceID == "" && e.BoardID == "" && e.Kind != Call }
 
-// Len is how many events were added.
-func (d *Division) Len() int64 { return d.n }
-
 // Groups calls f with one group of places after the other: the lists of its events, each in
 // its order. A group has at most so many events beside the common ones, or those of a single
 // share of the places. Errors: f's and the file system's.

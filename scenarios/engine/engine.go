@@ -55,7 +55,6 @@ type frame struct {
 	ctx    context.Context
 	step   *Step
 	res    *StepResult
-	quick  bool   // not the last try
 	hollow bool   // all looked at an empty list
 	last   fields // what the expectations saw
 	act    *activity

@@ -16,11 +16,8 @@ import (
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-// Problem and Problems are what is wrong in scenario files.
-type (
-	Problem  = strictyaml.Problem
-	Problems = strictyaml.Problems
-)
+// Problems are what is wrong in scenario files.
+type Problems = strictyaml.Problems
 
 // File is a decoded scenario file.
 type File struct {

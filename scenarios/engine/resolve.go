@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -234,7 +233,7 @@ func (x *frame) apiKey(key Ref, placeID string) (string, error) {
 }
 
 // owner is the control listener that has a door's board.
-func (x *frame) owner(ctx context.Context, doorID string) (string, error) {
+func (x *frame) owner(doorID string) (string, error) {
 	if x.run.lab == nil {
 		return "", errNoControl
 	}

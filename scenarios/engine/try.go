@@ -46,7 +46,6 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 	for {
 		t.again()
 		tries++
-		x.quick = clock.Mono()-began < within
 		var out fields
 		out, err = x.attempt(depth)
 		spent := clock.Mono() - began

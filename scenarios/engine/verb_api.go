@@ -189,20 +189,21 @@ func (x *frame) post(ctx context.Context, method, path, apiKey, placeID string, 
 }
 
 // pages reads a list to its end.
-func (x *frame) pages(path, apiKey string) (list []any, last *answer, err error) {
+func (x *frame) pages(path, apiKey string) (list []any, err error) {
 	for offset := 0; ; {
 		u := path + "&limit=500&offset=" + fmt.Sprint(offset)
-		if last, err = x.post(x.ctx, "GET", u, apiKey, "", nil); err != nil {
-			return nil, nil, err
+		last, err := x.post(x.ctx, "GET", u, apiKey, "", nil)
+		if err != nil {
+			return nil, err
 		}
 		page, ok := last.field("data").([]any)
 		if last.Status != 200 || !ok {
-			return nil, last, failed("GET %s: %s", path, last.short())
+			return nil, failed("GET %s: %s", path, last.short())
 		}
 		list = append(list, page...)
 		total, _ := last.field("total").(float64)
 		if offset += len(page); len(page) == 0 || offset >= int(total) {
-			return list, last, nil
+			return list, nil
 		}
 	}
 }

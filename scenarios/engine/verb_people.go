@@ -48,7 +48,7 @@ func credential(body, who map[string]any, link bool) {
 }
 
 func (x *frame) present(body map[string]any) (out fields, err error) {
-	base, err := x.owner(x.ctx, body["doorId"].(string))
+	base, err := x.owner(body["doorId"].(string))
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (l *Leaf) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := x.owner(x.ctx, door)
+	base, err := x.owner(door)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (r *Records) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), key)
+	list, err := x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), key)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (e *Events) run(x *frame) (fields, error) {
 		}
 		q.Set(k, s)
 	}
-	list, _, err := x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), key)
+	list, err := x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), key)
 	if err != nil {
 		return nil, err
 	}

@@ -169,11 +169,10 @@ func (m *Mark) BindShort(b *strictyaml.Binder, text string, pos Pos) { m.Name.Bi
 // Wait waits for a background step.
 type Wait struct {
 	For string `json:"for" jsonschema:"required,description=The background step whose end to wait for"`
-	pos Pos
 }
 
 func (w *Wait) BindShort(b *strictyaml.Binder, text string, pos Pos) {
-	w.For, w.pos = text, pos
+	w.For = text
 	notes(b).use(use{kind: "background", name: text, pos: pos})
 }
 

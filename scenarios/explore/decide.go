@@ -63,11 +63,10 @@ type content struct {
 	hours   [7][][2]int
 	special map[int]special // by the day of the sequence
 	zone    zone
-	whole   bool // a board that has been synchronized
 }
 
 func (m *model) content() content {
-	c := content{windows: slices.Clone(m.windows), hours: m.hours, special: maps.Clone(m.special), of: slices.Clone(m.grants), zone: m.zone, whole: true}
+	c := content{windows: slices.Clone(m.windows), hours: m.hours, special: maps.Clone(m.special), of: slices.Clone(m.grants), zone: m.zone}
 	for _, g := range m.grants {
 		c.grants = append(c.grants, *g)
 	}

@@ -25,7 +25,6 @@ type memLedger struct {
 	settled map[string]vocab.Result
 	replays map[string]int
 	fail    bool
-	commits int
 	gate    chan struct{} // Claim waits for it when not nil
 
 	keeps      bool          // Withdraw fails
@@ -78,7 +77,6 @@ func (l *memLedger) Claim(in Intent, keptSince time.Time) (*Prior, error) {
 		}
 		return p, nil
 	}
-	l.commits++
 	l.rows[in.CommandID] = &memRow{in: in}
 	if in.Key != "" {
 		l.keys[k] = in.CommandID
@@ -105,7 +103,6 @@ func (l *memLedger) Settle(list ...Settlement) error {
 	if l.fail {
 		return errDisk
 	}
-	l.commits++
 	for _, st := range list {
 		r := l.rows[st.Intent.CommandID]
 		if r == nil || r.settled {

@@ -65,8 +65,7 @@ func startFloor(ctx context.Context, c setup, durable bool) (_ *subject, err err
 	callers := newCallers(c.callers)
 	s := &subject{stop: f.stop, call: func(ctx context.Context, caller, n int) error {
 		body := []byte(fmt.Sprintf(`{"board":%d,"command":"open"}`, (caller*7919+n)%c.boards))
-		_, err := callers[caller].post(ctx, "http://"+f.listen.Addr().String()+"/", http.Header{}, body)
-		return err
+		return callers[caller].post(ctx, "http://"+f.listen.Addr().String()+"/", http.Header{}, body)
 	}}
 	if durable {
 		s.commits = f.ledger.commits.Load
