@@ -85,10 +85,12 @@ func Auth1(v *View) Verdict {
 func Auth2(v *View) Verdict {
 	t := &tally{}
 	issued, _, _ := v.tokens()
+	refused := 0
 	for _, c := range v.calls() {
 		if open(c) || !c.ok() {
 			if !open(c) && (c.Status == 401 || c.Status == 403 && c.Code == "scope_missing") {
 				t.checked++
+				refused++
 			}
 			continue
 		}
@@ -105,7 +107,8 @@ func Auth2(v *View) Verdict {
 			t.bad(c.Event, "%s %s was served with scopes %s", c.Method, c.Route, strings.Join(k.scopes, " "))
 		}
 	}
-	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", count(t.checked)))
+	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", count(t.checked))).
+		tried(refused, "no call was refused for its token or scope")
 }
 
 func covers(scopes []string, route string) bool {
@@ -142,7 +145,8 @@ func Auth3(v *View) Verdict {
 			t.bad(c.Event, "exchange %d of one address within 60 s was taken", len(recent))
 		}
 	}
-	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", count(t.checked), count(most), count(refused)))
+	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", count(t.checked), count(most), count(refused))).
+		tried(refused+most/Exchanges, "no address came to its limit")
 }
 
 // Auth5 judges AUTH-5: 15 minutes after a key was refused for good none of its

@@ -94,7 +94,7 @@ func (c *call) removed(of []refWindow) bool {
 		}
 	}
 	for _, w := range of {
-		if ref == "" && id == "" || ref != "" && w.Ref == ref || id != "" && w.ID == id {
+		if (ref == "" || w.Ref == ref) && (id == "" || w.ID == id) { // both hold together
 			return false
 		}
 	}

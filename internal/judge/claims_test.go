@@ -95,6 +95,7 @@ func (h *builder) customer() {
 		func() {
 			h.windows("plc_w", fmt.Sprintf(`[{"id":"pol_2","doorId":%q,"ref":"always","mode":"free"}]`, door))
 		})
+	h.did("plc_w", "DELETE", policiesRoute, 200, history.CallText{Path: door, Query: "ref=always&policyId=pol_none"}, nil)
 	h.did("plc_w", "DELETE", policiesRoute, 200, history.CallText{Path: door}, func() { h.windows("plc_w", `[]`) })
 	h.did("plc_w", "PATCH", placeRoute, 200, history.CallText{Path: "plc_w", In: fields{"hours": fields{"week": fields{"mon": [][2]string{{"09:00", "18:00"}}}}}}, func() {
 		h.rev["plc_w"]++

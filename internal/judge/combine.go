@@ -45,10 +45,20 @@ func (v *Verdict) join(o Verdict) {
 	v.Checked += o.Checked
 	v.Bad += o.Bad
 	v.Real += o.Real
-	v.Missing = slices.DeleteFunc(slices.Clone(v.Missing), func(m string) bool { return !slices.Contains(o.Missing, m) })
+	v.Missing, v.Untried = both(v.Missing, o.Missing), both(v.Untried, o.Untried)
 	if weight[o.Status] > weight[v.Status] {
 		v.Status, v.Number, v.FirstBad = o.Status, o.Number, o.FirstBad
 	}
+}
+
+// both is what neither history has; nil when each has what the other lacks.
+func both(a, b []string) (out []string) {
+	for _, s := range a {
+		if slices.Contains(b, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // figure is a number in the text of a verdict: 1,234 or a duration such as

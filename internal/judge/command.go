@@ -138,7 +138,8 @@ func (v *View) cmd3() *tally {
 func Cmd4(v *View) Verdict {
 	t, n := v.cmd4()
 	return t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
-		count(n.timed), secs(n.latestMs), count(n.acted+n.idle), count(n.acted), count(n.idle)))
+		count(n.timed), secs(n.latestMs), count(n.acted+n.idle), count(n.acted), count(n.idle))).
+		tried(n.acted+n.idle+t.real, "no command had an unknown outcome")
 }
 
 type cmd4numbers struct {

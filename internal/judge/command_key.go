@@ -26,7 +26,8 @@ func Cmd5(v *View) Verdict {
 	if !v.hasServer && !v.hasDoors && !v.hasTruth && len(t.found) == 0 {
 		t.checked = 0 // [CMD-5]
 	}
-	return t.verdict(v, "CMD-5", fmt.Sprintf("%s keys, %s repeats, at most one opening each", count(t.checked), count(repeats)))
+	return t.verdict(v, "CMD-5", fmt.Sprintf("%s keys, %s repeats, at most one opening each", count(t.checked), count(repeats))).
+		tried(repeats, "no key was used again")
 }
 
 func (v *View) cmd5() (t *tally, repeats int) {

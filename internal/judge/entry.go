@@ -23,7 +23,8 @@ func Ent2(v *View) Verdict {
 	n := v.decided()
 	s := v.served().of("ENT-2")
 	t := n.windows.plus(v.second().of("ENT-2")).plus(s) // [ENT-2]
-	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", count(n.windows.checked), count(s.checked)))
+	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", count(n.windows.checked), count(s.checked))).
+		tried(n.windows.checked+s.checked, "nobody came in a free or closed window")
 }
 
 // decisions adds up all presentations and all that the boards' relays did by

@@ -23,7 +23,7 @@ func Imp1(v *View) Verdict {
 	known := map[rowKey]imported{}
 	byID := map[string]map[string]any{} // the last row of each id
 	places := v.placeOfToken()
-	rows := 0
+	rows, told := 0, 0
 	var last *call
 	for _, c := range v.calls() {
 		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || len(c.Rows) == 0 {
@@ -40,13 +40,17 @@ func Imp1(v *View) Verdict {
 		}
 		for i := range c.Rows {
 			rows++
+			if c.tells(i, places(c), known) {
+				told++
+			}
 			if why := c.row(i, places(c), known, byID); why != "" {
 				t.bad(c.Event, "%s row %d: %s", c.Route, i, why) // [IMP-1]
 				break
 			}
 		}
 	}
-	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", count(t.checked), count(rows)))
+	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", count(t.checked), count(rows))).
+		tried(told, "no row failed or came again")
 }
 
 // counts compares an import's numbers with its rows; "" or how they differ.
@@ -72,16 +76,30 @@ func (c *call) counts() string {
 	return ""
 }
 
-// row holds one row against those before it; "" or what is wrong.
-func (c *call) row(i int, place string, known map[rowKey]imported, byID map[string]map[string]any) string {
-	row, _ := c.Rows[i].(map[string]any)
-	result, _ := c.Wrote[i].(map[string]any)
-	text := func(m map[string]any, k string) string { s, _ := m[k].(string); return s }
-	status, id := text(result, "status"), text(result, "id")
+func text(m map[string]any, k string) string { s, _ := m[k].(string); return s }
+
+func (c *call) keyOf(row map[string]any, place string) rowKey {
 	key := rowKey{place: place, route: c.Route, source: c.in("source"), ref: text(row, "externalRef")}
 	if key.ref == "" {
 		key.phone = text(row, "phone")
 	}
+	return key
+}
+
+// tells reports whether a row says something of its promise: it failed, or was there before.
+func (c *call) tells(i int, place string, known map[rowKey]imported) bool {
+	row, _ := c.Rows[i].(map[string]any)
+	result, _ := c.Wrote[i].(map[string]any)
+	_, seen := known[c.keyOf(row, place)]
+	return seen || text(result, "status") == "failed"
+}
+
+// row holds one row against those before it; "" or what is wrong.
+func (c *call) row(i int, place string, known map[rowKey]imported, byID map[string]map[string]any) string {
+	row, _ := c.Rows[i].(map[string]any)
+	result, _ := c.Wrote[i].(map[string]any)
+	status, id := text(result, "status"), text(result, "id")
+	key := c.keyOf(row, place)
 	if key.ref == "" && key.phone == "" {
 		return ""
 	}

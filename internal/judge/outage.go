@@ -22,5 +22,6 @@ func Off2(v *View) Verdict {
 	n := v.decided()
 	t := n.limit // [OFF-2]
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h; oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
-		count(n.stopped), history.Age(n.oldestMs), count(n.minus), count(n.exact), count(n.plus)))
+		count(n.stopped), history.Age(n.oldestMs), count(n.minus), count(n.exact), count(n.plus))).
+		tried(n.stopped+n.minus+n.exact+n.plus, "no board decided at 36 h or later")
 }

@@ -31,7 +31,7 @@ func (b *board) recovered() bool {
 	for _, e := range b.conn {
 		if e.Kind == history.Online {
 			onlines++
-			if onlines > 1 || e.OutageAgeMs != 0 {
+			if onlines > 1 || e.OutageAgeMs != 0 && e.Revision > 0 { // a first hello isn't a return
 				return true
 			}
 		}

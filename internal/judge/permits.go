@@ -24,6 +24,7 @@ func Perm2(v *View) Verdict {
 		ends int64
 	}
 	of := map[[2]string]permit{}
+	again := 0
 	for _, c := range v.known() {
 		if c.Method != "POST" || !c.ok() || c.PlaceID == "" {
 			continue
@@ -40,20 +41,24 @@ func Perm2(v *View) Verdict {
 			t.checked++
 		}
 		known, ever := of[key]
+		if ever {
+			again++
+		}
 		if id == "" || ever && known.id != id && c.At <= known.ends+PermitKeptMs { // [PERM-2]
 			t.bad(c.Event, "reference %s made permit %s, before it was %s", key[1], id, known.id)
 		}
 		ends, _ := instant(c.In["endsAt"])
 		of[key] = permit{id, ends}
 	}
-	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", count(t.checked), count(len(of))))
+	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", count(t.checked), count(len(of)))).
+		tried(again, "no reference was used again")
 }
 
 // Perm5 judges PERM-5: no create of more than 720 h succeeds, nor one whose end
 // isn't after its start.
 func Perm5(v *View) Verdict {
 	t := &tally{}
-	longest := int64(0)
+	longest, refused := int64(0), 0
 	for _, c := range v.calls() {
 		from, okFrom := instant(c.In["startsAt"])
 		to, okTo := instant(c.In["endsAt"])
@@ -62,6 +67,7 @@ func Perm5(v *View) Verdict {
 		}
 		t.checked++
 		if !c.ok() {
+			refused++
 			continue
 		}
 		longest = max(longest, to-from)
@@ -69,7 +75,8 @@ func Perm5(v *View) Verdict {
 			t.bad(c.Event, "a permit of %s was registered", secs(to-from))
 		}
 	}
-	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest permit %s (limit 720 h)", count(t.checked), secs(longest)))
+	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest permit %s (limit 720 h)", count(t.checked), secs(longest))).
+		tried(refused+int(longest/MaxPermitMs), "no period came to a limit")
 }
 
 // Perm7 judges PERM-7: the state of every permit that was read follows time.
@@ -148,7 +155,8 @@ func Perm3(v *View) Verdict {
 // its link opens nothing and has no page.
 func Perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.readBack().of("PERM-4")
-	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", count(t.checked), count(used.checked), count(read.checked)))
+	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", count(t.checked), count(used.checked), count(read.checked))).
+		tried(used.checked+read.checked, "nobody tried a dead link")
 }
 
 // Perm6 judges PERM-6: a permit's doors are those it names, else those it had, and

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
 )
@@ -170,7 +171,7 @@ const FrozenSlackMs = 1000
 // revision that was committed after the outage began, and the revision stays
 // the same throughout.
 func Sync3(v *View) Verdict {
-	t := &tally{}
+	t, waiting := &tally{}, 0
 	for _, b := range v.sortedBoards() {
 		var last *history.Event
 		for _, e := range b.onsite {
@@ -179,12 +180,15 @@ func Sync3(v *View) Verdict {
 				last = nil
 			case onsite(e) && e.OutageAgeMs > 0:
 				t.checked++
-				v.frozen(t, b, last, e)
+				if v.frozen(t, b, last, e) {
+					waiting++
+				}
 				last = e
 			}
 		}
 	}
-	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages on the revision from before", count(t.checked)))
+	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages on the revision from before", count(t.checked))).
+		tried(waiting, "no change waited for a board that decided")
 }
 
 // onsite: a decision or a movement that the board made by itself.
@@ -192,20 +196,22 @@ func onsite(e *history.Event) bool {
 	return e.Kind == history.Presented || e.Kind == history.Actuation && (e.Cause == "onsite" || e.Cause == "free")
 }
 
-func (v *View) frozen(t *tally, b *board, last, e *history.Event) {
+// frozen judges a decision in an outage, and reports whether a change waited for it.
+func (v *View) frozen(t *tally, b *board, last, e *history.Event) (waiting bool) {
 	if last != nil && last.Revision != e.Revision { // [SYNC-3]
 		t.bad(e, "%s went from revision %d to %d in an outage", b.id, last.Revision, e.Revision)
-		return
+		return false
 	}
 	p := v.places[b.place]
 	if p == nil {
-		return
+		return false
 	}
 	began := e.At - e.OutageAgeMs + FrozenSlackMs + e.OutageAgeMs/1000
 	for i := len(p.commits) - 1; i >= 0 && p.commits[i].At > began; i-- {
 		if p.commits[i].Revision <= e.Revision { // [SYNC-3]
 			t.bad(e, "%s decided by revision %d, committed after its outage began", b.id, p.commits[i].Revision)
-			return
+			return false
 		}
 	}
+	return slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision > e.Revision && !sooner(e, c) })
 }

@@ -34,6 +34,9 @@ type Verdict struct {
 	FirstBad *Bad   `json:"firstBad,omitempty"`
 	// Missing are kinds of evidence that a whole proof needs and the history lacks.
 	Missing []string `json:"missing,omitempty"`
+	// Untried says what the promise is about and the history hasn't: a file that is about
+	// the clause has shown nothing, however much was checked.
+	Untried []string `json:"untried,omitempty"`
 }
 
 // Bad is a breach: the event, why, and what belongs to it in order.
@@ -124,6 +127,14 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 		out.Status, out.Number = Skipped, "not exercised"
 	}
 	return out
+}
+
+// tried is a verdict of a promise that was put to the test n times; what says by what.
+func (v Verdict) tried(n int, what string) Verdict {
+	if n == 0 {
+		v.Untried = append(v.Untried, what)
+	}
+	return v
 }
 
 // count writes a number with thousands separators.

@@ -197,11 +197,15 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 
 // claims makes a file INVALID that names a clause for which it has no evidence:
 // neither a step nor a checker, or, of a clause that it is about, no checker although
-// there is one. So is one of which no claim at all was seen by a checker.
+// there is one, or nothing that puts it to the test. So is one of which no claim at all was seen by a checker.
 func (res *Result) claims() {
 	counted := map[string]bool{}
 	for _, v := range res.Verdicts {
 		counted[v.Clause] = v.Checked+v.Real > 0
+	}
+	untried := map[string][]string{}
+	for _, v := range res.Verdicts {
+		untried[v.Clause] = v.Untried
 	}
 	unseen := func(c string) bool { return res.told && !counted[c] && judge.HasChecker(c) }
 	for i := range res.Files {
@@ -223,6 +227,10 @@ func (res *Result) claims() {
 			}
 			if unseen(c) && (none || slices.Contains(f.Clauses, c)) {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened"
+				break
+			}
+			if why := untried[c]; len(why) > 0 && slices.Contains(f.Clauses, c) {
+				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and "+strings.Join(why, ", ")
 				break
 			}
 		}
