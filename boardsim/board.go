@@ -42,6 +42,8 @@ type board struct {
 	lineBad   string // the fault that is in the way, "" = none
 	lossy     bool   // the line loses, doubles or delays packets
 	deaf      clock.Timer
+	upload    firmware.Upload // the one that late is for
+	late      clock.Timer
 	digest    int64 // domain ms of the last one
 	dirty     bool  // flash lags behind
 	outbox    []message
@@ -135,6 +137,7 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 		b.f.online.Add(map[bool]int64{true: 1, false: -1}[is])
 	}
 	b.arm()
+	b.await()
 	return o
 }
 
@@ -238,6 +241,32 @@ func (b *board) arm() {
 	}
 	b.due = at
 	b.timer = clock.At(b.f.cfg.Clock, msTime(at-b.shift), func() { b.tick(at) })
+}
+
+// await has an upload that isn't acknowledged sent again in wall time, too: the server
+// refuses one because its disk takes too long, and that passes while a clock that
+// stands still does not. Called with mu held.
+func (b *board) await() {
+	up := b.s.Upload()
+	if up == b.upload {
+		return
+	}
+	if b.upload = up; b.late != nil {
+		b.late.Stop()
+		b.late = nil
+	}
+	if up.Seq == 0 || b.stopped || !b.f.virtual() {
+		return
+	}
+	b.late = clock.WallAfter(up.Patience(), func() {
+		defer b.flush()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.upload == up && !b.stopped {
+			b.upload = firmware.Upload{} // the next one may look like it
+			b.step(firmware.Event{Kind: firmware.Unanswered})
+		}
+	})
 }
 
 func (b *board) tick(at int64) {

@@ -20,10 +20,7 @@ func (b *board) redial() {
 		b.landed()
 		return
 	}
-	wait := time.Duration(b.rng.Int64N(int64(firstRetry)))
-	if b.tries > 0 {
-		wait = time.Duration(b.rng.Int64N(int64(min(maxRetry, firstRetry<<min(b.tries, 10)))))
-	}
+	wait := time.Duration(b.rng.Int64N(int64(min(maxRetry, b.f.cfg.Retry<<min(b.tries, 10)))))
 	if b.f.walking() {
 		wait = 0
 	}

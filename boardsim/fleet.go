@@ -44,6 +44,7 @@ type Config struct {
 	Synced  bool
 	History func(history.Event) // nil = none
 	DataDir string              // flash and journal; "" = nothing is kept
+	Retry   time.Duration       // a board whose line broke dials again within it, at random; 0 = 300 ms
 	Seed    int64               // of latencies, jitter and faults; 0 = World.Seed
 	// Desired is the revision the server wants on a board, for GET /boards; nil = the applied one is shown.
 	Desired func(boardID string) int64
@@ -113,6 +114,9 @@ func New(c Config) (*Fleet, error) {
 	}
 	if c.History == nil {
 		c.History = func(history.Event) {}
+	}
+	if c.Retry == 0 {
+		c.Retry = firstRetry
 	}
 	if len(c.Kinds) == 0 {
 		c.Kinds = []string{world.Test, world.Live}
@@ -305,6 +309,12 @@ func (f *Fleet) nowMs() int64 { return f.cfg.Clock.Now().UnixMilli() }
 func (f *Fleet) emit(e history.Event) {
 	e.WallNs = clock.WallNow().UnixNano()
 	f.cfg.History(e)
+}
+
+// virtual reports whether domain time can stand still.
+func (f *Fleet) virtual() bool {
+	_, ok := f.cfg.Clock.(*clock.Virtual)
+	return ok
 }
 
 // walking reports whether virtual time is jumping now.

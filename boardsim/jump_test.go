@@ -177,3 +177,33 @@ func TestServerApart(t *testing.T) {
 		r.want("back with everything", []any{r.server.online(one), r.board(one)["bufferedRecords"]}, []any{true, 0.0})
 	})
 }
+
+// TestARefusedUploadComesAgainWhileTheClockStands: the server refuses an upload because
+// its disk takes too long. That passes, and domain time needn't.
+func TestARefusedUploadComesAgainWhileTheClockStands(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		refuse := func(on bool) {
+			r.server.mu.Lock()
+			defer r.server.mu.Unlock()
+			r.server.noAcks = on
+		}
+		refuse(true)
+		r.present("dor_one1")
+		for _, c := range []struct {
+			wait time.Duration
+			want int
+		}{{0, 1}, {9 * time.Second, 1}, {time.Second, 2}, {19 * time.Second, 2}, {time.Second, 3}} {
+			r.sleep(c.wait)
+			if n := len(r.server.uplinks(one, wire.UpRec)); n != c.want {
+				t.Errorf("another %s: got %d uploads, want %d", c.wait, n, c.want)
+			}
+		}
+		refuse(false)
+		r.sleep(40 * time.Second)
+		r.want("records left", r.board(one)["bufferedRecords"], 0.0)
+		r.present("dor_one1") // the next one begins like the first
+		r.sleep(time.Hour)
+		r.want("uploads", len(r.server.uplinks(one, wire.UpRec)), 5)
+		r.want("records", r.recordsTold(one), 2)
+	})
+}

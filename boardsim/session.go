@@ -104,7 +104,7 @@ func (b *board) halt() {
 
 // leave ends the session in order and stops all timers. Called with mu held.
 func (b *board) leave() *session {
-	for _, t := range []clock.Timer{b.retry, b.deaf} {
+	for _, t := range []clock.Timer{b.retry, b.deaf, b.late} {
 		if t != nil {
 			t.Stop()
 		}

@@ -19,6 +19,7 @@ const (
 	Present                  // DoorID, PhoneHash and PhoneTail, or TokenHash
 	Leaf                     // DoorID, Action
 	DigestDue                // the periodic digest
+	Unanswered               // the upload under way has waited long enough, whatever the board's clock says
 	Reboot                   // Wiped: flash is lost; ClockLost: so is the clock
 	Forget                   // CommandID: its report was sent as well as it ever will be (a fault)
 )

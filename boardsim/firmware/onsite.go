@@ -87,5 +87,30 @@ func (m *machine) recordsAcked(seq int64) {
 	}
 }
 
+// again sends the batch that is under way once more: its acknowledgement is overdue.
+func (m *machine) again() {
+	if m.sentSeq > 0 {
+		m.sentSeq, m.tries = 0, min(m.tries+1, 6)
+		m.upload()
+	}
+}
+
+// Upload is a batch under way, which differs from every other one; zero = none.
+type Upload struct {
+	Seq, At int64
+	Tries   int
+}
+
+// Upload is the batch under way.
+func (s State) Upload() Upload {
+	if s.sentSeq == 0 {
+		return Upload{}
+	}
+	return Upload{s.sentSeq, s.sentAt, s.tries}
+}
+
+// Patience is how long the board waits for its acknowledgement.
+func (u Upload) Patience() time.Duration { return ResendMs << u.Tries * time.Millisecond }
+
 // resendAt is when an unacknowledged batch is uploaded again.
-func (s State) resendAt() int64 { return s.sentAt + ResendMs<<s.tries }
+func (s State) resendAt() int64 { return s.sentAt + s.Upload().Patience().Milliseconds() }

@@ -48,6 +48,8 @@ func Step(s State, ev Event) (State, []Effect) {
 		m.leaf()
 	case DigestDue:
 		m.digest()
+	case Unanswered:
+		m.again()
 	case Reboot:
 		m.reboot()
 	case Forget:
@@ -117,9 +119,8 @@ func (m *machine) advance() {
 		m.falls()
 		if m.Outage.Online {
 			if m.sentSeq > 0 && m.resendAt() <= at {
-				m.sentSeq, m.ev.Mono = 0, mono
-				m.tries = min(m.tries+1, 6)
-				m.upload()
+				m.ev.Mono = mono
+				m.again()
 			}
 			continue
 		}
