@@ -72,6 +72,7 @@ type Config struct {
 	Wait        time.Duration // for a board's report; 0 = 8 s
 	NotAfter    time.Duration // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce    time.Duration // changes of a place within it go to its boards together; 0 = 250 ms
+	Unchecked   bool          // the database isn't looked through for damage: this process has had it open
 	SIPPeers    []string      // CIDR; who may call; nil = this machine only
 	Failed      func(error)   // told when phone entry ends by itself; nil = only logged
 	CrashPoints bool
@@ -126,7 +127,7 @@ func New(cfg Config) (_ *Server, err error) {
 	if s.secret, err = datadir.OpenSecret(cfg.DataDir); err != nil { // before there is a database: each is missed without the other
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if s.store, err = store.Open(cfg.DataDir, plant(store.Options{Clock: cfg.Clock, Log: cfg.Log, Phones: s.secret.Of("phones"), Committed: s.metrics.commit})); err != nil {
+	if s.store, err = store.Open(cfg.DataDir, plant(store.Options{Clock: cfg.Clock, Log: cfg.Log, Phones: s.secret.Of("phones"), Committed: s.metrics.commit, Unchecked: s.cfg.Unchecked})); err != nil {
 		return nil, err
 	}
 	if err := s.store.Claim(s.secret.ID()); err != nil {

@@ -63,6 +63,8 @@ type Config struct {
 	Wait         time.Duration            // of the server for a board's report; 0 = 8 s
 	NotAfter     time.Duration            // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
+	Retry        time.Duration            // a board whose line broke dials again within it, at random; 0 = 300 ms
+	LookOnce     bool                     // only the first life of the server looks through the database for damage
 	Runs         string                   // where the console looks for run directories; "" = nowhere
 	Progress     func(online, boards int) // told every second while boards connect; nil = nobody
 	Log          *slog.Logger

@@ -145,7 +145,7 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	}
 	t.fleet, err = boardsim.New(boardsim.Config{
 		World: t.cfg.World, Kinds: kinds, Dial: dial, Client: t.cfg.Client, Clock: t.clk, Flight: t.flight, Synced: true, History: t.toldByBoards(),
-		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
+		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Retry: t.cfg.Retry, Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
 		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
 	})
 	if err != nil {

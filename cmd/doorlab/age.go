@@ -34,7 +34,7 @@ func ageCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "age",
 		Short: "Play months and years of virtual time, judged as they pass",
-		Long: `Plays a world of its own on virtual time: people come and go, permits begin and end,
+		Long: `Plays worlds of its own on virtual time: people come and go, permits begin and end,
 lines fail for minutes and for days, boards and the server restart, clocks change in
 two of three time zones. Everything is drawn from the seed, and judged a week at a
 time, so memory use stays level. Writes a run directory as 'doorlab check' does.`,
@@ -55,6 +55,7 @@ time, so memory use stays level. Writes a run directory as 'doorlab check' does.
 	s.StringVar(&f.start, "start", "2027-01-01", "the first day, UTC")
 	s.IntVar(&f.Boards, "boards", 100, "simulated boards, ten to a place; the test place has one more")
 	s.IntVar(&f.Doors, "doors", 2, "doors per board")
+	s.IntVar(&f.Worlds, "worlds", 0, "worlds that the boards are divided among, each with a server of its own, played side by side (default: one for each 50 boards)")
 	s.Float64Var(&f.Entries, "entries", 20, "entries per door per day, on average")
 	s.Int64Var(&f.Seed, "seed", 1, "seed of everything that happens")
 	s.Var(&f.retention, "retention", "how long records, the audit log and ended grants are kept")
@@ -69,8 +70,8 @@ func (f *ageFlags) check() (err error) {
 	if err := errors.Join(f.view.check(), boardsFlag(f.Boards)); err != nil {
 		return err
 	}
-	if f.Boards < 1 || f.Doors < 1 || f.Doors > 16 || f.Seed < 1 || f.Entries < 0 || f.Entries > 500 {
-		return usagef("--boards and --seed start at 1; --doors is 1 to 16, --entries 0 to 500")
+	if f.Boards < 1 || f.Doors < 1 || f.Doors > 16 || f.Seed < 1 || f.Entries < 0 || f.Entries > 500 || f.Worlds < 0 || f.Worlds > f.Boards {
+		return usagef("--boards and --seed start at 1; --doors is 1 to 16, --entries 0 to 500, --worlds 1 to --boards")
 	}
 	if f.Start, err = time.Parse(time.DateOnly, f.start); err != nil {
 		return usagef("--start %q: must be a day like 2027-01-01", f.start)

@@ -28,17 +28,18 @@ func TestAge(t *testing.T) {
 func TestAgeFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--boards 0":         "--boards",
-		"--doors 17":         "--doors",
-		"--entries -1":       "--entries",
-		"--seed 0":           "--seed",
-		"--for 1h":           "at least 6h",
-		"--for soon":         "must be a duration such as 36h, 10d, 2w or 1y",
-		"--for xd":           "must be a number of days, weeks or years",
-		"--start tomorrow":   "must be a day like 2027-01-01",
-		"--quiet --plain":    "cannot be combined",
-		"--retention keys=9": "records",
-		"now":                "no arguments",
+		"--boards 0":            "--boards",
+		"--doors 17":            "--doors",
+		"--entries -1":          "--entries",
+		"--boards 2 --worlds 3": "--worlds 1 to --boards",
+		"--seed 0":              "--seed",
+		"--for 1h":              "at least 6h",
+		"--for soon":            "must be a duration such as 36h, 10d, 2w or 1y",
+		"--for xd":              "must be a number of days, weeks or years",
+		"--start tomorrow":      "must be a day like 2027-01-01",
+		"--quiet --plain":       "cannot be combined",
+		"--retention keys=9":    "records",
+		"now":                   "no arguments",
 	} {
 		if code, _, errs := runArgs(t, append([]string{"age"}, strings.Fields(args)...)...); code != Usage || !strings.Contains(errs, want) {
 			t.Errorf("age %s: got exit %d and %q, want %d and %q", args, code, errs, Usage, want)

@@ -196,7 +196,9 @@ func (s *Service) sweep() {
 	if s.cfg.Leave == nil || s.closed.Load() || !s.busy.CompareAndSwap(false, true) {
 		return
 	}
+	done := s.cfg.Flight.Begin() // what has left is off the boards before anything else happens
 	s.runs.Go(func() {
+		defer done()
 		defer s.busy.Store(false)
 		for !s.closed.Load() {
 			n, err := s.cfg.Leave(sweepBatch) // small: commands commit in between

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/crew"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/live"
@@ -34,6 +35,7 @@ type Config struct {
 	Retention testbed.Retention
 	DataDir   string
 	Progress  live.Screen
+	Worlds    int           // that the boards are divided among, played side by side; 0 = one for each 50 boards
 	Wait      time.Duration // how long the server waits for a board; 0 = 3 s
 	Version   string
 	Log       *slog.Logger // nil = discard
@@ -47,26 +49,28 @@ const Shortest = 6 * time.Hour
 // Week is the usual segment.
 const Week = 7 * 24 * time.Hour
 
-// The server waits this long for a board, and gathers changes for so long: boards
-// report within two milliseconds, and a year has many mornings.
+// The server waits this long for a board, and gathers changes for so long; boards dial
+// again so soon: they report at once, and a year has many mornings.
 const (
 	wait     = 3 * time.Second
-	coalesce = 2 * time.Millisecond
+	coalesce = 500 * time.Microsecond
+	retry    = 20 * time.Millisecond
 )
 
-// run is a run under way.
+// run is a world under way.
 type run struct {
 	c      Config
+	name   string // among several worlds, "" = there is one
 	tb     *testbed.Testbed
 	clk    *clock.Virtual
 	public http.Handler
 	lab    http.Handler
 	token  string // of lab
 	places []*place
-	from   time.Time // of virtual time
-	began  time.Duration
+	crew   *crew.Crew // plays what happens at once
+	from   time.Time  // of virtual time
 
-	mu       sync.Mutex      // of the next four
+	mu       sync.Mutex      // of the next five, and of tb, clk and from while it opens
 	log      []history.Event // of the segment: the state that it found, then what happened
 	found    int             // of log, the events of that state
 	standing history.Standing
@@ -86,31 +90,6 @@ type run struct {
 	armed    map[string]string // faults in force: their ids by fault and board
 }
 
-// Run plays and judges. The result is whole however the run ended; the error is ctx's
-// or of what kept it from going on.
-func Run(ctx context.Context, c Config) (report.Result, Counts, error) {
-	if c.Segment == 0 {
-		c.Segment = Week
-	}
-	if c.Wait == 0 {
-		c.Wait = wait
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	r := &run{c: c, count: newCounts(), armed: map[string]string{}, began: clock.Mono()}
-	started := clock.WallNow()
-	err := r.open(ctx)
-	if err == nil {
-		line := live.Start(c.Progress, r.progress)
-		err = r.play(ctx)
-		line.End()
-		err = errors.Join(err, r.tb.Stop())
-	}
-	res := r.result(ctx, started, err)
-	return res, r.count, err
-}
-
 func wallNs() int64 { return clock.WallNow().UnixNano() }
 
 // open begins the world.
@@ -120,14 +99,17 @@ func (r *run) open(ctx context.Context) error {
 		keep = testbed.Retention{}
 	}
 	tb, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, Client: testbed.Light, Virtual: true, Start: r.c.Start, Seeded: true,
-		DataDir: r.c.DataDir, Tell: r.tell, Retention: keep, Wait: r.c.Wait, Coalesce: coalesce, Log: r.c.Log})
+		DataDir: r.c.DataDir, Tell: r.tell, Retention: keep, Wait: r.c.Wait, Coalesce: coalesce, Retry: retry, LookOnce: true, Log: r.c.Log})
 	if err != nil {
 		return err
 	}
-	r.tb, r.clk = tb, tb.Clock().(*clock.Virtual)
+	clk := tb.Clock().(*clock.Virtual)
+	clk.Freeze()
+	r.mu.Lock()
+	r.tb, r.clk, r.from = tb, clk, clk.Now()
+	r.mu.Unlock()
 	r.public, r.lab, r.token = tb.Inside()
-	r.clk.Freeze()
-	r.from, r.since = r.clk.Now(), clock.Mono()
+	r.since = clock.Mono()
 	r.people(w)
 	return nil
 }
@@ -147,6 +129,15 @@ func (r *run) tell(e history.Event) {
 func (r *run) append(e history.Event) {
 	e.Seq = int64(len(r.log) + 1)
 	r.log = append(r.log, e)
+}
+
+// whole plays a world from its beginning to its end.
+func (r *run) whole(ctx context.Context) error {
+	defer r.crew.Close()
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	return errors.Join(r.play(ctx), r.tb.Stop())
 }
 
 // play plays one segment after the other.

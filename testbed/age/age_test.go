@@ -3,6 +3,8 @@ package age
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -125,5 +127,35 @@ func TestCountsSince(t *testing.T) {
 	}
 	if old.Changes["read"] != 2 {
 		t.Error("a clone shares its maps")
+	}
+}
+
+// TestWorlds: worlds are played side by side and added up; one that can't go on ends
+// the others.
+func TestWorlds(t *testing.T) {
+	t.Parallel()
+	c := few(t, 2)
+	c.Worlds = 2
+	res, counts, err := Run(t.Context(), c)
+	if err != nil || res.Status != judge.Pass || res.Worlds != 2 {
+		t.Fatalf("got %s (%s) of %d worlds, %v, want PASS of 2\n%s", res.Status, res.Reason, res.Worlds, err, failed(res))
+	}
+	var names []string
+	for _, f := range res.Files {
+		names = append(names, f.Name)
+	}
+	if want := []string{"2027-03-26 to 2027-03-28, world 1", "2027-03-26 to 2027-03-28, world 2"}; !slices.Equal(names, want) {
+		t.Errorf("got segments %q, want %q", names, want)
+	}
+	if want := (3*2 + 2*2) * 2 * 20; counts.Decisions < want*9/10 || counts.Decisions > want*11/10 {
+		t.Errorf("got %d decisions, want about %d: 10 doors with the test places', 2 days, 20 each", counts.Decisions, want)
+	}
+	c = few(t, 400)
+	c.Worlds = 2
+	if err := os.WriteFile(filepath.Join(c.DataDir, "world-2"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res, _, err = Run(t.Context(), c); err == nil || !strings.Contains(res.Trouble, "world-2") {
+		t.Errorf("a world that can't begin: got %v, trouble %q, want it to name world-2", err, res.Trouble)
 	}
 }

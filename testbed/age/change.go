@@ -17,10 +17,10 @@ func (d *drawing) settle() {
 		for i, who := range p.people {
 			switch i % 4 {
 			case 0, 1:
-				d.then(d.from.Add(time.Minute), d.permit(p, who))
+				d.then(d.from.Add(time.Minute), p, d.permit(p, who))
 			case 2:
 				if i%8 == 2 {
-					d.then(d.from.Add(2*time.Minute), d.membership(p, who))
+					d.then(d.from.Add(2*time.Minute), p, d.membership(p, who))
 				}
 			}
 		}
@@ -30,19 +30,19 @@ func (d *drawing) settle() {
 // changes draws what changes at a place: permits come and go, and so on.
 func (d *drawing) changes(p *place) {
 	for range d.often(4) {
-		d.then(d.when(calmEntries), d.permit(p, d.anybody(p)))
+		d.then(d.when(calmEntries), p, d.permit(p, d.anybody(p)))
 	}
 	for range d.often(1) {
-		d.then(d.when(calmEntries), d.revoke(p, d.anybody(p)))
+		d.then(d.when(calmEntries), p, d.revoke(p, d.anybody(p)))
 	}
 	for range d.often(0.3) {
-		d.then(d.when(calmEntries), d.membership(p, d.anybody(p)))
+		d.then(d.when(calmEntries), p, d.membership(p, d.anybody(p)))
 	}
 	for range d.often(0.15) {
-		d.then(d.when(calmEntries), d.endMembership(p, d.anybody(p)))
+		d.then(d.when(calmEntries), p, d.endMembership(p, d.anybody(p)))
 	}
 	for range d.often(2) {
-		d.then(d.when(calmEntries), d.read(p))
+		d.then(d.when(calmEntries), p, d.read(p))
 	}
 }
 

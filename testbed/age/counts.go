@@ -36,6 +36,16 @@ func (c Counts) since(old Counts) Counts {
 	return out
 }
 
+// add adds another world's.
+func (c *Counts) add(o Counts) {
+	c.Decisions += o.Decisions
+	for _, m := range []struct{ to, from map[string]int }{{c.Entries, o.Entries}, {c.Results, o.Results}, {c.Changes, o.Changes}, {c.Mishaps, o.Mishaps}} {
+		for k, n := range m.from {
+			m.to[k] += n
+		}
+	}
+}
+
 func sum(m map[string]int) (n int) {
 	for _, k := range m {
 		n += k

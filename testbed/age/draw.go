@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// moment is a time at which things happen: first what changes, one after the other,
-// then all entries at once, each of another person at another door.
+// moment is a time at which things happen: first mishaps, one after the other, then
+// what changes, at all places at once, then all entries at once, each of another
+// person at another door.
 type moment struct {
 	at      time.Time
-	changes []func()
+	mishaps []func()
+	changes map[*place][]func()
 	entries []entry
 }
 
@@ -36,9 +38,9 @@ type keyed struct {
 	tries        atomic.Int64
 }
 
-// How often things are drawn. The moments at which people enter lie this far apart, on
-// average; a door has one of them at most at each.
-const stride = 30 * time.Minute
+// The moments at which people enter lie this far apart on average, or less: a door has
+// one of them at most at each, and each costs something however few people come.
+const stride = time.Hour
 
 // What a segment ends with: the last entry, and when the last mishap is over.
 const (
@@ -81,6 +83,7 @@ func busy(at time.Time) float64 {
 func (r *run) draw(n int, from, to time.Time) []moment {
 	rng := rand.New(rand.NewPCG(uint64(r.c.Seed), uint64(n)+2)) //nolint:gosec // a draw, no secret
 	d := &drawing{r: r, rng: rng, n: n, from: from, to: to, at: map[int64]*moment{}}
+	step := d.strides()
 	d.settle()
 	d.mishaps()
 	for _, p := range r.places {
@@ -88,12 +91,8 @@ func (r *run) draw(n int, from, to time.Time) []moment {
 		d.changes(p)
 		d.rules(p)
 	}
-	step := stride
-	if r.c.Entries > 24 { // a door has its entries at different moments
-		step = time.Duration(float64(12*time.Hour) / r.c.Entries)
-	}
-	for at := from.Add(step); at.Before(to.Add(-calmEntries)); at = at.Add(step/2 + time.Duration(rng.Int64N(int64(step)))) {
-		d.entries(d.moment(at.Truncate(time.Millisecond)), r.c.Entries*float64(step)/float64(24*time.Hour))
+	for _, at := range d.visits {
+		d.entries(d.moment(at), r.c.Entries*float64(step)/float64(24*time.Hour))
 	}
 	out := make([]moment, 0, len(d.at))
 	for _, m := range d.at {
@@ -109,27 +108,53 @@ type drawing struct {
 	rng      *rand.Rand
 	n        int
 	from, to time.Time
+	visits   []time.Time // the moments at which people enter, in order
 	at       map[int64]*moment
 	keys     int
+}
+
+// strides draws the moments at which people enter, and says how far they lie apart on average.
+func (d *drawing) strides() time.Duration {
+	step := time.Duration(min(float64(stride), float64(12*time.Hour)/d.r.c.Entries))
+	for at := d.from.Add(step); at.Before(d.to.Add(-calmEntries)); at = at.Add(step/2 + time.Duration(d.rng.Int64N(int64(step)))) {
+		d.visits = append(d.visits, at.Truncate(time.Millisecond))
+	}
+	return step
 }
 
 func (d *drawing) moment(at time.Time) *moment {
 	ms := at.UnixMilli()
 	if d.at[ms] == nil {
-		d.at[ms] = &moment{at: at}
+		d.at[ms] = &moment{at: at, changes: map[*place][]func(){}}
 	}
 	return d.at[ms]
 }
 
-// then enters a change.
-func (d *drawing) then(at time.Time, f func()) {
+// then enters a change at a place.
+func (d *drawing) then(at time.Time, p *place, f func()) {
 	m := d.moment(at.Truncate(time.Millisecond))
-	m.changes = append(m.changes, f)
+	m.changes[p] = append(m.changes[p], f)
 }
 
-// when is some time in the segment, at least so long before its end.
-func (d *drawing) when(before time.Duration) time.Time {
+// befall enters a mishap.
+func (d *drawing) befall(at time.Time, f func()) {
+	m := d.moment(at.Truncate(time.Millisecond))
+	m.mishaps = append(m.mishaps, f)
+}
+
+// some is some time in the segment, at least so long before its end.
+func (d *drawing) some(before time.Duration) time.Time {
 	return d.from.Add(time.Duration(d.rng.Int64N(max(1, int64(d.to.Sub(d.from)-before)))))
+}
+
+// when is the next moment after some time at which people enter: they are the first
+// to meet what has changed, and each jump of the clock costs all boards something.
+func (d *drawing) when(before time.Duration) time.Time {
+	at := d.some(before)
+	if i, _ := slices.BinarySearchFunc(d.visits, at, time.Time.Compare); i < len(d.visits) && !d.visits[i].After(d.to.Add(-before)) {
+		return d.visits[i]
+	}
+	return at
 }
 
 // often draws how often something happens in the segment that happens so many times
@@ -188,19 +213,35 @@ func (d *drawing) command(at door) *keyed {
 	return k
 }
 
-// entriesAt puts a person at a door at a moment of his own, if nobody stands there.
-func (d *drawing) entriesAt(at time.Time, p *place, of door) {
+// onsiteAt has somebody present himself at a door, if nobody is there at the moment.
+func (d *drawing) onsiteAt(at time.Time, p *place, of door) {
+	if e := d.entryAt(at, p, of); e != nil {
+		e.how, e.cmd = "onsite", nil
+	}
+}
+
+// commandAt has a command given for a door, if nobody is there at the moment.
+func (d *drawing) commandAt(at time.Time, p *place, of door) bool {
+	e := d.entryAt(at, p, of)
+	if e != nil {
+		e.cmd = d.command(of)
+		e.how = e.cmd.command
+	}
+	return e != nil
+}
+
+// entryAt draws an entry at a door; nil when somebody is there at the moment.
+func (d *drawing) entryAt(at time.Time, p *place, of door) *entry {
 	m := d.moment(at.Truncate(time.Millisecond))
 	there := map[int]bool{}
 	for _, e := range m.entries {
 		if e.door == of {
-			return
+			return nil
 		}
 		if e.place == p {
 			there[slices.Index(p.people, e.who)] = true
 		}
 	}
-	e := d.entry(p, of, there)
-	e.how, e.cmd = "onsite", nil
-	m.entries = append(m.entries, e)
+	m.entries = append(m.entries, d.entry(p, of, there))
+	return &m.entries[len(m.entries)-1]
 }

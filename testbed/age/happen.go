@@ -9,32 +9,69 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// atOnce is how many people stand at doors at the same time.
-const atOnce = 64
+// atOnce is how many people stand at doors at the same time, at most.
+const atOnce = 256
 
-// happen plays a moment.
+// happen plays a moment. What happens at one place changes nothing at another.
 func (r *run) happen(m moment) {
-	for _, change := range m.changes {
-		change()
+	for _, mishap := range m.mishaps {
+		mishap()
 	}
-	for _, e := range m.entries {
-		if e.cmd != nil {
-			r.signIn(e.place)
-		}
+	r.rest(m.at, len(m.mishaps))
+	if len(m.changes) > 0 {
+		r.each(func(p *place) {
+			for _, change := range m.changes[p] {
+				change()
+			}
+		})
 	}
-	if len(m.entries) < 2 {
-		for _, e := range m.entries {
-			r.enter(e)
-		}
+	if len(m.entries) == 0 {
 		return
 	}
+	r.rest(m.at, len(m.changes)) // who comes meets boards that are in sync
+	commands := map[*place]bool{}
+	for _, e := range m.entries {
+		if e.cmd != nil {
+			commands[e.place] = true
+		}
+	}
+	r.each(func(p *place) {
+		if commands[p] {
+			r.signIn(p)
+		}
+	})
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
 	for _, e := range m.entries {
 		slots <- struct{}{}
-		wg.Go(func() {
+		wg.Add(1)
+		r.crew.Go(func() {
+			defer wg.Done()
 			r.enter(e)
 			<-slots
+		})
+	}
+	wg.Wait()
+}
+
+// rest waits at a moment until what has happened is over, if so much has.
+func (r *run) rest(at time.Time, happened int) {
+	if happened == 0 {
+		return
+	}
+	if err := r.clk.Advance(at); err != nil {
+		r.failed("the clock, at %s: %w", at, err)
+	}
+}
+
+// each does something for all places at once.
+func (r *run) each(do func(p *place)) {
+	var wg sync.WaitGroup
+	for _, p := range r.places {
+		wg.Add(1)
+		r.crew.Go(func() {
+			defer wg.Done()
+			do(p)
 		})
 	}
 	wg.Wait()

@@ -29,19 +29,22 @@ func (d *drawing) mishaps() {
 			}
 			for _, s := range strikes {
 				for range d.often(s.perDay) {
-					d.then(d.when(calmFaults), d.strike(s.fault, b, s.more))
+					d.befall(d.when(calmFaults), d.strike(s.fault, b, s.more))
 				}
 			}
 		}
 	}
+	for range d.often(1.0 / 28) {
+		d.silence(live)
+	}
 	for range d.often(2.0 / 7) {
-		d.then(d.when(calmLines), d.crash())
+		d.befall(d.when(calmLines), d.crash())
 	}
 	for range d.often(1.0 / 7) {
-		d.then(d.when(calmLines), d.restart(d.r.tb.Restart, "server restarted"))
+		d.befall(d.when(calmLines), d.restart(d.r.tb.Restart, "server restarted"))
 	}
 	for range d.often(1.0 / 7) {
-		d.then(d.when(calmLines), d.restart(d.r.tb.Kill, "server killed"))
+		d.befall(d.when(calmLines), d.restart(d.r.tb.Kill, "server killed"))
 	}
 }
 
@@ -58,28 +61,27 @@ func (d *drawing) length() time.Duration {
 
 // outage cuts a board's line, and puts people at its doors at the moments that matter.
 func (d *drawing) outage(p *place, board string, long time.Duration) {
-	cut := d.when(calmLines + long).Truncate(time.Millisecond)
+	cut := d.some(calmLines + long).Truncate(time.Millisecond)
 	if cut.Add(long).After(d.to.Add(-calmLines)) {
 		return // the segment is too short for it
 	}
-	d.then(cut, func() { d.r.arm("offline", board) })
-	d.then(cut.Add(long), func() { d.r.disarm("offline", board) })
+	d.befall(cut, func() { d.r.arm("offline", board) })
+	d.befall(cut.Add(long), func() { d.r.disarm("offline", board) })
 	for _, at := range p.doors {
 		if at.board != board {
 			continue
 		}
-		d.entriesAt(cut.Add(long/2), p, at)
+		d.onsiteAt(cut.Add(long/2), p, at)
 		for _, edge := range []time.Duration{limit - time.Second, limit, limit + time.Second, limit + time.Millisecond} {
 			if edge < long {
-				d.entriesAt(cut.Add(edge), p, at)
+				d.onsiteAt(cut.Add(edge), p, at)
 			}
 		}
 	}
 }
 
 // strikes are the faults that need no end: they act at once, or for some hours at most,
-// which are over before the segment is. A board that is silent costs the server's whole
-// wait.
+// which are over before the segment is.
 var strikes = []struct {
 	fault  string
 	perDay float64
@@ -87,7 +89,19 @@ var strikes = []struct {
 }{
 	{"reboot", 0.01, nil}, {"reboot-wiped", 0.002, nil}, {"no-clock", 0.002, nil},
 	{"refuse", 0.01, map[string]any{"for": "5h"}}, {"duplicate", 0.01, map[string]any{"for": "5h"}}, {"stale", 0.005, map[string]any{"for": "5h"}},
-	{"silent", 0.0005, map[string]any{"for": "5h", "nth": 1}}, {"silent-after", 0.0005, map[string]any{"for": "5h", "nth": 1}},
+}
+
+// silence has some boards not answer the commands that they get at one moment. Each
+// costs the server's whole wait, so they share it.
+func (d *drawing) silence(live []*place) {
+	at := d.when(calmFaults)
+	for range 2 + d.rng.IntN(5) {
+		p := live[d.rng.IntN(len(live))]
+		of, fault := d.door(p), []string{"silent", "silent-after"}[d.rng.IntN(2)]
+		if d.commandAt(at, p, of) {
+			d.befall(at, d.strike(fault, of.board, map[string]any{"for": "1m", "nth": 1, "doorIds": []string{of.id}}))
+		}
+	}
 }
 
 const calmFaults = 7 * time.Hour

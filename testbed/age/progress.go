@@ -1,27 +1,11 @@
 package age
 
 import (
-	"fmt"
 	"os"
 	"runtime/metrics"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/report"
 )
-
-// progress is how far the run is, in a line.
-func (r *run) progress() string {
-	now, gone, n := r.clk.Now(), clock.Mono()-r.began, r.counts().Decisions
-	share := now.Sub(r.from).Seconds() / r.c.For.Seconds()
-	left := "?"
-	if share > 0.001 {
-		left = (time.Duration(float64(gone)/share) - gone).Round(time.Second).String()
-	}
-	return fmt.Sprintf("%s  %3.0f %%  %s, %.0f/s, %s left, heap %d MB", now.UTC().Format("2006-01-02 15:04"), 100*share, report.Many(n, "decision"), float64(n)/gone.Seconds(), left, heap()>>20)
-}
 
 // heap is what lives on it, in bytes.
 func heap() uint64 {

@@ -26,7 +26,7 @@ func (r *run) retention() {
 	}
 	gone, here := r.clk.Now().Add(-keep-overdue), r.clk.Now().Add(-keep+overdue/8)
 	old, kept := r.events(gone.Add(-window), gone), r.events(here, here.Add(window))
-	f := report.FileResult{Path: "retention", Name: "retention", Status: judge.Pass, Started: clock.WallNow(),
+	f := report.FileResult{Path: "retention" + r.of(), Name: "retention" + r.of(), Status: judge.Pass, Started: clock.WallNow(),
 		Description: fmt.Sprintf("records are kept for %s: of events older than that by two days %d are left, and of the %s that are just younger %d are there", days(keep), old, days(window), kept), Source: []byte("the end of the run\n")}
 	switch {
 	case old > 0:

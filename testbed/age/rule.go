@@ -19,7 +19,7 @@ func (d *drawing) rules(p *place) {
 		{0.8, d.again},
 	} {
 		for range d.often(c.perDay) {
-			d.then(d.when(calmEntries), c.draw(p))
+			d.then(d.when(calmEntries), p, c.draw(p))
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package age
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -93,7 +91,7 @@ func (r *run) cut() []history.Event {
 func (r *run) judge(from time.Time) {
 	r.judging.Wait()
 	log, now, took := r.cut(), r.counts(), clock.Mono()-r.since
-	name, had := from.Format(time.DateOnly)+" to "+r.clk.Now().Format(time.DateOnly), now.since(r.last)
+	name, had := from.Format(time.DateOnly)+" to "+r.clk.Now().Format(time.DateOnly)+r.of(), now.since(r.last)
 	r.last, r.since = now, clock.Mono()
 	r.judging.Go(func() { r.verdict(name, log, had, took) })
 }
@@ -133,51 +131,32 @@ func (r *run) counts() Counts {
 	return r.count.clone()
 }
 
-// result is what the run found out.
-func (r *run) result(ctx context.Context, started time.Time, err error) report.Result {
-	r.judging.Wait()
-	res := report.Result{Schema: report.SchemaVersion, Version: r.c.Version, Seed: r.c.Seed, Started: started, Seconds: (clock.Mono() - r.began).Seconds(), Worlds: 1, Files: r.files,
-		Config: map[string]any{"for": r.c.For.String(), "start": r.c.Start, "boards": r.c.Boards, "doors": r.c.Doors, "entries": r.c.Entries, "counts": r.count}}
-	for _, n := range r.notes {
-		res.Note("%s", n)
+func (r *run) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...)+r.of())
+}
+
+// of names the world, if there are several.
+func (r *run) of() string {
+	if r.name == "" {
+		return ""
 	}
-	if err != nil && ctx.Err() == nil {
-		res.Trouble = err.Error()
-	}
-	if ctx.Err() != nil {
-		res.Note("interrupted after %s of virtual time", r.played().Round(time.Minute))
-	}
-	if n := r.abandoned(); n > 0 {
-		res.Note("%d messages between server and boards were given up by jumps of the clock", n)
-	}
-	if r.count.Decisions == 0 {
-		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came: no entry was drawn, so nothing was shown"})
-	}
-	if len(r.evidence) > 0 {
-		res.Note("of the history, %s is kept (%s)", r.shown, map[bool]string{true: "the first segment with a breach", false: "the last segment"}[r.breached])
-	}
-	res.SettleVerdicts(r.evidence, r.verdicts)
-	for _, f := range res.Files {
-		res.Reason = cmp.Or(res.Reason, f.Reason)
-	}
-	return res
+	return ", " + r.name
 }
 
 // played is how much virtual time has passed.
 func (r *run) played() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.clk == nil {
 		return 0
 	}
 	return r.clk.Now().Sub(r.from)
 }
 
+// abandoned is how many messages jumps of the clock gave up.
 func (r *run) abandoned() int64 {
 	if r.clk == nil {
 		return 0
 	}
 	return r.clk.Abandoned()
-}
-
-func (r *run) note(format string, args ...any) {
-	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }

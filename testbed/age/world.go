@@ -47,7 +47,7 @@ func makeWorld(c Config) *world.World {
 	for i, p := range w.Places {
 		boards := len(p.Boards)
 		p.Boards, p.ID, p.Keys, p.EntryPhone = nil, "", []world.Key{{Name: "default", Scopes: p.Keys[0].Scopes, Sim: p.Keys[0].Sim}}, ""
-		p.Fleet = &world.Fleet{Boards: boards, DoorsPerBoard: c.Doors, Report: &world.Report{P50: time.Millisecond, P99: 2 * time.Millisecond}}
+		p.Fleet = &world.Fleet{Boards: boards, DoorsPerBoard: c.Doors, Report: &world.Report{P50: 100 * time.Microsecond, P99: 200 * time.Microsecond}}
 		p.Timezone = zones[i%len(zones)]
 		out.Places = append(out.Places, p)
 	}
