@@ -47,7 +47,10 @@ type Credited struct {
 
 // Keep writes a record and what follows from it: the event, and the use of a
 // credited permit. A record that is there already changes nothing.
-func Keep(tx Tx, r Record, now time.Time) (fresh bool, err error) {
+func Keep(tx Tx, r Record, now time.Time) (fresh bool, err error) { return keep(tx, r, nil, now) }
+
+// keep is Keep for a caller who has read what the record's grant is; nil = who hasn't.
+func keep(tx Tx, r Record, c *Credited, now time.Time) (fresh bool, err error) {
 	r = filled(r, now)
 	if r.DoorID != "" && r.DoorName == "" {
 		if r.DoorName, err = tx.DoorName(r.DoorID); err != nil {
@@ -57,7 +60,7 @@ func Keep(tx Tx, r Record, now time.Time) (fresh bool, err error) {
 	if fresh, err = tx.InsertRecord(r); err != nil || !fresh { // [ENT-4] each attempt has one record
 		return false, err
 	}
-	return true, follow(tx, r, false, now)
+	return true, follow(tx, r, c, false, now)
 }
 
 // Settle says what became of a command that was answered 504: the record keeps
@@ -75,7 +78,7 @@ func Settle(tx Tx, commandID string, settledAs vocab.Result, at, now time.Time) 
 		return false, err
 	}
 	r.Result, r.OccurredAt, r.RecordedAt = settledAs, at, now
-	return true, follow(tx, r, true, now)
+	return true, follow(tx, r, nil, true, now)
 }
 
 // filled is a record with everything that its maker left out, except the door's name.
@@ -99,9 +102,12 @@ func filled(r Record, now time.Time) Record {
 }
 
 // follow writes a record's events and counts the use of its permit.
-func follow(tx Tx, r Record, late bool, now time.Time) (err error) {
+func follow(tx Tx, r Record, known *Credited, late bool, now time.Time) (err error) {
 	var c Credited
-	if r.GrantID != "" && (r.Result == vocab.Opened || r.Result == vocab.Denied) {
+	switch {
+	case known != nil:
+		c = *known
+	case r.GrantID != "" && (r.Result == vocab.Opened || r.Result == vocab.Denied):
 		if c, err = tx.Credited(r.GrantID, r.PlaceID); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error
 					return err
 				}
 			}
-			ok, err := Keep(tx, onsite(b, r, c), now)
+			ok, err := keep(tx, onsite(b, r, c), &c, now)
 			if err != nil {
 				return err
 			}

@@ -41,6 +41,9 @@ func (d *drawing) changes(p *place) {
 	for range d.often(0.15) {
 		d.then(d.when(calmEntries), p, d.endMembership(p, d.anybody(p)))
 	}
+	for range d.often(0.4) {
+		d.then(d.when(calmEntries), p, d.reservation(p, d.anybody(p)))
+	}
 	for range d.often(2) {
 		d.then(d.when(calmEntries), p, d.read(p))
 	}
@@ -124,6 +127,27 @@ func (d *drawing) endMembership(p *place, who *person) func() {
 		r.operate(http.MethodDelete, "/memberships/"+who.membership+"?placeId="+p.id, p.id, nil, false)
 		who.membership = ""
 		r.did(changes, "membership ended")
+	}
+}
+
+// reservation makes one for some hours that begin soon, or ends the one that somebody has.
+func (d *drawing) reservation(p *place, who *person) func() {
+	soon, long := time.Duration(d.rng.Int64N(int64(36*hour))), hour+time.Duration(d.rng.Int64N(int64(30*hour)))
+	doors := []string{d.door(p).id}
+	return func() {
+		r := d.r
+		if who.reservation != "" {
+			r.operate(http.MethodDelete, "/reservations/"+who.reservation+"?placeId="+p.id, p.id, nil, false)
+			who.reservation = ""
+			r.did(changes, "reservation ended")
+			return
+		}
+		from := r.clk.Now().Add(soon).Truncate(time.Second)
+		a := r.operate(http.MethodPost, "/reservations", p.id, map[string]any{"placeId": p.id, "phone": who.phone, "name": who.name, "doorIds": doors, "startsAt": stamp(from), "endsAt": stamp(from.Add(long))}, true)
+		var data struct{ ReservationID string }
+		_ = json.Unmarshal(a.envelope().Data, &data)
+		who.reservation = data.ReservationID
+		r.did(changes, "reservation made")
 	}
 }
 

@@ -13,10 +13,11 @@ import (
 // what changes, at all places at once, then all entries at once, each of another
 // person at another door.
 type moment struct {
-	at      time.Time
-	mishaps []func()
-	changes map[*place][]func()
-	entries []entry
+	at       time.Time
+	mishaps  []func()
+	changes  map[*place][]func()
+	entries  []entry
+	uncalled map[*place]bool // nobody calls the place's number then: a call opens any door
 }
 
 // entry is somebody at a door, or a command for it.
@@ -125,7 +126,7 @@ func (d *drawing) strides() time.Duration {
 func (d *drawing) moment(at time.Time) *moment {
 	ms := at.UnixMilli()
 	if d.at[ms] == nil {
-		d.at[ms] = &moment{at: at, changes: map[*place][]func(){}}
+		d.at[ms] = &moment{at: at, changes: map[*place][]func(){}, uncalled: map[*place]bool{}}
 	}
 	return d.at[ms]
 }
@@ -180,7 +181,11 @@ func (d *drawing) entries(m *moment, share float64) {
 		rate := share * busy(m.at.In(p.zone))
 		for _, at := range p.doors {
 			if d.rng.Float64() < rate && !slices.ContainsFunc(m.entries, func(e entry) bool { return e.door == at }) {
-				m.entries = append(m.entries, d.entry(p, at, there))
+				e := d.entry(p, at, there)
+				if e.how == "phone" && m.uncalled[p] {
+					e.how = "onsite"
+				}
+				m.entries = append(m.entries, e)
 			}
 		}
 	}

@@ -88,6 +88,7 @@ var strikes = []struct {
 	more   map[string]any
 }{
 	{"reboot", 0.01, nil}, {"reboot-wiped", 0.002, nil}, {"no-clock", 0.002, nil},
+	{"skew", 0.01, map[string]any{"for": "5h", "params": map[string]any{"seconds": 2700}}}, {"skew", 0.01, map[string]any{"for": "5h", "params": map[string]any{"seconds": -5400}}},
 	{"refuse", 0.01, map[string]any{"for": "5h"}}, {"duplicate", 0.01, map[string]any{"for": "5h"}}, {"stale", 0.005, map[string]any{"for": "5h"}},
 }
 
@@ -99,6 +100,7 @@ func (d *drawing) silence(live []*place) {
 		p := live[d.rng.IntN(len(live))]
 		of, fault := d.door(p), []string{"silent", "silent-after"}[d.rng.IntN(2)]
 		if d.commandAt(at, p, of) {
+			d.moment(at).uncalled[p] = true // the silence is for the command
 			d.befall(at, d.strike(fault, of.board, map[string]any{"for": "1m", "nth": 1, "doorIds": []string{of.id}}))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -15,8 +16,8 @@ func (d *drawing) rules(p *place) {
 		perDay float64
 		draw   func(p *place) func()
 	}{
-		{0.25, d.window}, {0.2, d.noWindow}, {0.12, d.hours}, {0.04, d.closure}, {0.15, d.netloss}, {0.06, d.imported}, {0.04, d.shortKey},
-		{0.8, d.again},
+		{0.25, d.window}, {0.1, d.custom}, {0.3, d.noWindow}, {0.12, d.hours}, {0.04, d.closure}, {0.04, d.holidays}, {0.04, d.entryDoor},
+		{0.15, d.netloss}, {0.06, d.imported}, {0.04, d.shortKey}, {0.8, d.again},
 	} {
 		for range d.often(c.perDay) {
 			d.then(d.when(calmEntries), p, c.draw(p))
@@ -38,9 +39,31 @@ func (d *drawing) window(p *place) func() {
 	}
 }
 
+// custom sets a window policy of a door for some hours on some days, or for a while that
+// begins soon, in place of the one that it has.
+func (d *drawing) custom(p *place) func() {
+	at, mode, week := d.door(p), pick(d.rng, modes), map[string][][2]string{}
+	for _, day := range days7 {
+		if opens := 6 + d.rng.IntN(12); d.rng.IntN(3) == 0 {
+			week[day] = [][2]string{{clockTime(opens), clockTime(opens + 1 + d.rng.IntN(5))}}
+		}
+	}
+	soon, long := time.Duration(d.rng.Int64N(int64(24*hour))), hour+time.Duration(d.rng.Int64N(int64(48*hour)))
+	return func() {
+		window := map[string]any{"ref": "custom", "week": week}
+		if len(week) < 2 {
+			from := d.r.clk.Now().Add(soon).Truncate(time.Second)
+			window = map[string]any{"ref": "custom", "startsAt": stamp(from), "endsAt": stamp(from.Add(long))}
+		}
+		path := "/device/v1/doors/" + at.id + "/policies"
+		d.r.partner(p, http.MethodDelete, path+"?ref=custom", nil, "window removed")
+		d.r.partner(p, http.MethodPost, path, map[string]any{"window": window, "mode": mode}, "custom window set")
+	}
+}
+
 // noWindow removes one, if it is there.
 func (d *drawing) noWindow(p *place) func() {
-	at, ref := d.door(p), pick(d.rng, refs)
+	at, ref := d.door(p), pick(d.rng, append(slices.Clone(refs), weighted{"custom", 4}))
 	return func() {
 		d.r.partner(p, http.MethodDelete, "/device/v1/doors/"+at.id+"/policies?ref="+ref, nil, "window removed")
 	}
@@ -49,7 +72,7 @@ func (d *drawing) noWindow(p *place) func() {
 // hours changes the opening hours of some days.
 func (d *drawing) hours(p *place) func() {
 	week := map[string][][2]string{}
-	for _, day := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
+	for _, day := range days7 {
 		opens, shuts := 6+d.rng.IntN(6), 17+d.rng.IntN(8)
 		switch d.rng.IntN(6) {
 		case 0:
@@ -65,6 +88,8 @@ func (d *drawing) hours(p *place) func() {
 	}
 }
 
+var days7 = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+
 func clockTime(hour int) string { return fmt.Sprintf("%02d:00", hour) }
 
 // closure closes the place for some days that begin soon.
@@ -75,6 +100,38 @@ func (d *drawing) closure(p *place) func() {
 		days := []map[string]string{{"from": from.Format(time.DateOnly), "to": from.AddDate(0, 0, long).Format(time.DateOnly), "name": "Refit"}}
 		d.r.operate(http.MethodPatch, "/places/"+p.id, p.id, map[string]any{"closures": days}, false)
 		d.r.did(changes, "closure")
+	}
+}
+
+// holidays sets those of the next days: closed, or open for some hours.
+func (d *drawing) holidays(p *place) func() {
+	var list []map[string]any
+	for after := d.rng.IntN(4); len(list) < 1+d.rng.IntN(3); after += 1 + d.rng.IntN(3) {
+		day := map[string]any{"after": after, "name": "Holiday"}
+		if opens := 8 + d.rng.IntN(6); d.rng.IntN(2) == 0 {
+			day["intervals"] = [][2]string{{clockTime(opens), clockTime(opens + 4)}}
+		}
+		list = append(list, day)
+	}
+	return func() {
+		for _, day := range list {
+			day["date"] = d.r.clk.Now().In(p.zone).AddDate(0, 0, day["after"].(int)).Format(time.DateOnly)
+			delete(day, "after")
+		}
+		d.r.operate(http.MethodPatch, "/places/"+p.id, p.id, map[string]any{"holidays": list}, false)
+		d.r.did(changes, "holidays")
+	}
+}
+
+// entryDoor changes whether people enter by a door: not by the first one of a place, for
+// some door has to be one.
+func (d *drawing) entryDoor(p *place) func() {
+	which, entry := d.rng.IntN(len(p.doors)), d.rng.IntN(2) == 0
+	return func() {
+		if which > 0 {
+			d.r.operate(http.MethodPatch, "/doors/"+p.doors[which].id, p.id, map[string]any{"entry": entry}, false)
+			d.r.did(changes, "entry door")
+		}
 	}
 }
 

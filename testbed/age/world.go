@@ -38,6 +38,7 @@ type person struct {
 	phone, ref, name string
 	permit, link     string
 	membership       string
+	reservation      string // its id; it may have ended long ago
 }
 
 // makeWorld is the built-in world with the run's doors, and boards that report at once.
