@@ -46,6 +46,9 @@ type Config struct {
 // Shortest is the least that a run plays: a segment ends calmly.
 const Shortest = 6 * time.Hour
 
+// begins is what the first moment of a run is a multiple of.
+const begins = 10 * time.Minute
+
 // Week is the usual segment.
 const Week = 7 * 24 * time.Hour
 
@@ -105,6 +108,10 @@ func (r *run) open(ctx context.Context) error {
 	}
 	clk := tb.Clock().(*clock.Virtual)
 	clk.Freeze()
+	// The boards took some time to connect, which must not decide what is drawn.
+	if err := clk.Advance(clk.Now().Truncate(begins).Add(begins)); err != nil {
+		return errors.Join(err, tb.Stop())
+	}
 	r.mu.Lock()
 	r.tb, r.clk, r.from = tb, clk, clk.Now()
 	r.mu.Unlock()
