@@ -84,6 +84,8 @@ var commands = []Bug{
 	check("meaning-not-compared", "CMD-5", "another request under a used key is refused", "idempotency_keys"),
 	check("keys-kept-a-day", "CMD-5", "a key is kept 30 days", "keys_late_use"),
 	check("keys-shared-by-places", "CMD-5", "a key belongs to its place", "idempotency_places"),
+	check("answers-remembered-too-long", "CMD-5", "after 30 days a key is forgotten, in memory too", "keys_late_use"),
+	check("answers-remembered-anywhere", "CMD-5", "what is remembered of a key is its place's", "idempotency_places"),
 	check("replay-not-marked", "CMD-5", "a replay is marked", "idempotency_keys"),
 	check("idempotency-key-optional", "CMD-5", "Idempotency-Key is required", "commands_refused_before legacy_paths"),
 	check("idempotency-key-ignored", "CMD-5", "a repeat under a key opens nothing", "idempotency_keys"),

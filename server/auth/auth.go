@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/limit"
 	"github.com/doorlab/doorlab/internal/plain"
+	"github.com/doorlab/doorlab/internal/recent"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 )
@@ -58,7 +60,7 @@ type Service struct {
 	cfg    Config
 	kid    string
 	window *limit.Window
-	known  known
+	known  recent.Map[[sha256.Size]byte, good] // tokens whose signature was right
 
 	mu      sync.RWMutex
 	revoked map[string]bool // key ids

@@ -82,13 +82,13 @@ func (s *Service) sign(p Principal) (Token, error) {
 // was; ErrTokenInvalid for everything else, see AUTH-2 and AUTH-5.
 func (s *Service) Verify(token string) (Principal, error) {
 	sum := sha256.Sum256([]byte(token))
-	g, ok := s.known.get(sum)
+	g, ok := s.known.Get(sum)
 	if !ok {
 		var err error
 		if g, err = s.genuine(token); err != nil {
 			return Principal{}, err
 		}
-		s.known.put(sum, g)
+		s.known.Put(sum, g)
 	}
 	left := g.ends.Sub(s.cfg.Clock.Now())
 	switch {
@@ -98,6 +98,14 @@ func (s *Service) Verify(token string) (Principal, error) {
 		return Principal{}, ErrTokenInvalid
 	}
 	return g.who, nil
+}
+
+// good is what a genuine token says. Checking a signature costs as much as everything else
+// between a request and its handler, so it is remembered, by the token's hash. What may change
+// while a token lives, its age and its key's revocation, is looked at each time.
+type good struct {
+	who  Principal
+	ends time.Time
 }
 
 // genuine reads a token that we signed, however old.

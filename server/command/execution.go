@@ -126,25 +126,18 @@ func (c *execution) withdraw() {
 // replay is the answer when the key is taken, or the claim failed.
 func (c *execution) replay(prior *Prior, err error) (Answer, error) {
 	s := c.s
-	switch {
-	case err != nil:
+	if err != nil {
 		return Answer{}, err
-	case prior.Meaning != c.meaning:
-		s.count.reused.Add(1)
-		return Answer{}, ErrReused
-	case !prior.Settled: // a previous run's, or a commit that nobody knew of
-		in := prior.Intent
+	}
+	if in := prior.Intent; !prior.Settled && prior.Meaning == c.meaning { // a previous run's, or a commit that nobody knew of
 		if err := s.abandon(in); err != nil {
 			return Answer{}, err
 		}
-		s.countReplay(in.CommandID)
+		s.cfg.Ledger.CountReplay(in.CommandID)
 		return Answer{Status: in.Status, Body: in.Body, Replayed: true, Result: Result{CommandID: in.CommandID, DoorID: in.DoorID, Command: in.Command,
 			Outcome: vocab.NoResponse, TimeoutMs: s.cfg.Wait.Milliseconds(), RequestedAt: in.RequestedAt}}, nil
 	}
-	s.count.replayed.Add(1)
-	ans := prior.Answer
-	ans.Replayed = true
-	return ans, nil
+	return s.again(prior.Meaning, prior.Answer, c.meaning)
 }
 
 // conflict tells a caller with another request under a running key whether to

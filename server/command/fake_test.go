@@ -28,7 +28,8 @@ type memLedger struct {
 	gate    chan struct{} // Claim waits for it when not nil
 
 	keeps      bool          // Withdraw fails
-	settleGate chan struct{} // Settle and CountReplay wait for it when not nil
+	settleGate chan struct{} // Settle waits for it when not nil
+	remembers  bool          // Answered knows what is settled
 }
 
 type memRow struct {
@@ -73,7 +74,6 @@ func (l *memLedger) Claim(in Intent, keptSince time.Time) (*Prior, error) {
 		p := &Prior{Meaning: r.in.Meaning, Settled: r.settled, Intent: r.in}
 		if r.settled && r.in.Meaning == in.Meaning {
 			p.Answer = Answer{Status: r.st.Status, Body: r.st.Body, Result: Result{CommandID: r.in.CommandID}}
-			l.replays[r.in.CommandID]++
 		}
 		return p, nil
 	}
@@ -82,6 +82,16 @@ func (l *memLedger) Claim(in Intent, keptSince time.Time) (*Prior, error) {
 		l.keys[k] = in.CommandID
 	}
 	return nil, nil
+}
+
+func (l *memLedger) Answered(placeID, key string, keptSince time.Time) (string, Answer, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.rows[l.keys[keyID{placeID, key}]]
+	if !l.remembers || r == nil || !r.settled || !r.in.AgedAt.After(keptSince) {
+		return "", Answer{}, false
+	}
+	return r.in.Meaning, Answer{Status: r.st.Status, Body: r.st.Body, Result: Result{CommandID: r.in.CommandID}}, true
 }
 
 func (l *memLedger) Withdraw(id string) error {
@@ -135,12 +145,10 @@ func (l *memLedger) Late(r LateReport) (Late, error) {
 	return LateSettled, nil
 }
 
-func (l *memLedger) CountReplay(id string) error {
-	l.pass(&l.settleGate)
+func (l *memLedger) CountReplay(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.replays[id]++
-	return nil
 }
 
 func (l *memLedger) Unsettled() (list []Intent, err error) {

@@ -13,10 +13,12 @@ type Ledger interface {
 	Door(doorID string) (Door, error)
 	// Claim commits the intent, with the answer that stands if nothing ever
 	// comes back (504). When the place has the key already, from keptSince on,
-	// nothing is written and prior is returned; a finished prior with the same
-	// meaning counts as a replay of it. An older claim counts as absent: claims
-	// age by AgedAt.
+	// nothing is written and prior is returned. An older claim counts as absent:
+	// claims age by AgedAt.
 	Claim(in Intent, keptSince time.Time) (prior *Prior, err error)
+	// Answered is the meaning and the answer of the finished prior that Claim would
+	// return, if the ledger remembers it without looking; otherwise Claim knows.
+	Answered(placeID, key string, keptSince time.Time) (meaning string, a Answer, ok bool)
 	// Withdraw removes the claim of a command that was neither sent nor
 	// settled: its key is free again. No such claim: nothing happens.
 	Withdraw(commandID string) error
@@ -25,8 +27,9 @@ type Ledger interface {
 	Settle(list ...Settlement) error
 	// Late settles the record of a command that was answered 504 long ago.
 	Late(r LateReport) (Late, error)
-	// CountReplay raises the replays of a command's record.
-	CountReplay(commandID string) error
+	// CountReplay raises the replays of a command's record. Nobody waits: whoever
+	// reads the record from now on sees it, and it is durable a moment later.
+	CountReplay(commandID string)
 	// Unsettled lists the intents without an outcome.
 	Unsettled() ([]Intent, error)
 	// Forget drops settled commands that are aged from before a moment, at most limit.

@@ -110,6 +110,11 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 	if s.cfg.Caller != nil {
 		r.caller = s.cfg.Caller(ctx)
 	}
+	if r.Key != "" && !s.isDead() { // a repeat comes soon as a rule: it needs neither a claim nor a place among those that run
+		if was, ans, ok := s.cfg.Ledger.Answered(r.PlaceID, r.Key, s.cfg.Ages.Ran().Add(-Retention)); ok {
+			return s.again(was, ans, meaning(r))
+		}
+	}
 	for {
 		c, mine, err := s.enter(r, door)
 		if err != nil {
@@ -135,27 +140,22 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 		if !mine { // joined [CMD-5]
 			s.count.joined.Add(1)
 			ans.Replayed = true
-			s.countReplay(ans.Result.CommandID)
+			s.cfg.Ledger.CountReplay(ans.Result.CommandID)
 		}
 		return ans, nil
 	}
 }
 
-// countReplay counts an answer that was given again; it stands, counted or not,
-// and doesn't wait long for it.
-func (s *Service) countReplay(commandID string) {
-	counted := make(chan struct{})
-	go func() {
-		defer close(counted)
-		_ = s.cfg.Ledger.CountReplay(commandID)
-	}()
-	over := make(chan struct{})
-	defer clock.WallAfter(countWait, func() { close(over) }).Stop()
-	select {
-	case <-counted:
-	case <-over:
-	case <-s.dead:
+// again gives the answer of a finished command to whoever asks for the same.
+func (s *Service) again(was string, ans Answer, meaning string) (Answer, error) {
+	if was != meaning {
+		s.count.reused.Add(1)
+		return Answer{}, ErrReused
 	}
+	s.count.replayed.Add(1)
+	ans.Replayed = true
+	s.cfg.Ledger.CountReplay(ans.Result.CommandID)
+	return ans, nil
 }
 
 // meaning is what a request asks for: two requests under one key must agree on it.

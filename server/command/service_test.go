@@ -72,12 +72,15 @@ func TestOutcomes(t *testing.T) {
 				if got := r.l.records[a.Result.CommandID]; got != tc.record || r.b.count() != tc.sent {
 					t.Errorf("record %q, %d sent", got, r.b.count())
 				}
-				again := r.must(t, q)
-				if !again.Replayed || again.Status != a.Status || string(again.Body) != string(a.Body) || r.b.count() != tc.sent {
-					t.Errorf("replay %+v, %d sent", again, r.b.count())
-				}
-				if r.l.replays[a.Result.CommandID] != 1 || len(r.l.records) != 1 {
-					t.Errorf("replays %v, records %v", r.l.replays, r.l.records)
+				for i, remembers := range []bool{false, true} {
+					r.l.remembers = remembers
+					again := r.must(t, q)
+					if !again.Replayed || again.Status != a.Status || string(again.Body) != string(a.Body) || r.b.count() != tc.sent {
+						t.Errorf("remembered %t: replay %+v, %d sent", remembers, again, r.b.count())
+					}
+					if r.l.replays[a.Result.CommandID] != i+1 || len(r.l.records) != 1 {
+						t.Errorf("remembered %t: replays %v, want %d; records %v, want one", remembers, r.l.replays, i+1, r.l.records)
+					}
 				}
 				synctest.Wait()
 				if work, _ := r.fl.Pending(); work != 0 {

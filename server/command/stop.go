@@ -9,7 +9,6 @@ import (
 // Waits for the ledger, in wall time.
 const (
 	stopGrace  = 250 * time.Millisecond // of a commit in progress when the service stops
-	countWait  = 500 * time.Millisecond // of the count of a replay
 	retryFirst = 50 * time.Millisecond  // between two tries of a write; doubles
 	retryMost  = 2 * time.Second
 )

@@ -38,6 +38,8 @@ func Commands(name string, c command.Config) command.Config {
 		c.Ledger = lateChanges{b}
 	case "keys-kept-a-day", "meaning-not-compared", "keys-shared-by-places":
 		c.Ledger = ledger{b, name}
+	case "answers-remembered-too-long", "answers-remembered-anywhere":
+		c.Ledger = remembering{ledger{b, name}}
 	case "hold-minutes-not-sent", "closes-sent-as-opens":
 		c.Sender = sender{b.Sender, name}
 	}
@@ -61,6 +63,11 @@ func (b *both) answer(in command.Intent) *command.Prior {
 		return &p
 	}
 	return nil
+}
+
+// Answered never knows: what a bug of the ledger does, it does in Claim.
+func (b *both) Answered(string, string, time.Time) (string, command.Answer, bool) {
+	return "", command.Answer{}, false
 }
 
 func (b *both) settled(list ...command.Settlement) {
@@ -262,6 +269,20 @@ func (l ledger) Settle(list ...command.Settlement) error {
 		l.settled(list...)
 	}
 	return err
+}
+
+// remembering has bugs of what the ledger remembers without looking.
+type remembering struct{ ledger }
+
+func (l remembering) Answered(placeID, key string, _ time.Time) (string, command.Answer, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, p := range l.answers {
+		if k[1] == key && (k[0] == placeID || l.name == "answers-remembered-anywhere") {
+			return p.Meaning, p.Answer, true
+		}
+	}
+	return "", command.Answer{}, false
 }
 
 // sender has small bugs of what is sent.

@@ -63,15 +63,35 @@ func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.
 			return err
 		}
 		prior = &old
-		if old.Settled && old.Meaning == in.Meaning {
-			return tx.countReplay(old.Intent.CommandID)
-		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	if prior != nil && prior.Settled {
+		c.s.answered.Put(ledgerKey{in.PlaceID, in.Key}, answered{prior.Meaning, prior.Intent.AgedAt, prior.Answer})
+	}
 	return prior, nil
+}
+
+// ledgerKey is a command's key, as one place has it.
+type ledgerKey struct{ placeID, key string }
+
+// answered is what is remembered of a command that was settled. Only what is committed is, and
+// that never changes: it stands until its key is too old.
+type answered struct {
+	meaning string
+	agedAt  time.Time
+	answer  command.Answer
+}
+
+// Answered implements command.Ledger.
+func (c Commands) Answered(placeID, key string, keptSince time.Time) (meaning string, a command.Answer, ok bool) {
+	was, ok := c.s.answered.Get(ledgerKey{placeID, key})
+	if !ok || !was.agedAt.After(keptSince) { // [CMD-5]
+		return "", command.Answer{}, false
+	}
+	return was.meaning, was.answer, true
 }
 
 // priorOf reads an intent and, when it is settled, its answer.
@@ -84,10 +104,16 @@ func priorOf(r db.Command, err error) (command.Prior, error) {
 		GrantID: r.GrantID.String, EntryReason: vocab.Reason(r.EntryReason), RequestedAt: msTime(r.RequestedAt), AgedAt: msTime(r.AgedAt), Status: int(r.Status), Body: r.Body}
 	p := command.Prior{Meaning: in.Meaning, Settled: r.Outcome.Valid, Intent: in}
 	if p.Settled {
-		p.Answer = command.Answer{Status: in.Status, Body: in.Body, Result: command.Result{CommandID: in.CommandID, DoorID: in.DoorID, Command: in.Command,
-			Outcome: vocab.Outcome(r.Outcome.String), DeviceCode: r.DeviceCode.String, RequestedAt: in.RequestedAt, ReportedAt: fromNull(r.ReportedAt)}}
+		p.Answer = answerOf(command.Settlement{Intent: in, Outcome: vocab.Outcome(r.Outcome.String), DeviceCode: r.DeviceCode.String,
+			ReportedAt: fromNull(r.ReportedAt), Status: in.Status, Body: in.Body})
 	}
 	return p, nil
+}
+
+// answerOf is what a settled command answers from now on.
+func answerOf(st command.Settlement) command.Answer {
+	return command.Answer{Status: st.Status, Body: st.Body, Result: command.Result{CommandID: st.Intent.CommandID, DoorID: st.Intent.DoorID, Command: st.Intent.Command,
+		Outcome: st.Outcome, DeviceCode: st.DeviceCode, RequestedAt: st.Intent.RequestedAt, ReportedAt: st.ReportedAt}}
 }
 
 // Withdraw implements command.Ledger.
@@ -101,28 +127,42 @@ func (c Commands) Withdraw(commandID string) error {
 // Settle implements command.Ledger: outcomes, answers and entry records are one
 // transaction. Settling again, after a commit whose result was not known, does nothing.
 func (c Commands) Settle(list ...command.Settlement) error {
-	return c.s.writeWhole(func(tx *Tx) error {
+	settled := list[:0:0]
+	err := c.s.writeWhole(func(tx *Tx) error {
 		for _, st := range list {
-			if err := tx.settle(st); err != nil {
+			fresh, err := tx.settle(st)
+			if err != nil {
 				return err
+			}
+			if fresh {
+				settled = append(settled, st)
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for _, st := range settled {
+		if in := &st.Intent; in.Key != "" {
+			c.s.answered.Put(ledgerKey{in.PlaceID, in.Key}, answered{in.Meaning, in.AgedAt, answerOf(st)})
+		}
+	}
+	return nil
 }
 
-func (t *Tx) settle(st command.Settlement) error {
+// settle writes the end of a command, unless it has one.
+func (t *Tx) settle(st command.Settlement) (fresh bool, err error) {
 	in := st.Intent
 	n, err := t.q.SettleCommand(ctx, db.SettleCommandParams{Outcome: sql.NullString{String: string(st.Outcome), Valid: true}, DeviceCode: text(st.DeviceCode),
 		ReportedAt: toNull(st.ReportedAt), Status: int64(st.Status), Body: st.Body, ID: in.CommandID})
 	if err != nil || n == 0 {
-		return err
+		return false, err
 	}
 	t.running--
-	_, err = record.Keep(settling{t}, record.Record{PlaceID: in.PlaceID, DoorID: in.DoorID, Result: command.RecordResult(in.Command, st.Outcome),
+	return record.Keep(settling{t}, record.Record{PlaceID: in.PlaceID, DoorID: in.DoorID, Result: command.RecordResult(in.Command, st.Outcome),
 		Reason: in.EntryReason, Method: in.Method, Actor: in.ActorID, ActorLabel: in.ActorLabel, CommandID: in.CommandID,
 		GrantID: in.GrantID, RequestedAt: in.RequestedAt, OccurredAt: st.ReportedAt, Note: in.Reason}, t.Now)
-	return err
 }
 
 // Late implements command.Ledger. Only a 504 that is not settled yet costs a write.
@@ -146,17 +186,8 @@ func (c Commands) Late(r command.LateReport) (command.Late, error) {
 	return command.LateSettled, nil
 }
 
-func (t *Tx) countReplay(commandID string) error {
-	if err := t.batch.flush(t); err != nil {
-		return err
-	}
-	return wrap(t.q.CountReplay(ctx, text(commandID)))
-}
-
 // CountReplay implements command.Ledger.
-func (c Commands) CountReplay(commandID string) error {
-	return c.s.writeWhole(func(tx *Tx) error { return tx.countReplay(commandID) })
-}
+func (c Commands) CountReplay(commandID string) { c.s.replays.add(commandID) }
 
 // Unsettled implements command.Ledger.
 func (c Commands) Unsettled() ([]command.Intent, error) {

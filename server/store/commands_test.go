@@ -49,6 +49,7 @@ func TestClaimAndSettle(t *testing.T) {
 	if p == nil || !p.Settled || string(p.Answer.Body) != "ok" || p.Answer.Status != 200 || p.Answer.Result.Outcome != vocab.Reported {
 		t.Fatalf("settled: %+v", p)
 	}
+	c.CountReplay("cmd_1")
 	other := intent("cmd_3", "k")
 	other.Meaning = "n"
 	if p := claim(t, c, other, long); p == nil || p.Meaning != "m" {

@@ -81,6 +81,9 @@ func recordOf(r db.EntryRecord, err error) (record.Record, error) {
 
 // Records lists a place's records since a moment, newest first, and how many there are.
 func (s *Store) Records(placeID string, since time.Time, limit, offset int) (list []record.Record, total int, err error) {
+	if err := s.counted(); err != nil {
+		return nil, 0, err
+	}
 	err = s.moment(func(tx *Tx) error {
 		rows, err := tx.q.Records(ctx, db.RecordsParams{PlaceID: placeID, RecordedAt: since.UnixMilli(), Limit: int64(limit), Offset: int64(offset)})
 		if list, err = each(recordOf, rows, err); err != nil {

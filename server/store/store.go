@@ -23,6 +23,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/recent"
 	"github.com/doorlab/doorlab/server/age"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/store/db"
@@ -77,6 +78,9 @@ type Store struct {
 	running int   // commands claimed and not settled, about; the writer's
 	doors   doors
 
+	answered recent.Map[ledgerKey, answered] // commands that were settled or asked for again lately
+	replays  replays
+
 	jobs   chan *job
 	bulk   chan *job     // overtaken by all of jobs
 	stop   chan struct{} // closed by Close
@@ -120,6 +124,7 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
 		clk: o.Clock, max: o.MaxBatch, log: o.Log, told: o.Committed, phones: o.Phones,
 		jobs: make(chan *job, 2*o.MaxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
+		replays: replays{due: make(chan struct{}, 1)},
 	}
 	if err = s.open(filepath.Join(dir, "doorlab.db"), o); err == nil {
 		err = s.readAges(o.Patience)

@@ -129,6 +129,11 @@ func (s *Store) writer() {
 	idle := make(chan struct{}, 1) // no writes for a while
 	timer := clock.WallAfter(idleAfter, func() { notify(idle) })
 	defer func() { timer.Stop() }()
+	wrote := func() {
+		s.boundWAL()
+		timer.Stop()
+		timer = clock.WallAfter(idleAfter, func() { notify(idle) })
+	}
 	for {
 		select {
 		case j := <-s.jobs:
@@ -143,15 +148,14 @@ func (s *Store) writer() {
 				default:
 				}
 			}
-			s.boundWAL()
-			timer.Stop()
-			timer = clock.WallAfter(idleAfter, func() { notify(idle) })
+			wrote()
 		case b := <-s.bulk:
 			bulkAt = clock.Mono()
 			s.commit(append(s.waiting(nil), b)) // behind those that came meanwhile
-			s.boundWAL()
-			timer.Stop()
-			timer = clock.WallAfter(idleAfter, func() { notify(idle) })
+			wrote()
+		case <-s.replays.due:
+			s.commitReplays()
+			wrote()
 		case <-idle:
 			if s.wal.size() > 0 {
 				s.checkpoint("TRUNCATE")
@@ -163,6 +167,7 @@ func (s *Store) writer() {
 				case j := <-s.jobs:
 					s.commit(s.collect(j, 0))
 				default:
+					s.commitReplays()
 					return
 				}
 			}
@@ -215,7 +220,9 @@ func notify(c chan struct{}) {
 // commit runs a batch in one transaction and answers every job of it.
 func (s *Store) commit(batch []*job) {
 	began := clock.Mono()
-	made, err := s.run(batch)
+	replays := s.replays.take()
+	made, err := s.run(batch, replays)
+	s.replays.written(replays, err)
 	s.doors.committed()
 	s.committed(batch, err)
 	if err != nil {
@@ -242,7 +249,7 @@ type batch struct {
 	running int          // commands claimed, less those settled
 }
 
-func (s *Store) run(jobs []*job) (_ *batch, err error) {
+func (s *Store) run(jobs []*job, replays map[string]int64) (_ *batch, err error) {
 	tx, err := s.writing.BeginTx(ctx, nil) // never a cancellable context
 	if err != nil {
 		return nil, err
@@ -270,6 +277,9 @@ func (s *Store) run(jobs []*job) (_ *batch, err error) {
 	}
 	last := s.tx(of, q, now, &left)
 	if err := left.flush(last); err != nil {
+		return nil, err
+	}
+	if err := last.countReplays(replays); err != nil {
 		return nil, err
 	}
 	b.settled = left.settled.rows

@@ -114,7 +114,10 @@ func (l ledger) Late(r command.LateReport) (command.Late, error) {
 	return v, nil
 }
 
-func (l ledger) CountReplay(string) error           { return nil }
+func (l ledger) CountReplay(string) {}
+func (l ledger) Answered(string, string, time.Time) (string, command.Answer, bool) {
+	return "", command.Answer{}, false
+}
 func (l ledger) Forget(time.Time, int) (int, error) { return 0, nil }
 func (l ledger) Unsettled() (list []command.Intent, err error) {
 	l.w.mu.Lock()

@@ -22,12 +22,12 @@ func (q *Queries) CountRecords(ctx context.Context, placeID string, recordedAt i
 	return count, err
 }
 
-const countReplay = `-- name: CountReplay :exec
-UPDATE entry_records SET replays = replays + 1 WHERE command_id = ?
+const countReplays = `-- name: CountReplays :exec
+UPDATE entry_records SET replays = replays + ?1 WHERE command_id = ?2
 `
 
-func (q *Queries) CountReplay(ctx context.Context, commandID sql.NullString) error {
-	_, err := q.db.ExecContext(ctx, countReplay, commandID)
+func (q *Queries) CountReplays(ctx context.Context, more int64, commandID sql.NullString) error {
+	_, err := q.db.ExecContext(ctx, countReplays, more, commandID)
 	return err
 }
 

@@ -9,8 +9,8 @@ SELECT * FROM entry_records WHERE command_id = ?;
 -- name: SettleRecord :exec
 UPDATE entry_records SET settled_as = ?, settled_at = ? WHERE id = ?;
 
--- name: CountReplay :exec
-UPDATE entry_records SET replays = replays + 1 WHERE command_id = ?;
+-- name: CountReplays :exec
+UPDATE entry_records SET replays = replays + sqlc.arg(more) WHERE command_id = sqlc.arg(command_id);
 
 -- name: CountRecords :one
 SELECT COUNT(*) FROM entry_records WHERE place_id = ? AND recorded_at >= ?;

@@ -1,0 +1,41 @@
+// Package recent remembers what was used lately. What it has forgotten must be to be had
+// elsewhere: from a signature, from the database.
+package recent
+
+import "sync"
+
+// Most is how many entries a Map keeps at least, and twice as many at most.
+const Most = 4096
+
+// Map remembers the entries that were put or got last. The zero value is empty.
+type Map[K comparable, V any] struct {
+	mu  sync.RWMutex
+	now map[K]V // and those before them, until there are many
+	old map[K]V
+}
+
+// Get finds what was put under a key and not forgotten.
+func (m *Map[K, V]) Get(k K) (V, bool) {
+	m.mu.RLock()
+	v, ok := m.now[k]
+	used := false
+	if !ok {
+		v, ok = m.old[k]
+		used = ok
+	}
+	m.mu.RUnlock()
+	if used { // it outlives the next change
+		m.Put(k, v)
+	}
+	return v, ok
+}
+
+// Put remembers.
+func (m *Map[K, V]) Put(k K, v V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now == nil || len(m.now) >= Most {
+		m.old, m.now = m.now, map[K]V{}
+	}
+	m.now[k] = v
+}

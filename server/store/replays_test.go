@@ -1,0 +1,155 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/command"
+)
+
+// What is remembered of a command is what its key is answered with: nothing before the
+// commit, nothing of another place, nothing when the key is too old.
+func TestAnswered(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	c, long := s.Commands(), epoch.Add(-command.Retention)
+	knows := func(when, placeID, key string, kept time.Time, want string) {
+		t.Helper()
+		meaning, a, ok := c.Answered(placeID, key, kept)
+		if string(a.Body) != want || ok != (want != "") || ok && (meaning != "m" || a.Status != 200 || a.Result.CommandID != "cmd_1" || a.Result.Outcome != vocab.Reported) {
+			t.Errorf("%s: %q %+v %t, want %q", when, meaning, a, ok, want)
+		}
+	}
+	claim(t, c, intent("cmd_1", "k"), long)
+	knows("claimed", "plc_a", "k", long, "")
+	settle := func(body string) {
+		t.Helper()
+		st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch, Status: 200, Body: []byte(body)}
+		if err := c.Settle(st); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settle("ok")
+	knows("settled", "plc_a", "k", long, "ok")
+	settle("something else") // after a commit of unknown result: the first stands
+	knows("settled again", "plc_a", "k", long, "ok")
+	knows("another place", "plc_b", "k", long, "")
+	knows("another key", "plc_a", "K", long, "")
+	knows("as old as it may be", "plc_a", "k", epoch, "")
+	if p := claim(t, c, intent("cmd_2", "k"), epoch); p != nil {
+		t.Fatalf("the key is too old, and taken: %+v", p)
+	}
+	knows("claimed by the next one, which asks for less time", "plc_a", "k", epoch, "")
+
+	none := intent("cmd_3", "")
+	claim(t, c, none, long)
+	if err := c.Settle(command.Settlement{Intent: none, Outcome: vocab.Reported, ReportedAt: epoch, Status: 200, Body: []byte("ok")}); err != nil {
+		t.Fatal(err)
+	}
+	knows("a command without a key", "plc_a", "", long, "")
+}
+
+// What the ledger had to look up once is remembered from then on.
+func TestAnsweredAfterARestart(t *testing.T) {
+	t.Parallel()
+	dir, long := t.TempDir(), epoch.Add(-command.Retention)
+	s := openTest(t, dir)
+	if _, err := s.Seed(testWorld(), pepper); err != nil {
+		t.Fatal(err)
+	}
+	claim(t, s.Commands(), intent("cmd_1", "k"), long)
+	st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Refused, DeviceCode: "busy", ReportedAt: epoch, Status: 502, Body: []byte("busy")}
+	if err := s.Commands().Settle(st); err != nil {
+		t.Fatal(err)
+	}
+	_, before, _ := s.Commands().Answered("plc_a", "k", long)
+	_ = s.Close()
+	s = openTest(t, dir)
+	c := s.Commands()
+	if _, a, ok := c.Answered("plc_a", "k", long); ok {
+		t.Errorf("right after the start: %+v, want nothing", a)
+	}
+	claim(t, c, intent("cmd_2", "k"), long)
+	if _, a, ok := c.Answered("plc_a", "k", long); !ok || fmt.Sprint(a) != fmt.Sprint(before) {
+		t.Errorf("after it was looked up: %+v %t, want %+v", a, ok, before)
+	}
+}
+
+// replaysOf is what the record of cmd_1 says, read from the database as it is.
+func replaysOf(t *testing.T, s *Store) (n int64) {
+	t.Helper()
+	if err := s.reading.QueryRow("SELECT replays FROM entry_records WHERE command_id = 'cmd_1'").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Replays are counted together: a moment later, before anybody reads the record, and when the
+// store is closed. What can't be written waits.
+func TestReplaysAreCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, commits := t.TempDir(), 0
+		open := func() *Store {
+			s, err := Open(dir, Options{Committed: func(int, time.Duration) { commits++ }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		s := open()
+		if _, err := s.Seed(testWorld(), pepper); err != nil {
+			t.Fatal(err)
+		}
+		c := s.Commands()
+		claim(t, c, intent("cmd_1", "k"), epoch.Add(-time.Hour))
+		if err := c.Settle(command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch, Status: 200}); err != nil {
+			t.Fatal(err)
+		}
+		want := int64(0)
+		more := func(n int64) {
+			want += n
+			for range n {
+				c.CountReplay("cmd_1")
+			}
+		}
+		check := func(when string) {
+			t.Helper()
+			if got := replaysOf(t, s); got != want {
+				t.Errorf("%s: %d replays in the database, want %d", when, got, want)
+			}
+		}
+		synctest.Wait()
+		commits = 0
+		more(5)
+		time.Sleep(replaysWait)
+		synctest.Wait()
+		check("after a while")
+		if commits != 1 {
+			t.Errorf("%d commits for five replays, want 1", commits)
+		}
+		more(3)
+		if list, _, err := s.Records("plc_a", time.Time{}, 10, 0); err != nil || len(list) != 1 || list[0].Replays != want {
+			t.Errorf("read at once: %+v, %v, want %d replays", list, err, want)
+		}
+		free := fill(t, s)
+		more(2)
+		if err := grow(s); err == nil {
+			t.Error("a full disk took a write")
+		}
+		more(1)
+		free()
+		if err := grow(s); err != nil {
+			t.Error(err)
+		}
+		check("once the disk takes writes again")
+		more(4)
+		_ = s.Close()
+		s = open()
+		check("closed and opened again")
+		_ = s.Close()
+	})
+}
