@@ -108,7 +108,8 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 	if b.s.Dropped > before.Dropped {
 		b.emit(history.Event{Kind: history.Dropped, RecordSeq: before.Records[0].Seq})
 	}
-	for _, e := range out {
+	for i := range out {
+		e := &out[i]
 		switch e.Kind {
 		case firmware.Actuate:
 			o.journal = append(o.journal, b.write(e.Entry))
@@ -169,7 +170,7 @@ func (b *board) emit(e history.Event) {
 }
 
 // presented reports a presentation and the journal entries that it led to.
-func (b *board) presented(e firmware.Effect, wall int64, led []entry) {
+func (b *board) presented(e *firmware.Effect, wall int64, led []entry) {
 	seq := int64(0)
 	if len(led) > 0 {
 		seq = led[len(led)-1].Seq

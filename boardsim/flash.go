@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -90,7 +91,7 @@ type coreLine struct {
 }
 
 func keyOf(placeID string, c *firmware.Content) string {
-	return fmt.Sprintf("%s@%d/%s", placeID, c.Revision, c.Digest())
+	return placeID + "@" + strconv.FormatInt(c.Revision, 10) + "/" + c.Digest()
 }
 
 // write keeps parts of a board; before and ch say how its content came about. Called with b.mu held.

@@ -20,6 +20,7 @@ type Content struct {
 	Hours    *access.Hours
 	Doors    []wire.DoorConfig
 
+	digest  string // Sum as text; "" = not made yet
 	grants  map[string]*item
 	byPhone map[string][]*item
 	byToken map[string]*item
@@ -81,7 +82,12 @@ func Join(pages []*Change) *Change {
 }
 
 // Digest of the content.
-func (c *Content) Digest() string { return c.Sum.String() }
+func (c *Content) Digest() string {
+	if c.digest == "" {
+		return c.Sum.String()
+	}
+	return c.digest
+}
 
 // Grants is how many grants are stored.
 func (c *Content) Grants() int { return len(c.grants) }
@@ -113,6 +119,7 @@ func ApplyAll(base *Content, changes ...*Change) *Content {
 		}
 		n.apply(ch)
 	}
+	n.digest = n.Sum.String() // once for the boards that share it
 	return n
 }
 

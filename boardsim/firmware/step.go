@@ -20,8 +20,11 @@ type machine struct {
 // done, in order. Deadlines that fell due before the event come first.
 func Step(s State, ev Event) (State, []Effect) {
 	m := machine{State: s, ev: ev, before: s.Doors, driven: s.Doors}
-	if ev.Kind == Command {
+	switch ev.Kind {
+	case Command:
 		m.out = make([]Effect, 0, 3) // an entry, the flash, a report
+	case Sync:
+		m.out = make([]Effect, 0, 2) // the flash, an acknowledgement
 	}
 	m.advance()
 	skip := -1 // the door whose standing goes up in a report

@@ -78,7 +78,7 @@ type chunk struct {
 var chunks = sync.Pool{New: func() any { return &chunk{b: make([]byte, 0, 512)} }}
 
 func (h *half) free() {
-	if h.data != nil && cap(h.data.b) <= 4096 {
+	if h.data != nil && cap(h.data.b) <= limit {
 		h.data.b, h.data.off = h.data.b[:0], 0
 		chunks.Put(h.data)
 	}
