@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -16,6 +17,14 @@ type gathered struct {
 	places  map[string]*placeState // as the writes so far have left them
 	raised  []db.InsertRevisionParams
 	written int // of raised
+}
+
+// batch is what the writes of one commit have made known.
+type batch struct {
+	raised  []revision
+	events  []history.Event
+	settled []settledRow // records that have no event yet: most commits tell nobody
+	running int          // commands claimed, less those settled
 }
 
 // flush writes what was gathered. An error is the whole batch's.

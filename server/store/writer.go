@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -239,14 +238,6 @@ func (s *Store) commit(batch []*job) {
 	for _, j := range batch {
 		close(j.done)
 	}
-}
-
-// batch is what the writes of one commit have made known.
-type batch struct {
-	raised  []revision
-	events  []history.Event
-	settled []settledRow // records that have no event yet: most commits tell nobody
-	running int          // commands claimed, less those settled
 }
 
 func (s *Store) run(jobs []*job, replays map[string]int64) (_ *batch, err error) {
