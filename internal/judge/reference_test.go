@@ -218,3 +218,15 @@ func TestReferenceWindows(t *testing.T) {
 		}
 	}
 }
+
+// The last night of a leap year, where a zone has a rule and no list of changes any more.
+func TestReferenceOnTheLastDayOfALeapYear(t *testing.T) {
+	t.Parallel()
+	h := refHours{Timezone: "Europe/Berlin", Week: map[string][][2]string{"mon": {{"22:00", "06:00"}}}} // 31 December 2040
+	for at, want := range map[string]bool{"2040-12-31T20:59:59Z": false, "2040-12-31T21:00:00Z": true, "2041-01-01T04:59:59Z": true, "2041-01-01T05:00:00Z": false} {
+		m, err := time.Parse(time.RFC3339, at)
+		if got := h.open(m.UnixMilli()); err != nil || got != want {
+			t.Errorf("%s: open %v, want %v (%v)", at, got, want, err)
+		}
+	}
+}

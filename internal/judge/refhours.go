@@ -118,6 +118,9 @@ func onWall(day time.Time, minute int, loc *time.Location) int64 {
 	for at := shown.Add(-36 * time.Hour); ; { // offset by offset, in order
 		_, offset := at.In(loc).Zone()
 		_, end := at.In(loc).ZoneBounds()
+		if !end.IsZero() && !end.After(at) { // on the last day of a leap year Go says that this day has begun
+			end = at.Add(24 * time.Hour)
+		}
 		instant := shown.Add(-time.Duration(offset) * time.Second)
 		switch {
 		case !end.IsZero() && !instant.Before(end):

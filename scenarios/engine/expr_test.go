@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
@@ -74,6 +77,22 @@ func TestMoments(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// In 2028 Go's own zones, which are all that a container has, and after 2037 every machine's have a rule in place of a list.
+func TestClockChange(t *testing.T) {
+	t.Parallel()
+	for now, want := range map[string]string{
+		"2026-11-22": "forward 2027-03-28, back 2027-10-31", "2040-11-22": "forward 2041-03-31, back 2041-10-27",
+		"2040-12-30": "forward 2041-03-31, back 2041-10-27", "2041-03-30": "forward 2042-03-30, back 2041-10-27",
+	} {
+		at, err := time.Parse(time.DateOnly, now)
+		forward, err1 := clockChange(at, "Europe/Berlin", "forward")
+		back, err2 := clockChange(at, "Europe/Berlin", "back")
+		if got := fmt.Sprintf("forward %s, back %s", forward, back); got != want || errors.Join(err, err1, err2) != nil {
+			t.Errorf("from %s: got %s (%v), want %s", now, got, errors.Join(err, err1, err2), want)
 		}
 	}
 }

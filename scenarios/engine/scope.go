@@ -110,6 +110,9 @@ func clockChange(now time.Time, zone, way string) (string, error) {
 	for at := now.Add(48 * time.Hour).In(loc); ; {
 		_, before := at.Zone()
 		_, next := at.ZoneBounds()
+		if !next.IsZero() && !next.After(at) { // on the last day of a leap year Go says that this day has begun
+			next = at.Add(24 * time.Hour)
+		}
 		if next.IsZero() || next.Sub(now) > 5*365*24*time.Hour {
 			return "", fmt.Errorf("no clock in %s goes %s within 5 years", zone, way)
 		}
