@@ -98,7 +98,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 		spool = history.NewSpool(c.DataDir, wallNs)
 		told = spool.Append
 	}
-	server := newPeer(c.World, c.TLS)
+	server := newPeer(c.World, c.TLS, flight)
 	f.fleet, err = boardsim.New(boardsim.Config{
 		World: c.World, Kinds: []string{world.Live}, Slice: c.Slice, DataDir: c.DataDir, Seed: c.World.Seed,
 		Dial: dialTCP(c.Broker, c.TLS), Client: c.Client,

@@ -83,6 +83,8 @@ func (l *life) mountControl(t *Testbed, token string) {
 		t.fleet.Routes(r)
 		r.Get("/revisions", t.revisions)
 		r.Get("/seats/{id}", func(w http.ResponseWriter, r *http.Request) { control.Data(w, t.seat(chi.URLParam(r, "id"))) })
+		r.Post("/clock/settle", t.settle)
+		r.Post("/connections/ended", t.awaitEnded)
 		r.Get("/restart", t.getRestart)
 		r.Post("/restart", t.postRestart)
 		r.Delete("/restart", t.deleteRestart)

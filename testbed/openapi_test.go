@@ -141,6 +141,7 @@ func TestControlAPIAnswersAsDocumented(t *testing.T) {
 	s2.do("POST /server", "/server", `{"control":"`+tb.Ready.Control+`","token":"`+tb.Ready.ControlToken+`"}`, 200)
 	s2.do("GET /openapi.json", "/openapi.json", "", 200)
 	s2.do("GET /boards", "/boards", "", 200)
+	s2.do("POST /clock/settle", "/clock/settle", "", 200)
 	s.do("POST /crash", "/crash", `{"at":"before-answer"}`, 200)
 	for _, op := range operations(t, openapi.All) {
 		if !s.ok[op] && !s2.ok[op] {
@@ -230,6 +231,9 @@ func (s *session) process() {
 	s.do("POST /history/recording", "/history/recording", "", 200)
 	s.do("GET /history", "/history?since=1", "", 200)
 	s.do("DELETE /history/recording", "/history/recording", "", 200)
+	s.do("POST /clock/settle", "/clock/settle", "", 200)
+	s.do("POST /connections/ended", "/connections/ended", `{"connections":{"brd_none":"127.0.0.1:1"}}`, 200)
+	s.do("POST /connections/ended", "/connections/ended", `{"connections":1}`, 400)
 	s.do("GET /restart", "/restart", "", 200)
 	s.do("POST /restart", "/restart", "", 200)
 	s.do("POST /restart", "/restart", `{"at":"after-publish"}`, 400)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -22,6 +23,7 @@ import (
 type peer struct {
 	placeOf map[string]string
 	http    *http.Client
+	flight  *clock.Flight // of the fleet
 
 	mu        sync.Mutex
 	server    *client.Client
@@ -31,8 +33,8 @@ type peer struct {
 // peerTimeout bounds what GET /boards waits for the server.
 const peerTimeout = 2 * time.Second
 
-func newPeer(w *world.World, trust *tls.Config) *peer {
-	p := &peer{placeOf: map[string]string{}, http: client.Trusting(trust)}
+func newPeer(w *world.World, trust *tls.Config, flight *clock.Flight) *peer {
+	p := &peer{placeOf: map[string]string{}, http: client.Trusting(trust), flight: flight}
 	for _, pl := range w.Places {
 		for _, b := range pl.Boards {
 			p.placeOf[b.ID] = pl.ID
@@ -92,8 +94,10 @@ func (p *peer) ask(ctx context.Context) {
 	p.revisions = got
 }
 
-// route mounts POST /server {control, token}, which check uses to introduce the two.
+// route mounts POST /server {control, token}, which check uses to introduce the two, and
+// POST /clock/settle, which it calls before a jump.
 func (p *peer) route(r chi.Router) {
+	r.Post("/clock/settle", p.settle)
 	r.Post("/server", func(w http.ResponseWriter, r *http.Request) {
 		var b struct {
 			Control string `json:"control"`

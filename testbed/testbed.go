@@ -53,6 +53,11 @@ type Testbed struct {
 
 	restart sync.Mutex
 	lives   atomic.Int64
+
+	givenUp struct { // boards of other processes that settle doesn't wait for again
+		sync.Mutex
+		revision map[string]int64 // that they lack
+	}
 }
 
 // stopTimeout bounds each part of the end: 5 s together.

@@ -7,6 +7,7 @@ type Joined struct {
 	key  [2]string
 	done func() // of the work; nil = the connection stands
 	over bool
+	left chan struct{} // closed when over
 }
 
 // Join says that the server reads a board's connection from this address. Nil for a nil flight.
@@ -14,7 +15,7 @@ func (f *Flight) Join(boardID, address string) *Joined {
 	if f == nil {
 		return nil
 	}
-	j := &Joined{f: f, key: [2]string{boardID, address}}
+	j := &Joined{f: f, key: [2]string{boardID, address}, left: make(chan struct{})}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.joined[j.key] = j
@@ -23,15 +24,39 @@ func (f *Flight) Join(boardID, address string) *Joined {
 
 // Ends says that the board's side ends its connection from this address, before it
 // does: the server learns of it later, and a jump waits for that. One that no
-// server of this flight has joined counts nothing.
+// server of this flight has joined counts nothing; TakeEnded has it.
 func (f *Flight) Ends(boardID, address string) {
 	if f == nil {
 		return
 	}
 	f.mu.Lock()
 	j := f.joined[[2]string{boardID, address}]
+	if j == nil {
+		f.ended[boardID] = address // the latest of a board: the server lets that one replace those before it
+	}
 	f.mu.Unlock()
 	j.Ends()
+}
+
+// TakeEnded returns, by board, the address of its latest connection to the server of another
+// flight that ended since it was asked last.
+func (f *Flight) TakeEnded() map[string]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ended := f.ended
+	f.ended = map[string]string{}
+	return ended
+}
+
+// Left is closed when the server has handled the end of a board's connection from this address; nil for
+// one that it doesn't have.
+func (f *Flight) Left(boardID, address string) <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if j := f.joined[[2]string{boardID, address}]; j != nil {
+		return j.left
+	}
+	return nil
 }
 
 // Ends is the same from the server's side.
@@ -53,6 +78,9 @@ func (j *Joined) Left() {
 	}
 	j.f.mu.Lock()
 	done := j.done
+	if !j.over {
+		close(j.left)
+	}
 	j.over = true
 	if j.f.joined[j.key] == j {
 		delete(j.f.joined, j.key)

@@ -16,6 +16,7 @@ type Flight struct {
 	work   int
 	lines  map[string]*line
 	joined map[[2]string]*Joined // by board and address
+	ended  map[string]string     // by board, the address of a connection to another process
 	open   int                   // messages under way on all lines
 	moves  uint64
 	jump   chan struct{} // closed when the jump is over; nil = none
@@ -31,7 +32,7 @@ type line struct {
 
 // NewFlight returns an empty flight.
 func NewFlight() *Flight {
-	f := &Flight{lines: map[string]*line{}, joined: map[[2]string]*Joined{}}
+	f := &Flight{lines: map[string]*line{}, joined: map[[2]string]*Joined{}, ended: map[string]string{}}
 	f.cond = sync.NewCond(&f.mu)
 	return f
 }

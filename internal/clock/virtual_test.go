@@ -171,3 +171,19 @@ func TestAtIsExactWhileTimeRuns(t *testing.T) {
 		}
 	}
 }
+
+// What a fleet of another process ended is known by board until somebody takes it, the latest of each.
+func TestTakeEnded(t *testing.T) {
+	t.Parallel()
+	f := NewFlight()
+	f.Join("here", "1")
+	for _, end := range [][2]string{{"here", "1"}, {"away", "2"}, {"away", "3"}} {
+		f.Ends(end[0], end[1])
+	}
+	if diff := cmp.Diff(map[string]string{"away": "3"}, f.TakeEnded()); diff != "" {
+		t.Error(diff)
+	}
+	if again := f.TakeEnded(); len(again) != 0 {
+		t.Errorf("again: got %v, want nothing", again)
+	}
+}

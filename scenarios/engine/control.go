@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,11 +180,39 @@ func (l *lab) move(ctx context.Context, do string, to time.Time) (clockView, err
 			return before, err
 		}
 	}
+	if err := l.settleAll(ctx); err != nil {
+		return before, err
+	}
 	after, err := l.each(ctx, "/clock/advance", map[string]any{"to": rfc3339(to)})
 	if err == nil && several {
 		after, err = l.each(ctx, "/clock/run", nil)
 	}
 	return after, err
+}
+
+// settleAll waits, before a jump of several processes, for what is on its way between them: the server knows of the
+// connections that boards have ended, so that outages begin at the cut, then boards have the changes that they were sent.
+func (l *lab) settleAll(ctx context.Context) error {
+	if len(l.all) < 2 {
+		return nil
+	}
+	errs := make([]error, len(l.fleet))
+	var wg sync.WaitGroup
+	for i, base := range l.fleet {
+		if base != l.main {
+			wg.Go(func() { errs[i] = l.settle(ctx, base) })
+		}
+	}
+	wg.Wait()
+	return cmp.Or(errors.Join(errs...), l.settle(ctx, l.main))
+}
+
+func (l *lab) settle(ctx context.Context, base string) error {
+	a, err := l.call(ctx, base, http.MethodPost, "/clock/settle", nil)
+	if err != nil || a.Status == http.StatusNotFound || a.Status == http.StatusServiceUnavailable { // an earlier version, between two lives
+		return err
+	}
+	return l.read(a, http.MethodPost, "/clock/settle", nil)
 }
 
 // halt freezes every clock and takes all of them to one moment, so that a label

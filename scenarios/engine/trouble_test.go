@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"path"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +58,29 @@ steps:
 `)}, Options{Progress: &out})
 	if err != nil || res.Files[0].Status != judge.Pass || !f.now.Equal(ahead.now) {
 		t.Fatalf("%v, clocks at %s and %s\n%s", err, f.now, ahead.now, &out)
+	}
+}
+
+// TestSettledBeforeAJump: of several processes each says that nothing is on its way before any of them jumps.
+func TestSettledBeforeAJump(t *testing.T) {
+	t.Parallel()
+	f, other := newFake(t), newFake(t)
+	target := f.target()
+	target.Control = append(target.Control, other.lab.URL)
+	res, err := Run(t.Context(), target, []*File{parse(t, "steps: [{clock: {advance: 1h}}, {call: {path: /echo, place: \"\\\"plc_1\\\"\"}, expect: data.n == 3}]")}, Options{})
+	if err != nil || res.Files[0].Status != judge.Pass {
+		t.Fatalf("%v, %s %s; want it to pass", err, res.Files[0].Status, res.Files[0].Reason)
+	}
+	for name, fake := range map[string]*fake{"the server": f, "the fleet": other} {
+		var moves []string
+		for _, c := range fake.calls {
+			if strings.HasSuffix(c, "/clock/settle") || strings.HasSuffix(c, "/clock/advance") {
+				moves = append(moves, path.Base(c))
+			}
+		}
+		if got, want := strings.Join(moves, " "), "settle advance settle advance"; got != want { // the file's, and the rest before judging
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	b.mu.Lock()
 	rotated := b.st.PasswordHash != board.HashPassword(g.cfg.Pepper, user, string(pk.Connect.Password))
 	if !rotated { // from here on Rotated finds the connection
-		if !helper && g.cfg.Counted(b.id) {
+		if !helper {
 			l.joined = g.cfg.Flight.Join(b.id, c.RemoteAddr().String())
 		}
 		c.link.Store(l)

@@ -21,7 +21,7 @@ type link struct {
 	closed   atomic.Bool
 	closedAt atomic.Int64  // domain ms
 	gone     atomic.Bool   // nothing of it counts in the flight any more
-	joined   *clock.Joined // nil = its end isn't waited for
+	joined   *clock.Joined // nil: a helper's, whose end nobody waits for
 
 	epoch int64 // set at hello; b.mu
 	seq   int64 // of commands; b.mu

@@ -1,0 +1,125 @@
+package testbed
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
+)
+
+// In one process a jump of the clock waits for what is in flight between server and boards. Between processes it can't
+// see that, so check asks both sides first (POST /clock/settle).
+
+// endsWithin bounds how long a server is waited for that doesn't notice the end of a connection:
+// the network between the two processes may have lost it.
+const endsWithin = 5 * time.Second
+
+// endings are the connections that a fleet has ended, by board the address that they came from.
+type endings struct {
+	Connections map[string]string `json:"connections"`
+}
+
+// pending is what is no longer waited for: connections of whose end the server doesn't know, or boards without a change.
+type pending struct {
+	Pending int `json:"pending"`
+}
+
+// settle has the fleet's server handle the end of every connection that the fleet has ended, so that
+// a jump of both clocks doesn't come before it and the server dates the outage to the cut.
+func (p *peer) settle(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	server := p.server
+	p.mu.Unlock()
+	out := pending{}
+	if server != nil {
+		connections := p.flight.TakeEnded()
+		out.Pending = len(connections) // a server that doesn't answer knows of none
+		if len(connections) > 0 {
+			ctx, cancel := context.WithTimeout(r.Context(), endsWithin+peerTimeout)
+			defer cancel()
+			_ = server.Do(ctx, http.MethodPost, control.Prefix+"/connections/ended", endings{connections}, &out)
+		}
+	}
+	control.Data(w, out)
+}
+
+// awaitEnded is the server's side of it.
+func (t *Testbed) awaitEnded(w http.ResponseWriter, r *http.Request) {
+	var b endings
+	if control.Body(w, r, &b) {
+		ctx, cancel := context.WithTimeout(r.Context(), endsWithin)
+		defer cancel()
+		control.Data(w, pending{standing(ctx, t.flight, b.Connections)})
+	}
+}
+
+// standing waits until the server has handled the end of these connections, or as long as it may,
+// and returns of how many it hasn't.
+func standing(ctx context.Context, f *clock.Flight, connections map[string]string) (n int) {
+	for boardID, address := range connections {
+		left := f.Left(boardID, address)
+		if left == nil {
+			continue
+		}
+		select {
+		case <-left:
+		case <-ctx.Done():
+			n++
+		}
+	}
+	return n
+}
+
+// A board that is sent a change has it within milliseconds. When none got one for so long, those that
+// still lack one are given up, as Flight.Settle does with messages: once for each revision.
+const (
+	quietBoards = 2 * time.Second
+	lookBoards  = 5 * time.Millisecond
+)
+
+// settle waits until the connected boards of other processes have what they should have.
+func (t *Testbed) settle(w http.ResponseWriter, r *http.Request) {
+	lacking := untilQuiet(r.Context(), t.lacking)
+	t.givenUp.Lock()
+	defer t.givenUp.Unlock()
+	if t.givenUp.revision == nil {
+		t.givenUp.revision = map[string]int64{}
+	}
+	maps.Copy(t.givenUp.revision, lacking)
+	control.Data(w, pending{len(lacking)})
+}
+
+// untilQuiet looks until nothing is lacking any more, or has been the same for so long.
+func untilQuiet(ctx context.Context, look func() map[string]int64) map[string]int64 {
+	lacking := look()
+	for moved := clock.Mono(); len(lacking) > 0 && clock.Mono()-moved < quietBoards; {
+		if client.Pause(ctx, lookBoards) != nil {
+			break
+		}
+		now := look()
+		if !maps.Equal(now, lacking) {
+			moved = clock.Mono()
+		}
+		lacking = now
+	}
+	return lacking
+}
+
+// lacking are the connected boards of other processes that lack a change and haven't been given up, with the
+// revision that they should have.
+func (t *Testbed) lacking() map[string]int64 {
+	out, fleet := map[string]int64{}, t.boards.Load()
+	for id := range t.life.Load().behind() {
+		if fleet == nil || !fleet.Simulates(id) {
+			out[id] = t.desired(id)
+		}
+	}
+	t.givenUp.Lock()
+	defer t.givenUp.Unlock()
+	maps.DeleteFunc(out, func(id string, revision int64) bool { return t.givenUp.revision[id] == revision })
+	return out
+}
