@@ -16,6 +16,7 @@ import (
 type inboxRow struct {
 	Seq            int64     `json:"seq"`
 	At             time.Time `json:"at"`
+	Customer       bool      `json:"customer"`
 	Method         string    `json:"method"`
 	Path           string    `json:"path"`
 	Status         int       `json:"status"`
@@ -37,6 +38,9 @@ func (r inboxRow) moved() string {
 	}
 	if r.Replayed {
 		out = append(out, "replayed")
+	}
+	if r.Customer {
+		out = append(out, "by a customer")
 	}
 	return orDash(strings.Join(out, ","))
 }

@@ -13,7 +13,13 @@ var (
 	maskedPhone = regexp.MustCompile(`("phone"\s*:\s*)"[^"]*(?:\*{4}|\[hidden\])[^"]*"`)
 	maskedKey   = regexp.MustCompile(`("key"\s*:\s*)"[^"]*\[hidden\]"`)
 	maskedToken = regexp.MustCompile(`("t"\s*:\s*)"\[hidden\]"`)
+	maskedLink  = regexp.MustCompile(`([?&']t=)\[token\]`) // of a query or a form, in quotes
 )
+
+// fromEnv has a shell put a variable in place of what is masked in a quoted text.
+func fromEnv(quoted string, masked *regexp.Regexp, name string) string {
+	return masked.ReplaceAllString(quoted, `${1}'"$$`+name+`"'`)
+}
 
 // Curl is the request as a command line for a shell, against base. What is masked
 // comes from the environment: TOKEN, KEY, PHONE, ENTRY_TOKEN. "" when the request is
@@ -27,7 +33,7 @@ func (e *Entry) Curl(base string) string {
 	if e.Method != "GET" {
 		b.WriteString(" -X " + e.Method)
 	}
-	fmt.Fprintf(&b, " %s", quote(base+e.Path))
+	fmt.Fprintf(&b, " %s", fromEnv(quote(base+e.Path), maskedLink, "ENTRY_TOKEN"))
 	if e.Token != "" {
 		b.WriteString(" \\\n  -H \"Authorization: Bearer $TOKEN\"")
 	}
@@ -45,6 +51,7 @@ func (e *Entry) Curl(base string) string {
 		}{{maskedPhone, "PHONE"}, {maskedKey, "KEY"}, {maskedToken, "ENTRY_TOKEN"}} {
 			body = v.re.ReplaceAllString(body, `${1}"'"$$`+v.name+`"'"`)
 		}
+		body = fromEnv(body, maskedLink, "ENTRY_TOKEN")
 		fmt.Fprintf(&b, " \\\n  --data-raw %s", body)
 	}
 	return b.String()
@@ -71,6 +78,9 @@ func (e *Entry) Step(s Site) string {
 	}
 	if step := e.commandStep(s); step != "" {
 		return step
+	}
+	if isLink(e) {
+		return e.linkStep(s)
 	}
 	lines := []string{"- call:"}
 	add := func(name, value string) { lines = append(lines, "    "+name+": "+value) }
@@ -143,6 +153,25 @@ func (e *Entry) commandStep(s Site) string {
 	return strings.Join(append(lines, e.expected("    ")...), "\n") + "\n"
 }
 
+// isLink: a customer's press on the entry page, or a look at it.
+func isLink(e *Entry) bool { return e.Customer && strings.HasPrefix(e.Route, "/entry") }
+
+// linkStep has a guest of the scenario do it. A link that opens is all that a scenario can be made of: why
+// another one didn't lies in what came before.
+func (e *Entry) linkStep(s Site) string {
+	if e.Status != 200 {
+		return ""
+	}
+	if e.Method == "GET" {
+		return "- link: {person: guest, status: 200}\n"
+	}
+	i := slices.Index(s.Doors, e.DoorID)
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("- link: {person: guest, door: \"shop.doors[%d]\", status: 200}\n", i)
+}
+
 // names puts the scenario's names in place of the place's ids.
 func (s Site) names(text string) string {
 	var pairs []string
@@ -180,6 +209,9 @@ func (e *Entry) File(s Site) string {
 	fmt.Fprintf(&b, "name: %s\nsetup:\n  - cohort: {name: shop, kind: %s, boards: 1}\n", yamlText(e.Method+" "+e.Route+" answers "+fmt.Sprint(e.Status)), s.Kind)
 	if strings.Contains(step, "${partner.") {
 		b.WriteString("  - key: {name: partner, place: shop}\n")
+	}
+	if strings.Contains(step, "person: guest") {
+		b.WriteString("  - permit: {person: guest, place: shop, doors: shop}\n")
 	}
 	b.WriteString("steps:\n")
 	for line := range strings.Lines(step) {

@@ -16,7 +16,7 @@ import (
 type Exchange struct {
 	At        time.Time // domain
 	PlaceID   string
-	Live      bool
+	Customer  bool // of the place, without a token: an entry link, the opening hours
 	KeyID     string
 	Addr      string // of the caller, without the port
 	RequestID string
@@ -47,6 +47,7 @@ type Entry struct {
 	At             time.Time `json:"at"`
 	RequestID      string    `json:"requestId"`
 	PlaceID        string    `json:"placeId"`
+	Customer       bool      `json:"customer,omitempty"` // not the partner's own: golive leaves it out
 	KeyID          string    `json:"keyId"`
 	Method         string    `json:"method"`
 	Route          string    `json:"route"`
@@ -102,9 +103,13 @@ func clip(b []byte) []byte {
 
 // masked makes the entry of an exchange.
 func masked(x *Exchange) *Entry {
-	return &Entry{At: x.At, RequestID: x.RequestID, PlaceID: x.PlaceID, KeyID: x.KeyID, Method: x.Method, Route: x.Route, Path: Mask(x.Target),
+	target, request := x.Target, string(x.Request)
+	if x.Customer {
+		target, request = maskLink(target), maskLink(request)
+	}
+	return &Entry{At: x.At, RequestID: x.RequestID, PlaceID: x.PlaceID, Customer: x.Customer, KeyID: x.KeyID, Method: x.Method, Route: x.Route, Path: Mask(target),
 		DoorID: x.DoorID, Token: mark(x.Token), Given: mark(x.Given), IdempotencyKey: Mask(x.Key), KeyMark: mark(x.Key), Type: x.Type,
-		Request: Mask(string(x.Request)), RequestMark: mark(string(x.Request)), RequestBytes: x.requestBytes, Status: x.Status, Code: x.Code,
+		Request: Mask(request), RequestMark: mark(string(x.Request)), RequestBytes: x.requestBytes, Status: x.Status, Code: x.Code,
 		Answer: Mask(string(x.Answer)), AnswerBytes: x.answerBytes, Replayed: x.Replayed, RetrySec: x.RetryIn.Seconds(), CommandID: x.CommandID,
 		TookMs: float64(x.Took.Microseconds()) / 1000}
 }

@@ -114,14 +114,14 @@ func TestBounds(t *testing.T) {
 	t.Cleanup(slow.Close)
 	n := 0
 	for range 1000 {
-		if slow.Wants("a", false) {
+		if slow.Wants("a", false, false) {
 			n++
 		}
 	}
 	if _, kept := slow.List("a", Filter{}); n < 10 || n > 500 || kept.Skipped != int64(1000-n) {
 		t.Errorf("a flood: %d of 1,000 wanted, %d skipped; want a burst of about 10 and the rest counted", n, kept.Skipped)
 	}
-	if slow.Wants("l", true) || !New(Config{Live: true}).Wants("l", true) {
+	if slow.Wants("l", false, true) || !New(Config{Live: true}).Wants("l", false, true) {
 		t.Error("live places are recorded when asked for, and only then")
 	}
 }
@@ -170,6 +170,33 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// TestCustomers: what a place's customers do stands among its requests, pushes none of them out, and shows no link.
+func TestCustomers(t *testing.T) {
+	t.Parallel()
+	r := New(Config{Entries: 3, Rate: 1})
+	t.Cleanup(r.Close)
+	r.Add(exchange("a", 0))
+	for n := range 9 {
+		r.Add(Exchange{PlaceID: "a", Customer: true, RequestID: fmt.Sprint("c", n), Method: "POST", Route: "/entry/open", Target: "/entry/open?at=1&t=too-short&x=t=2",
+			Request: []byte("t=odd%20one&doorId=dor_1"), Status: 200})
+	}
+	list, kept := r.List("a", Filter{})
+	if len(list) != 4 || list[0].RequestID != "r0" || list[3].RequestID != "c8" || kept.Entries != 4 || kept.Evicted != 6 {
+		t.Fatalf("got %d entries, %+v; want the request and the latest three of the customers", len(list), kept)
+	}
+	if e := list[3]; e.Path != "/entry/open?at=1&t=[token]&x=t=2" || e.Request != "t=[token]&doorId=dor_1" {
+		t.Errorf("got %s %s, want no link", e.Path, e.Request)
+	}
+	for r.Wants("a", true, false) {
+	}
+	if !r.Wants("a", false, false) {
+		t.Error("a flood of customers keeps the partner's requests out")
+	}
+	if n := r.Clear("a"); n != 4 {
+		t.Errorf("cleared: got %d, want 4", n)
+	}
+}
+
 // TestPeer: an address stands for the place that last exchanged a key from it.
 func TestPeer(t *testing.T) {
 	t.Parallel()
@@ -186,7 +213,7 @@ func TestPeer(t *testing.T) {
 		t.Errorf("another address: got %q, want none", got)
 	}
 	var none *Recorder
-	if none.Wants("a", false) || none.Peer("x") != "" {
+	if none.Wants("a", false, false) || none.Peer("x") != "" {
 		t.Error("no recorder wants something")
 	}
 }

@@ -79,6 +79,29 @@ func closing(text string, i int) int {
 	return len(text)
 }
 
+// maskLink hides the value of t in a query or a form, whatever it looks like.
+func maskLink(text string) string {
+	for i := 0; ; {
+		at := strings.Index(text[i:], "t=")
+		if at < 0 {
+			return text
+		}
+		at += i
+		i = at + len("t=")
+		if at > 0 && text[at-1] != '?' && text[at-1] != '&' {
+			continue
+		}
+		end := len(text)
+		if n := strings.IndexAny(text[i:], "&# \r\n"); n >= 0 {
+			end = i + n
+		}
+		if end > i {
+			text = text[:i] + hiddenToken + text[end:]
+			i += len(hiddenToken)
+		}
+	}
+}
+
 // isWord: what keys, tokens, ids and numbers are made of.
 func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-'

@@ -1,6 +1,8 @@
 package inbox
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,7 +34,7 @@ type Recorder struct {
 	moved  sync.Cond
 	stored int64
 	seq    int64
-	places map[string]*box
+	places map[string]*box   // by boxOf
 	peers  map[string]string // address → the place that last exchanged a key from there
 	closed bool
 
@@ -92,18 +94,27 @@ func (r *Recorder) Close() {
 	}
 }
 
-// Wants reports whether an exchange of a place would be kept; it counts as one.
-func (r *Recorder) Wants(placeID string, live bool) bool {
+// boxOf names what keeps a place's exchanges: those of its customers, whom anybody can play, push none of the partner's out.
+func boxOf(placeID string, customer bool) string {
+	if customer {
+		return placeID + " customers"
+	}
+	return placeID
+}
+
+// Wants reports whether an exchange of a place, or of its customers, would be kept; it counts as one.
+func (r *Recorder) Wants(placeID string, customer, live bool) bool {
 	if r == nil || live && !r.cfg.Live {
 		return false
 	}
 	now := clock.Mono()
 	r.gate.Lock()
 	defer r.gate.Unlock()
-	b := r.gate.of[placeID]
+	name := boxOf(placeID, customer)
+	b := r.gate.of[name]
 	if b == nil {
 		b = &bucket{tokens: float64(10 * r.cfg.Rate), last: now}
-		r.gate.of[placeID] = b
+		r.gate.of[name] = b
 	}
 	b.tokens = min(b.tokens+(now-b.last).Seconds()*float64(r.cfg.Rate), float64(10*r.cfg.Rate))
 	b.last = now
@@ -127,7 +138,7 @@ func (r *Recorder) Add(x Exchange) {
 		r.added.Add(1)
 	default:
 		r.gate.Lock()
-		if b := r.gate.of[x.PlaceID]; b != nil {
+		if b := r.gate.of[boxOf(x.PlaceID, x.Customer)]; b != nil {
 			b.missed++
 		}
 		r.gate.Unlock()
@@ -162,10 +173,11 @@ func (r *Recorder) run() {
 
 // store appends an entry and lets go of the oldest; mu is held.
 func (r *Recorder) store(e *Entry, addr string) {
-	b := r.places[e.PlaceID]
+	name := boxOf(e.PlaceID, e.Customer)
+	b := r.places[name]
 	if b == nil {
 		b = &box{}
-		r.places[e.PlaceID] = b
+		r.places[name] = b
 		for _, other := range r.places { // each place's share of the whole has shrunk
 			other.trim(r.cfg.Entries, r.share())
 		}
@@ -223,28 +235,32 @@ type Kept struct {
 	Skipped int64 `json:"skipped"` // that came too fast to be recorded
 }
 
-// List is the entries of a place that fit, oldest first. Entries are not to be changed.
-func (r *Recorder) List(placeID string, f Filter) ([]*Entry, Kept) {
+// List is the entries of a place that fit, its customers' among them, oldest first. Entries are not to be changed.
+func (r *Recorder) List(placeID string, f Filter) (out []*Entry, kept Kept) {
 	r.gate.Lock()
-	missed := int64(0)
-	if b := r.gate.of[placeID]; b != nil {
-		missed = b.missed
+	for _, customer := range []bool{false, true} {
+		if b := r.gate.of[boxOf(placeID, customer)]; b != nil {
+			kept.Skipped += b.missed
+		}
 	}
 	r.gate.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.settle()
-	b := r.places[placeID]
-	if b == nil {
-		return nil, Kept{Skipped: missed}
-	}
-	var out []*Entry
-	for _, e := range b.entries {
-		if f.fits(e) {
-			out = append(out, e)
+	for _, customer := range []bool{false, true} {
+		b := r.places[boxOf(placeID, customer)]
+		if b == nil {
+			continue
+		}
+		kept.Entries, kept.Evicted = kept.Entries+len(b.entries), kept.Evicted+b.evicted
+		for _, e := range b.entries {
+			if f.fits(e) {
+				out = append(out, e)
+			}
 		}
 	}
-	return out, Kept{Entries: len(b.entries), Evicted: b.evicted, Skipped: missed}
+	slices.SortFunc(out, func(a, b *Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return out, kept
 }
 
 // Get is one entry; nil when it isn't kept.
@@ -268,12 +284,15 @@ func (r *Recorder) Clear(placeID string) int {
 	defer r.mu.Unlock()
 	r.settle()
 	n := 0
-	if b := r.places[placeID]; b != nil {
-		n = len(b.entries)
-		*b = box{}
-	}
 	r.gate.Lock()
-	delete(r.gate.of, placeID)
-	r.gate.Unlock()
+	defer r.gate.Unlock()
+	for _, customer := range []bool{false, true} {
+		name := boxOf(placeID, customer)
+		if b := r.places[name]; b != nil {
+			n += len(b.entries)
+			*b = box{}
+		}
+		delete(r.gate.of, name)
+	}
 	return n
 }

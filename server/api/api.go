@@ -69,6 +69,7 @@ type Grants interface {
 // Entry lets people in by link and shows what happened: *entry.Service.
 type Entry interface {
 	Link(token string) (entry.LinkView, error)
+	LinkPlace(token string) (string, error)
 	Open(ctx context.Context, token, doorID string) (entry.OpenResult, error)
 	Records(by record.By, q entry.LogQuery) ([]record.Record, int, error)
 	Events(placeID string, q record.EventQuery) ([]record.Event, int, error)

@@ -93,6 +93,7 @@ func entryOpen(c *call) (any, error) {
 		return nil, err
 	}
 	r, err := c.api.cfg.Entry.Open(context.WithoutCancel(c.r.Context()), b.T, b.DoorID)
+	c.seen.doorID, c.seen.commandID = b.DoorID, r.Device.CommandID
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"strconv"
@@ -20,13 +21,14 @@ type seen struct {
 	answer    []byte
 	late      auth.Principal // whose expired token it was
 	given     auth.Token     // that an exchange answered
+	doorID    string         // whose button a customer pressed
 	commandID string
 }
 
 // record hands the finished call to the inbox of its place. A request without a
-// valid token is nobody's, with two exceptions: one whose token has expired, and an
+// valid token is nobody's, with three exceptions: one whose token has expired, an
 // exchange that failed, which belongs to the place whose key was exchanged from that
-// address before.
+// address before, and what a place's customers do.
 func (c *call) record() {
 	box := c.api.cfg.Inbox
 	if box == nil || c.r.RemoteAddr == "" { // from inside: the console's own
@@ -43,22 +45,49 @@ func (c *call) record() {
 			who.PlaceID = box.Peer(c.address())
 		}
 	case c.status == http.StatusNotFound || c.status == http.StatusMethodNotAllowed: // nothing was checked yet
-		var err error
-		if who, err = c.api.cfg.Keys.Verify(c.bearer()); err != nil {
-			return
+		if by, err := c.api.cfg.Keys.Verify(c.bearer()); err == nil {
+			who = by
 		}
 	}
-	if who.PlaceID == "" || !box.Wants(who.PlaceID, who.PlaceKind == place.Live) {
+	customer := who.PlaceID == ""
+	if customer {
+		who = c.customerOf()
+	}
+	if who.PlaceID == "" || !box.Wants(who.PlaceID, customer, who.PlaceKind == place.Live) {
 		return
 	}
-	x := inbox.Exchange{PlaceID: who.PlaceID, KeyID: who.KeyID, Addr: c.address(), RequestID: c.id, Method: c.r.Method, Route: c.op.Path,
-		Target: c.r.URL.RequestURI(), DoorID: c.door.ID, Token: c.bearer(), Given: c.seen.given.AccessToken, Key: c.r.Header.Get("Idempotency-Key"),
+	x := inbox.Exchange{PlaceID: who.PlaceID, Customer: customer, KeyID: who.KeyID, Addr: c.address(), RequestID: c.id, Method: c.r.Method, Route: c.op.Path,
+		Target: c.r.URL.RequestURI(), DoorID: cmp.Or(c.door.ID, c.seen.doorID), Token: c.bearer(), Given: c.seen.given.AccessToken, Key: c.r.Header.Get("Idempotency-Key"),
 		Type: c.r.Header.Get("Content-Type"), Request: c.body(), Status: c.status, Code: c.code, Answer: c.seen.answer,
 		Replayed: c.w.Header().Get("Idempotent-Replayed") != "", CommandID: c.seen.commandID, Took: clock.Mono() - c.began}
 	if sec, err := strconv.Atoi(c.w.Header().Get("Retry-After")); err == nil {
 		x.RetryIn = time.Duration(sec) * time.Second
 	}
+	if customer && c.w.Header().Get("Content-Type") != typeJSON {
+		x.Answer = nil // a page for a person; the status says what it says
+	}
 	box.Add(x)
+}
+
+// customerOf is the place whose customer opened or pressed an entry link, or read its hours.
+func (c *call) customerOf() (who auth.Principal) {
+	id, err := "", error(nil)
+	switch c.op.ID {
+	case "getSchedule":
+		id = c.path("placeId")
+	case "entryPage":
+		id, err = c.api.cfg.Entry.LinkPlace(c.r.URL.Query().Get("t"))
+	case "entryOpen":
+		id, err = c.api.cfg.Entry.LinkPlace(c.token)
+	}
+	if id == "" || err != nil {
+		return who
+	}
+	p, err := c.api.cfg.Directory.Place(id)
+	if err != nil { // no such place
+		return who
+	}
+	return auth.Principal{PlaceID: p.ID, PlaceKind: p.Kind}
 }
 
 // maxUnread is how long a body may be that no check has read, and is read for the inbox.

@@ -42,6 +42,15 @@ func (s *Service) Link(token string) (LinkView, error) {
 	return v, nil
 }
 
+// LinkPlace is the place of a link, also of one that has been revoked; "" for what never was a link. Errors: the store's.
+func (s *Service) LinkPlace(token string) (string, error) {
+	g, err := s.cfg.Store.GrantByLink(grant.HashLink(token))
+	if errors.Is(err, fail.ErrNotFound) {
+		return "", nil
+	}
+	return g.PlaceID, err
+}
+
 // Open presses the button of a door, see PERM-1 and ENT-3. The same link and door
 // within 3 s is one opening, the second call gets the first's answer, also
 // while the first runs. Denials and limits are errors (*fail.Error):

@@ -37,6 +37,7 @@ type request struct {
 	At             time.Time `json:"at"`
 	RequestID      string    `json:"requestId"`
 	PlaceID        string    `json:"placeId"`
+	Customer       bool      `json:"customer"`
 	KeyID          string    `json:"keyId"`
 	Method         string    `json:"method"`
 	Path           string    `json:"path"`

@@ -15,6 +15,8 @@ var inboxWords = map[string]pair{
 	"inbox.moved":     {"Moved", "작동"},
 	"inbox.replayed":  {"replayed", "재응답"},
 	"inbox.none":      {"Requests to the API with this place's key show here, with their answers. Send the first with the commands that were printed by", "이 매장의 키로 API에 보낸 요청과 응답이 여기에 표시됩니다. 다음 명령이 출력한 예제를 실행해 보세요:"},
+	"inbox.customer":  {"customer", "고객"},
+	"inbox.page":      {"A page for a person; its text isn't kept.", "사람이 보는 페이지이며 내용은 보관하지 않습니다."},
 	"inbox.nobody":    {"No body.", "본문이 없습니다."},
 	"inbox.back":      {"Back to the inbox", "요청함으로"},
 	"inbox.curl":      {"As curl", "curl로"},
