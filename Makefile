@@ -65,8 +65,9 @@ dist-twice: dist ## the same again from a clone elsewhere: every byte must be th
 image: static ## build the image doorlab:dev from the binary of this machine (no registry needed)
 	docker build --target host -t doorlab:dev .
 
-compose-test: static ## our services of docker-compose.yml in containers, scraped by Prometheus (needs docker.io docker-compose prometheus)
-	go test -count=1 -v -tags compose -run TestCompose ./dashboards
+COMPOSE ?= all
+compose-test: static ## docker-compose.yml in containers: Prometheus, a slice stopped, the server killed under load, the suite (COMPOSE=none without, COMPOSE=one,two files; needs docker.io docker-compose prometheus)
+	DOORLAB_COMPOSE=$(COMPOSE) go test -count=1 -v -timeout 90m -run 'TestCompose$$' ./cmd/doorlab
 
 paths: ## walk the paths of five newcomers in a fresh clone, with the commands that the pages print; says how long each takes (2 minutes)
 	tools/paths.sh
