@@ -107,6 +107,9 @@ BENCH :=
 bench: ## door commands beside their floor, taking turns: ten minutes (BENCH=-short: three; BENCH=-h lists what there is)
 	go run ./testbed/bench $(BENCH)
 
+console-bench: ## what an open console takes from the commands, when it is painted and how far behind it is: BOARDS of them (five minutes; needs chromium)
+	DOORLAB_SCALE=$(BOARDS) go test -count=1 -v -timeout 30m -run 'TestConsoleThroughput|TestConsoleAtScale' ./testbed
+
 bench-compare: ## the same of two builds: OLD=path of another build of ./testbed/bench
 	go build -o bin/bench ./testbed/bench
 	bin/bench -compare $(OLD) -only command -boards 1000 $(BENCH)
@@ -170,4 +173,4 @@ soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and de
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: jump paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings
+.PHONY: console-bench jump paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings

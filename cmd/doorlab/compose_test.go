@@ -201,41 +201,64 @@ func (c *composition) pulses(t *testing.T) map[string]int {
 	return all
 }
 
-// suite plays files with the check service: each passes or is skipped for a reason that the topology gives.
+// suite plays files with the check service: each passes or is skipped for a reason that the topology gives. A load whose
+// generator had no processor left says nothing of the topology: it is played once more, by itself.
 func (c *composition) suite(t *testing.T, asked string) {
-	names := allFiles(t)
-	args := checkCommandOf(t)
+	names, args := allFiles(t), []string(nil)
 	if asked != "all" {
 		names = strings.Split(asked, ",")
-		args = append(args, names...)
+		args = names
 	}
-	out, err := c.composeCommand(append([]string{"run", "--name", composeCheck, "check"}, args...)...).CombinedOutput()
-	t.Cleanup(func() { _ = c.command("docker", "rm", "--force", composeCheck).Run() })
-	if err != nil {
-		t.Errorf("check: %v, want that it passes\n%s", err, out[max(0, len(out)-8000):])
+	files := c.check(t, args)
+	var busy []string
+	for path, f := range files {
+		if strings.Contains(f.Reason, "the generator lagged") {
+			t.Logf("%s again: %s", path, f.Reason)
+			busy = append(busy, strings.TrimSuffix(filepath.Base(path), ".yaml"))
+		}
 	}
+	if len(busy) > 0 {
+		maps.Copy(files, c.check(t, busy))
+	}
+	count := map[judge.Status]int{}
+	for path, f := range files {
+		count[f.Status]++
+		if f.Status == judge.Skipped && slices.Contains(composeSkips, f.Reason) {
+			t.Logf("%s: SKIPPED, %s", path, f.Reason)
+		} else if f.Status != judge.Pass {
+			t.Errorf("%s: %s, %s; want it to pass", path, f.Status, f.Reason)
+		}
+	}
+	t.Logf("%d of %d files passed, %d skipped", count[judge.Pass], len(names), count[judge.Skipped])
+	if len(files) != len(names) {
+		t.Errorf("%d files were played, want %d", len(files), len(names))
+	}
+}
+
+// check plays files, none named = all, and returns the result of each by its path. That a run with a failing file fails
+// is told by the file; a guarantee that was broken by none of them fails here.
+func (c *composition) check(t *testing.T, names []string) map[string]report.FileResult {
+	out, err := c.composeCommand(slices.Concat([]string{"run", "--name", composeCheck, "check"}, checkCommandOf(t), names)...).CombinedOutput()
+	defer func() { _ = c.command("docker", "rm", "--force", composeCheck).Run() }()
 	dir := t.TempDir()
 	c.run("docker", "cp", composeCheck+":/data/check", dir)
 	var res report.Result
-	b, err := os.ReadFile(filepath.Join(dir, "check", "verdicts.json"))
-	if err == nil {
-		err = json.Unmarshal(b, &res)
+	b, readErr := os.ReadFile(filepath.Join(dir, "check", "verdicts.json"))
+	if readErr == nil {
+		readErr = json.Unmarshal(b, &res)
 	}
-	if err != nil || len(res.Files) != len(names) {
-		t.Fatalf("%d files played, %v; want %d", len(res.Files), err, len(names))
+	if readErr != nil {
+		t.Fatalf("check: %v, no verdicts: %v\n%s", err, readErr, out[max(0, len(out)-8000):])
 	}
-	passed := 0
+	files, failed := map[string]report.FileResult{}, false
 	for _, f := range res.Files {
-		switch {
-		case f.Status == judge.Pass:
-			passed++
-		case f.Status == judge.Skipped && slices.Contains(composeSkips, f.Reason):
-			t.Logf("%s: SKIPPED, %s", f.Path, f.Reason)
-		default:
-			t.Errorf("%s: %s, %s; want it to pass", f.Path, f.Status, f.Reason)
-		}
+		files[f.Path] = f
+		failed = failed || f.Status != judge.Pass && f.Status != judge.Skipped
 	}
-	t.Logf("%s: %d of %d files passed, %d skipped", res.Status, passed, len(names), len(names)-passed)
+	if err != nil && !failed {
+		t.Errorf("check: %v, %s %s; want that it passes\n%s", err, res.Status, res.Reason, out[max(0, len(out)-8000):])
+	}
+	return files
 }
 
 // composeSkips are the reasons for which a file can't be played in this topology.
