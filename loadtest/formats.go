@@ -134,11 +134,29 @@ func (t Threshold) verdict() string {
 	return "BROKEN"
 }
 
+// spelled is a latency in ms as people write it; ms is for tables of text.
+func spelled(v float64) string {
+	switch {
+	case v == 0:
+		return "0 ms"
+	case v < 1:
+		return "<1 ms"
+	case v < 10:
+		return number(round(v, 1)) + " ms"
+	case v < 1000:
+		return number(round(v, 0)) + " ms"
+	}
+	return number(round(v/1000, 1)) + " s"
+}
+
+// within is spelled for "within ...", where less than a millisecond is one.
+func within(v float64) string { return spelled(max(v, 1)) }
+
 // Sentence is what the run came to, for people.
 func (r Result) Sentence() string {
 	all := r.outcome(everything)
 	out := fmt.Sprintf("Sent %s of %s requests at %s per second: half were answered within %s, 99 %% within %s, all within %s.", grouped(float64(r.Sent)), grouped(float64(r.Planned)),
-		grouped(round(r.SentRate, 1)), ms(all.Scheduled.P50), ms(all.Scheduled.P99), ms(all.Scheduled.Max))
+		grouped(round(r.SentRate, 1)), within(all.Scheduled.P50), within(all.Scheduled.P99), within(all.Scheduled.Max))
 	if r.Highest > 0 {
 		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are of that step. ", grouped(r.Highest)) + out
 	}

@@ -19,7 +19,7 @@ var page string
 
 // The page shares its look, its failures and its ledger with that of check.
 var reportPage = report.Page(page, template.FuncMap{
-	"ms": ms, "rate": grouped, "counts": counts, "sum": func(n int64) string { return grouped(float64(n)) },
+	"ms": spelled, "rate": grouped, "counts": counts, "sum": func(n int64) string { return grouped(float64(n)) },
 	"status": func(v string) string { return strings.ToLower(v) },
 })
 

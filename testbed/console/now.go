@@ -76,9 +76,9 @@ type clockView struct {
 }
 
 // step is a button of the clock: how far, as the control API and as people say it.
-type step struct{ By, Name string }
+type step struct{ By, Name string } // Name is the key of its words
 
-var steps = []step{{"5m", "+5 min"}, {"1h", "+1 h"}, {"36h", "+36 h"}}
+var steps = []step{{"5m", "clock.5m"}, {"1h", "clock.1h"}, {"36h", "clock.36h"}}
 
 const timeFormat = "2006-01-02 15:04:05"
 

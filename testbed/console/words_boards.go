@@ -7,6 +7,7 @@ var boardWords = map[string]pair{
 	"boards.phase":    {"Phase", "상태"},
 	"boards.any":      {"any", "전체"},
 	"boards.lag":      {"Behind", "지연"},
+	"boards.seconds":  {"s", "초"},
 	"boards.filter":   {"Filter", "적용"},
 	"boards.all":      {"Show all", "모두 보기"},
 	"boards.map":      {"Map", "지도"},
