@@ -54,6 +54,7 @@ type Sweeper struct {
 	mu      sync.Mutex
 	runs    sync.WaitGroup
 	busy    bool
+	due     bool // an hour ended while it was busy
 	stopped bool
 }
 
@@ -74,20 +75,30 @@ func (s *Sweeper) Stop() {
 	_ = s.archive.Age() // an hour at most is lost without it
 }
 
-// sweep runs on the clock's goroutine, so the work gets one of its own.
+// sweep runs on the clock's goroutine, so the work gets one of its own. What became
+// old while one was going on is the next one's, at once: on a clock that was moved
+// by months and stands still no other hour ends.
 func (s *Sweeper) sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy || s.stopped {
+	if s.due = true; s.busy || s.stopped {
 		return
 	}
 	s.busy = true
 	s.runs.Go(func() {
-		s.forget()
-		s.mu.Lock()
-		s.busy = false
-		s.mu.Unlock()
+		for s.another() {
+			s.forget()
+		}
 	})
+}
+
+// another reports whether there is to be one more sweep; else it isn't busy any more.
+func (s *Sweeper) another() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = s.due && !s.stopped
+	s.due = false
+	return s.busy
 }
 
 func (s *Sweeper) forget() {
