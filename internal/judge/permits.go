@@ -82,7 +82,7 @@ func Perm5(v *View) Verdict {
 // Perm7 judges PERM-7: the state of every permit that was read follows time.
 // Whether it is revoked, the reader's history needn't tell.
 func Perm7(v *View) Verdict {
-	t := &tally{}
+	t, seen := &tally{}, map[string]bool{}
 	for _, c := range v.calls() {
 		if !c.ok() || c.Method != "GET" {
 			continue
@@ -96,6 +96,9 @@ func Perm7(v *View) Verdict {
 			from, okFrom := instant(p["startsAt"])
 			to, okTo := instant(p["endsAt"])
 			state, _ := p["state"].(string)
+			if okFrom && okTo {
+				seen[state] = true
+			}
 			if !okFrom || !okTo || state == "revoked" {
 				continue
 			}
@@ -106,7 +109,8 @@ func Perm7(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", count(t.checked)))
+	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", count(t.checked))).
+		tried(max(0, len(seen)-1), "all permits were in the same state")
 }
 
 // stateRank orders the states as time does; what is no state comes before all.

@@ -44,8 +44,10 @@ func (v *View) fresh(clause, op string) Verdict {
 			}
 		}
 	}
+	arrived := f.checked
 	f.tally = *f.plus(v.second().of(clause))
-	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", count(f.checked), secs(f.maxMs), count(f.waiting)))
+	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", count(f.checked), secs(f.maxMs), count(f.waiting))).
+		tried(arrived, "no board was to get a "+map[string]string{"register": "registration", "revoke": "revocation"}[op])
 }
 
 // board holds each commit of an operation against one board.

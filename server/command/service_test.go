@@ -128,6 +128,28 @@ func TestJoin(t *testing.T) {
 	})
 }
 
+// TestOneKeyAtTwoPlaces: a key is its place's own, while its command runs, too.
+func TestOneKeyAtTwoPlaces(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.ok(time.Second)
+		away := open("k")
+		away.PlaceID, away.DoorID = "plc_b", "dor_away"
+		var wg sync.WaitGroup
+		for _, q := range []Request{open("k"), away} {
+			wg.Go(func() {
+				if a, err := r.Execute(t.Context(), q); err != nil || a.Status != 200 || a.Replayed || a.Result.DoorID != q.DoorID {
+					t.Errorf("%s: got %d of %s, replayed %t, %v; want 200 of its own", q.PlaceID, a.Status, a.Result.DoorID, a.Replayed, err)
+				}
+			})
+		}
+		wg.Wait()
+		if r.b.count() != 2 {
+			t.Errorf("%d commands sent, want one to each place", r.b.count())
+		}
+	})
+}
+
 func TestReuse(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {

@@ -39,6 +39,11 @@ func TestPresence(t *testing.T) {
 		if s := r.Status("brd_1"); s.Standings[2].ReportedAt != start.UnixMilli() || !s.LastSeenAt.Equal(start.Add(time.Minute)) {
 			t.Errorf("after a ping: standing reported at %d, last seen %v; want the hello's time and now", s.Standings[2].ReportedAt, s.LastSeenAt)
 		}
+		b.say(wire.UpHello, wire.Hello{Proto: wire.Version, Revision: 7})
+		b.ack()
+		if s := r.Status("brd_1"); s.State != "online" || !s.Since.Equal(start) {
+			t.Errorf("after a second hello: %s since %v, want online since %v", s.State, s.Since, start)
+		}
 		b.Disconnect(0)
 		synctest.Wait()
 		s = r.Status("brd_1")
@@ -52,8 +57,8 @@ func TestPresence(t *testing.T) {
 		if got := r.kinds("online", "offline"); got != "online 1; offline 1; online 2" {
 			t.Errorf(`got %v, want "online 1; offline 1; online 2"`, got)
 		}
-		if got := r.backs.all(); got != "connected brd_1 1 rev 7; gone brd_1 1; connected brd_1 2 rev 0" {
-			t.Errorf(`got %v, want "connected brd_1 1 rev 7; gone brd_1 1; connected brd_1 2 rev 0"`, got)
+		if got := r.backs.all(); got != "connected brd_1 1 rev 7; connected brd_1 1 rev 7; gone brd_1 1; connected brd_1 2 rev 0" {
+			t.Errorf(`got %v, want "connected brd_1 1 rev 7; connected brd_1 1 rev 7; gone brd_1 1; connected brd_1 2 rev 0"`, got)
 		}
 	})
 }

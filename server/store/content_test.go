@@ -55,6 +55,14 @@ func TestHistoryHasWhatBoardsGet(t *testing.T) {
 	if hashes["pmt_1"] != y.PhoneKey.Hash("01012345678") {
 		t.Error("the permit's hash isn't the phone's under the place's key")
 	}
+	if err := s.write(func(tx *Tx) error {
+		if tx.PhoneKey("plc_b") == y.PhoneKey {
+			t.Error("another place has the same phone key, want one of its own")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Two years of short permits don't stay on the boards: what ended or was revoked long
