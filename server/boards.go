@@ -30,7 +30,7 @@ func (s *Server) boards() (err error) {
 	}
 	s.sync = boardsync.New(plant(boardsync.Config{Content: boardsync.Reader{Source: s.store}, Line: s.gateway, Clock: s.cfg.Clock, Flight: s.cfg.Flight, History: s.cfg.History,
 		Observe: s.metrics.synced, Coalesce: s.cfg.Coalesce, Leave: s.store.Leave, Log: s.cfg.Log}))
-	s.sweeper = record.NewSweeper(s.store, s.cfg.Clock, s.cfg.Retention)
+	s.sweeper = record.NewSweeper(s.store, s.cfg.Clock, s.cfg.Flight, s.cfg.Retention)
 	s.store.OnRevision(s.sync.Moved)
 	s.metrics.watchCommands(s.device)
 	s.metrics.watchBroker(s.gateway, s.cfg.World)

@@ -71,9 +71,7 @@ type Service struct {
 	cfg    Config
 	tick   clock.Timer
 	retry  retry
-	sweeps clock.Timer
-	runs   sync.WaitGroup
-	busy   atomic.Bool // sweeping
+	sweeps *clock.Chore
 	count  Counts
 	closed atomic.Bool
 
@@ -114,7 +112,7 @@ func New(cfg Config) *Service {
 	}
 	s := &Service{cfg: cfg, places: map[string]*target{}, boards: map[string]*peer{}, paces: map[string]*pace{}}
 	s.tick = cfg.Clock.Every(cfg.Resend, s.resend)
-	s.sweeps = cfg.Clock.Every(SweepEvery, s.sweep)
+	s.sweeps = clock.NewChore(cfg.Clock, cfg.Flight, SweepEvery, s.sweep)
 	return s
 }
 
@@ -185,31 +183,20 @@ func (s *Service) Stop() {
 	s.tick.Stop()
 	s.retry.stop()
 	s.sweeps.Stop()
-	s.runs.Wait()
 }
 
-// sweep takes what ended long ago out of the content. Housekeeping: over a jump it
-// runs once.
-func (s *Service) sweep() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cfg.Leave == nil || s.closed.Load() || !s.busy.CompareAndSwap(false, true) {
-		return
-	}
-	done := s.cfg.Flight.Begin() // what has left is off the boards before anything else happens
-	s.runs.Go(func() {
-		defer done()
-		defer s.busy.Store(false)
-		for !s.closed.Load() {
-			n, err := s.cfg.Leave(sweepBatch) // small: commands commit in between
-			if err != nil {
-				s.cfg.Log.Warn("synchronization: ended grants stay in the content", "error", err)
-			}
-			if err != nil || n < sweepBatch {
-				return
-			}
+// sweep takes what ended long ago out of the content: it is off the boards before
+// anything else happens after a jump.
+func (s *Service) sweep(stopped func() bool) {
+	for s.cfg.Leave != nil && !stopped() {
+		n, err := s.cfg.Leave(sweepBatch) // small: commands commit in between
+		if err != nil {
+			s.cfg.Log.Warn("synchronization: ended grants stay in the content", "error", err)
 		}
-	})
+		if err != nil || n < sweepBatch {
+			return
+		}
+	}
 }
 
 const sweepBatch = 200

@@ -41,21 +41,20 @@ type Config struct {
 type Service struct {
 	cfg   Config
 	count counters
-	tick  clock.Timer
+	chore *clock.Chore
 	stop  chan struct{}
 	dead  chan struct{} // closed by Kill
 	runs  sync.WaitGroup
 	crew  *crew.Crew // executions
 	doors sync.Map   // door id -> Door: where a door hangs never changes
 
-	mu       sync.Mutex
-	stopped  bool
-	running  int
-	at       map[string]int // running, by place
-	killed   bool
-	byKey    map[keyID]*execution
-	byID     map[string]*execution
-	cleaning bool
+	mu      sync.Mutex
+	stopped bool
+	running int
+	at      map[string]int // running, by place
+	killed  bool
+	byKey   map[keyID]*execution
+	byID    map[string]*execution
 }
 
 type keyID struct{ placeID, key string }
@@ -91,7 +90,7 @@ func New(cfg Config) *Service {
 	}
 	s := &Service{cfg: cfg, crew: crew.New(), stop: make(chan struct{}), dead: make(chan struct{}),
 		at: map[string]int{}, byKey: map[keyID]*execution{}, byID: map[string]*execution{}}
-	s.tick = cfg.Clock.Every(time.Hour, s.clean)
+	s.chore = clock.NewChore(cfg.Clock, cfg.Flight, time.Hour, s.clean)
 	return s
 }
 
@@ -233,28 +232,14 @@ func (s *Service) door(placeID, doorID string) (Door, error) {
 
 func (s *Service) now() time.Time { return s.cfg.Clock.Now().Truncate(time.Millisecond) }
 
-// clean drops what is older than the retention. Housekeeping: one at a time.
-func (s *Service) clean() {
-	s.mu.Lock()
-	if s.stopped || s.cleaning {
-		s.mu.Unlock()
-		return
-	}
-	s.cleaning = true
-	s.runs.Add(1)
-	s.mu.Unlock()
-	go func() {
-		defer s.runs.Done()
-		for {
-			n, err := s.cfg.Ledger.Forget(s.cfg.Ages.Ran().Add(-Retention), forgetBatch)
-			if err != nil || n < forgetBatch {
-				break
-			}
+// clean drops what is older than the retention.
+func (s *Service) clean(stopped func() bool) {
+	for n := forgetBatch; n == forgetBatch && !stopped(); {
+		var err error
+		if n, err = s.cfg.Ledger.Forget(s.cfg.Ages.Ran().Add(-Retention), forgetBatch); err != nil {
+			return // the next hour tries again
 		}
-		s.mu.Lock()
-		s.cleaning = false
-		s.mu.Unlock()
-	}()
+	}
 }
 
 const forgetBatch = 500 // deleted in a few milliseconds: commands wait that long

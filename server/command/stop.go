@@ -18,6 +18,7 @@ const (
 func (s *Service) Stop() {
 	s.end(false)
 	s.runs.Wait()
+	s.chore.Stop()
 	s.crew.Close()
 }
 
@@ -39,7 +40,7 @@ func (s *Service) end(kill bool) {
 	}
 	s.stopped = true
 	close(s.stop)
-	s.tick.Stop()
+	s.chore.Cancel()
 	if kill {
 		return
 	}

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -49,59 +48,23 @@ const forgetBatch = 500
 type Sweeper struct {
 	archive Archive
 	keep    Retention
-	tick    clock.Timer
-
-	mu      sync.Mutex
-	runs    sync.WaitGroup
-	busy    bool
-	due     bool // an hour ended while it was busy
-	stopped bool
+	chore   *clock.Chore
 }
 
-// NewSweeper starts a sweeper; Stop ends it.
-func NewSweeper(a Archive, clk clock.Clock, keep Retention) *Sweeper {
+// NewSweeper starts a sweeper on a clock and its flight (nil = none); Stop ends it.
+func NewSweeper(a Archive, clk clock.Clock, f *clock.Flight, keep Retention) *Sweeper {
 	s := &Sweeper{archive: a, keep: keep.WithDefaults()}
-	s.tick = clk.Every(time.Hour, s.sweep)
+	s.chore = clock.NewChore(clk, f, time.Hour, s.forget)
 	return s
 }
 
 // Stop ends it after the batch in progress. What has aged since the last hour is kept.
 func (s *Sweeper) Stop() {
-	s.tick.Stop()
-	s.mu.Lock()
-	s.stopped = true
-	s.mu.Unlock()
-	s.runs.Wait()
+	s.chore.Stop()
 	_ = s.archive.Age() // an hour at most is lost without it
 }
 
-// sweep runs on the clock's goroutine, so the work gets one of its own. What became
-// old while one was going on is the next one's, at once: on a clock that was moved
-// by months and stands still no other hour ends.
-func (s *Sweeper) sweep() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.due = true; s.busy || s.stopped {
-		return
-	}
-	s.busy = true
-	s.runs.Go(func() {
-		for s.another() {
-			s.forget()
-		}
-	})
-}
-
-// another reports whether there is to be one more sweep; else it isn't busy any more.
-func (s *Sweeper) another() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.busy = s.due && !s.stopped
-	s.due = false
-	return s.busy
-}
-
-func (s *Sweeper) forget() {
+func (s *Sweeper) forget(stopped func() bool) {
 	if s.archive.Age() != nil {
 		return // the next hour tries again
 	}
@@ -112,17 +75,11 @@ func (s *Sweeper) forget() {
 		{s.archive.ForgetRecords, s.keep.Records}, {s.archive.ForgetEvents, s.keep.Records}, {s.archive.ForgetRevisions, s.keep.Records},
 		{s.archive.ForgetAudits, s.keep.Audit}, {s.archive.ForgetGrants, s.keep.Grants},
 	} {
-		for n := forgetBatch; n == forgetBatch && !s.ended(); {
+		for n := forgetBatch; n == forgetBatch && !stopped(); {
 			var err error
 			if n, err = f.forget(f.keep, forgetBatch); err != nil {
 				break // the next hour tries again
 			}
 		}
 	}
-}
-
-func (s *Sweeper) ended() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stopped
 }

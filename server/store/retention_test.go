@@ -29,7 +29,7 @@ func TestRetention(t *testing.T) {
 		if _, err := s.Seed(testWorld(), pepper); err != nil {
 			t.Fatal(err)
 		}
-		sweeper := record.NewSweeper(s, clk, record.Retention{Audit: 60 * day})
+		sweeper := record.NewSweeper(s, clk, nil, record.Retention{Audit: 60 * day})
 		defer sweeper.Stop()
 		fill := func(n int, prefix string) {
 			t.Helper()
