@@ -101,7 +101,7 @@ func (l *lab) ask(ctx context.Context, base, method, path string, body, out any)
 // read decodes the data of an answer that must be a success; out nil = ignored.
 func (l *lab) read(a *answer, method, path string, out any) error {
 	if a.Status != http.StatusOK {
-		return fmt.Errorf("control %s %s: %s", method, path, a.short())
+		return refused(a, method, path)
 	}
 	if out == nil {
 		return nil
@@ -113,6 +113,24 @@ func (l *lab) read(a *answer, method, path string, out any) error {
 		return fmt.Errorf("control %s %s: %w", method, path, err)
 	}
 	return json.Unmarshal(env.Data, out)
+}
+
+// refused is the error of an answer that is no success. 503 says that nobody is there to answer: between two lives of
+// the server that is no answer to what was asked.
+func refused(a *answer, method, path string) error {
+	if a.Status == http.StatusServiceUnavailable {
+		return fmt.Errorf("control %s %s: %w: %s", method, path, client.ErrUnavailable, a.short())
+	}
+	return fmt.Errorf("control %s %s: %s", method, path, a.short())
+}
+
+// remove is takeBack over the control API.
+func (l *lab) remove(ctx context.Context, base, path string) error {
+	a, err := l.call(ctx, base, http.MethodDelete, path, nil)
+	if err != nil || a.Status == http.StatusNotFound {
+		return err
+	}
+	return l.read(a, http.MethodDelete, path, nil)
 }
 
 // discover finds out which listener is whose.
@@ -259,7 +277,7 @@ func (l *lab) boards(ctx context.Context) (out []board, owner map[string]string,
 				Total int     `json:"total"`
 			}
 			if a.Status != http.StatusOK || json.Unmarshal(a.Raw, &page) != nil {
-				return nil, nil, fmt.Errorf("control GET /boards: %s", a.short())
+				return nil, nil, refused(a, http.MethodGet, "/boards")
 			}
 			for _, b := range page.Data {
 				owner[b.BoardID] = base

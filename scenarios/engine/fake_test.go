@@ -31,6 +31,9 @@ type fake struct {
 	mode    string // of the clock, "" = virtual
 	loses   int    // messages given up by each jump
 	lost    int
+	gone    int             // of them, still to come
+	away    int             // control requests after POST /restart that nobody answers
+	ended   map[string]bool // paths that a DELETE finds nothing at
 	api     *httptest.Server
 	lab     *httptest.Server
 }
@@ -118,6 +121,16 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	var body m
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	switch {
+	case path == "/restart" && r.Method == http.MethodPost:
+		f.gone = f.away
+		say(w, 200, m{"data": m{}})
+	case f.gone != 0:
+		f.gone--
+		say(w, 503, m{"error": "storage_unavailable", "message": "the server is restarting; try again", "statusCode": 503})
+	case r.Method == http.MethodDelete && f.ended[path]:
+		say(w, 404, m{"error": "not_found", "message": "reservation not found", "statusCode": 404})
+	case path == "/reservations":
+		say(w, 200, m{"data": m{"reservationId": "rsv_1"}})
 	case path == "/boards":
 		f.reads++
 		on := f.online == nil || f.online(f.reads)
@@ -136,6 +149,8 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 			state = "frozen"
 		}
 		say(w, 200, m{"data": m{"now": f.now, "mode": cmp.Or(f.mode, "virtual"), "state": state, "abandoned": f.lost}})
+	case path == "/faults" && r.Method == http.MethodGet:
+		say(w, 200, m{"data": []m{}})
 	case path == "/faults":
 		say(w, 200, m{"data": m{"faultId": "flt_1"}})
 	case path == "/faults/flt_1":

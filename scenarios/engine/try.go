@@ -50,10 +50,12 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		out, err = x.attempt(depth)
 		spent := clock.Mono() - began
 		again := soft(err) && spent < within
-		if never > 0 {
-			if err, again = x.stillFalse(err, spent), spent < never; err != nil {
-				again = false
-			}
+		switch {
+		case never > 0 && nobody(err): // says nothing; the last look has to
+			again = spent < never
+		case never > 0:
+			err = x.stillFalse(err, spent)
+			again = err == nil && spent < never
 		}
 		if again && client.Pause(ctx, pause) == nil {
 			pause = min(pause*3/2, time.Second)
@@ -85,7 +87,12 @@ func (x *frame) watched(e *Expr, sc *scope, own map[string]any, err error) {
 func soft(err error) bool {
 	var fail *failure
 	var v *vain
-	return errors.As(err, &fail) || errors.As(err, &v)
+	return errors.As(err, &fail) || errors.As(err, &v) || nobody(err)
+}
+
+// nobody reports whether nobody was there to answer, as between two lives of the server.
+func nobody(err error) bool {
+	return errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrUnavailable)
 }
 
 // stillFalse is nil while what must never hold was evaluated and was false. A

@@ -156,6 +156,15 @@ func (r *run) must(ctx context.Context, placeID, method, path string, body any) 
 	return err
 }
 
+// takeBack ends what a run made. What isn't there any more, because it grew too old to be kept, is gone.
+func (r *run) takeBack(ctx context.Context, placeID, path string, body any) error {
+	a, err := r.read(ctx, placeID, http.MethodPost, path, body)
+	if a != nil && a.Status == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
 func (r *run) read(ctx context.Context, placeID, method, path string, body any) (*answer, error) {
 	key, err := r.dir.key(placeID)
 	if err != nil {
@@ -256,23 +265,26 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 	if !r.watches(method) || a.Status != http.StatusOK {
 		return
 	}
-	end := func(base, name, method, path string, body any) {
-		r.undo.add(name, func(ctx context.Context) error { return r.lab.ask(ctx, base, method, path, body, nil) })
+	remove := func(id, path string) {
+		r.undo.add(id, func(ctx context.Context) error { return r.lab.remove(ctx, base, path) })
+	}
+	end := func(name, path string, body any) {
+		r.undo.add(name, func(ctx context.Context) error { return r.lab.ask(ctx, base, http.MethodPost, path, body, nil) })
 	}
 	switch {
 	case path == "/keys":
 		id := a.text("data", "keyId")
-		end(base, id, http.MethodDelete, "/keys/"+esc(id), nil)
+		remove(id, "/keys/"+esc(id))
 	case path == "/memberships":
 		id := a.text("data", "membershipId")
-		end(base, id, http.MethodDelete, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])), nil)
+		remove(id, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])))
 	case path == "/reservations":
 		id := a.text("data", "reservationId")
-		end(base, id, http.MethodDelete, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])), nil)
+		remove(id, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])))
 	case path == "/people/leaf" && in["action"] != "close":
-		end(base, "leaf "+show(in["doorId"]), http.MethodPost, path, map[string]any{"doorId": in["doorId"], "action": "close"})
+		end("leaf "+show(in["doorId"]), path, map[string]any{"doorId": in["doorId"], "action": "close"})
 	case labDetach.MatchString(path):
-		end(base, path, http.MethodPost, strings.Replace(path, "/detach", "/attach", 1), nil)
+		end(path, strings.Replace(path, "/detach", "/attach", 1), nil)
 	}
 }
 
@@ -288,19 +300,19 @@ func (r *run) made(q request, a *answer) {
 			return
 		}
 		r.undo.add(id, func(ctx context.Context) error {
-			return r.lab.ask(ctx, r.lab.main, http.MethodDelete, path+esc(id)+"?placeId="+esc(place), nil, nil)
+			return r.lab.remove(ctx, r.lab.main, path+esc(id)+"?placeId="+esc(place))
 		})
 	}
 	switch path, _, _ := strings.Cut(q.path, "?"); {
 	case path == "/space/v1/partner/entry-permits":
 		id := a.text("data", "permitId")
 		r.undo.add(id, func(ctx context.Context) error {
-			return r.must(ctx, place, http.MethodPost, path+"/revoke", map[string]any{"permitId": id})
+			return r.takeBack(ctx, place, path+"/revoke", map[string]any{"permitId": id})
 		})
 	case path == "/space/v1/reservations" && r.lab == nil:
 		id := a.text("data", "reservationId")
 		r.undo.add(id, func(ctx context.Context) error {
-			return r.must(ctx, place, http.MethodPost, path+"/"+esc(id)+"/cancel", nil)
+			return r.takeBack(ctx, place, path+"/"+esc(id)+"/cancel", nil)
 		})
 	case path == "/space/v1/reservations":
 		lab(a.text("data", "reservationId"), "/reservations/")

@@ -79,41 +79,47 @@ func (s *Synced) run(x *frame) (fields, error) {
 	return fields{"count": len(of), "ms": float64(took.Milliseconds())}, err
 }
 
-// synced waits for boards; nil = all of live places.
+// synced waits for boards; nil = all of live places. Between two lives of the server it goes on waiting.
 func (r *run) synced(ctx context.Context, of []*boardInfo, limit time.Duration) error {
-	want := map[string]bool{}
-	for _, b := range of {
-		want[b.id] = true
-	}
 	began, pause := clock.Mono(), 50*time.Millisecond
 	for {
-		all, _, err := r.lab.boards(ctx)
-		if err != nil {
+		err := r.inSync(ctx, of, limit)
+		if !soft(err) || clock.Mono()-began > limit {
 			return err
-		}
-		behind, n, example := 0, 0, ""
-		for _, b := range all {
-			if of != nil && !want[b.BoardID] || of == nil && b.Detached { // nobody promises that a real one is there
-				continue
-			}
-			n++
-			if !b.Online || b.AppliedRevision != b.DesiredRevision {
-				if behind++; example == "" {
-					example = fmt.Sprintf("%s online=%v phase=%s applied=%d desired=%d", b.BoardID, b.Online, b.Phase, b.AppliedRevision, b.DesiredRevision)
-				}
-			}
-		}
-		if behind == 0 {
-			return nil
-		}
-		if clock.Mono()-began > limit {
-			return failed("%d of %d boards are not synchronized after %s, one: %s", behind, n, limit, example)
 		}
 		if err := client.Pause(ctx, pause); err != nil {
 			return err
 		}
 		pause = min(pause*2, time.Second)
 	}
+}
+
+// inSync looks once; the failure says how many boards are behind.
+func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) error {
+	want := map[string]bool{}
+	for _, b := range of {
+		want[b.id] = true
+	}
+	all, _, err := r.lab.boards(ctx)
+	if err != nil {
+		return err
+	}
+	behind, n, example := 0, 0, ""
+	for _, b := range all {
+		if of != nil && !want[b.BoardID] || of == nil && b.Detached { // nobody promises that a real one is there
+			continue
+		}
+		n++
+		if !b.Online || b.AppliedRevision != b.DesiredRevision {
+			if behind++; example == "" {
+				example = fmt.Sprintf("%s online=%v phase=%s applied=%d desired=%d", b.BoardID, b.Online, b.Phase, b.AppliedRevision, b.DesiredRevision)
+			}
+		}
+	}
+	if behind > 0 {
+		return failed("%d of %d boards are not synchronized after %s, one: %s", behind, n, limit, example)
+	}
+	return nil
 }
 
 func (j *Journal) title() string { return j.Of.raw }

@@ -91,6 +91,12 @@ func (b *peer) lastSeen() time.Time {
 	return time.UnixMilli(max(b.seen.Load(), b.g.jumped.Load())).UTC()
 }
 
+// saw raises the time of the last contact; it never goes back.
+func (b *peer) saw(ms int64) {
+	for was := b.seen.Load(); was < ms && !b.seen.CompareAndSwap(was, ms); was = b.seen.Load() {
+	}
+}
+
 // enqueue hands an uplink to the board's worker; it waits while the queue is full.
 func (b *peer) enqueue(it item) {
 	b.qmu.Lock()

@@ -105,6 +105,7 @@ func (l *link) drain() {
 func (l *link) shut() {
 	if l.closed.CompareAndSwap(false, true) {
 		l.joined.Ends()
+		l.b.saw(l.b.g.jumped.Load()) // what was contact while it lived stays contact
 		l.closedAt.Store(l.b.g.cfg.Clock.Now().UnixMilli())
 	}
 }

@@ -118,13 +118,18 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		v := clock.NewVirtual(time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC), nil)
 		v.Freeze()
 		r := newRig(t, func(c *Config) { c.Clock = v })
-		r.online("brd_1")
+		b := r.online("brd_1")
 		to := v.Now().Add(36 * time.Hour)
 		if err := v.Advance(to); err != nil {
 			t.Fatal(err)
 		}
 		if s := r.Status("brd_1"); s.State != "online" || !s.LastSeenAt.Equal(to) {
 			t.Errorf(`got %+v, want s.State = "online", s.LastSeenAt at to`, s)
+		}
+		b.line.Cut()
+		synctest.Wait()
+		if s := r.Status("brd_1"); s.State != "offline" || !s.LastSeenAt.Equal(to) {
+			t.Errorf("after the cut: %s, last seen %v; want offline, last seen at %v as before", s.State, s.LastSeenAt, to)
 		}
 	})
 }

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestBetweenTwoLives: while the server restarts nobody answers. What waits goes on waiting, what looks once has not
+// been answered, and what must never be isn't shown by it.
+func TestBetweenTwoLives(t *testing.T) {
+	t.Parallel()
+	const restart = `{control: {method: POST, path: /restart}}, `
+	for name, c := range map[string]struct {
+		away   int // requests that nobody answers
+		step   string
+		want   judge.Status
+		reason string
+	}{
+		"synced waits":               {3, `{synced: {}, within: 60s}`, judge.Pass, ""},
+		"synced, for longer":         {6, `{synced: {}, within: 50ms}`, judge.Blocked, "the server is restarting"},
+		"within tries again":         {3, `{boards: {all: online}, within: 60s}`, judge.Pass, ""},
+		"within, for longer":         {6, `{boards: {all: online}, within: 50ms}`, judge.Blocked, "the server is restarting"},
+		"a look that isn't answered": {1, `{boards: {all: online}}`, judge.Blocked, "the server is restarting"},
+		"never looks again":          {2, `{boards: {}, expect: count == 7, never: 300ms}`, judge.Pass, ""},
+		"never, for longer":          {6, `{boards: {}, expect: count == 7, never: 50ms}`, judge.Blocked, "the server is restarting"},
+		"never, and it comes true":   {2, `{boards: {}, expect: count == 1, never: 60s}`, judge.Fail, "came true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.away = c.away
+			res, out := play(t, f, "steps: ["+restart+c.step+"]", Options{})
+			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
+			}
+		})
+	}
+}
+
+// TestGoneAlready: what a file made on a shared target and what isn't there any more at its end needs no taking back.
+func TestGoneAlready(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []bool{true, false} {
+		f := newFake(t)
+		f.ended = map[string]bool{"/reservations/rsv_1": gone}
+		target := f.target()
+		target.Marks = []int64{0}
+		var out bytes.Buffer
+		res, err := Run(t.Context(), target, []*File{parse(t, `
+setup: [{cohort: {name: c}}]
+steps: [{reservation: {person: ann, place: c}}, {permit: {person: bob, place: c}}, {call: {path: /echo}, expect: data.n == 3}]`)}, Options{Progress: &out})
+		if err != nil || res.Trouble != "" || f.asked("DELETE /reservations/rsv_1") != 1 || f.asked("/entry-permits/revoke") != 1 {
+			t.Errorf("gone=%v: %v, trouble %q, asked %d and %d times; want none, each asked once\n%s",
+				gone, err, res.Trouble, f.asked("DELETE /reservations/rsv_1"), f.asked("/entry-permits/revoke"), &out)
+		}
+	}
+}
