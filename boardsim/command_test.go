@@ -16,7 +16,7 @@ func TestCommand(t *testing.T) {
 		r.want("online", r.fleet.Online(), 3)
 		id := r.server.command(one, "dor_one1", wire.CmdOpen)
 		r.sleep(99 * time.Millisecond)
-		r.want("ground truth before the report", r.acts(one), []string{"one1 pulse cmd_1"})
+		r.want("ground truth before the report", r.acts(), []string{"one1 pulse cmd_1"})
 		r.want("reported too early", r.server.reports(one), []string(nil))
 		r.sleep(2 * time.Millisecond)
 		r.want("reports", r.server.reports(one), []string{id + " ok"})
@@ -26,13 +26,13 @@ func TestCommand(t *testing.T) {
 		r.server.command(one, "dor_one1", wire.CmdOpen, again) // a repeat is answered from memory [CMD-5]
 		r.sleep(time.Second)
 		r.want("reports of a repeat", r.server.reports(one), []string{id + " ok", id + " ok"})
-		r.want("ground truth of a repeat", r.acts(one), []string{"one1 pulse cmd_1"})
+		r.want("ground truth of a repeat", r.acts(), []string{"one1 pulse cmd_1"})
 
 		late := func(c *wire.Command) { c.NotAfterMs -= 5001 }
 		r.server.command(one, "dor_one2", wire.CmdHold, late) // [CMD-4]
 		r.sleep(time.Second)
 		r.want("late", r.server.reports(one)[2:], []string{"cmd_3 refused expired"})
-		r.want("ground truth", r.acts(one)[1:], []string{"one2 refuse cmd_3"})
+		r.want("ground truth", r.acts()[1:], []string{"one2 refuse cmd_3"})
 		r.server.command(one, "dor_one2", wire.CmdHold, func(c *wire.Command) { c.Epoch-- }) // of an earlier connection
 		r.sleep(time.Second)
 		r.server.command(one, "dor_nowhere", wire.CmdOpen)
@@ -66,7 +66,7 @@ func TestStallBeforeTheRelayMoves(t *testing.T) {
 			Command: wire.CmdOpen, NotAfterMs: b.ses.sessionMs() + 5000}}, b.f.faults.Command(one, "dor_one1", wire.CmdOpen))
 		b.mu.Unlock()
 		r.sleep(time.Second)
-		r.want("ground truth", r.acts(one), []string{"one1 refuse cmd_1"})
+		r.want("ground truth", r.acts(), []string{"one1 refuse cmd_1"})
 		r.want("reports", r.server.reports(one), []string{"cmd_1 refused expired"})
 	})
 }
@@ -114,7 +114,7 @@ func TestCommandFaults(t *testing.T) {
 				r.sleep(300 * time.Millisecond)
 				r.server.command(one, "dor_one1", wire.CmdOpen)
 				r.sleep(2300 * time.Millisecond)
-				r.want("ground truth", r.acts(one), c.acts)
+				r.want("ground truth", r.acts(), c.acts)
 				got := r.server.reports(one)
 				for i, s := range got {
 					if len(s) > 20 {

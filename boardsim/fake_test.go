@@ -190,16 +190,11 @@ func (f *fake) down(p *peer, channel string, v any) {
 	p.write(pk)
 }
 
-// send sends to a board; false when it is not connected.
-func (f *fake) send(boardID, channel string, v any) bool {
+// send sends to a connected board.
+func (f *fake) send(boardID, channel string, v any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p := f.live[boardID]
-	if p == nil {
-		return false
-	}
-	f.down(p, channel, v)
-	return true
+	f.down(f.live[boardID], channel, v)
 }
 
 // command sends a door command that may start within 5 s and returns its id.

@@ -53,7 +53,7 @@ func TestSilentLines(t *testing.T) {
 				if fault != "oneway-up" { // the command does not come through
 					acted = nil
 				}
-				r.want("ground truth", r.acts(one), acted)
+				r.want("ground truth", r.acts(), acted)
 				r.want("reports", r.server.reports(one), []string(nil))
 				r.quiet()
 				r.sleep(50 * time.Second)
@@ -70,7 +70,7 @@ func TestSilentLines(t *testing.T) {
 				if fault == "oneway-up" { // the report of the command goes up again
 					r.want("reports", r.server.reports(one), []string{id + " ok"})
 				}
-				r.want("ground truth", r.acts(one), acted)
+				r.want("ground truth", r.acts(), acted)
 			})
 		})
 	}
@@ -102,14 +102,14 @@ func TestLossyLine(t *testing.T) {
 		remove := r.arm("lossy", one, `,"params":{"duplicatePercent":100,"delayMs":200}`)
 		id := r.server.command(one, "dor_one1", wire.CmdOpen)
 		r.sleep(time.Second)
-		r.want("one actuation", r.acts(one), []string{"one1 pulse " + id})
+		r.want("one actuation", r.acts(), []string{"one1 pulse " + id})
 		r.want("the repeat is answered too, and doubled", len(r.server.reports(one)), 4)
 		r.quiet()
 		remove()
 		remove = r.arm("lossy", one, `,"params":{"percent":100}`)
 		r.server.command(one, "dor_one1", wire.CmdOpen)
 		r.sleep(time.Second)
-		r.want("nothing comes through", r.acts(one), []string{"one1 pulse " + id})
+		r.want("nothing comes through", r.acts(), []string{"one1 pulse " + id})
 		r.quiet()
 		r.want("pings do", r.server.online(one), true)
 		remove()

@@ -48,11 +48,11 @@ func (r *rig) kept(command string, again func(*wire.Command), age float64) {
 	hellos := r.server.uplinks(one, wire.UpHello)
 	_ = json.Unmarshal(hellos[len(hellos)-1], &h)
 	r.want("hello", []any{h.Revision, h.Buffered, h.Netloss.GraceSec, h.Netloss.Channels[1]}, []any{int64(3), 2, int64(7200), wire.RestOpen})
-	n, acts := len(r.server.reports(one)), len(r.acts(one))
+	n, acts := len(r.server.reports(one)), len(r.acts())
 	r.server.command(one, "dor_one1", wire.CmdOpen, again)
 	r.sleep(time.Second)
 	r.want("a repeat is answered", r.server.reports(one)[n:], []string{command + " ok"})
-	r.want("and moves nothing", len(r.acts(one)), acts)
+	r.want("and moves nothing", len(r.acts()), acts)
 }
 
 func TestReboot(t *testing.T) {
@@ -92,10 +92,10 @@ func TestRebootReadsTheFlash(t *testing.T) {
 		}
 		r.do("POST", "/faults/reset", "")
 		r.sleep(2 * time.Second)
-		n := len(r.acts(one))
+		n := len(r.acts())
 		r.server.command(one, "dor_one1", wire.CmdOpen, again)
 		r.sleep(time.Second)
-		r.want("a repeat moves the relay", r.acts(one)[n:], []string{"one1 pulse " + command})
+		r.want("a repeat moves the relay", r.acts()[n:], []string{"one1 pulse " + command})
 		if err := whole.Close(); err != nil {
 			t.Error(err)
 		}
@@ -114,7 +114,7 @@ func TestRebootLosesWhatMayWait(t *testing.T) {
 			r.sleep(housekeeping)
 		}
 		r.want("reports", r.server.reports(one), []string{"cmd_1 ok", "cmd_1 ok"})
-		r.want("ground truth", r.acts(one), []string{"one1 pulse cmd_1"})
+		r.want("ground truth", r.acts(), []string{"one1 pulse cmd_1"})
 	})
 }
 
@@ -126,7 +126,7 @@ func TestRebootOnline(t *testing.T) {
 		r.want("boot", r.board(one)["boot"], any(2.0))
 		r.arm("no-clock", one, "") // resting at once, until the server has spoken
 		r.sleep(time.Second)
-		r.want("ground truth", r.acts(one), []string{"one1 lock outage", "one2 lock outage"})
+		r.want("ground truth", r.acts(), []string{"one1 lock outage", "one2 lock outage"})
 		r.want("online", r.board(one)["phase"], any("online"))
 	})
 }
@@ -144,11 +144,11 @@ func TestLostClockIsStopped(t *testing.T) {
 func TestRebootWiped(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		command, again := r.lived()
-		before := r.acts(one)
+		before := r.acts()
 		r.arm("reboot-wiped", one, "")
 		b := r.board(one)
 		r.want("state", []any{b["phase"], b["appliedRevision"], b["bufferedRecords"]}, []any{"stopped", 0.0, 0.0})
-		r.want("the journal is not the board's", r.acts(one)[:len(before)], before)
+		r.want("the journal is not the board's", r.acts()[:len(before)], before)
 		r.want("on site", r.present("dor_one1"), "denied outage_limit")
 		r.want("events", len(r.seen(history.Wiped)), 1)
 		seqs := r.seen(history.Presented)
@@ -158,10 +158,10 @@ func TestRebootWiped(t *testing.T) {
 		r.do("POST", "/faults/reset", "")
 		r.sleep(2 * time.Second)
 		r.want("content again", r.board(one)["appliedRevision"], any(3.0))
-		n := len(r.acts(one))
+		n := len(r.acts())
 		r.server.command(one, "dor_one1", wire.CmdOpen, again) // a wiped board knows nothing: the server must not repeat
 		r.sleep(time.Second)
-		r.want("acts", r.acts(one)[n:], []string{"one1 pulse " + command})
+		r.want("acts", r.acts()[n:], []string{"one1 pulse " + command})
 	})
 }
 
@@ -173,15 +173,15 @@ func TestNewProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, false, func(r *rig) {
 				command, again := r.lived()
-				before := r.acts(one)
+				before := r.acts()
 				r.halt()
 				if torn {
 					r.tear("journal*.ndjson", `{"seq":9,"bo`)
 					r.tear("flash*.ndjson", `{"b":"brd_one","t":1`)
 				}
 				r.sleep(30 * time.Minute)
-				r.fleetWithout(one)
-				r.want("journal", r.acts(one), before)
+				r.fleetWithoutLine()
+				r.want("journal", r.acts(), before)
 				r.kept(command, again, 5400)
 				lines := r.do("GET", "/boards/"+one+"/journal", "").([]any)
 				for i, l := range lines {
@@ -193,11 +193,11 @@ func TestNewProcess(t *testing.T) {
 	}
 }
 
-// fleetWithout boots a new fleet whose board cannot reach the server yet.
-func (r *rig) fleetWithout(boardID string) {
+// fleetWithoutLine boots a new fleet whose first board can't reach the server yet.
+func (r *rig) fleetWithoutLine() {
 	r.t.Helper()
 	r.build()
-	r.arm("offline", boardID, "")
+	r.arm("offline", one, "")
 	for _, b := range r.fleet.boards {
 		b.start()
 	}
@@ -238,7 +238,7 @@ func TestKilledProcess(t *testing.T) {
 			_ = os.WriteFile(n, raw, 0o644)
 		}
 		r.sleep(20 * time.Minute)
-		r.fleetWithout(one)
+		r.fleetWithoutLine()
 		age := r.board(one)["outageAgeSec"].(float64)
 		if age < 1200 || age > 1200+62 {
 			t.Errorf("outage age %v s, want 1200 and at most a beat", age)
@@ -259,7 +259,7 @@ func TestFlashRotates(t *testing.T) {
 			t.Errorf("the file is %s", names[0])
 		}
 		r.halt()
-		r.fleetWithout(one)
+		r.fleetWithoutLine()
 		r.kept(command, again, 3600)
 	})
 }
@@ -284,7 +284,7 @@ func TestLongJournal(t *testing.T) {
 		}
 		check()
 		r.halt()
-		r.fleetWithout(one)
+		r.fleetWithoutLine()
 		check()
 	})
 }

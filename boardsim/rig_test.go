@@ -75,12 +75,12 @@ func bubble(t *testing.T, virtual bool, f func(r *rig)) {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) { bubbled(t, &rig{t: t, dir: dir, client: client}, virtual, f) })
+			synctest.Test(t, func(t *testing.T) { bubbled(&rig{t: t, dir: dir, client: client}, virtual, f) })
 		})
 	}
 }
 
-func bubbled(t *testing.T, r *rig, virtual bool, f func(r *rig)) {
+func bubbled(r *rig, virtual bool, f func(r *rig)) {
 	r.flight, r.still = clock.NewFlight(), &stalling{Clock: clock.Real{}}
 	r.clk = r.still
 	if virtual {
@@ -211,10 +211,10 @@ func (r *rig) board(id string) map[string]any {
 	return r.do("GET", "/boards/"+id, "").(map[string]any)
 }
 
-// acts is a board's journal in short: "door action cause", or the command's id for cause.
-func (r *rig) acts(id string) (out []string) {
+// acts is the first board's journal in short: "door action cause", or the command's id for cause.
+func (r *rig) acts() (out []string) {
 	r.t.Helper()
-	for _, l := range r.do("GET", "/boards/"+id+"/journal", "").([]any) {
+	for _, l := range r.do("GET", "/boards/"+one+"/journal", "").([]any) {
 		l := l.(map[string]any)
 		cause := l["cause"].(string)
 		if c, ok := l["commandId"].(string); ok {

@@ -114,7 +114,7 @@ func scenariosOf(t *testing.T) map[string][]string {
 
 // clausesOf are the clauses that a scenario names, as a whole or at a step.
 func clausesOf(text string) (out []string) {
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if _, list, ok := strings.Cut(line, "clauses:"); ok {
 			out = append(out, clause.FindAllString(list, -1)...)
 		}

@@ -97,7 +97,7 @@ func (f *faultTimes) see(e *history.Event, at float64) {
 	case e.Kind == history.Line:
 		f.line(e, at)
 	case e.Kind == history.Fault:
-		for _, name := range strings.Fields(e.Text) {
+		for name := range strings.FieldsSeq(e.Text) {
 			if h := f.hits[name]; h != nil && at-h.To > hitsApart {
 				f.close(f.hits, name, h.To)
 			}

@@ -59,8 +59,7 @@ func Parse(name string, text []byte) (Plan, error) {
 			b.Problem(b.KeyAt(strings.TrimPrefix(bad.Path, "$.")), "%s", bad.Message)
 		}
 	})
-	var problems strictyaml.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {
 		return Plan{}, &PlanError{Lines: strings.Split(problems.Short(), "\n")}
 	}
 	if p.Name == "" {

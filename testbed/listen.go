@@ -100,11 +100,9 @@ func (l *lent) Close() error {
 
 // taken is the reason alone, and what to do about it.
 func taken(addr string, err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
-		var sys *os.SyscallError
-		if errors.As(err, &sys) {
+		if sys, ok := errors.AsType[*os.SyscallError](err); ok {
 			err = sys.Err
 		}
 	}

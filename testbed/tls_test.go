@@ -157,7 +157,7 @@ func TestPlainListenersAreNamed(t *testing.T) {
 			c.cfg.World = world.Default(3, 0)
 			begin(t, c.cfg)
 			var got []string
-			for _, l := range strings.Split(log.String(), "\n") {
+			for l := range strings.SplitSeq(log.String(), "\n") {
 				if strings.Contains(l, "without TLS") {
 					got = append(got, l)
 				}

@@ -85,9 +85,9 @@ func (b *bench) to(mono int64) *bench {
 	}
 }
 
-func (b *bench) command(verb, door string, minutes int) wire.Report {
+func (b *bench) command(verb, door string, minutes int) {
 	b.n++
-	return b.send(wire.Command{ID: fmt.Sprintf("cmd_%d", b.n), Epoch: b.s.Epoch, DoorID: door, Command: verb, Minutes: minutes, NotAfterMs: 5000}, 100)
+	b.send(wire.Command{ID: fmt.Sprintf("cmd_%d", b.n), Epoch: b.s.Epoch, DoorID: door, Command: verb, Minutes: minutes, NotAfterMs: 5000}, 100)
 }
 
 func (b *bench) send(c wire.Command, session int64) wire.Report {

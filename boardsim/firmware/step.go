@@ -1,6 +1,7 @@
 package firmware
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -256,9 +257,7 @@ func (m *machine) config() {
 	default:
 		n := cloneNetloss(m.Netloss)
 		n.GraceSec, n.Version = c.Netloss.GraceSec, max(c.Netloss.Version, 1)
-		for ch, rest := range c.Netloss.Channels {
-			n.Channels[ch] = rest
-		}
+		maps.Copy(n.Channels, c.Netloss.Channels)
 		m.Netloss = n
 		m.persist(PartCore)
 		m.out = append(m.out, Effect{Kind: Configured, Payload: cloneNetloss(n)})

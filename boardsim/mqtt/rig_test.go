@@ -170,7 +170,7 @@ func (s *server) run() {
 func (s *server) note(pk packets.ControlPacket) {
 	var b strings.Builder
 	_ = pk.Write(&b)
-	word := strings.SplitN(strings.TrimPrefix(fmt.Sprintf("%T", pk), "*packets."), "Packet", 2)[0]
+	word, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", pk), "*packets."), "Packet")
 	line := fmt.Sprintf("%s %x", word, b.String())
 	switch pk := pk.(type) {
 	case *packets.PingreqPacket:

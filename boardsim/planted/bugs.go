@@ -168,9 +168,9 @@ var bugs = map[string]func(Step) Step{
 		return true
 	}),
 	"rest-repeated": after(func(_ state, _ event, _ *state, out []effect) []effect {
-		for i := len(out) - 1; i >= 0; i-- {
-			if out[i].Kind == firmware.Actuate && out[i].Entry.Cause == firmware.CauseOutage {
-				out = slices.Insert(out, i, out[i])
+		for i, o := range slices.Backward(out) {
+			if o.Kind == firmware.Actuate && o.Entry.Cause == firmware.CauseOutage {
+				out = slices.Insert(out, i, o)
 			}
 		}
 		return out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -94,7 +95,7 @@ func (a *aim) align(ctx context.Context) error {
 	if server.State == "frozen" {
 		return nil
 	}
-	for i := len(a.control) - 1; i >= 0; i-- {
+	for i := range slices.Backward(a.control) {
 		if _, err := a.clock(ctx, i, http.MethodPost, control.Prefix+"/clock/run", nil); err != nil {
 			return callError(err)
 		}

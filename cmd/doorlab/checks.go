@@ -77,8 +77,7 @@ func promised(files []*engine.File) error {
 	}
 	var wrong engine.Problems
 	for _, f := range files {
-		var of engine.Problems
-		if errors.As(f.Promised(c), &of) {
+		if of, ok := errors.AsType[engine.Problems](f.Promised(c)); ok {
 			wrong = append(wrong, of...)
 		}
 	}

@@ -134,8 +134,7 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		return usagef("%s: unknown flag --%s%s ('%s --help' lists them)", c.Name(), name, hint, c.CommandPath())
 	}
-	var value *pflag.InvalidValueError
-	if errors.As(err, &value) {
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return usagef("--%s %q: %s", value.GetFlag().Name, value.GetValue(), flagReason(err))
 	}
 	return usagef("%s: %s", c.Name(), err)

@@ -74,7 +74,7 @@ func k8sFiles(t *testing.T) (map[string]workload, map[string]map[string]string) 
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, text := range strings.Split(string(b), "\n---\n") {
+			for text := range strings.SplitSeq(string(b), "\n---\n") {
 				var doc workload
 				b, err := yaml.YAMLToJSON([]byte(text))
 				if err == nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -138,8 +139,7 @@ func takeBack(t *testing.T, path string, list []undone, keep float64) (lost int)
 	}
 	end := int64(-1) // of the surviving writes
 	var kept []undone
-	for i := len(list) - 1; i >= 0; i-- {
-		w := list[i]
+	for i, w := range slices.Backward(list) {
 		covered := false
 		for _, k := range kept {
 			covered = covered || w.off < k.off+int64(len(k.old)) && k.off < w.off+max(int64(len(w.old)), 1)

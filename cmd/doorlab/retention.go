@@ -27,7 +27,7 @@ func (r *retention) fields() map[string]*time.Duration {
 // Set implements pflag.Value.
 func (r *retention) Set(s string) error {
 	names := []string{"records", "audit", "grants"}
-	for _, part := range strings.Split(s, ",") {
+	for part := range strings.SplitSeq(s, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		of := r.fields()[name]
 		if of == nil {

@@ -138,8 +138,7 @@ func oneOf(flag, v string, allowed ...string) error {
 
 // reason is the error text without the program's internal context.
 func reason(err error) string {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Path + ": " + pe.Err.Error()
 	}
 	return joined(err.Error())

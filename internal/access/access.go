@@ -5,6 +5,7 @@
 package access
 
 import (
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -148,12 +149,7 @@ func (g Grant) ValidAt(now int64) bool {
 
 // Opens reports whether the door is in the grant's scope.
 func (g Grant) Opens(doorID string) bool {
-	for _, d := range g.Doors {
-		if d == doorID {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(g.Doors, doorID)
 }
 
 var kindRank = map[string]int{KindPermit: 0, KindReservation: 1, KindMembership: 2}

@@ -154,8 +154,8 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 // fieldsOf are the names that v, a pointer to a struct, has in JSON.
 func fieldsOf(v any) (names []string) {
 	t := reflect.TypeOf(v).Elem()
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
 	return names

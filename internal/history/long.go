@@ -2,6 +2,7 @@ package history
 
 import (
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -95,7 +96,7 @@ func (l *Long) Len() int64 {
 // one. Errors: f's, and those of a disk that doesn't give back what was written.
 func (l *Long) Each(seq int64, f func(*Event) error) error {
 	l.mu.Lock()
-	stored, file := l.stored[:len(l.stored):len(l.stored)], l.file
+	stored, file := slices.Clip(l.stored), l.file
 	chunks := append([][]Event(nil), l.chunks...)
 	l.mu.Unlock()
 	give := func(events []Event) error {

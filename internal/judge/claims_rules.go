@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -85,7 +86,7 @@ func (c *call) stored(windows []refWindow) bool {
 // removed: of a door's windows those that were to go have gone.
 func (c *call) removed(of []refWindow) bool {
 	ref, id := "", ""
-	for _, part := range strings.Split(c.Query, "&") {
+	for part := range strings.SplitSeq(c.Query, "&") {
 		switch k, v, _ := strings.Cut(part, "="); k {
 		case "ref":
 			ref = v
@@ -165,12 +166,8 @@ func (c *call) patched(old, now refHours) bool {
 		return true
 	}
 	want := map[string][][2]string{}
-	for day, list := range old.Week {
-		want[day] = list
-	}
-	for day, list := range in.Week {
-		want[day] = list
-	}
+	maps.Copy(want, old.Week)
+	maps.Copy(want, in.Week)
 	return sameWeek(want, now.Week)
 }
 

@@ -112,9 +112,9 @@ func cmp64(a, b int64) int {
 // at is a grant as a board of a revision has it.
 func (c *content) at(id string, rev int64) (refGrant, bool) {
 	vs := c.grants[id]
-	for i := len(vs) - 1; i >= 0; i-- {
-		if vs[i].rev <= rev {
-			return vs[i].grant, !vs[i].removed
+	for _, v := range slices.Backward(vs) {
+		if v.rev <= rev {
+			return v.grant, !v.removed
 		}
 	}
 	return refGrant{}, false
@@ -132,18 +132,18 @@ func (c *content) of(phoneHash string, rev int64) []refGrant {
 }
 
 func (c *content) windowsAt(rev int64) []refWindow {
-	for i := len(c.windows) - 1; i >= 0; i-- {
-		if c.windows[i].rev <= rev {
-			return c.windows[i].windows
+	for _, v := range slices.Backward(c.windows) {
+		if v.rev <= rev {
+			return v.windows
 		}
 	}
 	return nil
 }
 
 func (c *content) hoursAt(rev int64) refHours {
-	for i := len(c.hours) - 1; i >= 0; i-- {
-		if c.hours[i].rev <= rev {
-			return c.hours[i].hours
+	for _, v := range slices.Backward(c.hours) {
+		if v.rev <= rev {
+			return v.hours
 		}
 	}
 	return refHours{}

@@ -28,8 +28,8 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 			h.change("plc_a", "revoke", grant("pmt_3", "cho", true))
 			h.events = h.events[:len(h.events)-2]
 		},
-		"a hold that an outage kept off":           func(t *testing.T, h *builder) { h.off("brd_1", true) },
-		"an outage that kept off what nobody held": func(t *testing.T, h *builder) { h.off("brd_1", false) },
+		"a hold that an outage kept off":           func(t *testing.T, h *builder) { h.off(true) },
+		"an outage that kept off what nobody held": func(t *testing.T, h *builder) { h.off(false) },
 		"37 h of a board that was taken away": func(t *testing.T, h *builder) {
 			h.emit(history.Event{Kind: history.Detached, BoardID: "brd_1"})
 			h.emit(history.Event{Kind: history.Offline, BoardID: "brd_1", Epoch: 1})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
 )
@@ -32,8 +33,8 @@ func (v *View) addPolicy(e *history.Event) {
 
 // newer: the board has stored another policy since, or isn't itself any more.
 func (b *board) newer(p outagePolicy) bool {
-	for i := len(b.onsite) - 1; i >= 0; i-- {
-		switch e := b.onsite[i]; e.Kind {
+	for _, e := range slices.Backward(b.onsite) {
+		switch e.Kind {
 		case history.Wiped, history.Detached, history.Attached:
 			return true
 		case history.Netloss:

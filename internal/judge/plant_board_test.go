@@ -104,7 +104,7 @@ func recoveryPlants() []planted {
 			h.edit(t, 1, on("brd_2", history.Online), func(e *history.Event) { e.Revision = 3 })
 		}, []string{"SYNC-1"}, history.Online, "came back with revision 3"},
 		{"change acts during the outage", func(t *testing.T, h *builder) {
-			h.decide(t, 0, func(e history.Event) bool { return e.Kind == history.Presented && e.PhoneHash == "cho" }, func(e *history.Event) {
+			h.decide(t, func(e history.Event) bool { return e.Kind == history.Presented && e.PhoneHash == "cho" }, func(e *history.Event) {
 				e.Revision, e.Result, e.Reason, e.GrantID = 5, "opened", "onsite", "pmt_3"
 			})
 			h.edit(t, 0, func(e history.Event) bool {
@@ -139,7 +139,7 @@ func recordNo(seq int64) func(history.Event) bool {
 func outagePlants() []planted {
 	return []planted{
 		{"valid permit denied in the outage", func(t *testing.T, h *builder) {
-			h.decide(t, 0, at(3600*1000), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
+			h.decide(t, at(3600*1000), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
 			h.edit(t, 0, recordNo(2), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
 		}, []string{"OFF-1"}, history.Presented, "the reference opens"},
 		{"stranger let in", func(t *testing.T, h *builder) {
@@ -150,12 +150,12 @@ func outagePlants() []planted {
 		}, []string{"OFF-1"}, history.Presented, "credited pmt_2"},
 		{"outage-36h-ge", func(t *testing.T, h *builder) {
 			deny := func(e *history.Event) { e.Result, e.Reason = "denied", "outage_limit" }
-			h.decide(t, 0, at(LimitMs), deny)
+			h.decide(t, at(LimitMs), deny)
 			h.edit(t, 0, recordNo(5), deny)
 		}, []string{"OFF-1", "OFF-2"}, history.Presented, "denied outage_limit at outage age 36h0m0s"},
 		{"opened after 36 h", func(t *testing.T, h *builder) {
 			open := func(e *history.Event) { e.Result, e.Reason = "opened", "onsite" }
-			h.decide(t, 0, at(LimitMs+1000), open)
+			h.decide(t, at(LimitMs+1000), open)
 			h.edit(t, 0, recordNo(6), open)
 		}, []string{"OFF-2"}, history.Presented, "must be denied outage_limit"},
 		{"relay after 36 h", func(t *testing.T, h *builder) {
@@ -194,7 +194,7 @@ func onsitePlants() []planted {
 			h.after(t, at(3600*1000), func(e *history.Event) { e.Kind, e.Action, e.Cause, e.RecordSeq = history.Actuation, "pulse", "free", 0 })
 		}, []string{"OFF-1"}, history.Actuation, "no one had presented"},
 		{"free window ignored", func(t *testing.T, h *builder) {
-			h.decide(t, 0, on("brd_w", history.Presented), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
+			h.decide(t, on("brd_w", history.Presented), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
 			h.edit(t, 0, on("brd_w", history.RecordIn), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
 		}, []string{"ENT-1", "ENT-2"}, history.Presented, "the reference opens: free_window"},
 		{"closed window ignored by the relay", func(t *testing.T, h *builder) {
@@ -235,12 +235,12 @@ func restPlants() []planted {
 			h.emit(history.Event{Kind: history.Label})
 		}, []string{"OFF-3"}, history.Line, "shows nothing at outage age 37h0m0s"},
 		{"drives a hold that nobody holds", func(t *testing.T, h *builder) {
-			h.off("brd_1", false)
+			h.off(false)
 			h.edit(t, len(h.events)-2, func(history.Event) bool { return true }, func(e *history.Event) {
 				*e = history.Event{Kind: history.Actuation, At: e.At, WallNs: e.WallNs, BoardID: "brd_1", DoorID: doorOf("brd_1", 1), Channel: 1, Boot: 1, Action: "hold", Cause: "outage"}
 			})
 		}, []string{"OFF-3"}, history.Actuation, "no hold was active"},
-		{"forgets a hold over an outage that was off", func(t *testing.T, h *builder) { h.off("brd_1", true); h.unheld(t) },
+		{"forgets a hold over an outage that was off", func(t *testing.T, h *builder) { h.off(true); h.unheld(t) },
 			[]string{"OFF-3"}, history.Applied, "isn't driven again"},
 		{"rests 30 h late, saying 1 h", func(t *testing.T, h *builder) {
 			for i := range h.events {
@@ -278,7 +278,8 @@ func restPlants() []planted {
 }
 
 // off takes brd_1 through an outage with channels off, held or not before it.
-func (h *builder) off(id string, held bool) {
+func (h *builder) off(held bool) {
+	const id = "brd_1"
 	if held {
 		h.command(id, "k-held", "hold", vocab.Reported, true, 0)
 	}

@@ -76,11 +76,11 @@ func (h *builder) hold(id string, ms int64) {
 	h.emit(history.Event{Kind: history.Actuation, BoardID: id, DoorID: doorOf(id, 1), Channel: 1, Boot: 1, Action: "lock", Cause: "hold_end"})
 }
 
-// decide changes what the board said at the n-th presentation that matches, and
+// decide changes what the board said at the first presentation that matches, and
 // what its relay did for it: a whole bug, not a contradiction.
-func (h *builder) decide(t *testing.T, n int, match func(history.Event) bool, change func(*history.Event)) {
+func (h *builder) decide(t *testing.T, match func(history.Event) bool, change func(*history.Event)) {
 	t.Helper()
-	i := find(t, h.events, n, match)
+	i := find(t, h.events, 0, match)
 	change(&h.events[i])
 	for j := i - 1; ; j-- {
 		if e := &h.events[j]; e.BoardID == h.events[i].BoardID && byItself(e) {

@@ -9,8 +9,9 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// guest takes a simulated board away; a real one that knows nothing says hello.
-func (h *builder) guest(id string) {
+// guest takes the simulated brd_1 away; a real one that knows nothing says hello.
+func (h *builder) guest() {
+	const id = "brd_1"
 	b := h.boards[id]
 	h.emit(history.Event{Kind: history.Detached, BoardID: id})
 	h.emit(history.Event{Kind: history.Offline, BoardID: id, Epoch: b.epoch})
@@ -28,9 +29,9 @@ func (h *builder) attach(id string, revision int64) {
 	h.emit(history.Event{Kind: history.Offline, BoardID: id, Epoch: old})
 }
 
-// asked is a command of a board without a journal.
-func (h *builder) asked(id, key string, outcome vocab.Outcome) string {
-	cmd := h.command(id, key, "open", outcome, false, 0)
+// asked is a command of brd_1 when it has no journal.
+func (h *builder) asked(key string, outcome vocab.Outcome) string {
+	cmd := h.command("brd_1", key, "open", outcome, false, 0)
 	h.events = slices.DeleteFunc(h.events, func(e history.Event) bool {
 		return e.CommandID == cmd && (e.Kind == history.Actuation || e.Kind == history.Fault)
 	})
@@ -44,10 +45,10 @@ func TestRealBoardInheritsNothing(t *testing.T) {
 	h := clean()
 	before := NewView(append([]history.Event{}, h.events...))
 	flash := h.boards["brd_1"].rev
-	h.guest("brd_1")
-	h.asked("brd_1", "k-real-1", vocab.Reported)
-	h.asked("brd_1", "k-real-2", vocab.Refused)
-	h.asked("brd_1", "k-real-3", vocab.Offline)
+	h.guest()
+	h.asked("k-real-1", vocab.Reported)
+	h.asked("k-real-2", vocab.Refused)
+	h.asked("k-real-3", vocab.Offline)
 	h.record(history.Event{PlaceID: "plc_a", BoardID: "brd_1", DoorID: doorOf("brd_1", 1), RecordSeq: 1, Result: "opened", Reason: "onsite", Method: "onsite"})
 	h.change("plc_a", "register", grant("pmt_6", "noh", false))
 	h.attach("brd_1", flash)
@@ -85,8 +86,8 @@ func TestOnlyRealBoards(t *testing.T) {
 	h.base("plc_a")
 	h.addBoard("plc_a", "brd_1")
 	h.online("brd_1")
-	h.guest("brd_1")
-	h.asked("brd_1", "k", vocab.Reported)
+	h.guest()
+	h.asked("k", vocab.Reported)
 	v := Cmd1(NewView(h.events))
 	if v.Status != Skipped || v.Checked != 0 || v.Real != 1 {
 		t.Errorf("%s with %d checked and %d of real boards, want SKIPPED with 0 and 1", v, v.Checked, v.Real)
@@ -101,29 +102,29 @@ func TestRealBoardIsCharged(t *testing.T) {
 		clause, why string
 	}{
 		"says opened twice": {func(t *testing.T, h *builder) {
-			h.after(t, is(history.Received, h.asked("brd_1", "k", vocab.Reported)), same)
+			h.after(t, is(history.Received, h.asked("k", vocab.Reported)), same)
 		}, "CMD-1", "reported ok twice on one connection"},
 		"says opened, then refused": {func(t *testing.T, h *builder) {
-			h.after(t, is(history.Received, h.asked("brd_1", "k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
+			h.after(t, is(history.Received, h.asked("k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
 		}, "CMD-1", "reported refused (busy) by a real board that had reported it ok"},
 		"never answers, but acknowledges content": {func(t *testing.T, h *builder) {
-			cmd := h.asked("brd_1", "k", vocab.NoResponse)
+			cmd := h.asked("k", vocab.NoResponse)
 			h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
 			h.wall += 9000 * 1e6
 			h.change("plc_a", "register", grant("pmt_6", "noh", false))
 		}, "CMD-4", "got no report"},
 		"never answers, but the next one": {func(t *testing.T, h *builder) {
-			cmd := h.asked("brd_1", "k", vocab.NoResponse)
+			cmd := h.asked("k", vocab.NoResponse)
 			h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
 			h.wall += 9000 * 1e6
-			next := h.asked("brd_1", "k2", vocab.Reported)
+			next := h.asked("k2", vocab.Reported)
 			h.edit(t, 0, is(history.Received, next), func(e *history.Event) { e.Epoch = h.boards["brd_1"].epoch })
 		}, "CMD-4", "got no report"},
 		"opened, but it had refused": {func(t *testing.T, h *builder) {
-			h.edit(t, 0, is(history.Received, h.asked("brd_1", "k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
+			h.edit(t, 0, is(history.Received, h.asked("k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
 		}, "CMD-1", "a real one, had not said so"},
 		"refused, but it had opened": {func(t *testing.T, h *builder) {
-			h.edit(t, 0, is(history.Received, h.asked("brd_1", "k", vocab.Refused)), func(e *history.Event) { e.Result, e.Reason = "ok", "" })
+			h.edit(t, 0, is(history.Received, h.asked("k", vocab.Refused)), func(e *history.Event) { e.Result, e.Reason = "ok", "" })
 		}, "CMD-3", "a real one, had not said so"},
 		"never takes content": {func(t *testing.T, h *builder) {
 			h.events = h.events[:len(h.events)-1] // its acknowledgement
@@ -137,7 +138,7 @@ func TestRealBoardIsCharged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := clean()
-			h.guest("brd_1")
+			h.guest()
 			c.plant(t, h)
 			for _, v := range Judge(NewView(h.events)) {
 				switch {
@@ -164,8 +165,8 @@ func TestRealBoardsSilence(t *testing.T) {
 		},
 	} {
 		h := clean()
-		h.guest("brd_1")
-		cmd := h.asked("brd_1", "k", vocab.NoResponse)
+		h.guest()
+		cmd := h.asked("k", vocab.NoResponse)
 		h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
 		h.wall += 9000 * 1e6
 		plant(h)

@@ -107,8 +107,8 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, ap
 // silentSince: what a board is missing in the end, if anything, is neither a
 // registration nor a revocation, which are judged one by one.
 func (p *place) silentSince(steps []step) bool {
-	for i := len(p.commits) - 1; i >= 0; i-- {
-		switch c := p.commits[i]; {
+	for _, c := range slices.Backward(p.commits) {
+		switch {
 		case len(steps) > 0 && c.Revision <= steps[len(steps)-1].rev:
 			return true
 		case c.Op == "register" || c.Op == "revoke":

@@ -35,10 +35,10 @@ func fieldsOf(t reflect.Type) map[string]field {
 			continue
 		}
 		e := field{index: []int{i}}
-		if w, ok := reflect.Zero(f.Type).Interface().(Words); ok {
+		if w, ok := reflect.TypeAssert[Words](reflect.Zero(f.Type)); ok {
 			e.enum = w.Words()
 		}
-		for _, tag := range strings.Split(f.Tag.Get("jsonschema"), ",") {
+		for tag := range strings.SplitSeq(f.Tag.Get("jsonschema"), ",") {
 			if tag == "required" {
 				e.required = true
 			} else if v, ok := strings.CutPrefix(tag, "enum="); ok {

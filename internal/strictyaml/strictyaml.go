@@ -73,8 +73,7 @@ func (b *Binder) parse(source []byte) (body ast.Node) {
 	tree, err := parser.ParseBytes(source, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		p, msg := Pos{1, 1}, err.Error()
-		var ye yaml.Error
-		if errors.As(err, &ye) {
+		if ye, ok := errors.AsType[yaml.Error](err); ok {
 			msg = ye.GetMessage()
 			if t := ye.GetToken(); t != nil {
 				p = Pos{t.Position.Line, t.Position.Column}

@@ -60,8 +60,8 @@ func (p *tape) board(at int64, kind string, rev, age int64) {
 	p.add(at, history.Event{Kind: kind, BoardID: "brd", Revision: rev, OutageAgeMs: age})
 }
 
-func (p *tape) presented(at int64, phone, grant string, reason vocab.Reason, rev, age int64) {
-	p.add(at, history.Event{Kind: history.Presented, BoardID: "brd", DoorID: "dor", Result: "opened", Reason: reason, GrantID: grant, PhoneHash: phone, Revision: rev, OutageAgeMs: age})
+func (p *tape) presented(at int64, phone, grant string, reason vocab.Reason, age int64) {
+	p.add(at, history.Event{Kind: history.Presented, BoardID: "brd", DoorID: "dor", Result: "opened", Reason: reason, GrantID: grant, PhoneHash: phone, Revision: 1, OutageAgeMs: age})
 }
 
 func permit(id string) access.Grant {
@@ -228,11 +228,11 @@ func TestUnknownCopies(t *testing.T) {
 func TestExposure(t *testing.T) {
 	t.Parallel()
 	p := outage()
-	p.presented(minute+30_000, "ann", "pmt", "onsite", 1, 0)       // before the revocation
-	p.presented(2*minute+1, "ann", "pmt", "onsite", 1, 1)          // in the outage, still right
-	p.presented(3*minute, "ann", "pmt", "onsite", 1, minute)       // revoked this very moment
-	p.presented(33*minute, "ann", "pmt", "onsite", 1, 31*minute)   // half an hour later
-	p.presented(34*minute, "bob", "", "free_window", 1, 32*minute) // the board still had a free window
+	p.presented(minute+30_000, "ann", "pmt", "onsite", 0)       // before the revocation
+	p.presented(2*minute+1, "ann", "pmt", "onsite", 1)          // in the outage, still right
+	p.presented(3*minute, "ann", "pmt", "onsite", minute)       // revoked this very moment
+	p.presented(33*minute, "ann", "pmt", "onsite", 31*minute)   // half an hour later
+	p.presented(34*minute, "bob", "", "free_window", 32*minute) // the board still had a free window
 	p.add(35*minute, history.Event{Kind: history.Presented, BoardID: "brd", DoorID: "dor", Result: "denied", Reason: "no_valid_grant", PhoneHash: "bob"})
 	record := Entered{At: time.UnixMilli(t0 + 33*minute), DoorID: "dor", GrantID: "pmt", Actor: "010-****-1234"}
 	foreign := Entered{At: time.UnixMilli(t0 + 36*minute), BoardID: "brd_real", DoorID: "dor", GrantID: "pmt", Reason: "onsite", Actor: "010-****-9999", Late: true}
@@ -267,8 +267,8 @@ func TestExposure(t *testing.T) {
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	p := outage()
-	p.presented(4*minute, "ann", "pmt", "onsite", 1, 2*minute)
-	p.presented(4*minute, "bob", "", "onsite", 1, 2*minute)
+	p.presented(4*minute, "ann", "pmt", "onsite", 2*minute)
+	p.presented(4*minute, "bob", "", "onsite", 2*minute)
 	p.add(5*minute, history.Event{Kind: history.RecordIn, DoorID: "dor", Method: "phone", Result: "denied", Reason: "revoked", Actor: "guest:*1234"})
 	p.add(5*minute, history.Event{Kind: history.RecordIn, DoorID: "dor", Method: "phone", Result: "opened", Reason: "phone", Actor: "guest:*9999"})
 	p.add(5*minute, history.Event{Kind: history.RecordIn, DoorID: "dor", Method: "api", Result: "opened", Reason: "api", Actor: "guest:*1234"})

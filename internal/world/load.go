@@ -40,8 +40,7 @@ func Parse(name string, b []byte, seed int64) (*World, error) {
 			b.Problem(b.ValueAt(field), "%s", p)
 		}
 	})
-	var bad strictyaml.Problems
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[strictyaml.Problems](err); ok {
 		return nil, errors.New(bad.Short())
 	}
 	return &w, nil

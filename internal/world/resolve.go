@@ -225,16 +225,7 @@ func (w *World) resolveKeys(c *checker, at string, i int) {
 }
 
 func hasBoth(scopes []string) bool {
-	n := 0
-	for _, want := range bothScopes {
-		for _, s := range scopes {
-			if s == want {
-				n++
-				break
-			}
-		}
-	}
-	return n == len(bothScopes)
+	return !slices.ContainsFunc(bothScopes, func(want string) bool { return !slices.Contains(scopes, want) })
 }
 
 // MainKey is the place's first key with both scopes, the one the ready line

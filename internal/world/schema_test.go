@@ -45,8 +45,7 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"Fleet": reflect.TypeFor[Fleet](), "Report": reflect.TypeFor[Report](), "Key": reflect.TypeFor[Key](), "Membership": reflect.TypeFor[Membership](),
 		"Closure": reflect.TypeFor[access.Closure](), "Holiday": reflect.TypeFor[access.Holiday]()} {
 		var want []string
-		for i := range typ.NumField() {
-			f := typ.Field(i)
+		for f := range typ.Fields() {
 			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			if key == "" {
 				key, _, _ = strings.Cut(f.Tag.Get("json"), ",")

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -73,7 +74,7 @@ func (r *run) called(q request, h http.Header, from string, sent sending, a *ans
 	r.phones.learn(q.body)
 	text := a.Raw
 	for k, v := range a.Headers {
-		text = append(append(text[:len(text):len(text)], '\n'), k+": "+v...)
+		text = append(append(slices.Clip(text), '\n'), k+": "+v...)
 	}
 	token, _ := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
 	leaks := 0

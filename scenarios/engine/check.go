@@ -177,7 +177,7 @@ var elementFields = fieldSet(`boardId placeId online phase outageAgeSec desiredR
 
 func fieldSet(text string) map[string]bool {
 	out := map[string]bool{}
-	for _, n := range strings.Fields(text) {
+	for n := range strings.FieldsSeq(text) {
 		out[n] = true
 	}
 	return out

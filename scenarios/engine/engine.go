@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -183,9 +184,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 			vars = map[string]any{}
 		}
 		inner := map[string]any{"row": row}
-		for k, v := range vars {
-			inner[k] = v
-		}
+		maps.Copy(inner, vars)
 		rowScope := sc.child(inner)
 		sub := f.newResult(rowScope, s)
 		sub.Name = rowName(s.title(), vars, row, i)

@@ -35,9 +35,8 @@ func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
 	e.src, e.pos = strings.TrimSpace(src), pos
 	if err := e.compile(); err != nil {
 		col := pos.Col
-		var fe *file.Error
 		msg := err.Error()
-		if errors.As(err, &fe) {
+		if fe, ok := errors.AsType[*file.Error](err); ok {
 			col, msg = pos.Col+fe.Column, fe.Message
 		}
 		b.Problem(Pos{Line: pos.Line, Col: col}, "expression: %s", msg)
@@ -157,13 +156,12 @@ func baseOf(n ast.Node) (*ast.IdentifierNode, bool) {
 func (e *Expr) eval(s *scope) (any, error) {
 	v, err := vm.Run(e.prog, s.env())
 	if err != nil {
-		var fe *file.Error
 		for _, vain := range []error{errMissing, errNothing} {
 			if errors.Is(err, vain) {
 				return nil, fmt.Errorf("%s: %w", e.src, vain)
 			}
 		}
-		if errors.As(err, &fe) {
+		if fe, ok := errors.AsType[*file.Error](err); ok {
 			return nil, fmt.Errorf("%s: %s", e.src, fe.Message)
 		}
 		return nil, fmt.Errorf("%s: %w", e.src, err)

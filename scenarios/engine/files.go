@@ -173,8 +173,7 @@ func parseAll(names []string, read func(string) ([]byte, error)) (files []*File,
 			return nil, err
 		}
 		f, err := Parse(name, source)
-		var ps Problems
-		if errors.As(err, &ps) {
+		if ps, ok := errors.AsType[Problems](err); ok {
 			all = append(all, ps...)
 			continue
 		}

@@ -205,8 +205,8 @@ func plain(v any, depth int) (out []any) {
 type spot []any
 
 func (p spot) last() string {
-	for i := len(p) - 1; i >= 0; i-- {
-		if s, ok := p[i].(string); ok {
+	for _, v := range slices.Backward(p) {
+		if s, ok := v.(string); ok {
 			return s
 		}
 	}

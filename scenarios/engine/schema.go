@@ -47,8 +47,7 @@ func describe(root, s *jsonschema.Schema, t reflect.Type, seen map[reflect.Type]
 			return
 		}
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		if f.Anonymous {
 			describe(root, s, f.Type, seen)
 			continue
@@ -158,8 +157,8 @@ func (Step) JSONSchemaExtend(s *jsonschema.Schema) {
 	rt := verbsType
 	one := []*jsonschema.Schema{}
 	var none []*jsonschema.Schema
-	for i := range rt.NumField() {
-		name := strictyaml.KeyName(rt.Field(i))
+	for field := range rt.Fields() {
+		name := strictyaml.KeyName(field)
 		one = append(one, &jsonschema.Schema{Required: []string{name}})
 		none = append(none, &jsonschema.Schema{Required: []string{name}})
 	}

@@ -147,8 +147,8 @@ func (x *frame) attempt(depth int) (fields, error) {
 	var out fields
 	var err error
 	if v := x.step.verb(); v != nil {
-		if nested, ok := v.(nester); ok {
-			out, err = guarded(func() (fields, error) { return nested.nest(x, depth) })
+		if nested, ok := v.(*Steps); ok {
+			out, err = guarded(func() (fields, error) { return nil, nested.nest(x, depth) })
 		} else {
 			out, err = guarded(func() (fields, error) { return v.run(x) })
 		}
@@ -240,8 +240,7 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 		err := all.unmet(sc)
 		x.watched(all, sc, m, err)
 		if err != nil {
-			var v *vain
-			if errors.As(err, &v) {
+			if _, ok := errors.AsType[*vain](err); ok {
 				return err
 			}
 			if wrong++; first == nil {
@@ -255,16 +254,11 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 	return nil
 }
 
-// nester is a verb made of steps.
-type nester interface {
-	nest(x *frame, depth int) (fields, error)
-}
-
 // verb is the step's verb, nil when it only expects.
 func (s *Step) verb() verb {
 	rv := reflect.ValueOf(&s.Verbs).Elem()
-	for i := range rv.NumField() {
-		if f := rv.Field(i); !f.IsNil() {
+	for _, f := range rv.Fields() {
+		if !f.IsNil() {
 			return f.Interface().(verb)
 		}
 	}

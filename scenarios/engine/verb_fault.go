@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,9 +41,7 @@ func (f *Fault) run(x *frame) (fields, error) {
 	id := ""
 	a := &arming{name: name, fault: string(f.Fault), title: x.step.title(), line: x.step.pos.Line, least: x.count(f.Hits, 1), from: clock.WallNow()}
 	for _, base := range keysOf(per) {
-		for k, v := range per[base] {
-			body[k] = v
-		}
+		maps.Copy(body, per[base])
 		var got struct {
 			FaultID string `json:"faultId"`
 		}

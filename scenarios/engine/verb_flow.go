@@ -129,7 +129,7 @@ func (w *Wait) run(x *frame) (fields, error) {
 func (*Steps) run(*frame) (fields, error) { panic("scenario: nested steps are run by nest") }
 
 // nest runs steps in a step: in order for group, at once for parallel.
-func (s *Steps) nest(x *frame, depth int) (fields, error) {
+func (s *Steps) nest(x *frame, depth int) error {
 	x.res.Children = nil
 	if x.step.Within != nil || x.step.Eventually || x.step.Never != nil {
 		depth += tried
@@ -147,13 +147,13 @@ func (s *Steps) nest(x *frame, depth int) (fields, error) {
 	why := firstBad(x.res.Children)
 	switch statusOf(x.res.Children) {
 	case judge.Fail:
-		return nil, failed("%s", why)
+		return failed("%s", why)
 	case judge.Invalid:
-		return nil, &invalid{why}
+		return &invalid{why}
 	case judge.Blocked:
-		return nil, errors.New(why)
+		return errors.New(why)
 	}
-	return nil, nil
+	return nil
 }
 
 // run gives names to values.

@@ -1,5 +1,7 @@
 package engine
 
+import "maps"
+
 func (k *Key) title() string { return k.Name.raw + k.Revoke.raw }
 
 // run issues or revokes an API key.
@@ -86,9 +88,7 @@ func (g *Grant) give(x *frame, path, until string) (fields, error) {
 	if err := x.operated("POST", path, show(who["place"]), body, &out); err != nil {
 		return nil, err
 	}
-	for k, v := range out {
-		who[k] = v
-	}
+	maps.Copy(who, out)
 	x.scope.root().set(name, who)
 	return out, nil
 }

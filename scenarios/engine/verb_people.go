@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -167,12 +168,7 @@ func opensFor(who map[string]any, door string) bool {
 	if len(list) == 0 {
 		return true
 	}
-	for _, d := range list {
-		if d == door {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, door)
 }
 
 func (p *Phone) title() string { return p.Person.raw }

@@ -92,7 +92,7 @@ func serveScalar(c *call) (any, error) {
 }
 
 func takesGzip(r *http.Request) bool {
-	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
 		name, q, _ := strings.Cut(part, ";")
 		q = strings.ReplaceAll(q, " ", "")
 		if strings.EqualFold(strings.TrimSpace(name), "gzip") && strings.Trim(strings.TrimPrefix(q, "q="), "0.") != "" || strings.EqualFold(strings.TrimSpace(part), "gzip") {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"image/png"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,9 +64,7 @@ func TestEntryOpens(t *testing.T) {
 		t.Errorf(`got %v, want d["result"] = "opened"`, d)
 	}
 	h.tick(10 * time.Second)
-	for k, v := range browser {
-		form.header[k] = v
-	}
+	maps.Copy(form.header, browser)
 	if r := h.want(200, "", form); !strings.Contains(r.Body.String(), "문이 열렸습니다") {
 		t.Errorf(`got %s, want "문이 열렸습니다" in r.Body.String()`, r.Body)
 	} else {

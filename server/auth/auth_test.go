@@ -3,6 +3,7 @@ package auth_test
 import (
 	"encoding/base64"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -164,9 +165,7 @@ func TestForgedTokens(t *testing.T) {
 	claims := jwt.MapClaims{"sub": "key_t", "place": "plc_l", "kind": "live", "iatMs": epoch.UnixMilli()}
 	sign := func(m jwt.SigningMethod, key any, header map[string]any) string {
 		tk := jwt.NewWithClaims(m, claims)
-		for k, v := range header {
-			tk.Header[k] = v
-		}
+		maps.Copy(tk.Header, header)
 		s, err := tk.SignedString(key)
 		if err != nil {
 			t.Fatal(err)

@@ -84,8 +84,6 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func (h *house) ok(err error) {
 	h.t.Helper()
 	if err != nil {
@@ -96,8 +94,8 @@ func (h *house) ok(err error) {
 // permit registers one for Kim from epoch on.
 func (h *house) permit(ref string, hours int, doors ...string) grant.Permit {
 	h.t.Helper()
-	p, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: ptr(kim), StartsAt: &epoch,
-		EndsAt: ptr(epoch.Add(time.Duration(hours) * time.Hour)), DoorIDs: doors})
+	p, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: new(kim), StartsAt: &epoch,
+		EndsAt: new(epoch.Add(time.Duration(hours) * time.Hour)), DoorIDs: doors})
 	h.ok(err)
 	return p
 }
@@ -108,16 +106,16 @@ func (h *house) revoke(ref string) {
 	h.ok(err)
 }
 
-func (h *house) membership(doors ...string) grant.Term {
+func (h *house) membership() grant.Term {
 	h.t.Helper()
-	m, err := h.grants.CreateTerm(byA, grant.Membership, grant.TermRequest{Phone: ptr(kim), StartsAt: &epoch, DoorIDs: doors})
+	m, err := h.grants.CreateTerm(byA, grant.Membership, grant.TermRequest{Phone: new(kim), StartsAt: &epoch})
 	h.ok(err)
 	return m
 }
 
 func (h *house) window(doorID, mode string) {
 	h.t.Helper()
-	_, err := h.places.SetPolicy(record.By{PlaceID: "plc_a"}, doorID, place.PolicyRequest{Ref: ptr("always"), Mode: &mode})
+	_, err := h.places.SetPolicy(record.By{PlaceID: "plc_a"}, doorID, place.PolicyRequest{Ref: new("always"), Mode: &mode})
 	h.ok(err)
 }
 
@@ -165,7 +163,7 @@ func TestCall(t *testing.T) {
 		"nobody's number":        {func(h *house) { h.permit("r", 1) }, "05099999999", kim, entry.CallResult{}, "", false},
 		"phone off": {func(h *house) {
 			h.permit("r", 1)
-			_, err := h.places.PatchPlace("plc_a", place.PlacePatch{PhoneEnabled: ptr(false)})
+			_, err := h.places.PatchPlace("plc_a", place.PlacePatch{PhoneEnabled: new(false)})
 			h.ok(err)
 		}, number, kim, entry.CallResult{}, "", false},
 		"line down": {func(h *house) { h.permit("r", 1); h.door.outcome = vocab.Offline }, number, kim, answered("offline", "phone", "dor_1"), "guest:*5678", true},

@@ -38,7 +38,7 @@ func TestNameIsNotCompared(t *testing.T) {
 	for _, name := range []string{"", "Kim", "Somebody else"} {
 		h := newHouse(t)
 		p := h.permit("r", 1)
-		_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: ptr("r"), Phone: ptr(kim), Name: &name, StartsAt: &epoch, EndsAt: &p.EndsAt})
+		_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: new("r"), Phone: new(kim), Name: &name, StartsAt: &epoch, EndsAt: &p.EndsAt})
 		h.ok(err)
 		got, err := h.Call(ctx, number, kim)
 		if d := cmp.Diff(answered("opened", "phone", "dor_1"), got); d != "" || err != nil {

@@ -68,7 +68,7 @@ func TestRevokeRacesOpen(t *testing.T) {
 			ref := fmt.Sprint("r", i)
 			for round := range rounds {
 				phone := fmt.Sprintf("010%04d%04d", 7000+round, i) // one number opens once in 3 s
-				p, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, StartsAt: ptr(epoch.Add(-time.Hour)), EndsAt: ptr(epoch.Add(40 * time.Hour))})
+				p, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, StartsAt: new(epoch.Add(-time.Hour)), EndsAt: new(epoch.Add(40 * time.Hour))})
 				if err != nil {
 					t.Error(err)
 					return
@@ -141,7 +141,7 @@ func TestRevokedWhileRead(t *testing.T) {
 		"free window": {func(h *house) { h.window("dor_1", "free") }, revoke, fail.LinkInvalid},
 		"renewed":     {func(*house) {}, func(h *house) { h.revoke("r"); h.permit("r", 2) }, fail.LinkInvalid},
 		"another phone": {func(*house) {}, func(h *house) {
-			_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: ptr("r"), Phone: ptr("01099998888"), StartsAt: &epoch, EndsAt: ptr(epoch.Add(time.Hour))})
+			_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: new("r"), Phone: new("01099998888"), StartsAt: &epoch, EndsAt: new(epoch.Add(time.Hour))})
 			h.ok(err)
 		}, ""},
 	} {
@@ -168,11 +168,11 @@ func TestRevokedWhileRead(t *testing.T) {
 func TestRevokeWaitsForOpening(t *testing.T) {
 	t.Parallel()
 	closed := func(h *house) error {
-		_, err := h.places.SetPolicy(record.By{PlaceID: "plc_a"}, "dor_1", place.PolicyRequest{Ref: ptr("always"), Mode: ptr("closed")})
+		_, err := h.places.SetPolicy(record.By{PlaceID: "plc_a"}, "dor_1", place.PolicyRequest{Ref: new("always"), Mode: new("closed")})
 		return err
 	}
 	revoke := func(h *house) error {
-		_, err := h.grants.Revoke(byA, grant.RevokeRequest{ExternalRef: ptr("r")})
+		_, err := h.grants.Revoke(byA, grant.RevokeRequest{ExternalRef: new("r")})
 		return err
 	}
 	for name, change := range map[string]func(h *house) error{
@@ -182,7 +182,7 @@ func TestRevokeWaitsForOpening(t *testing.T) {
 			return revoke(h)
 		},
 		"re-register for another door": func(h *house) error {
-			_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: ptr("r"), Phone: ptr(kim), StartsAt: &epoch, EndsAt: ptr(epoch.Add(time.Hour)), DoorIDs: []string{"dor_in"}})
+			_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: new("r"), Phone: new(kim), StartsAt: &epoch, EndsAt: new(epoch.Add(time.Hour)), DoorIDs: []string{"dor_in"}})
 			return err
 		},
 		"closed window": closed,

@@ -101,8 +101,7 @@ func Invalid(field, why string) *Error {
 
 // CodeOf is the code of an error that is, or wraps, an Error; "" otherwise.
 func CodeOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return ""

@@ -55,7 +55,7 @@ func TestNetloss(t *testing.T) {
 			if x := <-res; x.err != nil || x.got.Version != version+1 || x.got.GraceSec != 60 || x.got.Channels[2] != "off" || x.took != 3*time.Second {
 				t.Errorf(`got %+v, want x.err = nil, x.got.Version = version+1, x.got.GraceSec = 60, x.got.Channels[2] = "off", x.took = 3*time.Second`, x)
 			}
-			if n := r.store.state("brd_1").Policy; n == nil || n.Version != version+1 {
+			if n := r.store.state().Policy; n == nil || n.Version != version+1 {
 				t.Errorf("stored: %+v", n)
 			}
 		}
@@ -154,12 +154,12 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("the next change: %v, want %v while the record of the one before is missing", x.err, full)
 		}
 		b.quiet()
-		if p, notes := r.store.state("brd_1").Policy, r.store.notes(); p != nil || len(notes) > 0 {
+		if p, notes := r.store.state().Policy, r.store.notes(); p != nil || len(notes) > 0 {
 			t.Errorf("stored %+v, records %q, want neither", p, notes)
 		}
 		r.store.broken(nil)
 		time.Sleep(time.Minute)
-		if p, notes := r.store.state("brd_1").Policy, r.store.notes(); p == nil || p.Version != 1 || len(notes) != 1 {
+		if p, notes := r.store.state().Policy, r.store.notes(); p == nil || p.Version != 1 || len(notes) != 1 {
 			t.Errorf("stored %+v, records %q, want version 1 and its record once the disk is back", p, notes)
 		}
 	})

@@ -30,7 +30,7 @@ func TestPresence(t *testing.T) {
 		if s.State != "online" || !s.Since.Equal(start) || s.Buffered != 2 || s.Dropped != 1 || len(s.Standings) != 1 || s.Standings[2].DoorID != "dor_2" {
 			t.Errorf(`got %+v, want s.State = "online", s.Since at start, s.Buffered = 2, s.Dropped = 1, len(s.Standings) = 1, s.Standings[2].DoorID = "dor_2"`, s)
 		}
-		if st := r.store.state("brd_1"); st.FirstSeenAt.IsZero() {
+		if st := r.store.state(); st.FirstSeenAt.IsZero() {
 			t.Error("the first hello was not written at once")
 		}
 		time.Sleep(time.Minute)

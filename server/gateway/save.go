@@ -25,14 +25,12 @@ func (g *Gateway) save(b *peer) {
 		return
 	}
 	g.saving = true
-	g.workers.Add(1)
-	go func() {
-		defer g.workers.Done()
+	g.workers.Go(func() {
 		g.sleep(g.cfg.SaveEvery)
 		for g.saveSome(saveBatch) {
 			g.sleep(saveChunk)
 		}
-	}()
+	})
 }
 
 // saveSome writes up to n dirty boards; false ends the saver.

@@ -33,7 +33,7 @@ func TestStop(t *testing.T) {
 		if err := <-waits; !errors.Is(err, board.ErrLost) && !errors.Is(err, board.ErrNoAnswer) {
 			t.Error(err)
 		}
-		if st := r.store.state("brd_1"); st.Online || st.FirstSeenAt.IsZero() || st.Since.IsZero() {
+		if st := r.store.state(); st.Online || st.FirstSeenAt.IsZero() || st.Since.IsZero() {
 			t.Errorf("stored %+v, want the board offline, seen, and since when", st)
 		}
 		l := pipe.NewListener("late")
@@ -107,7 +107,7 @@ func TestSaving(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		r.store.broken(nil)
 		time.Sleep(2 * time.Second)
-		st := r.store.state("brd_1")
+		st := r.store.state()
 		if saves != 1 || st.Standings[1].Since != 49 || st.Standings[1].DoorID != "dor_1" || !st.Online {
 			t.Errorf("%d writes, then %+v", saves, st)
 		}

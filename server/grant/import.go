@@ -93,8 +93,7 @@ func importRow(tx Tx, im importing, raw json.RawMessage, f rowFunc) (RowResult, 
 		res, err = f(tx, im, row)
 	}
 	res.ExternalRef = value(row.ref)
-	var broken *fail.Error
-	if errors.As(err, &broken) { // [IMP-1] the row fails, the others go on
+	if broken, ok := errors.AsType[*fail.Error](err); ok { // [IMP-1] the row fails, the others go on
 		return RowResult{ExternalRef: res.ExternalRef, Status: Failed, Error: broken.Code, Message: broken.Message}, nil
 	}
 	return res, err

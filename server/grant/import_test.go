@@ -49,7 +49,7 @@ func TestImportEnvelope(t *testing.T) {
 		"no source":     {grant.ImportRequest{Items: []json.RawMessage{[]byte(row)}}, fail.MissingField},
 		"empty":         {file("", row), fail.InvalidField},
 		"long source":   {file(strings.Repeat("x", 65), row), fail.InvalidField},
-		"no items":      {grant.ImportRequest{Source: ptr("s")}, fail.MissingField},
+		"no items":      {grant.ImportRequest{Source: new("s")}, fail.MissingField},
 		"empty items":   {file("s"), fail.InvalidField},
 		"operators own": {file("api", row), fail.InvalidField},
 		"world file":    {file("world", row), fail.InvalidField},
@@ -171,7 +171,7 @@ func TestImportLarge(t *testing.T) {
 func TestTerms(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	r := grant.TermRequest{ExternalRef: ptr("r"), Phone: ptr("01012345678"), StartsAt: ptr(epoch.Add(time.Hour)), EndsAt: ptr(epoch.Add(9000 * time.Hour))}
+	r := grant.TermRequest{ExternalRef: new("r"), Phone: new("01012345678"), StartsAt: new(epoch.Add(time.Hour)), EndsAt: new(epoch.Add(9000 * time.Hour))}
 	a, err := h.CreateTerm(byA, grant.Reservation, r)
 	if err != nil || a.Kind != access.KindReservation || a.State != grant.Pending || len(a.Doors) != 2 || a.TokenHash != "" {
 		t.Fatalf(`got %+v, %v, want no error, a.Kind = access.KindReservation, a.State = grant.Pending, len(a.Doors) = 2, a.TokenHash = ""`, a, err)
@@ -200,7 +200,7 @@ func TestTerms(t *testing.T) {
 	if _, err := h.CancelTerm(grant.By{PlaceID: "plc_b"}, grant.Reservation, a.ID); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("of another place: %v", err)
 	}
-	r.ExternalRef = ptr("r")
+	r.ExternalRef = new("r")
 	if back, err := h.CreateTerm(byA, grant.Reservation, r); err != nil || back.ID != a.ID || back.State != grant.Active || !back.RevokedAt.IsZero() {
 		t.Errorf("made again: %+v, %v", back, err)
 	}
@@ -208,11 +208,11 @@ func TestTerms(t *testing.T) {
 		t.Errorf("got %+v, %v, want no error, total = 2, list[1].ID = a.ID", list, err)
 	}
 	for want, r := range map[string]grant.TermRequest{
-		fail.MissingField:   {Phone: ptr("01012345678")},
-		fail.InvalidPhone:   {Phone: ptr("x"), StartsAt: &epoch},
-		fail.InvalidPeriod:  {Phone: ptr("01012345678"), StartsAt: &epoch, EndsAt: &epoch},
-		fail.InvalidField:   {Phone: ptr("01012345678"), StartsAt: &epoch, ExternalRef: ptr("")},
-		fail.InvalidDoorIDs: {Phone: ptr("01012345678"), StartsAt: &epoch, DoorIDs: []string{"dor_b"}},
+		fail.MissingField:   {Phone: new("01012345678")},
+		fail.InvalidPhone:   {Phone: new("x"), StartsAt: &epoch},
+		fail.InvalidPeriod:  {Phone: new("01012345678"), StartsAt: &epoch, EndsAt: &epoch},
+		fail.InvalidField:   {Phone: new("01012345678"), StartsAt: &epoch, ExternalRef: new("")},
+		fail.InvalidDoorIDs: {Phone: new("01012345678"), StartsAt: &epoch, DoorIDs: []string{"dor_b"}},
 	} {
 		if _, err := h.CreateTerm(byA, grant.Reservation, r); fail.CodeOf(err) != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -224,8 +224,8 @@ func TestTerms(t *testing.T) {
 func TestNamesShowWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	for field, r := range map[string]grant.RegisterRequest{
-		"name":        {ExternalRef: ptr("r"), Phone: ptr("01012345678"), Name: ptr("Kim \u202egnp.exe")},
-		"externalRef": {ExternalRef: ptr("r\r\nX: y"), Phone: ptr("01012345678")},
+		"name":        {ExternalRef: new("r"), Phone: new("01012345678"), Name: new("Kim \u202egnp.exe")},
+		"externalRef": {ExternalRef: new("r\r\nX: y"), Phone: new("01012345678")},
 	} {
 		_, err := newHouse(t).Register(byA, r)
 		var f *fail.Error

@@ -70,7 +70,7 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	phone := rapid.SampledFrom([]string{"01011110000", "01022220000"}).Draw(t, "phone")
 	name := rapid.SampledFrom([]string{"", "Kim", "Lee"}).Draw(t, "name")
 	out, err := h.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, Name: &name,
-		StartsAt: ptr(epoch.Add(from)), EndsAt: ptr(epoch.Add(to)), DoorIDs: named})
+		StartsAt: new(epoch.Add(from)), EndsAt: new(epoch.Add(to)), DoorIDs: named})
 
 	if wrong := refused(span, named); wrong != "" { // and nothing has changed: compare sees to it
 		if fail.CodeOf(err) != wrong {

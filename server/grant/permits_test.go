@@ -38,12 +38,10 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // request is a good one, an hour from now on, for dor_1.
 func request(ref string) grant.RegisterRequest {
-	return grant.RegisterRequest{ExternalRef: &ref, Phone: ptr("01012345678"), Name: ptr("Kim"),
-		StartsAt: ptr(epoch), EndsAt: ptr(epoch.Add(time.Hour)), DoorIDs: []string{"dor_1"}}
+	return grant.RegisterRequest{ExternalRef: &ref, Phone: new("01012345678"), Name: new("Kim"),
+		StartsAt: new(epoch), EndsAt: new(epoch.Add(time.Hour)), DoorIDs: []string{"dor_1"}}
 }
 
 func (h *house) must(r grant.RegisterRequest) grant.Permit {
@@ -68,14 +66,14 @@ func TestRegisterRefuses(t *testing.T) {
 		want   string
 	}{
 		"no externalRef":        {func(r *grant.RegisterRequest) { r.ExternalRef = nil }, fail.MissingField},
-		"empty externalRef":     {func(r *grant.RegisterRequest) { r.ExternalRef = ptr("") }, fail.InvalidField},
+		"empty externalRef":     {func(r *grant.RegisterRequest) { r.ExternalRef = new("") }, fail.InvalidField},
 		"long externalRef":      {func(r *grant.RegisterRequest) { r.ExternalRef = &long }, fail.InvalidField},
 		"no phone":              {func(r *grant.RegisterRequest) { r.Phone = nil }, fail.MissingField},
-		"short phone":           {func(r *grant.RegisterRequest) { r.Phone = ptr("0101234") }, fail.InvalidPhone},
-		"long phone":            {func(r *grant.RegisterRequest) { r.Phone = ptr("0101234567890123") }, fail.InvalidPhone},
-		"phone with dashes":     {func(r *grant.RegisterRequest) { r.Phone = ptr("010-1234-5678") }, fail.InvalidPhone},
-		"phone of other digits": {func(r *grant.RegisterRequest) { r.Phone = ptr("٠١٢٣٤٥٦٧٨") }, fail.InvalidPhone},
-		"long name":             {func(r *grant.RegisterRequest) { r.Name = ptr(long[:2*101]) }, fail.InvalidField},
+		"short phone":           {func(r *grant.RegisterRequest) { r.Phone = new("0101234") }, fail.InvalidPhone},
+		"long phone":            {func(r *grant.RegisterRequest) { r.Phone = new("0101234567890123") }, fail.InvalidPhone},
+		"phone with dashes":     {func(r *grant.RegisterRequest) { r.Phone = new("010-1234-5678") }, fail.InvalidPhone},
+		"phone of other digits": {func(r *grant.RegisterRequest) { r.Phone = new("٠١٢٣٤٥٦٧٨") }, fail.InvalidPhone},
+		"long name":             {func(r *grant.RegisterRequest) { r.Name = new(long[:2*101]) }, fail.InvalidField},
 		"no startsAt":           {func(r *grant.RegisterRequest) { r.StartsAt = nil }, fail.MissingField},
 		"no endsAt":             {func(r *grant.RegisterRequest) { r.EndsAt = nil }, fail.MissingField},
 		"no length":             {func(r *grant.RegisterRequest) { r.EndsAt = r.StartsAt }, fail.InvalidPeriod},
@@ -84,12 +82,12 @@ func TestRegisterRefuses(t *testing.T) {
 		"a foreign door":        {func(r *grant.RegisterRequest) { r.DoorIDs = []string{"dor_1", "dor_b"} }, fail.InvalidDoorIDs},
 		"a board":               {func(r *grant.RegisterRequest) { r.DoorIDs = []string{"brd_1"} }, fail.InvalidDoorIDs},
 		"201 doors":             {func(r *grant.RegisterRequest) { r.DoorIDs = many }, fail.InvalidDoorIDs},
-		"over 720 h":            {func(r *grant.RegisterRequest) { r.EndsAt = ptr(epoch.Add(720*time.Hour + time.Millisecond)) }, fail.PermitPeriodTooLong},
+		"over 720 h":            {func(r *grant.RegisterRequest) { r.EndsAt = new(epoch.Add(720*time.Hour + time.Millisecond)) }, fail.PermitPeriodTooLong},
 		"over a door's limit": {func(r *grant.RegisterRequest) {
 			r.DoorIDs = []string{"dor_1", "dor_2"}
-			r.EndsAt = ptr(epoch.Add(49 * time.Hour))
+			r.EndsAt = new(epoch.Add(49 * time.Hour))
 		}, fail.PermitPeriodTooLong},
-		"over the default scope's limit": {func(r *grant.RegisterRequest) { r.DoorIDs = nil; r.EndsAt = ptr(epoch.Add(49 * time.Hour)) }, fail.PermitPeriodTooLong},
+		"over the default scope's limit": {func(r *grant.RegisterRequest) { r.DoorIDs = nil; r.EndsAt = new(epoch.Add(49 * time.Hour)) }, fail.PermitPeriodTooLong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := request("r")
@@ -102,8 +100,8 @@ func TestRegisterRefuses(t *testing.T) {
 	if _, total, err := h.List("plc_a", grant.ListQuery{}); err != nil || total != 0 {
 		t.Errorf("%d permits came of refused requests (%v)", total, err)
 	}
-	if _, err := h.Register(grant.By{PlaceID: "plc_none"}, grant.RegisterRequest{ExternalRef: ptr("r"), Phone: ptr("01012345678"),
-		StartsAt: ptr(epoch), EndsAt: ptr(epoch.Add(time.Hour))}); fail.CodeOf(err) != fail.RuleViolated {
+	if _, err := h.Register(grant.By{PlaceID: "plc_none"}, grant.RegisterRequest{ExternalRef: new("r"), Phone: new("01012345678"),
+		StartsAt: new(epoch), EndsAt: new(epoch.Add(time.Hour))}); fail.CodeOf(err) != fail.RuleViolated {
 		t.Errorf("a place without entry doors: %v", err)
 	}
 }
@@ -112,7 +110,7 @@ func TestRegisterDetails(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	r := request("r")
-	r.DoorIDs, r.EndsAt = []string{"dor_2", "dor_1"}, ptr(epoch.Add(48*time.Hour+time.Millisecond))
+	r.DoorIDs, r.EndsAt = []string{"dor_2", "dor_1"}, new(epoch.Add(48*time.Hour+time.Millisecond))
 	_, err := h.Register(byA, r)
 	want := map[string]any{"maxHours": 48, "requestedHours": 48.001, "doorId": "dor_2"}
 	if d := cmp.Diff(want, err.(*fail.Error).Details); d != "" {
@@ -126,12 +124,12 @@ func TestRegisterDetails(t *testing.T) {
 	for name, r := range map[string]grant.RegisterRequest{"720 h exactly": request("a"), "characters, not bytes": request("b"), "in the past": request("c")} {
 		switch name {
 		case "720 h exactly":
-			r.EndsAt = ptr(epoch.Add(720 * time.Hour))
+			r.EndsAt = new(epoch.Add(720 * time.Hour))
 		case "characters, not bytes":
-			r.Name = ptr(strings.Repeat("김", 100))
+			r.Name = new(strings.Repeat("김", 100))
 		case "in the past":
-			r.StartsAt = ptr(epoch.Add(-48 * time.Hour))
-			r.EndsAt = ptr(epoch.Add(-47 * time.Hour))
+			r.StartsAt = new(epoch.Add(-48 * time.Hour))
+			r.EndsAt = new(epoch.Add(-47 * time.Hour))
 		}
 		if _, err := h.Register(byA, r); err != nil {
 			t.Errorf("%s: got %v, want no error", name, err)
@@ -146,7 +144,7 @@ func TestPeriodsLongPast(t *testing.T) {
 	h := newHouse(t)
 	for _, at := range []time.Time{time.Unix(0, 0), time.UnixMilli(1), time.UnixMilli(-1)} {
 		r := request(at.String())
-		r.StartsAt, r.EndsAt = ptr(at.Add(-time.Hour)), ptr(at)
+		r.StartsAt, r.EndsAt = new(at.Add(-time.Hour)), new(at)
 		p := h.must(r)
 		if p.State != grant.Expired || p.Content("").ValidAt(epoch.UnixMilli()) {
 			t.Errorf("ended %s: %s, %+v", at.UTC(), p.State, p.Content(""))
@@ -178,7 +176,7 @@ func TestRegisterRepeats(t *testing.T) {
 		t.Error("an equal repeat raised the revision")
 	}
 	r := request("r")
-	r.Phone, r.Name, r.EndsAt, r.DoorIDs = ptr("01099998888"), nil, ptr(epoch.Add(9*time.Hour)), nil
+	r.Phone, r.Name, r.EndsAt, r.DoorIDs = new("01099998888"), nil, new(epoch.Add(9*time.Hour)), nil
 	p := h.must(r)
 	if p.ID != first.ID || p.Phone != "01099998888" || p.Name != "" || p.State != grant.Active || !p.CreatedAt.Equal(epoch) ||
 		!slices.Equal(p.Doors, []string{"dor_1"}) || p.URL != first.URL {

@@ -17,7 +17,7 @@ func TestRevoke(t *testing.T) {
 	h := newHouse(t)
 	first := h.must(request("r"))
 	other := h.must(request("other"))
-	membership, err := h.CreateTerm(byA, grant.Membership, grant.TermRequest{Phone: ptr("01012345678"), StartsAt: ptr(epoch)})
+	membership, err := h.CreateTerm(byA, grant.Membership, grant.TermRequest{Phone: new("01012345678"), StartsAt: new(epoch)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,13 +26,13 @@ func TestRevoke(t *testing.T) {
 		want string
 	}{
 		"nothing":           {grant.RevokeRequest{}, fail.MissingField},
-		"empty":             {grant.RevokeRequest{ExternalRef: ptr("")}, fail.InvalidField},
-		"two permits":       {grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: &other.ID}, fail.InvalidField},
-		"one unknown":       {grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: ptr("pmt_x")}, fail.InvalidField},
-		"unknown reference": {grant.RevokeRequest{ExternalRef: ptr("x")}, fail.PermitNotFound},
-		"unknown id":        {grant.RevokeRequest{PermitID: ptr("x")}, fail.PermitNotFound},
+		"empty":             {grant.RevokeRequest{ExternalRef: new("")}, fail.InvalidField},
+		"two permits":       {grant.RevokeRequest{ExternalRef: new("r"), PermitID: &other.ID}, fail.InvalidField},
+		"one unknown":       {grant.RevokeRequest{ExternalRef: new("r"), PermitID: new("pmt_x")}, fail.InvalidField},
+		"unknown reference": {grant.RevokeRequest{ExternalRef: new("x")}, fail.PermitNotFound},
+		"unknown id":        {grant.RevokeRequest{PermitID: new("x")}, fail.PermitNotFound},
 		"a membership":      {grant.RevokeRequest{PermitID: &membership.ID}, fail.PermitNotFound},
-		"long reason":       {grant.RevokeRequest{ExternalRef: ptr("r"), Reason: ptr(strings.Repeat("x", 201))}, fail.InvalidField},
+		"long reason":       {grant.RevokeRequest{ExternalRef: new("r"), Reason: new(strings.Repeat("x", 201))}, fail.InvalidField},
 	} {
 		if _, err := h.Service.Revoke(byA, tt.r); fail.CodeOf(err) != tt.want {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
@@ -42,12 +42,12 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("another place's: %v", err)
 	}
 	h.Pass(time.Minute)
-	p, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: ptr("r"), PermitID: &first.ID, Reason: ptr("lost")})
+	p, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: new("r"), PermitID: &first.ID, Reason: new("lost")})
 	if err != nil || p.State != grant.Revoked || p.RevokeReason != "lost" || !p.RevokedAt.Equal(epoch.Add(time.Minute)) || p.URL != first.URL {
 		t.Errorf(`got %+v, %v, want no error, p.State = grant.Revoked, p.RevokeReason = "lost", p.RevokedAt at epoch.Add(time.Minute), p.URL = first.URL`, p, err)
 	}
 	h.Pass(time.Minute)
-	again, err := h.Service.Revoke(byA, grant.RevokeRequest{PermitID: &first.ID, Reason: ptr("again")})
+	again, err := h.Service.Revoke(byA, grant.RevokeRequest{PermitID: &first.ID, Reason: new("again")})
 	if d := cmp.Diff(p, again); d != "" || err != nil {
 		t.Errorf("a repeat: %v %s", err, d)
 	}
@@ -68,7 +68,7 @@ func TestStateFollowsTime(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	r := request("r")
-	r.StartsAt, r.EndsAt = ptr(epoch.Add(time.Hour)), ptr(epoch.Add(2*time.Hour))
+	r.StartsAt, r.EndsAt = new(epoch.Add(time.Hour)), new(epoch.Add(2*time.Hour))
 	p := h.must(r)
 	for _, tt := range []struct {
 		at   time.Duration

@@ -28,8 +28,6 @@ func newHouse(t *testing.T) *house {
 	return &house{h, place.New(place.Config{Clock: h.Clock, Store: h.Store})}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 var owner = record.By{PlaceID: "plc_a", KeyID: "key_a", KeyName: "partner", RequestID: "req_1"}
 
 func policy(ref, mode string) place.PolicyRequest {
@@ -142,7 +140,7 @@ func TestPolicies(t *testing.T) {
 		t.Errorf("mode after the hours changed: %s", got)
 	}
 	custom := policy("custom", "auth")
-	custom.StartsAt, custom.EndsAt = ptr(epoch.Add(time.Hour)), ptr(epoch.Add(1000*time.Hour))
+	custom.StartsAt, custom.EndsAt = new(epoch.Add(time.Hour)), new(epoch.Add(1000*time.Hour))
 	c := set(custom)
 	if c.Active || set(custom).ID != c.ID {
 		t.Errorf("custom: %+v, want it not active yet, and its repeat the same policy", c)
@@ -187,8 +185,8 @@ func TestPolicyRefuses(t *testing.T) {
 		r    place.PolicyRequest
 		want string
 	}{
-		"no ref":       {place.PolicyRequest{Mode: ptr("free")}, fail.MissingField},
-		"no mode":      {place.PolicyRequest{Ref: ptr("always")}, fail.MissingField},
+		"no ref":       {place.PolicyRequest{Mode: new("free")}, fail.MissingField},
+		"no mode":      {place.PolicyRequest{Ref: new("always")}, fail.MissingField},
 		"unknown ref":  {policy("never", "free"), fail.InvalidField},
 		"unknown mode": {policy("always", "open"), fail.InvalidField},
 		"empty custom": {policy("custom", "free"), fail.MissingField},
@@ -217,7 +215,7 @@ func TestPolicyRefuses(t *testing.T) {
 	}
 	for i := range 21 {
 		_, err := h.SetPolicy(owner, "dor_1", custom(func(r *place.PolicyRequest) {
-			r.StartsAt, r.EndsAt = ptr(epoch.Add(time.Duration(i)*time.Hour)), ptr(epoch.Add(time.Duration(i+1)*time.Hour))
+			r.StartsAt, r.EndsAt = new(epoch.Add(time.Duration(i)*time.Hour)), new(epoch.Add(time.Duration(i+1)*time.Hour))
 		}))
 		if want := map[bool]string{true: fail.RuleViolated}[i == 20]; fail.CodeOf(err) != want {
 			t.Errorf("custom policy %d: %v", i+1, err)
@@ -303,23 +301,23 @@ func TestPatch(t *testing.T) {
 		t.Errorf("access configuration %s, want phone on, 720 h and the new number", got)
 	}
 	rev := h.Digest("plc_a")
-	if _, err := h.PatchPlace("plc_a", place.PlacePatch{EntryPhone: ptr(""), PhoneEnabled: ptr(false)}); err != nil || gate() != "{false 720 } <nil>" || h.Digest("plc_a") != rev {
+	if _, err := h.PatchPlace("plc_a", place.PlacePatch{EntryPhone: new(""), PhoneEnabled: new(false)}); err != nil || gate() != "{false 720 } <nil>" || h.Digest("plc_a") != rev {
 		t.Errorf("%v %s", err, gate())
 	}
-	if _, err := h.PatchPlace("plc_b", place.PlacePatch{EntryPhone: ptr("05011112222")}); err != nil {
+	if _, err := h.PatchPlace("plc_b", place.PlacePatch{EntryPhone: new("05011112222")}); err != nil {
 		t.Errorf("a free number: %v", err)
 	}
-	if p, err := h.PatchPlace("plc_a", place.PlacePatch{Timezone: ptr("America/New_York"), Closures: &[]access.Closure{{From: "2026-12-24", To: "2026-12-25"}}}); err != nil || p.Timezone != "America/New_York" || h.Digest("plc_a") != rev+1 {
+	if p, err := h.PatchPlace("plc_a", place.PlacePatch{Timezone: new("America/New_York"), Closures: &[]access.Closure{{From: "2026-12-24", To: "2026-12-25"}}}); err != nil || p.Timezone != "America/New_York" || h.Digest("plc_a") != rev+1 {
 		t.Errorf(`got %+v %v, want no error, p.Timezone = "America/New_York", h.Digest("plc_a") = rev+1`, p, err)
 	}
 	for name, tt := range map[string]struct {
 		p    place.PlacePatch
 		want string
 	}{
-		"taken":     {place.PlacePatch{EntryPhone: ptr("05011112222")}, fail.RuleViolated},
-		"no phone":  {place.PlacePatch{EntryPhone: ptr("050-1111-2222")}, fail.InvalidPhone},
-		"zone":      {place.PlacePatch{Timezone: ptr("Asia/Nowhere")}, fail.InvalidField},
-		"local":     {place.PlacePatch{Timezone: ptr("Local")}, fail.InvalidField},
+		"taken":     {place.PlacePatch{EntryPhone: new("05011112222")}, fail.RuleViolated},
+		"no phone":  {place.PlacePatch{EntryPhone: new("050-1111-2222")}, fail.InvalidPhone},
+		"zone":      {place.PlacePatch{Timezone: new("Asia/Nowhere")}, fail.InvalidField},
+		"local":     {place.PlacePatch{Timezone: new("Local")}, fail.InvalidField},
 		"closure":   {place.PlacePatch{Closures: &[]access.Closure{{From: "2026-12-25", To: "2026-12-24"}}}, fail.InvalidField},
 		"no date":   {place.PlacePatch{Closures: &[]access.Closure{{From: "2026-02-30", To: "2026-12-24"}}}, fail.InvalidField},
 		"holiday":   {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "x"}}}, fail.InvalidField},
@@ -330,7 +328,7 @@ func TestPatch(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if d, err := h.PatchDoor("dor_1", place.DoorPatch{Entry: ptr(false), EntryPermitMaxHours: ptr(1)}); err != nil || d.Entry || d.PermitMaxHours != 1 {
+	if d, err := h.PatchDoor("dor_1", place.DoorPatch{Entry: new(false), EntryPermitMaxHours: new(1)}); err != nil || d.Entry || d.PermitMaxHours != 1 {
 		t.Errorf("patched: %+v, %v, want no entry door and one hour", d, err)
 	}
 	if d, err := h.Store.Door("dor_1"); err != nil || d.Entry || d.PermitMaxHours != 1 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -92,9 +93,7 @@ func (e edge) around(h http.Handler) http.Handler {
 				p.head.Set("Content-Length", strconv.Itoa(len(p.raw)))
 			}
 		}
-		for k, v := range p.head {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), p.head)
 		w.WriteHeader(p.status)
 		_, _ = w.Write(p.raw)
 	})

@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -46,9 +47,7 @@ func (t placeTx) SavePlace(op string, p, old place.Place) error {
 	case "sunday-not-kept":
 		if p.Week != nil {
 			w := access.Week{}
-			for d, v := range p.Week {
-				w[d] = v
-			}
+			maps.Copy(w, p.Week)
 			w["sun"] = old.Week["sun"]
 			p.Week = w
 		}

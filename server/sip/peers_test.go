@@ -72,7 +72,7 @@ func final(t *testing.T, conn net.Conn) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range strings.Split(string(b[:n]), "\r\n") {
+		for line := range strings.SplitSeq(string(b[:n]), "\r\n") {
 			if status, ok := strings.CutPrefix(line, "SIP/2.0 "); ok && !strings.HasPrefix(status, "100 ") {
 				return status
 			}

@@ -141,7 +141,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 // permitsFrom is the content from a revision on, and the permits that it brings.
 func permitsFrom(t *testing.T, s *Store, from int64) (y wire.Sync, ids string) {
 	t.Helper()
-	digestOf(t, s, "plc_a")
+	digestOf(t, s)
 	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", from)
 	if err != nil {
 		t.Fatal(err)

@@ -54,8 +54,8 @@ func TestQueriesAreGenerated(t *testing.T) {
 			}
 		}
 	}
-	for i := range methods.NumMethod() {
-		if name := methods.Method(i).Name; !want[name] {
+	for method := range methods.Methods() {
+		if name := method.Name; !want[name] {
 			t.Errorf("package db has %s, queries/*.sql has not", name)
 		}
 	}

@@ -44,7 +44,7 @@ func TestSeedAddsAndRenames(t *testing.T) {
 	if want := []string{"brd_a dor_1 Main", "brd_a dor_2 Back", "brd_a dor_3 Side", "brd_new dor_4 Gate"}; err != nil || !slices.Equal(doors, want) {
 		t.Errorf("doors %q, %v, want %q", doors, err, want)
 	}
-	digestOf(t, s, "plc_a") // the boards learn of the new doors
+	digestOf(t, s) // the boards learn of the new doors
 	if now, err := s.Revision("plc_a"); err != nil || now != rev+1 {
 		t.Errorf("revision %d, %v, want one more than %d", now, err, rev)
 	}

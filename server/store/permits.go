@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/server/grant"
@@ -81,7 +82,7 @@ func page[R, T any](s *Store, from, order string, args []any, limit, offset int,
 func pageOf[R, T any](s *Store, find, from string, args []any, limit, offset int,
 	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
 	err = s.moment(func(tx *Tx) error {
-		ids, err := pageIDs(tx, find+" LIMIT ? OFFSET ?", append(args[:len(args):len(args)], limit, offset)...)
+		ids, err := pageIDs(tx, find+" LIMIT ? OFFSET ?", append(slices.Clip(args), limit, offset)...)
 		if err != nil {
 			return err
 		}

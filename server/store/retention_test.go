@@ -83,7 +83,7 @@ func TestRetention(t *testing.T) {
 		want("393 days later", 0, 0, 0, 2, 1)
 		pass(2 * day)
 		want("400 days after it could have left", 0, 0, 0, 0, 1)
-		digestOf(t, s, "plc_a")
+		digestOf(t, s)
 	})
 }
 

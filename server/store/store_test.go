@@ -49,9 +49,9 @@ func seeded(t *testing.T) *Store {
 	return s
 }
 
-func digestOf(t *testing.T, s *Store, placeID string) string {
+func digestOf(t *testing.T, s *Store) string {
 	t.Helper()
-	y, err := boardsync.Reader{Source: s}.SyncContent(placeID, 0)
+	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestSeedIsRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	digest := digestOf(t, s, "plc_a")
+	digest := digestOf(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestSeedIsRemembered(t *testing.T) {
 	if _, err := s.Seed(testWorld(), pepper); err != nil {
 		t.Fatal(err)
 	}
-	if got := digestOf(t, s, "plc_a"); got != digest {
+	if got := digestOf(t, s); got != digest {
 		t.Errorf("digest %s after a restart, was %s", got, digest)
 	}
 	for name, change := range map[string]func(*world.World){
@@ -109,7 +109,7 @@ func TestSeedIsRemembered(t *testing.T) {
 			t.Errorf("%s: got %v, want err to be ErrOtherWorld", name, err)
 		}
 	}
-	if got := digestOf(t, s, "plc_a"); got != digest {
+	if got := digestOf(t, s); got != digest {
 		t.Errorf("digest %s after a refused world, was %s", got, digest)
 	}
 }
@@ -208,7 +208,7 @@ func TestRevisionAndContent(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		digestOf(t, s, "plc_a")
+		digestOf(t, s)
 	}
 	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 5)
 	if err != nil || len(y.Upsert) != 1 || !y.Upsert[0].Revoked || y.To != 7 || y.Hours != nil || y.Windows != nil || y.Doors != nil || y.Snapshot {

@@ -131,7 +131,7 @@ func TestRevisionsOfOneCommit(t *testing.T) {
 	if want := []int64{before + 1, before + 2, before + 3, before + 3}; !slices.Equal(revs, want) {
 		t.Errorf("revisions %v, want %v", revs, want)
 	}
-	digestOf(t, s, "plc_a")
+	digestOf(t, s)
 	rows, err := s.reading.Query("SELECT rev FROM place_revisions WHERE place_id = 'plc_a' AND rev > ? ORDER BY rev", before)
 	if err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 
 // numbers reads a list of positive numbers.
 func numbers(list string) (out []int, err error) {
-	for _, text := range strings.Split(list, ",") {
+	for text := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return nil, fmt.Errorf("%q is not a positive number", text)

@@ -3,6 +3,7 @@ package console
 import (
 	"hash/fnv"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -174,9 +175,7 @@ func (v *boardsView) rows(n names, found []Board, q map[string][]string) {
 	v.Found, v.From, v.To, v.Page = int64(len(found)), int64(min(from+1, to)), int64(to), int64(page)
 	link := func(p int) string {
 		u := map[string][]string{}
-		for k, x := range q {
-			u[k] = x
-		}
+		maps.Copy(u, q)
 		u["page"] = []string{strconv.Itoa(p)}
 		return "/boards?" + encode(u)
 	}
