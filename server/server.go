@@ -71,7 +71,7 @@ type Config struct {
 	Greet       int           // boards that may be unfinished at one time; 0 = gateway's default
 	Wait        time.Duration // for a board's report; 0 = 8 s
 	NotAfter    time.Duration // how long after a request was accepted a board may begin to act; 0 = 5 s
-	Coalesce    time.Duration // changes of a place within it go to its boards together; 0 = 250 ms
+	Coalesce    time.Duration // changes of a place within it go to its boards together, of a busy one those of four times as long; 0 = 250 ms
 	Unchecked   bool          // the database isn't looked through for damage: this process has had it open
 	SIPPeers    []string      // CIDR; who may call; nil = this machine only
 	Failed      func(error)   // told when phone entry ends by itself; nil = only logged

@@ -208,8 +208,26 @@ func (s *Service) Moved(placeID string, rev int64) {
 	if s.closed.Load() || p.connected.Load() == 0 || !p.planned.CompareAndSwap(false, true) {
 		return
 	}
-	done := s.cfg.Flight.Begin() // a jump waits until the change is on its way
+	s.collect(p, rev-1, rev-1, 1, s.cfg.Flight.Begin()) // a jump waits until the change is on its way
+}
+
+// A place that keeps changing is given more time, up to a second by default: each delta
+// costs every board a message, a write to its flash and an acknowledgement, however
+// little it says. What is collected stays far from maxBehind.
+const (
+	manyChanges = 16 // within Config.Coalesce
+	enough      = maxBehind / 4
+	mostWaits   = 4 // times Config.Coalesce
+)
+
+// collect pushes the changes of a place since a revision when no more of them come, seen is
+// the latest known, or this is the last wait.
+func (s *Service) collect(p *target, since, seen int64, wait int, done func()) {
 	clock.WallAfter(s.cfg.Coalesce, func() {
+		if rev := p.revision(); wait < mostWaits && rev-seen >= manyChanges && rev-since < enough && !s.closed.Load() {
+			s.collect(p, since, rev, wait+1, done)
+			return
+		}
 		defer done()
 		p.planned.Store(false) // before reading: a later change plans again
 		p.mu.Lock()

@@ -137,6 +137,36 @@ func TestAcknowledgementWaitsForThePlannedPush(t *testing.T) {
 	})
 }
 
+// TestBusyPlace: a place that keeps changing sends fewer and larger deltas, none of them later
+// than a second or larger than a snapshot's worth; one change goes out as soon as ever.
+func TestBusyPlace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		each   time.Duration // between two changes
+		deltas int64         // in two seconds of them
+	}{{10 * time.Millisecond, 2}, {50 * time.Millisecond, 8}, {500 * time.Microsecond, 8}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab()
+			defer l.s.Stop()
+			l.connect()
+			l.deliver()
+			for until := time.Now().Add(2 * time.Second); time.Now().Before(until); time.Sleep(c.each) {
+				l.change()
+				l.deliver()
+			}
+			time.Sleep(DefaultCoalesce)
+			synctest.Wait()
+			l.deliver()
+			if n := l.s.Counts().Deltas.Load(); n < c.deltas-1 || n > c.deltas+1 || !l.converged() {
+				t.Errorf("changes each %s: %d deltas, converged %v; want about %d, true", c.each, n, l.converged(), c.deltas)
+			}
+			if n := l.s.Counts().Snapshots.Load(); n != 1 {
+				t.Errorf("changes each %s: %d snapshots, want 1", c.each, n)
+			}
+		})
+	}
+}
+
 // TestLag: how far the board is behind, counted from the commit of the oldest
 // change it lacks, or from its hello when that was later.
 func TestLag(t *testing.T) {
