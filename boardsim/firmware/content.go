@@ -3,6 +3,7 @@ package firmware
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -20,8 +21,15 @@ type Content struct {
 	Hours    *access.Hours
 	Doors    []wire.DoorConfig
 
-	digest  string // Sum as text; "" = not made yet
-	grants  map[string]*item
+	digest string // Sum as text; "" = not made yet
+	grants map[string]*item
+	people *people // nil = nothing stored
+}
+
+// people find grants by who stands at the reader. It is made when the first one does: most
+// contents are gone before.
+type people struct {
+	once    sync.Once
 	byPhone map[string][]*item
 	byToken map[string]*item
 }
@@ -100,10 +108,19 @@ func (c *Content) Apply(ch *Change) *Content {
 	}
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	if ch.to == nil || ch.from != base {
+	if ch.to == nil || !ch.from.same(base) {
 		ch.from, ch.to = base, ApplyAll(base, ch)
 	}
 	return ch.to
+}
+
+// same reports whether two contents say the same. Boards that came to it by different changes
+// share what comes next.
+func (c *Content) same(o *Content) bool {
+	if c == nil || o == nil {
+		return c == o
+	}
+	return c == o || c.Revision == o.Revision && c.Sum == o.Sum && c.Timezone == o.Timezone && c.PhoneKey == o.PhoneKey
 }
 
 // ApplyAll applies changes one after the other; base nil = nothing stored.
@@ -112,22 +129,17 @@ func ApplyAll(base *Content, changes ...*Change) *Content {
 	if base != nil {
 		*n = *base
 	}
-	n.grants, n.byPhone, n.byToken = cloneMap(n.grants), cloneMap(n.byPhone), cloneMap(n.byToken)
+	if n.grants = maps.Clone(n.grants); n.grants == nil {
+		n.grants = map[string]*item{}
+	}
 	for _, ch := range changes {
 		if ch.Sync.Snapshot && ch.Sync.Page < 2 {
-			n = &Content{grants: map[string]*item{}, byPhone: map[string][]*item{}, byToken: map[string]*item{}}
+			n = &Content{grants: map[string]*item{}}
 		}
 		n.apply(ch)
 	}
-	n.digest = n.Sum.String() // once for the boards that share it
+	n.digest, n.people = n.Sum.String(), &people{} // once for the boards that share it
 	return n
-}
-
-func cloneMap[V any](m map[string]V) map[string]V {
-	if m == nil {
-		return map[string]V{}
-	}
-	return maps.Clone(m)
 }
 
 func (c *Content) apply(ch *Change) {
@@ -137,10 +149,6 @@ func (c *Content) apply(ch *Change) {
 	for _, it := range ch.items {
 		c.drop(it.grant.ID)
 		c.grants[it.grant.ID] = it
-		c.byPhone[it.grant.PhoneHash] = append(slices.Clip(c.byPhone[it.grant.PhoneHash]), it)
-		if it.grant.TokenHash != "" {
-			c.byToken[it.grant.TokenHash] = it
-		}
 		c.xor(it.sum)
 	}
 	y := ch.Sync
@@ -176,16 +184,6 @@ func (c *Content) drop(id string) {
 		return
 	}
 	delete(c.grants, id)
-	if h := old.grant.TokenHash; h != "" && c.byToken[h] == old {
-		delete(c.byToken, h)
-	}
-	h := old.grant.PhoneHash
-	rest := slices.DeleteFunc(slices.Clone(c.byPhone[h]), func(it *item) bool { return it == old })
-	if len(rest) == 0 {
-		delete(c.byPhone, h)
-	} else {
-		c.byPhone[h] = rest
-	}
 	c.xor(old.sum)
 }
 
@@ -209,19 +207,38 @@ func (c *Content) hours() access.Hours {
 	return *c.Hours
 }
 
-// person is every grant of a phone.
+// find returns the way from people to grants.
+func (c *Content) find() *people {
+	p := c.people
+	if p == nil {
+		return &people{}
+	}
+	p.once.Do(func() {
+		p.byPhone, p.byToken = map[string][]*item{}, map[string]*item{}
+		for _, it := range c.grants {
+			p.byPhone[it.grant.PhoneHash] = append(p.byPhone[it.grant.PhoneHash], it)
+			if h := it.grant.TokenHash; h != "" {
+				p.byToken[h] = it
+			}
+		}
+	})
+	return p
+}
+
+// person is every grant of a phone, by id.
 func (c *Content) person(phoneHash string) []access.Grant {
-	items := c.byPhone[phoneHash]
+	items := c.find().byPhone[phoneHash]
 	out := make([]access.Grant, 0, len(items))
 	for _, it := range items {
 		out = append(out, it.grant)
 	}
+	slices.SortFunc(out, func(a, b access.Grant) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
 // link finds the person behind a token; ok is false for an unknown or revoked one.
 func (c *Content) link(tokenHash string) (phoneHash string, ok bool) {
-	it := c.byToken[tokenHash]
+	it := c.find().byToken[tokenHash]
 	if it == nil || it.grant.Revoked {
 		return "", false
 	}

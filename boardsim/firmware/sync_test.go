@@ -51,7 +51,7 @@ func TestSyncDigestEqualsTheServers(t *testing.T) {
 	ws := []access.Window{{ID: "pol_1", DoorID: "dor_1", Ref: access.RefAlways, Mode: access.ModeFree, CreatedAt: 3}}
 	b.step(Event{Kind: Sync, Change: Prepare(wire.Sync{From: 4, To: 5, Upsert: []access.Grant{g}, Remove: []string{"mem_2"}, Windows: &ws})})
 	y.Upsert, y.Windows = []access.Grant{g}, &ws
-	if b.s.Content.Digest() != digest(y) || b.s.Content.Grants() != 1 || len(b.s.Content.byPhone) != 1 || len(b.s.Content.byToken) != 0 {
+	if b.s.Content.Digest() != digest(y) || b.s.Content.Grants() != 1 || len(b.s.Content.person("p2")) != 1 || len(b.s.Content.find().byPhone) != 1 || len(b.s.Content.find().byToken) != 0 {
 		t.Errorf("after a delta: %s, want %s", b.s.Content.Digest(), digest(y))
 	}
 	// What flash keeps makes the same content.
@@ -133,6 +133,10 @@ func TestBoardsOfAPlaceShareTheContent(t *testing.T) {
 	other := ApplyAll(nil, Prepare(snapshot(1, grantOf("mem_1", "p", ""))))
 	if other.Apply(ch).Grants() != 2 || base.Apply(ch).Grants() != 1 {
 		t.Error("another base's result was taken")
+	}
+	same := ApplyAll(nil, Prepare(snapshot(1)))
+	if base.Apply(ch) != same.Apply(ch) {
+		t.Error("computed twice for boards that came to the same content by different ways")
 	}
 }
 
