@@ -75,6 +75,9 @@ paths: ## walk the paths of five newcomers in a fresh clone, with the commands t
 alerts-test: ## cause each alert of dashboards/prometheus/rules.yml on real processes, and none in calm; promtool judges (needs prometheus; a minute)
 	DOORLAB_ALERTS=1 go test -count=1 -v -run 'TestAlerts$$' ./cmd/doorlab
 
+cells-cost: ## what a command costs the servers with one, two and three cells (4 minutes; TMPDIR says on which disk)
+	DOORLAB_CELLS_COST=1 go test -count=1 -v -timeout 20m -run 'TestCellsCost' ./cmd/doorlab
+
 cells-test: ## the whole suite on three cells behind HAProxy, with the verdicts of one server; a cell killed under load (needs haproxy)
 	DOORLAB_CELLS=all go test -count=1 -v -timeout 60m -run 'TestCells' ./cmd/doorlab
 
@@ -173,4 +176,4 @@ soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and de
 malformed: ## 1,000,000 requests bent at random against the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: console-bench jump paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings
+.PHONY: cells-cost console-bench jump paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings

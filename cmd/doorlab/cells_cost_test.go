@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/doorlab/doorlab/internal/shard"
+)
+
+// TestCellsCost measures what a command costs the servers when the same load is spread over one, two
+// and three cells. It judges no time; make cells-cost prints the figures. TMPDIR says on which disk.
+func TestCellsCost(t *testing.T) {
+	if os.Getenv("DOORLAB_CELLS_COST") == "" {
+		t.Skip("set DOORLAB_CELLS_COST=1, or run make cells-cost")
+	}
+	const rate, seconds = 200, 20
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(plan, fmt.Appendf(nil, "rate: %d/s\nduration: %ds\nmaxLag: 10s\n", rate, seconds), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 2, 3, 3, 2, 1, 1, 2, 3} {
+		cpu, commits := costOf(t, n, plan)
+		t.Logf("%d cells: %.0f µs of a processor and %.2f commits for each of %d commands", n, cpu/rate/seconds*1e6, commits/rate/seconds, rate*seconds)
+	}
+}
+
+// costOf plays a load on n cells, each with a generator that runs its boards, and returns what the
+// servers used for it: seconds of a processor, and commits.
+func costOf(t *testing.T, n int, plan string) (cpu, commits float64) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "world.yaml")
+	text := "seed: 21\nplaces:\n"
+	for i := range 6 {
+		text += fmt.Sprintf("  - {name: Place %d, kind: live, fleet: {boards: 50, report: {p50: 20ms, p99: 80ms}}, keys: [{name: partner}]}\n", i+1)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var loads sync.WaitGroup
+	for i := 1; i <= n; i++ {
+		part := shard.Shard{Index: i, Of: n}.String()
+		const free = "127.0.0.1:0"
+		cell := start(t, "serve", "--json", "--world", file, "--shard", part, "--data", filepath.Join(dir, fmt.Sprint("cell-", i)),
+			"--http", free, "--mqtt", free, "--control", free, "--control-token", "t")
+		ready := cell.server()
+		loads.Go(func() {
+			out, err := command(nil, "load", plan, "--quiet", "--world", file, "--shard", part, "--target", ready.HTTP, "--broker", ready.MQTT,
+				"--out", filepath.Join(dir, fmt.Sprint("load-", i))).CombinedOutput()
+			if err != nil {
+				t.Errorf("load of cell %d: %v\n%s", i, err, out)
+			}
+		})
+		cpu -= metric(t, ready.HTTP, "process_cpu_seconds_total")
+		commits -= metric(t, ready.HTTP, "doorlab_store_commit_seconds")
+		defer func() {
+			cpu += metric(t, ready.HTTP, "process_cpu_seconds_total")
+			commits += metric(t, ready.HTTP, "doorlab_store_commit_seconds")
+			cell.kill()
+		}()
+	}
+	loads.Wait()
+	return cpu, commits
+}
+
+// metric is the value of a counter, or how often a histogram has seen something.
+func metric(t *testing.T, base, name string) float64 {
+	t.Helper()
+	resp, err := http.Get(base + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := p.TextToMetricFamilies(resp.Body)
+	if err != nil || families[name] == nil {
+		t.Fatalf("%s has no %s: %v", base, name, err)
+	}
+	m := families[name].GetMetric()[0]
+	return m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+}
