@@ -19,6 +19,7 @@ type Division struct {
 	shares [divisionShares]share
 	common []Event
 	boards map[string]string // board to place, of events that name only the board
+	doors  map[string]string // door to place: what happens at a door is judged there, whoever asked
 	n      int64             // events so far: their Seq until they are read
 	begin  []int64           // of each list: n
 }
@@ -37,7 +38,7 @@ func NewDivision(dir string) (*Division, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Division{file: f, boards: map[string]string{}}, nil
+	return &Division{file: f, boards: map[string]string{}, doors: map[string]string{}}, nil
 }
 
 // Next begins another list: what one process told. Lists are told apart when they are read.
@@ -56,6 +57,11 @@ func (d *Division) Add(e Event) error {
 		place = d.boards[e.BoardID]
 	case e.BoardID != "":
 		d.boards[e.BoardID] = place
+	}
+	if e.Kind == Door {
+		d.doors[e.DoorID] = place
+	} else if at := d.doors[e.DoorID]; at != "" {
+		place = at
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(place))
