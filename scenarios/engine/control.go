@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -250,17 +251,35 @@ func (l *lab) halt(ctx context.Context) (latest clockView, err error) {
 
 // each posts to all listeners at once; the server's view is the answer.
 func (l *lab) each(ctx context.Context, path string, body any) (clockView, error) {
+	views, err := l.views(ctx, http.MethodPost, path, body)
+	return views[max(0, slices.Index(l.all, l.main))], err
+}
+
+// views asks all listeners at once.
+func (l *lab) views(ctx context.Context, method, path string, body any) ([]clockView, error) {
 	views, errs := make([]clockView, len(l.all)), make([]error, len(l.all))
 	var wg sync.WaitGroup
-	at := 0
 	for i, base := range l.all {
-		if base == l.main {
-			at = i
-		}
-		wg.Go(func() { errs[i] = l.ask(ctx, base, http.MethodPost, path, body, &views[i]) })
+		wg.Go(func() { errs[i] = l.ask(ctx, base, method, path, body, &views[i]) })
 	}
 	wg.Wait()
-	return views[at], errors.Join(errs...)
+	return views, errors.Join(errs...)
+}
+
+// moment is now: everything before it happened then or earlier, everything after it then or later, whichever
+// clock says so. Those of separate processes are some milliseconds apart while they run.
+func (l *lab) moment(ctx context.Context) (time.Time, clockView, error) {
+	server, err := l.clock(ctx)
+	if err != nil || len(l.all) < 2 || server.State == "frozen" {
+		return server.Now, server, err
+	}
+	views, err := l.views(ctx, http.MethodGet, "/clock", nil)
+	if err != nil {
+		return server.Now, server, err
+	}
+	byTime := func(a, b clockView) int { return a.Now.Compare(b.Now) }
+	first, last := slices.MinFunc(views, byTime).Now, slices.MaxFunc(views, byTime).Now
+	return last, server, client.Pause(ctx, min(last.Sub(first), time.Second)) // until all of them are past it
 }
 
 // boards reads all boards, and which listener has each.

@@ -66,12 +66,12 @@ func (m *Mark) run(x *frame) (fields, error) {
 	}
 	now := x.run.now()
 	if x.run.lab != nil {
-		c, err := x.run.lab.clock(x.ctx)
+		at, c, err := x.run.lab.moment(x.ctx)
 		if err != nil {
 			return nil, err
 		}
 		x.run.saw(c)
-		now = c.Now
+		now = at
 	}
 	now = now.Truncate(time.Millisecond)
 	x.file.mu.Lock()
