@@ -146,7 +146,7 @@ func Auth3(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", count(t.checked), count(most), count(refused))).
-		tried(refused+most/Exchanges, "no address came to its limit")
+		tried(refused, "no address went over its limit")
 }
 
 // Auth5 judges AUTH-5: 15 minutes after a key was refused for good none of its
@@ -154,7 +154,7 @@ func Auth3(v *View) Verdict {
 func Auth5(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, _ := v.tokens()
-	gone := map[string]bool{}
+	gone, refused := map[string]bool{}, 0
 	for _, c := range v.calls() {
 		if key := c.in("key"); c.Route == exchangeRoute && revoked[key] != 0 {
 			gone[key] = true
@@ -164,11 +164,14 @@ func Auth5(v *View) Verdict {
 			continue
 		}
 		t.checked++
-		if c.Status != 401 && c.SentAt-revoked[k.key] > SpreadMs { // [AUTH-5]
+		if c.Status == 401 {
+			refused++
+		} else if c.SentAt-revoked[k.key] > SpreadMs { // [AUTH-5]
 			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[k.key]))
 		}
 	}
-	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with tokens of %s revoked keys, none served too late", count(t.checked), count(len(gone))))
+	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with tokens of %s revoked keys, none served too late", count(t.checked), count(len(gone)))).
+		tried(refused, "no token of a revoked key was refused")
 }
 
 // Auth4 judges AUTH-4: a command reaches only boards of the place whose key gave
@@ -183,7 +186,8 @@ func Auth4(v *View) Verdict {
 		v.ownPlace(t, c)
 	}
 	foreign := v.foreignIDs(t)
-	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", count(t.checked-foreign), count(foreign)))
+	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", count(t.checked-foreign), count(foreign))).
+		tried(foreign, "no call named anything of another place")
 }
 
 // placesRoute begins the routes whose {id} is a place.

@@ -41,6 +41,8 @@ type second struct {
 	phones map[string]string // place and phone's mark -> the server's hash of it
 	people map[string]string // the other way round
 	links  map[string]string // token's mark -> hash, and the other way round
+
+	rescheduled int // changes of hours that changed them
 }
 
 // secondContent holds every claim against the server's content at its time.

@@ -131,11 +131,15 @@ func (s *second) hours() {
 		}
 		t := s.at("HRS-1")
 		t.checked++
-		found := false
+		found, other := false, true
 		for _, old := range s.view.hoursBefore(p, c) {
+			other = other && !c.patched(old, old)
 			for _, h := range during(s.view, c, p.content.hours, func(h hoursAt) *history.Event { return h.e }) {
 				found = found || c.patched(old, h.hours)
 			}
+		}
+		if other {
+			s.rescheduled++
 		}
 		if !found { // [HRS-1]
 			t.bad(c.Event, "hours of %s were changed, but the server's content has others", c.Path)

@@ -86,7 +86,8 @@ func (v *View) cmd1() *tally {
 // acted, and its board was really away.
 func Cmd2(v *View) Verdict {
 	t := v.cmd2()
-	return t.verdict(v, "CMD-2", fmt.Sprintf("%s commands answered offline, none sent", count(t.checked)))
+	return t.verdict(v, "CMD-2", fmt.Sprintf("%s commands answered offline, none sent", count(t.checked))).
+		triedIf(v.told, v.ended(vocab.Offline), "no command ended offline (a reason that begins with sim: doesn't count)")
 }
 
 func (v *View) cmd2() *tally {
@@ -112,7 +113,8 @@ func (v *View) cmd2() *tally {
 // Cmd3 judges CMD-3: a refused command moved nothing, and its board had refused it.
 func Cmd3(v *View) Verdict {
 	t := v.cmd3()
-	return t.verdict(v, "CMD-3", fmt.Sprintf("%s commands refused, none acted", count(t.checked)))
+	return t.verdict(v, "CMD-3", fmt.Sprintf("%s commands refused, none acted", count(t.checked))).
+		triedIf(v.told, v.ended(vocab.Refused), "no board refused a command (a reason that begins with sim: doesn't count)")
 }
 
 func (v *View) cmd3() *tally {
@@ -139,7 +141,7 @@ func Cmd4(v *View) Verdict {
 	t, n := v.cmd4()
 	return t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
 		count(n.timed), secs(n.latestMs), count(n.acted+n.idle), count(n.acted), count(n.idle))).
-		tried(n.acted+n.idle+t.real, "no command had an unknown outcome")
+		triedIf(v.told, v.ended(vocab.NoResponse), "no command had an unknown outcome (a reason that begins with sim: doesn't count)")
 }
 
 type cmd4numbers struct {

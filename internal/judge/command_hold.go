@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,9 @@ const HoldSlackMs = 500
 
 // hold is a command hold that is active on a channel.
 type hold struct {
-	act  *history.Event
-	ends int64 // domain ms, 0 = until locked
+	act     *history.Event
+	ends    int64 // domain ms, 0 = until locked
+	against bool  // it stayed while something else happened
 }
 
 // holds is what a checker of holds carries from channel to channel.
@@ -23,6 +25,7 @@ type holds struct {
 	tally
 	v     *View
 	ended int
+	stood int   // showed that they last
 	farMs int64 // the farthest end from its N minutes
 }
 
@@ -43,13 +46,15 @@ func Cmd7(v *View) Verdict {
 	}
 	n := h.checked
 	h.tally = *h.plus(v.driven().of("CMD-7"))
-	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to the end, ended at most %s off", count(n), count(h.ended), secs(h.farMs)))
+	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to the end, ended at most %s off", count(n), count(h.ended), secs(h.farMs))).
+		triedIf(v.told, h.ended+h.stood+h.real, "no hold came to its end or lasted through anything")
 }
 
 func (h *holds) board(b *board) {
 	active := map[int]*hold{}
 	resting := map[int]bool{} // the outage holds on: the end of the hold shows at recovery
 	for _, e := range b.onsite {
+		h.through(b, active, e)
 		switch {
 		case e.Kind == history.Wiped || e.Kind == history.Detached || e.OutageAgeMs < 0: // the clock went with it
 			active = map[int]*hold{}
@@ -81,6 +86,23 @@ func (h *holds) board(b *board) {
 	}
 }
 
+// HoldStoodMs is how long a hold has to have lasted, if nothing else happened to it, for
+// its end by a command to say anything of a hold.
+const HoldStoodMs = 60 * 1000
+
+// through: what a hold has to last through: another opening, a reboot, an outage, time.
+func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
+	for channel, a := range active {
+		if a == nil {
+			continue
+		}
+		down := e.Kind == history.Line && e.Op == "down" || e.Kind == history.Offline
+		pulse := e.Kind == history.Actuation && e.Channel == channel && e.Action == "pulse"
+		reboot := slices.ContainsFunc(b.deaths, func(d *history.Event) bool { return sooner(a.act, d) && sooner(d, e) })
+		a.against = a.against || down || pulse || reboot || e.At-a.act.At >= HoldStoodMs
+	}
+}
+
 // end: a hold has ended by itself.
 func (h *holds) end(b *board, a *hold, e *history.Event) {
 	switch {
@@ -98,6 +120,9 @@ func (h *holds) end(b *board, a *hold, e *history.Event) {
 // over: something else ended or replaced a hold, or the history did. Its own end
 // must not have been due.
 func (h *holds) over(b *board, a *hold, resting bool, e *history.Event) {
+	if a != nil && a.against {
+		h.stood++
+	}
 	if a == nil || a.ends == 0 || resting || e.At <= a.ends+HoldSlackMs {
 		return
 	}

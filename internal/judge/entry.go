@@ -11,29 +11,31 @@ import (
 // relay moves exactly when the reference allows it, and memberships and reservations
 // are in the server's content as they were given.
 func Ent1(v *View) Verdict {
-	n := v.decided()
-	t := n.connected.plus(v.second().of("ENT-1")).plus(v.served().of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
+	n, s := v.decided(), v.served()
+	t := n.connected.plus(v.second().of("ENT-1")).plus(s.of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
-	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s", count(n.connected.checked), n.rest()))
+	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s", count(n.connected.checked), n.rest())).
+		triedIf(v.told, n.let+s.let, "nobody with a valid grant came").triedIf(v.told, n.kept+s.kept, "nobody without a valid grant came")
 }
 
 // Ent2 judges ENT-2 on site, connected or not, and of links and phones: a free window opens to anybody, a
 // closed one to no guest.
 func Ent2(v *View) Verdict {
 	n := v.decided()
-	s := v.served().of("ENT-2")
-	t := n.windows.plus(v.second().of("ENT-2")).plus(s) // [ENT-2]
-	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", count(n.windows.checked), count(s.checked))).
-		tried(n.windows.checked+s.checked, "nobody came in a free or closed window")
+	s := v.served()
+	t := n.windows.plus(v.second().of("ENT-2")).plus(s.of("ENT-2")) // [ENT-2]
+	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", count(n.windows.checked), count(s.of("ENT-2").checked))).
+		triedIf(v.told, n.windowed+s.windowed, "nobody came for whom a free or closed window made a difference")
 }
 
 // decisions adds up all presentations and all that the boards' relays did by
 // themselves.
 type decisions struct {
 	connected, outage, limit, windows *tally
-	opened, stopped, unknown          int
-	oldestMs                          int64
-	minus, exact, plus                int // boundary values of OFF-2 that were hit
+	weighed
+	opened, stopped, unknown int
+	oldestMs                 int64
+	minus, exact, plus       int // boundary values of OFF-2 that were hit
 }
 
 func (n *decisions) rest() string {
@@ -168,12 +170,14 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	}
 	if r.unknown {
 		n.unknown++
+		n.told(e.Result == vocab.Opened, e.Reason)
 		if b.truth && e.pulsed() != (e.Result == vocab.Opened) {
 			t.checked++
 			t.bad(e.line, "%s: %s, but the relay did %s", where, said(e.Event), e.line.Action) // [ENT-1] [OFF-1]
 		}
 		return
 	}
+	n.take(r)
 	differs := r.agrees(e.Event)
 	if differs == "" && b.truth {
 		differs = r.relay(e)

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ func Imp1(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", count(t.checked), count(rows))).
-		tried(told, "no row failed or came again")
+		tried(told, "no row failed beside another one or came again")
 }
 
 // counts compares an import's numbers with its rows; "" or how they differ.
@@ -86,12 +87,16 @@ func (c *call) keyOf(row map[string]any, place string) rowKey {
 	return key
 }
 
-// tells reports whether a row says something of its promise: it failed, or was there before.
+// tells reports whether a row says something of its promise: it failed beside one that
+// didn't, or was there before.
 func (c *call) tells(i int, place string, known map[rowKey]imported) bool {
 	row, _ := c.Rows[i].(map[string]any)
 	result, _ := c.Wrote[i].(map[string]any)
 	_, seen := known[c.keyOf(row, place)]
-	return seen || text(result, "status") == "failed"
+	return seen || text(result, "status") == "failed" && slices.ContainsFunc(c.Wrote, func(other any) bool {
+		m, _ := other.(map[string]any)
+		return m != nil && text(m, "status") != "failed"
+	})
 }
 
 // row holds one row against those before it; "" or what is wrong.

@@ -30,6 +30,7 @@ type Row struct {
 	Judged  int      `json:"judged,omitempty"`  // of Checked, by checkers
 	Real    int      `json:"real,omitempty"`    // what real boards did, judged without a journal; not in Checked
 	Missing []string `json:"missing,omitempty"` // kinds of evidence that the checkers lack
+	Untried []string `json:"-"`                 // what the promise is about and never happened
 	Planted string   `json:"planted,omitempty"` // of a PASS: how many of the clause's planted bugs are known to be caught
 }
 
@@ -121,7 +122,7 @@ func (r *Row) verdict(v Verdict) {
 	r.Checked += v.Checked
 	r.Judged += v.Checked
 	r.Real += v.Real
-	r.Missing = v.Missing
+	r.Missing, r.Untried = v.Missing, v.Untried
 	if weight[v.Status] > weight[r.Status] {
 		r.Status, r.Number, r.FirstBad = v.Status, v.Number, v.FirstBad
 	}
@@ -163,6 +164,8 @@ func (r *Row) stand(basis Basis) {
 		r.Status, r.Number = Skipped, "asserted only, "+asserted
 	case r.Status == Pass && len(r.Missing) > 0 && basis.requires(r.Clause):
 		r.Status, r.Number = Invalid, "no "+strings.Join(r.Missing, ", no ")+" · "+r.Number
+	case r.Status == Pass && len(r.Untried) > 0 && basis.requires(r.Clause):
+		r.Status, r.Number = Invalid, "required: "+strings.Join(r.Untried, ", ")+" · "+r.Number
 	}
 	if r.Status == Skipped && basis.requires(r.Clause) {
 		r.Status, r.Number = Invalid, "required: "+r.Number

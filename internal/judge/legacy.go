@@ -25,17 +25,21 @@ var ends = map[string]struct {
 // Leg1 judges LEG-1: commands on the legacy paths end like those on the new one,
 // failures carry reason and detail, doors and boards show their states.
 func Leg1(v *View) Verdict {
-	t := &tally{}
+	t, done := &tally{}, 0
 	for _, c := range v.calls() {
 		if !strings.HasPrefix(c.Route, legacyDoors) && !strings.HasPrefix(c.Route, legacyBoards) || c.SentNs == 0 {
 			continue
 		}
 		t.checked++
+		if c.Method != "GET" && (c.ok() || c.Status >= 500 || ends[c.Code].status != 0) {
+			done++
+		}
 		if why := c.legacy(); why != "" {
 			t.bad(c.Event, "%s %s answered %d %s: %s", c.Method, c.Route, c.Status, c.Code, why) // [LEG-1]
 		}
 	}
-	return t.verdict(v, "LEG-1", fmt.Sprintf("%s calls of legacy paths, with the outcomes of commands", count(t.checked)))
+	return t.verdict(v, "LEG-1", fmt.Sprintf("%s calls of legacy paths, with the outcomes of commands", count(t.checked))).
+		tried(done, "no command or policy went over a legacy path")
 }
 
 // legacy is what is wrong with an answer of a legacy path, "" for nothing.
@@ -72,12 +76,15 @@ func (c *call) legacy() string {
 // Cmd8 judges CMD-8: in the test place nothing is ever away, refuses or keeps
 // silent, unless args.reason asked for it.
 func Cmd8(v *View) Verdict {
-	t := &tally{}
+	t, done := &tally{}, 0
 	for _, c := range v.calls() {
 		if c.CallText.Kind != "test" || !strings.HasPrefix(c.Route, "/device/") || c.Method == "GET" && c.Route != netlossRoute || c.In["sim"] == true || c.Replay {
 			continue
 		}
 		t.checked++
+		if c.ok() && c.Method != "GET" {
+			done++
+		}
 		_, device := ends[c.Code]
 		if device || c.Code == "store_offline" || c.Code == "store_unreachable" { // [CMD-8]
 			if c.Status == 504 && len(v.starts) > 1 { // its server died
@@ -86,5 +93,6 @@ func Cmd8(v *View) Verdict {
 			t.bad(c.Event, "%s %s in the test place answered %d %s", c.Method, c.Route, c.Status, c.Code)
 		}
 	}
-	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", count(t.checked)))
+	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", count(t.checked))).
+		tried(done, "nothing was done in the test place")
 }

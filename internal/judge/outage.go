@@ -12,7 +12,8 @@ func Off1(v *View) Verdict {
 	n := v.decided()
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages equal to the reference, %s opened; oldest outage %s%s",
-		count(t.checked), count(n.opened), history.Age(n.oldestMs), n.rest()))
+		count(t.checked), count(n.opened), history.Age(n.oldestMs), n.rest())).
+		triedIf(v.told, n.opened, "nobody was let in in an outage")
 }
 
 // Off2 judges OFF-2: over 36 h, or with a lost clock, nothing is decided on
@@ -23,5 +24,5 @@ func Off2(v *View) Verdict {
 	t := n.limit // [OFF-2]
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h; oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
 		count(n.stopped), history.Age(n.oldestMs), count(n.minus), count(n.exact), count(n.plus))).
-		tried(n.stopped+n.minus+n.exact+n.plus, "no board decided at 36 h or later")
+		triedIf(v.told, n.stopped, "nobody came after 36 h of an outage")
 }

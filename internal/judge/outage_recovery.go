@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -12,7 +13,7 @@ import (
 // belong together by (BoardID, RecordSeq), see OFF-4.
 func Off4(v *View) Verdict {
 	t := &tally{}
-	boards, records := 0, 0
+	boards, records, missed := 0, 0, 0
 	for _, b := range v.sortedBoards() {
 		if !b.recovered() {
 			continue
@@ -21,8 +22,22 @@ func Off4(v *View) Verdict {
 			boards++
 		}
 		records += v.uploaded(t, b, true)
+		missed += v.missed(b)
 	}
-	return t.verdict(v, "OFF-4", fmt.Sprintf("%s boards equal to the server, %s buffered records arrived once each", count(boards), count(records)))
+	return t.verdict(v, "OFF-4", fmt.Sprintf("%s boards equal to the server, %s buffered records arrived once each", count(boards), count(records))).
+		triedIf(v.told, records+missed, "no board had missed or recorded anything in an outage")
+}
+
+// missed is how often a board came back to a server that had changed something meanwhile.
+func (v *View) missed(b *board) (n int) {
+	p := v.places[b.place]
+	for _, e := range b.conn {
+		if e.Kind == history.Online && e.Revision > 0 && p != nil &&
+			slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision > e.Revision && sooner(c, e) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // recovered: the board was away and came back.

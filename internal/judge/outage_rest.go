@@ -66,7 +66,7 @@ func Off3(v *View) Verdict {
 	n := t.checked
 	t = t.plus(v.driven().of("OFF-3")).plus(v.outagePolicies())
 	return t.verdict(v, "OFF-3", fmt.Sprintf("%s channels in %s outages, changed at most %s late", count(n), count(outages), secs(late))).
-		tried(n, "no channel came to its resting behaviour")
+		triedIf(v.told, n, "no channel came to its resting behaviour")
 }
 
 // rester cuts a board's history into outages, and watches how each ends.

@@ -36,9 +36,11 @@ type tells struct {
 	hasReports bool // reports are told
 	hasDoors   bool // boards say which journals are in here
 	hasTruth   bool // any journal line at all
+	told       bool // anything beside what clients saw
 }
 
 func (t *tells) see(kind string) {
+	t.told = t.told || more(kind)
 	switch kind {
 	case history.Intent:
 		t.hasIntents, t.hasServer = true, true

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -22,6 +23,7 @@ func Perm2(v *View) Verdict {
 	type permit struct {
 		id   string
 		ends int64
+		call *call // that gave it last
 	}
 	of := map[[2]string]permit{}
 	again := 0
@@ -31,7 +33,7 @@ func Perm2(v *View) Verdict {
 		}
 		id := c.out("permitId")
 		if key := [2]string{c.PlaceID, c.out("externalRef")}; c.Route == revokeRoute && of[key].id == id {
-			of[key] = permit{id, min(of[key].ends, c.At)}
+			of[key] = permit{id, min(of[key].ends, c.At), nil}
 		}
 		key := [2]string{c.PlaceID, c.in("externalRef")}
 		if c.Route != createRoute || key[1] == "" {
@@ -41,17 +43,17 @@ func Perm2(v *View) Verdict {
 			t.checked++
 		}
 		known, ever := of[key]
-		if ever {
+		if known.call != nil && known.call.BodyHash == c.BodyHash && reflect.DeepEqual(known.call.In, c.In) {
 			again++
 		}
 		if id == "" || ever && known.id != id && c.At <= known.ends+PermitKeptMs { // [PERM-2]
 			t.bad(c.Event, "reference %s made permit %s, before it was %s", key[1], id, known.id)
 		}
 		ends, _ := instant(c.In["endsAt"])
-		of[key] = permit{id, ends}
+		of[key] = permit{id, ends, c}
 	}
 	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", count(t.checked), count(len(of)))).
-		tried(again, "no reference was used again")
+		tried(again, "no request was repeated")
 }
 
 // Perm5 judges PERM-5: no create of more than 720 h succeeds, nor one whose end
@@ -76,7 +78,7 @@ func Perm5(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest permit %s (limit 720 h)", count(t.checked), secs(longest))).
-		tried(refused+int(longest/MaxPermitMs), "no period came to a limit")
+		tried(refused, "no period was refused as too long")
 }
 
 // Perm7 judges PERM-7: the state of every permit that was read follows time.
@@ -96,13 +98,11 @@ func Perm7(v *View) Verdict {
 			from, okFrom := instant(p["startsAt"])
 			to, okTo := instant(p["endsAt"])
 			state, _ := p["state"].(string)
-			if okFrom && okTo {
-				seen[state] = true
-			}
 			if !okFrom || !okTo || state == "revoked" {
 				continue
 			}
 			t.checked++
+			seen[state] = true
 			first, last := stateAt(c.SentAt-ClockMs, from, to), stateAt(c.At+ClockMs, from, to)
 			if rank := stateRank[state]; rank < stateRank[first] || rank > stateRank[last] { // [PERM-7]
 				t.bad(c.Event, "permit %v is shown as %q, its time says %s", p["permitId"], state, first)
@@ -110,7 +110,7 @@ func Perm7(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", count(t.checked))).
-		tried(max(0, len(seen)-1), "all permits were in the same state")
+		tried(max(0, len(seen)-1), "time put all permits into the same state")
 }
 
 // stateRank orders the states as time does; what is no state comes before all.
@@ -145,14 +145,28 @@ func instant(v any) (int64, bool) {
 // it was asked for, and its link and phone open at once.
 func Perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
-	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", count(given.checked), count(used.checked)))
+	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", count(given.checked), count(used.checked))).
+		triedIf(v.told, used.checked, "nobody who was registered came in by link or phone")
 }
 
 // Perm3 judges PERM-3: a permit that was registered again has the new period, and
 // no revocation, in the server's content and in what is read.
 func Perm3(v *View) Verdict {
 	t, read := v.second().of("PERM-3"), v.readBack().of("PERM-3")
-	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as asked for, %s read", count(t.checked), count(read.checked)))
+	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as asked for, %s read", count(t.checked), count(read.checked))).
+		tried(v.regiven(), "no registration changed a period or cleared a revocation")
+}
+
+// regiven is how many registrations changed what their permit had been given before.
+func (v *View) regiven() (n int) {
+	last := map[string]*claim{}
+	for _, k := range v.claims() {
+		was := last[k.id]
+		if last[k.id] = k; k.kind == "permit" && !k.revoked && was != nil && (was.revoked || was.starts != k.starts || was.ends != k.ends) {
+			n++
+		}
+	}
+	return n
 }
 
 // Perm4 judges PERM-4: a revoked permit is out of the server's content at once,
@@ -160,12 +174,35 @@ func Perm3(v *View) Verdict {
 func Perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.readBack().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", count(t.checked), count(used.checked), count(read.checked))).
-		tried(used.checked+read.checked, "nobody tried a dead link")
+		tried(v.deadLinks(), "nobody tried a dead link")
+}
+
+// deadLinks is how often somebody pressed a link of a revoked permit, or asked for its page.
+func (v *View) deadLinks() (n int) {
+	links := v.linksGiven()
+	for _, c := range v.calls() {
+		given := links[c.in("t")]
+		if len(given) == 0 || c.SentNs == 0 || c.Route != linkRoute && c.Route != "/entry" {
+			continue
+		}
+		if dead, sure := v.deadLink(c, c, given); dead && sure {
+			n++
+		}
+	}
+	return n
 }
 
 // Perm6 judges PERM-6: a permit's doors are those it names, else those it had, and
 // always its place's.
 func Perm6(v *View) Verdict {
-	t := v.second().of("PERM-6").plus(v.doorRules())
-	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", count(t.checked)))
+	rejected := v.doorRules()
+	chosen := rejected.checked // or kept: the default alone is no choice
+	for _, k := range v.claims() {
+		if k.kind == "permit" && !k.revoked && (k.doors != nil || k.again) {
+			chosen++
+		}
+	}
+	t := v.second().of("PERM-6").plus(rejected)
+	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", count(t.checked))).
+		tried(chosen, "no registration chose its doors")
 }

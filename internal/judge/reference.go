@@ -33,6 +33,7 @@ type refGrant struct {
 type ruling struct {
 	unknown bool
 	allow   bool
+	moot    bool // a window decided, and without it the answer would have been the same
 	reasons []vocab.Reason
 	credits []string
 	doors   []string
@@ -63,16 +64,7 @@ func (c *content) rule(e *history.Event) ruling {
 		}
 		phone = g.PhoneHash
 	}
-	mode, ok := modeAt(c.windowsAt(e.Revision), c.hoursAt(e.Revision), e.DoorID, now)
-	switch {
-	case !ok:
-		return ruling{unknown: true}
-	case mode == "closed":
-		return deny(vocab.ClosedWindow)
-	case mode == "free":
-		return ruling{allow: true, reasons: []vocab.Reason{vocab.FreeWindow}}
-	}
-	return weigh(c.of(phone, e.Revision), e.DoorID, now)
+	return c.ruleFor(phone, e.DoorID, e.Revision, now)
 }
 
 // holder is the grant whose live link the token is.

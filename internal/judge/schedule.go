@@ -29,7 +29,7 @@ type scheduleDay struct {
 // closures and holidays.
 func Hrs2(v *View) Verdict {
 	t := &tally{}
-	days := 0
+	days, intervals := 0, 0
 	for _, c := range v.calls() {
 		p := v.places[c.Path]
 		if c.Route != scheduleRoute || !c.ok() || c.SentNs == 0 || !v.knows(p, c) {
@@ -48,11 +48,15 @@ func Hrs2(v *View) Verdict {
 		}
 		t.checked++
 		days += len(shown)
+		for _, d := range shown {
+			intervals += len(d.Intervals)
+		}
 		if why != "" {
 			t.bad(c.Event, "the schedule of %s: %s", c.Path, why) // [HRS-2]
 		}
 	}
-	return t.verdict(v, "HRS-2", fmt.Sprintf("%s schedules, %s days equal to the reference", count(t.checked), count(days)))
+	return t.verdict(v, "HRS-2", fmt.Sprintf("%s schedules, %s days equal to the reference", count(t.checked), count(days))).
+		triedIf(v.told, intervals, "no schedule showed an interval")
 }
 
 // shows compares a schedule with the hours; "" or how they differ.

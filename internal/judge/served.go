@@ -31,9 +31,16 @@ type deciding struct {
 	ambig   bool
 }
 
+// served is what came of judging them.
+type served struct {
+	book
+	weighed
+	links, calls int
+}
+
 // serverDecisions judges all of them.
-func (v *View) serverDecisions() book {
-	b := book{}
+func (v *View) serverDecisions() *served {
+	b := &served{book: book{}}
 	links := v.linksGiven()
 	last := map[[2]string]*call{}
 	for _, c := range v.calls() {
@@ -47,8 +54,8 @@ func (v *View) serverDecisions() book {
 		case c.Route == phoneRoute:
 			d = v.phoneDecided(c, firstOf(last, [2]string{c.PlaceID, c.in("from")}, c))
 		}
-		if d != nil {
-			v.judgeServed(b, d)
+		if d == nil || !v.judgeServed(b, d) {
+			b.answered(c)
 		}
 	}
 	return b
@@ -165,18 +172,20 @@ func (v *View) revisions(p *place, first, last *call) []int64 {
 	return out
 }
 
-// ruleFor decides about a person at a door of an open line, as rule does for a presentation.
+// ruleFor decides about a person at a door.
 func (c *content) ruleFor(phone, door string, rev, now int64) ruling {
 	mode, ok := modeAt(c.windowsAt(rev), c.hoursAt(rev), door, now)
-	switch {
-	case !ok:
+	if !ok {
 		return ruling{unknown: true}
-	case mode == "closed":
-		return deny(vocab.ClosedWindow)
-	case mode == "free":
-		return ruling{allow: true, reasons: []vocab.Reason{vocab.FreeWindow}}
 	}
-	return weigh(c.of(phone, rev), door, now)
+	r := weigh(c.of(phone, rev), door, now)
+	switch mode {
+	case "closed":
+		return ruling{reasons: []vocab.Reason{vocab.ClosedWindow}, moot: !r.allow}
+	case "free":
+		return ruling{allow: true, reasons: []vocab.Reason{vocab.FreeWindow}, moot: r.allow}
+	}
+	return r
 }
 
 // clausesOf are the guarantees that a decision of the server exercises.
@@ -193,18 +202,25 @@ func (r ruling) clausesOf() []string {
 }
 
 // judgeServed compares what the server did with the rulings, if they agree.
-func (v *View) judgeServed(b book, d *deciding) {
+func (v *View) judgeServed(b *served, d *deciding) bool {
 	if len(d.rulings) == 0 || d.ambig {
-		return
+		return false
 	}
 	r := d.rulings[0]
 	var reasons []vocab.Reason
 	var doors []string
 	for _, o := range d.rulings {
 		if o.unknown || o.allow != r.allow || !slices.Equal(o.clausesOf(), r.clausesOf()) {
-			return
+			return false
 		}
 		reasons, doors = append(reasons, o.reasons...), append(doors, o.doors...)
+		r.moot = r.moot || o.moot
+	}
+	b.take(r)
+	if d.Route == linkRoute {
+		b.links++
+	} else {
+		b.calls++
 	}
 	clauses := r.clausesOf()
 	for _, clause := range clauses {
@@ -223,6 +239,7 @@ func (v *View) judgeServed(b book, d *deciding) {
 	case d.ok() && d.opened && d.Route == linkRoute && v.hasIntents && !v.commanded(d):
 		b.breach(d.call, []string{"ENT-3"}, "%s answered 200, but no command of a link was reported for its door", where) // [ENT-3]
 	}
+	return true
 }
 
 // commanded: a command of a link for the door was reported while the call, or

@@ -22,6 +22,7 @@ const GapMs = 60 * 1000
 type freshness struct {
 	tally
 	maxMs   int64
+	arrived int // of the operation that was asked for, at boards
 	waiting int // not due yet when the history ends
 }
 
@@ -44,10 +45,9 @@ func (v *View) fresh(clause, op string) Verdict {
 			}
 		}
 	}
-	arrived := f.checked
 	f.tally = *f.plus(v.second().of(clause))
 	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", count(f.checked), secs(f.maxMs), count(f.waiting))).
-		tried(arrived, "no board was to get a "+map[string]string{"register": "registration", "revoke": "revocation"}[op])
+		triedIf(v.told, f.arrived, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board")
 }
 
 // board holds each commit of an operation against one board.
@@ -84,6 +84,7 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, ap
 		}
 		if applied <= sp.to && applied != never {
 			f.checked++
+			f.arrived++
 			ms := connected + max(0, applied-start)
 			f.maxMs = max(f.maxMs, ms)
 			if ms > FreshMs { // [SYNC-1] [SYNC-2]
@@ -190,7 +191,7 @@ func Sync3(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages on the revision from before", count(t.checked))).
-		tried(waiting, "no change waited for a board that decided")
+		triedIf(v.told, waiting, "nobody came in an outage for whom a waiting change would have made a difference")
 }
 
 // onsite: a decision or a movement that the board made by itself.
@@ -198,7 +199,8 @@ func onsite(e *history.Event) bool {
 	return e.Kind == history.Presented || e.Kind == history.Actuation && (e.Cause == "onsite" || e.Cause == "free")
 }
 
-// frozen judges a decision in an outage, and reports whether a change waited for it.
+// frozen judges a decision in an outage, and reports whether a change that waited would have
+// made it another one.
 func (v *View) frozen(t *tally, b *board, last, e *history.Event) (waiting bool) {
 	if last != nil && last.Revision != e.Revision { // [SYNC-3]
 		t.bad(e, "%s went from revision %d to %d in an outage", b.id, last.Revision, e.Revision)
@@ -215,5 +217,12 @@ func (v *View) frozen(t *tally, b *board, last, e *history.Event) (waiting bool)
 			return false
 		}
 	}
-	return slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision > e.Revision && !sooner(e, c) })
+	if e.Kind != history.Presented {
+		return false
+	}
+	was, now := p.content.rule(e), *e
+	return slices.ContainsFunc(p.commits, func(c *history.Event) bool {
+		now.Revision = c.Revision
+		return c.Revision > e.Revision && !sooner(e, c) && p.content.rule(&now).allow != was.allow
+	})
 }

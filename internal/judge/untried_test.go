@@ -1,37 +1,244 @@
 package judge
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
+
+// everything is a history in which each promise was put to the test.
+func everything() *builder {
+	h := clean()
+	h.call(h.at, exchangeRoute, 429, history.CallText{In: fields{"key": "key-1"}, From: "127.0.0.1"})
+	h.did("plc_a", "GET", placesRoute+"{id}/events", 403, history.CallText{Path: "plc_elsewhere"}, nil)
+	h.create("ref-again", "pmt_7", h.at, h.at+5000)
+	h.create("ref-again", "pmt_7", h.at, h.at+5000)
+	h.did("plc_a", "POST", createRoute, 409, history.CallText{In: fields{"externalRef": "ref-long", "startsAt": rfc(h.at), "endsAt": rfc(h.at + MaxPermitMs + 1)}}, nil)
+	h.events[len(h.events)-1].Code = "permit_period_too_long"
+	h.read("pending", h.at+10_000, h.at+20_000)
+	h.hold("brd_1", 5*60_000)
+	return h
+}
+
+func callOf(e *history.Event) (c history.CallText) {
+	if e.Kind == history.Call {
+		_ = json.Unmarshal([]byte(e.Text), &c) // a call of the builder's always is
+	}
+	return c
+}
+
+// without leaves out the events that match.
+func without(match func(*history.Event) bool) func([]history.Event) []history.Event {
+	return func(all []history.Event) []history.Event {
+		return slices.DeleteFunc(all, func(e history.Event) bool { return match(&e) })
+	}
+}
+
+// changing changes each event.
+func changing(change func(*history.Event)) func([]history.Event) []history.Event {
+	return func(all []history.Event) []history.Event {
+		for i := range all {
+			change(&all[i])
+		}
+		return all
+	}
+}
+
+// answering changes the calls of a route.
+func answering(method, route string, change func(*history.Event, *history.CallText)) func([]history.Event) []history.Event {
+	return changing(func(e *history.Event) {
+		if e.Kind != history.Call || e.Method != method || e.Route != route {
+			return
+		}
+		c := callOf(e)
+		change(e, &c)
+		text, _ := json.Marshal(c)
+		e.Text = string(text)
+	})
+}
+
+// simulated makes commands with an outcome such that asked for it.
+func simulated(o vocab.Outcome) func([]history.Event) []history.Event {
+	return func(all []history.Event) []history.Event {
+		keys := map[string]bool{}
+		for _, e := range all {
+			keys[e.Key] = keys[e.Key] || e.Key != "" && e.Outcome == o
+		}
+		return changing(func(e *history.Event) {
+			if keys[e.Key] && e.Meaning != "" {
+				e.Meaning = strings.TrimSuffix(e.Meaning, `""`) + `"sim:` + string(o) + `"`
+			}
+		})(all)
+	}
+}
+
+func decided(e *history.Event) bool {
+	return e.Kind == history.Presented || e.Kind == history.Actuation
+}
+
+func asked(e *history.Event) bool { return e.Route == linkRoute || e.Route == phoneRoute }
+
+// onlyFirst keeps the first create of each reference.
+func onlyFirst(all []history.Event) []history.Event {
+	seen := map[any]bool{}
+	return without(func(e *history.Event) bool {
+		ref := callOf(e).In["externalRef"]
+		again := e.Route == createRoute && e.Method == "POST" && seen[ref]
+		seen[ref] = true
+		return again
+	})(all)
+}
+
+// unchanged takes out what was decided and committed while a board was away.
+func unchanged(all []history.Event) []history.Event {
+	away := false
+	return without(func(e *history.Event) bool {
+		if e.Kind == history.Line {
+			away = e.Op == "down"
+		}
+		return away && (decided(e) || e.Kind == history.Committed)
+	})(all)
+}
+
+// untriedCases are histories that lack what a promise is about.
+var untriedCases = map[string]struct {
+	clause string
+	but    func([]history.Event) []history.Event
+	want   string
+}{
+	"no refusals":   {"AUTH-2", without(func(e *history.Event) bool { return e.Status == 401 || e.Status == 403 }), "was refused"},
+	"few exchanges": {"AUTH-3", without(func(e *history.Event) bool { return e.Status == 429 }), "limit"},
+	"nothing foreign": {"AUTH-4", without(func(e *history.Event) bool {
+		return e.Kind == history.Call && (callOf(e).Path == "plc_t" || callOf(e).Path == "plc_elsewhere")
+	}), "another place"},
+	"a key that nobody had": {"AUTH-5", without(func(e *history.Event) bool { return callOf(e).Token == "tok-2" }), "revoked key"},
+	"nobody came":           {"PERM-1", without(func(e *history.Event) bool { return asked(e) }), "link or phone"},
+	"never said again":      {"PERM-2", onlyFirst, "repeated"},
+	"said otherwise":        {"PERM-2", without(func(e *history.Event) bool { return callOf(e).In["externalRef"] == "ref-again" }), "repeated"},
+	"registered once":       {"PERM-3", onlyFirst, "changed a period"},
+	"the same period": {"PERM-3", answering("POST", createRoute, func(_ *history.Event, c *history.CallText) {
+		if c.In["startsAt"] != nil {
+			c.In["startsAt"], c.In["endsAt"] = rfc(t0), rfc(t0+1000)
+		}
+	}), "changed a period"},
+	"a revocation only read": {"PERM-4", without(func(e *history.Event) bool { return asked(e) || e.Route == "/entry" }), "dead link"},
+	"another refusal of a period": {"PERM-5", answering("POST", createRoute, func(e *history.Event, _ *history.CallText) {
+		if e.Status == 409 {
+			e.Status, e.Code = 400, "invalid_period"
+		}
+	}), "too long"},
+	"the longest that may be": {"PERM-5", without(func(e *history.Event) bool { return e.Code == "permit_period_too_long" }), "too long"},
+	"default doors": {"PERM-6", func(all []history.Event) []history.Event {
+		return onlyFirst(without(func(e *history.Event) bool { return callOf(e).In["doorIds"] != nil })(all))
+	}, "chose its doors"},
+	"active and revoked": {"PERM-7", without(func(e *history.Event) bool { return strings.Contains(e.Text, `"pending"`) }), "same state"},
+	"nobody let in": {"ENT-1", without(func(e *history.Event) bool {
+		return asked(e) || decided(e) && (e.Result == "opened" || e.Action == "pulse")
+	}), "nobody with a valid grant came"},
+	"nobody kept out": {"ENT-1", without(func(e *history.Event) bool {
+		return asked(e) || decided(e) && (e.Result == "denied" || e.Action == "deny")
+	}), "nobody without a valid grant came"},
+	"no window":          {"ENT-2", without(func(e *history.Event) bool { return e.BoardID == "brd_w" && decided(e) }), "window"},
+	"only opened":        {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 200 }), "refused"},
+	"offline on request": {"CMD-2", simulated(vocab.Offline), "offline"},
+	"refused on request": {"CMD-3", simulated(vocab.Refused), "refused"},
+	"silent on request":  {"CMD-4", simulated(vocab.NoResponse), "unknown outcome"},
+	"no repeats":         {"CMD-5", without(func(e *history.Event) bool { return e.Replayed }), "used again"},
+	"closed at once": {"CMD-7", without(func(e *history.Event) bool {
+		return e.Key == history.KeyHash("plc_a", "k-long") || e.Cause == "hold_end"
+	}), "no hold"},
+	"refused before":   {"CMD-8", answering("POST", "/device/v1/devices/{id}/commands", func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 400, "missing_field" }), "nothing was done"},
+	"no registration":  {"SYNC-1", without(func(e *history.Event) bool { return e.Op == "register" }), "no registration reached a board"},
+	"no revocation":    {"SYNC-2", without(func(e *history.Event) bool { return e.Op == "revoke" }), "no revocation reached a board"},
+	"no presentations": {"SYNC-3", without(decided), "waiting change"},
+	"somebody else came": {"SYNC-3", changing(func(e *history.Event) {
+		if e.Kind == history.Presented && e.OutageAgeMs > 0 {
+			e.PhoneHash = "lee"
+		}
+	}), "waiting change"},
+	"only strangers": {"OFF-1", without(func(e *history.Event) bool {
+		return decided(e) && e.OutageAgeMs > 0 && (e.Result == "opened" || e.Action == "pulse")
+	}), "let in"},
+	"under 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > LimitMs }), "36 h"},
+	"no outages": {"OFF-3", without(func(e *history.Event) bool {
+		return e.OutageAgeMs > 0 || e.Cause == "outage" || e.Kind == history.Line || e.Kind == history.Offline
+	}), "resting"},
+	"nothing missed":     {"OFF-4", unchanged, "missed or recorded"},
+	"hours as they were": {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they were"},
+	"always closed":      {"HRS-2", without(func(e *history.Event) bool { return e.Route == scheduleRoute && strings.Contains(e.Text, "startsAt") }), "interval"},
+	"no imports":         {"IMP-1", without(func(e *history.Event) bool { return e.Kind == history.Call }), "row"},
+	"bad rows alone": {"IMP-1", answering("POST", importRoute, func(_ *history.Event, c *history.CallText) {
+		for i := range c.Wrote {
+			c.Rows[i], c.Wrote[i] = fields{"name": "x"}, fields{"index": i, "status": "failed"}
+		}
+	}), "row"},
+	"only read": {"LEG-1", without(func(e *history.Event) bool { return e.Method != "GET" && strings.HasPrefix(e.Route, legacyDoors) }), "legacy path"},
+}
 
 // What a promise is about must have happened, however much else was checked.
 func TestUntried(t *testing.T) {
 	t.Parallel()
-	untried := func(h *builder, but func(*history.Event) bool) map[string][]string {
-		out := map[string][]string{}
-		for _, v := range Judge(NewView(slices.DeleteFunc(slices.Clone(h.events), func(e history.Event) bool { return but(&e) }))) {
-			out[v.Clause] = v.Untried
+	lacks := func(events []history.Event) map[string]string {
+		out := map[string]string{}
+		for _, v := range Judge(NewView(events)) {
+			out[v.Clause] = strings.Join(v.Untried, ", ")
 		}
 		return out
 	}
-	all := untried(clean(), func(*history.Event) bool { return false })
-	for name, tc := range map[string]struct {
-		clause string
-		but    func(*history.Event) bool
-	}{
-		"no refusals":      {"AUTH-2", func(e *history.Event) bool { return e.Status == 401 || e.Status == 403 }},
-		"no presentations": {"SYNC-3", func(e *history.Event) bool { return e.Kind == history.Presented || e.Kind == history.Actuation }},
-		"no outages":       {"OFF-2", func(e *history.Event) bool { return e.OutageAgeMs > 0 }},
-		"no imports":       {"IMP-1", func(e *history.Event) bool { return e.Kind == history.Call }},
-	} {
-		if got := all[tc.clause]; len(got) > 0 {
-			t.Errorf("%s: the whole history is said to lack %q, want nothing", tc.clause, got)
+	for clause, got := range lacks(everything().events) {
+		if got != "" {
+			t.Errorf("%s: the whole history is said to lack %q, want nothing", clause, got)
 		}
-		if got := untried(clean(), tc.but)[tc.clause]; len(got) != 1 {
-			t.Errorf("%s: %s lacks %q, want one kind of evidence", name, tc.clause, got)
+	}
+	for name, tc := range untriedCases {
+		if got := lacks(tc.but(everything().events))[tc.clause]; got == "" || !strings.Contains(got, tc.want) {
+			t.Errorf("%s: %s lacks %q, want %q in it", name, tc.clause, got, tc.want)
+		}
+	}
+}
+
+// What only server and boards can tell isn't missed where nothing but requests is known.
+func TestUntriedByRequestsAlone(t *testing.T) {
+	t.Parallel()
+	clients := map[string]bool{history.Call: true, history.Attempt: true, history.Answer: true, history.Label: true}
+	events := without(func(e *history.Event) bool { return !clients[e.Kind] })(everything().events)
+	for _, v := range Judge(NewView(events)) {
+		if len(v.Untried) > 0 {
+			t.Errorf("%s lacks %q in a history of requests, want nothing", v.Clause, v.Untried)
+		}
+	}
+}
+
+// TestHoldsTried: what a hold has to last through before its end says anything.
+func TestHoldsTried(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		through func(*builder)
+		want    bool
+	}{
+		"closed at once":         {func(h *builder) { h.command("brd_1", "k-end", "close", vocab.Reported, true, 0) }, false},
+		"never closed":           {func(*builder) {}, false},
+		"replaced at once":       {func(h *builder) { h.command("brd_1", "k-end", "hold", vocab.Reported, true, 0) }, false},
+		"closed after a minute":  {func(h *builder) { h.pass(HoldStoodMs); h.command("brd_1", "k-end", "close", vocab.Reported, true, 0) }, true},
+		"an opening meanwhile":   {func(h *builder) { h.command("brd_1", "k-end", "open", vocab.Reported, true, 0) }, true},
+		"an opening of another":  {func(h *builder) { h.command("brd_2", "k-end", "open", vocab.Reported, true, 0) }, false},
+		"the line was cut":       {func(h *builder) { h.cut("brd_1") }, true},
+		"another's line was cut": {func(h *builder) { h.cut("brd_2") }, false},
+	} {
+		h := newBuilder()
+		h.base("plc_a")
+		h.addBoard("plc_a", "brd_1")
+		h.addBoard("plc_a", "brd_2")
+		h.online("brd_1")
+		h.online("brd_2")
+		h.command("brd_1", "k-hold", "hold", vocab.Reported, true, 0)
+		tc.through(h)
+		if got := Cmd7(NewView(h.events)); (len(got.Untried) == 0) != tc.want || got.Status != Pass {
+			t.Errorf("%s: %s, lacks %q; tried is to be %t", name, got, got.Untried, tc.want)
 		}
 	}
 }
@@ -45,6 +252,21 @@ func TestUntriedWorldsTogether(t *testing.T) {
 	}{"one tried it": {[]Verdict{none, some}, 0}, "nobody did": {[]Verdict{none, none}, 1}, "the other has nothing of it": {[]Verdict{none, {Clause: "CMD-5", Status: Skipped, Untried: none.Untried}}, 1}} {
 		if got := Combine(tc.worlds[:1], tc.worlds[1:])[0].Untried; len(got) != tc.want {
 			t.Errorf("%s: got %q, want %d", name, got, tc.want)
+		}
+	}
+}
+
+// TestRequiredUntried: a guarantee that must be proven, and was never put to the test, is INVALID.
+func TestRequiredUntried(t *testing.T) {
+	t.Parallel()
+	none := Verdict{Clause: "CMD-5", Status: Pass, Checked: 1, Number: "1 keys"}.tried(0, "no key was used again")
+	for _, tc := range []struct {
+		require []string
+		want    Status
+	}{{nil, Pass}, {[]string{"CMD-5"}, Invalid}, {[]string{"all"}, Invalid}, {[]string{"CMD-1"}, Pass}} {
+		rows := Ledger([]Verdict{none}, nil, Basis{Require: tc.require})
+		if i := slices.IndexFunc(rows, func(r Row) bool { return r.Clause == "CMD-5" }); rows[i].Status != tc.want {
+			t.Errorf("required %v: got %s, want %s", tc.require, rows[i], tc.want)
 		}
 	}
 }

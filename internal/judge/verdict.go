@@ -129,14 +129,6 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 	return out
 }
 
-// tried is a verdict of a promise that was put to the test n times; what says by what.
-func (v Verdict) tried(n int, what string) Verdict {
-	if n == 0 {
-		v.Untried = append(v.Untried, what)
-	}
-	return v
-}
-
 // count writes a number with thousands separators.
 func count(n int) string {
 	s := strconv.Itoa(n)

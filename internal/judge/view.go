@@ -32,7 +32,7 @@ type View struct {
 	claims   func() []*claim                   // what clients were told, read once
 	second   func() *second                    // ... and held against the server's content
 	driven   func() book                       // how long relays were
-	served   func() book                       // links and phones decided by the server
+	served   func() *served                    // links and phones decided by the server
 
 	begun *history.Event  // the run's beginning, nil where the history has the target's whole life
 	early map[string]bool // commands in flight when the run began: others gave them, and half of their story is missing
@@ -104,13 +104,15 @@ func numbered(events []history.Event) []history.Event {
 // Told reports whether a history holds anything that server or boards say, beside
 // what clients saw.
 func Told(events []history.Event) bool {
-	return slices.ContainsFunc(events, func(e history.Event) bool {
-		switch e.Kind {
-		case history.Started, history.Committed, history.Intent, history.Publish, history.Online, history.Door, history.Actuation, history.RecordIn:
-			return true
-		}
-		return false
-	})
+	return slices.ContainsFunc(events, func(e history.Event) bool { return more(e.Kind) })
+}
+
+func more(kind string) bool {
+	switch kind {
+	case history.Started, history.Committed, history.Intent, history.Publish, history.Online, history.Door, history.Actuation, history.RecordIn:
+		return true
+	}
+	return false
 }
 
 func viewOf(events []history.Event, of *whole) *View {

@@ -197,15 +197,11 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 
 // claims makes a file INVALID that names a clause for which it has no evidence:
 // neither a step nor a checker, or, of a clause that it is about, no checker although
-// there is one, or nothing that puts it to the test. So is one of which no claim at all was seen by a checker.
+// there is one, or nothing that puts it to the test. So is one of which that is true of all claims.
 func (res *Result) claims() {
-	counted := map[string]bool{}
+	counted, untried := map[string]bool{}, map[string][]string{}
 	for _, v := range res.Verdicts {
-		counted[v.Clause] = v.Checked+v.Real > 0
-	}
-	untried := map[string][]string{}
-	for _, v := range res.Verdicts {
-		untried[v.Clause] = v.Untried
+		counted[v.Clause], untried[v.Clause] = v.Checked+v.Real > 0, v.Untried
 	}
 	unseen := func(c string) bool { return res.told && !counted[c] && judge.HasChecker(c) }
 	for i := range res.Files {
@@ -219,7 +215,7 @@ func (res *Result) claims() {
 		}
 		evidence(f.Steps, len(res.Scores) > 0, claimed, shown)
 		all := slices.Sorted(maps.Keys(claimed))
-		none := !slices.ContainsFunc(all, func(c string) bool { return !unseen(c) })
+		none := !slices.ContainsFunc(all, func(c string) bool { return !unseen(c) && len(untried[c]) == 0 })
 		for _, c := range all {
 			if !shown[c] && !counted[c] {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing in it could have failed for that"
@@ -229,7 +225,7 @@ func (res *Result) claims() {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened"
 				break
 			}
-			if why := untried[c]; len(why) > 0 && slices.Contains(f.Clauses, c) {
+			if why := untried[c]; len(why) > 0 && (none || slices.Contains(f.Clauses, c)) {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and "+strings.Join(why, ", ")
 				break
 			}

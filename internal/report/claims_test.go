@@ -1,0 +1,47 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// TestClaimsUntried: a file is INVALID if what it is about was never put to the test, or
+// none of what its steps claim; beside something else a step may claim it.
+func TestClaimsUntried(t *testing.T) {
+	t.Parallel()
+	served := func(status int) []history.Event { // a token is used once, and AUTH-2 is about refusals
+		call := func(seq int64, method, path string, status int, token, answer string) history.Event {
+			e := history.CallEvent(history.CallIn{Method: method, Path: path, Token: token, Request: []byte(`{"key":"k"}`), Status: status, Answer: []byte(answer)})
+			e.Seq, e.At, e.WallNs = seq, seq, seq
+			return e
+		}
+		return []history.Event{{Seq: 1, At: 1, WallNs: 1, Kind: history.Started, Text: "server"},
+			call(2, "POST", "/core/v1/auth/apikey/token", 200, "", `{"success":true,"data":{"accessToken":"t","expiresIn":900,"placeId":"plc_1","scopes":["device:door"]}}`),
+			call(3, "GET", "/device/v1/devices", 200, "t", `{"success":true,"data":[]}`),
+			call(4, "GET", "/space/v1/partner/gate-config", status, "t", `{"error":"scope_missing"}`)}
+	}
+	const why = "it claims AUTH-2, and no call was refused for its token or scope"
+	for name, c := range map[string]struct {
+		header, step []string
+		status       int
+		want         judge.Status
+	}{
+		"its header":            {[]string{"AUTH-2"}, nil, 404, judge.Invalid},
+		"its header, beside":    {[]string{"AUTH-1", "AUTH-2"}, nil, 404, judge.Invalid},
+		"its only step":         {nil, []string{"AUTH-2"}, 404, judge.Invalid},
+		"a step, beside":        {nil, []string{"AUTH-1", "AUTH-2"}, 404, judge.Pass},
+		"a step, header beside": {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Pass},
+		"it happened":           {[]string{"AUTH-2"}, []string{"AUTH-2"}, 403, judge.Pass},
+	} {
+		res := report.Result{Worlds: 1, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass, Clauses: c.header,
+			Steps: []*report.Step{{Name: "asks", Clauses: c.step, Status: judge.Pass, Asserts: true}}}}}
+		res.Settle(served(c.status))
+		if f := res.Files[0]; f.Status != c.want || c.want == judge.Invalid && !strings.Contains(f.Reason, why) {
+			t.Errorf("%s: got %s %q, want %s", name, f.Status, f.Reason, c.want)
+		}
+	}
+}
