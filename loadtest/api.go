@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -72,7 +71,12 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	}
 	a.emit(e)
 	sentAt, sentNs := a.now().UnixMilli(), clock.WallNow().UnixNano()
-	req := a.request(ctx, r)
+	if r.url == nil {
+		r.url = a.base.JoinPath(r.path)
+		r.url.RawQuery = r.query
+	}
+	req := client.Request(ctx, r.method, r.url, r.token, r.key, r.body)
+	req.Header["User-Agent"] = []string{"doorlab-load"}
 	resp, err := via.RoundTrip(req)
 	if err != nil {
 		return answer{}, err
@@ -114,29 +118,6 @@ func (a *api) emit(e history.Event) {
 	}
 	e.At, e.WallNs = a.now().UnixMilli(), clock.WallNow().UnixNano()
 	a.history(e)
-}
-
-// request builds it without GetBody: Go's transport would otherwise silently
-// resend a POST that carries an Idempotency-Key when a kept connection breaks.
-func (a *api) request(ctx context.Context, r request) *http.Request {
-	u := r.url
-	if u == nil {
-		u = a.base.JoinPath(r.path)
-		u.RawQuery = r.query
-	}
-	req := &http.Request{Method: r.method, URL: u, Host: u.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"User-Agent": {"doorlab-load"}}}
-	if r.body != nil {
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
-		req.Header["Content-Type"] = []string{"application/json"}
-	}
-	if r.token != "" {
-		req.Header["Authorization"] = []string{"Bearer " + r.token}
-	}
-	if r.key != "" {
-		req.Header["Idempotency-Key"] = []string{r.key}
-	}
-	return req.WithContext(ctx)
 }
 
 // read parses an answer: both envelopes of the contract.

@@ -67,7 +67,6 @@ var ErrUnreachable = errors.New("unreachable")
 // Call makes one attempt with a JSON body (nil = none, []byte as it is), under an
 // idempotency key ("" = none). Errors: ErrUnreachable, or of the body.
 func (c Client) Call(ctx context.Context, method, path, key string, body any) (*Answer, error) {
-	header := http.Header{}
 	raw, ready := body.([]byte)
 	if body != nil && !ready {
 		var err error
@@ -75,16 +74,11 @@ func (c Client) Call(ctx context.Context, method, path, key string, body any) (*
 			return nil, err
 		}
 	}
-	if len(raw) > 0 {
-		header.Set("Content-Type", "application/json")
+	to, err := url.Parse(c.Base + path)
+	if err != nil {
+		return nil, err
 	}
-	if c.Token != "" {
-		header.Set("Authorization", "Bearer "+c.Token)
-	}
-	if key != "" {
-		header.Set("Idempotency-Key", key)
-	}
-	return Send(ctx, cmp.Or(c.HTTP, defaultHTTP), method, c.Base+path, header, raw)
+	return send(cmp.Or(c.HTTP, defaultHTTP), Request(ctx, method, to, c.Token, key, raw))
 }
 
 // Open asks for a door to be opened. Errors: ErrUnreachable.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -30,26 +31,46 @@ func (a *Answer) String() string {
 // maxBody bounds an answer; History has no bound.
 const maxBody = 64 << 20
 
-// once keeps Go's transport from sending a request again by itself, which it
-// does with a POST that carries an Idempotency-Key when a kept connection breaks.
-type once struct{ io.Reader }
+// Request is one attempt, with a bearer token, an idempotency key and a JSON body
+// ("" and nil = none). It has no GetBody: Go's transport would send a POST with an
+// Idempotency-Key again by itself when a kept connection breaks.
+func Request(ctx context.Context, method string, to *url.URL, token, key string, body []byte) *http.Request {
+	header := http.Header{}
+	if len(body) > 0 {
+		header["Content-Type"] = []string{"application/json"}
+	}
+	if token != "" {
+		header["Authorization"] = []string{"Bearer " + token}
+	}
+	if key != "" {
+		header["Idempotency-Key"] = []string{key}
+	}
+	return request(ctx, method, to, header, body)
+}
 
-func (once) Close() error { return nil }
+func request(ctx context.Context, method string, to *url.URL, header http.Header, body []byte) *http.Request {
+	req := &http.Request{Method: method, URL: to, Host: to.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header}
+	if body != nil || header.Get("Idempotency-Key") != "" {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	return req.WithContext(ctx)
+}
 
 // Send makes one attempt; it never sends anything twice. header may be nil, body
 // nil for none. Errors: ErrUnreachable when there is no whole answer, or of the
 // address.
 func Send(ctx context.Context, hc *http.Client, method, target string, header http.Header, body []byte) (*Answer, error) {
-	req, err := http.NewRequestWithContext(ctx, method, target, nil)
+	to, err := url.Parse(target)
 	if err != nil {
 		return nil, err
 	}
-	if header != nil {
-		req.Header = header
+	if header == nil {
+		header = http.Header{}
 	}
-	if body != nil || req.Header.Get("Idempotency-Key") != "" {
-		req.Body, req.ContentLength = once{bytes.NewReader(body)}, int64(len(body))
-	}
+	return send(hc, request(ctx, method, to, header, body))
+}
+
+func send(hc *http.Client, req *http.Request) (*Answer, error) {
 	start := clock.Mono()
 	resp, err := hc.Do(req)
 	if err != nil {
@@ -61,7 +82,7 @@ func Send(ctx context.Context, hc *http.Client, method, target string, header ht
 		err = fmt.Errorf("the answer is longer than %d bytes", maxBody)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s %s: %w", ErrUnreachable, method, req.URL.Path, err)
+		return nil, fmt.Errorf("%w: %s %s: %w", ErrUnreachable, req.Method, req.URL.Path, err)
 	}
 	return &Answer{resp.StatusCode, resp.Header, raw, clock.Mono() - start}, nil
 }

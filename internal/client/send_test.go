@@ -1,0 +1,54 @@
+package client_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// A POST with an idempotency key is what Go's transport would send again by itself
+// when a kept connection breaks.
+func TestNothingIsSentTwice(t *testing.T) {
+	t.Parallel()
+	for name, post := range map[string]func(c client.Client) error{
+		"Call": func(c client.Client) error {
+			_, err := c.Call(t.Context(), http.MethodPost, "/", "k", map[string]int{"a": 1})
+			return err
+		},
+		"Call without a body": func(c client.Client) error {
+			_, err := c.Call(t.Context(), http.MethodPost, "/", "k", nil)
+			return err
+		},
+		"Request": func(c client.Client) error {
+			to, _ := url.Parse(c.Base)
+			resp, err := c.HTTP.Transport.RoundTrip(client.Request(t.Context(), http.MethodPost, to, "", "k", []byte("{}")))
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var posts atomic.Int32
+			s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					posts.Add(1)
+					panic(http.ErrAbortHandler) // the connection breaks
+				}
+			}))
+			defer s.Close()
+			c := client.Client{Base: s.URL, HTTP: &http.Client{Transport: &http.Transport{}}}
+			if _, err := c.Call(t.Context(), http.MethodGet, "/", "", nil); err != nil { // opens the connection
+				t.Fatal(err)
+			}
+			if err := post(c); err == nil || posts.Load() != 1 {
+				t.Errorf("the server got %d requests (%v), want 1 and an error", posts.Load(), err)
+			}
+		})
+	}
+}
