@@ -102,9 +102,12 @@ func TestPageInBrowser(t *testing.T) {
 			"desk": {Width: 1280, Height: 800}, "dark desk": {Width: 1280, Height: 800, Dark: true}} {
 			p := b.Page(l)
 			p.Open("file://" + file)
-			var wide, failures, top float64
-			if p.Eval(`document.documentElement.scrollWidth`, &wide); wide > float64(l.Width) {
-				t.Errorf("%s, %s: the page is %.0f px wide, want at most %d", name, look, wide, l.Width)
+			var failures, top float64
+			if wide := p.Wide(); wide != "" {
+				t.Errorf("%s, %s: wider than the screen by %s", name, look, wide)
+			}
+			if faint := p.Faint(); len(faint) > 0 {
+				t.Errorf("%s, %s: texts of too little contrast: %q", name, look, faint)
 			}
 			if p.Eval(`document.querySelectorAll(".failure").length`, &failures); int(failures) != len(res.Failures()) || (name == "pass") != (failures == 0) {
 				t.Errorf("%s, %s: %v failures, want %d", name, look, failures, len(res.Failures()))

@@ -49,21 +49,21 @@ func clean(t *testing.T, p *browser.Page, urls ...string) {
 	}
 }
 
-// fits: nothing is wider than the screen.
+// fits: nothing is wider than the screen, and every text can be read.
 func fits(t *testing.T, name string, p *browser.Page) {
 	t.Helper()
-	var wide int
-	if p.Eval(`document.documentElement.scrollWidth - innerWidth`, &wide); wide > 0 {
-		var who string
-		p.Eval(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".wide,.hide")).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join("\n")`, &who)
-		t.Errorf("%s: %d px wider than the screen: %s", name, wide, who)
+	if wide := p.Wide(); wide != "" {
+		t.Errorf("%s is wider than the screen by %s", name, wide)
+	}
+	if faint := p.Faint(); len(faint) > 0 {
+		t.Errorf("%s: texts of too little contrast: %q", name, faint)
 	}
 }
 
 // looks are the ways in which every page is looked at.
 var looks = map[string]browser.Look{
 	"phone": {Width: 390, Height: 844, Mobile: true, Language: "ko"}, "phone-dark": {Width: 390, Height: 844, Mobile: true, Dark: true},
-	"desk": {Width: 1280, Height: 800}, "desk-plain": {Width: 1280, Height: 800, NoScript: true},
+	"desk": {Width: 1280, Height: 800}, "desk-dark-plain": {Width: 1280, Height: 800, NoScript: true, Dark: true},
 }
 
 // TestConsolePages: every page is there in each look, fits, and asks nobody else.
@@ -73,13 +73,15 @@ func TestConsolePages(t *testing.T) {
 	tb := begin(t, Config{Fleet: true, Virtual: true, Control: "127.0.0.1:0"})
 	for name, look := range looks {
 		p := b.Page(look)
+		p.Open(tb.Ready.Control + "/login")
+		fits(t, name+" sign-in", p)
 		signIn(t, tb, p)
 		var links []string
 		p.Eval(`[...document.querySelectorAll("nav a")].map(a => a.getAttribute("href"))`, &links)
 		if len(links) == 0 {
 			t.Fatalf("%s: no menu", name)
 		}
-		for _, path := range links {
+		for _, path := range append(links, "/boards/"+tb.cfg.World.Places[1].Boards[0].ID, "/faults?fault=slow") {
 			p.Open(tb.Ready.Control + path)
 			fits(t, name+" "+path, p)
 			var h1 string

@@ -27,6 +27,7 @@ type Page struct {
 	b       *Browser
 	session string
 	plain   bool // without JavaScript
+	width   int
 
 	mu       sync.Mutex
 	requests []Request
@@ -54,7 +55,7 @@ func (b *Browser) Page(l Look) *Page {
 	b.must("", "Target.createBrowserContext", nil, &ctx)
 	b.must("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": ctx.BrowserContextID}, &target)
 	b.must("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-	p := &Page{b: b, session: attached.SessionID, plain: l.NoScript, loads: make(chan struct{}, 64)}
+	p := &Page{b: b, session: attached.SessionID, plain: l.NoScript, width: l.Width, loads: make(chan struct{}, 64)}
 	b.mu.Lock()
 	b.pages[p.session] = p
 	b.mu.Unlock()

@@ -123,9 +123,9 @@ func (p Param) Text() string {
 	}
 	whole := ""
 	if p.Whole {
-		whole = ", whole"
+		whole = ", a whole number"
 	}
-	return fmt.Sprintf("%s: %s..%s %s%s; default %s", p.Means, plain(p.Min), plain(p.Max), p.Unit, whole, plain(p.Default))
+	return fmt.Sprintf("%s: %s to %s %s%s; default %s", p.Means, plain(p.Min), plain(p.Max), p.Unit, whole, plain(p.Default))
 }
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

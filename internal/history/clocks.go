@@ -86,10 +86,18 @@ func (c Clocks) Told(unordered int) string {
 	if most > FineNs {
 		out += " (± 1 ms would be fine)"
 	}
-	if unordered > 0 {
+	switch {
+	case unordered == 1:
+		out += "; 1 pair of events lay closer than that and counts as unordered"
+	case unordered > 1:
 		out += fmt.Sprintf("; %d pairs of events lay closer than that and count as unordered", unordered)
 	}
 	return out
+}
+
+// Routine reports whether a note is what Told says of clocks with which nothing is wrong.
+func Routine(note string) bool {
+	return strings.HasPrefix(note, "clocks: at most ") && !strings.Contains(note, "(")
 }
 
 func millis(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }

@@ -188,7 +188,7 @@ func WriteLedger(w io.Writer, rows []Row) error {
 }
 
 // one finds a single thing that is called by its plural.
-var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes)\b`)
+var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes|times)\b`)
 
 // plain is the number of a verdict as a person reads it. Checkers write one wording
 // whatever the numbers are, so that Combine can add them up.

@@ -180,6 +180,9 @@ func (c Chart) HTML() (template.HTML, error) {
 		} else if at < .03 {
 			edge = "b"
 		}
+		if len(c.X) > 6 && i%2 == 1 { // a phone has no room for all
+			edge += " less"
+		}
 		d.Ticks = append(d.Ticks, label{At: num(c.across(t.X) * 100), Edge: edge, Text: t.Text})
 	}
 	d.Flags = c.flags()

@@ -84,6 +84,7 @@ func (f *Fleet) See(e *history.Event) {
 // boards are how many are connected, away, and away for more than 36 h, over time.
 func (c *course) boards() plot.Chart {
 	var online, away, stopped [bins]int
+	last := 0 // after the end of every world nothing is known of the boards
 	each := c.seconds() / bins
 	for _, world := range worlds(c.events) {
 		f, next := NewFleet(), 0
@@ -113,12 +114,13 @@ func (c *course) boards() plot.Chart {
 		}
 		if next > 0 {
 			fill(min(next+1, bins)) // a world ends with its file
+			last = max(last, next)
 		}
 	}
 	out := c.chart("boards", "Boards", "connected, as the server sees it")
 	line := func(name string, color int, counts [bins]int) {
 		l, any := plot.Line{Name: name, Color: color}, false
-		for i, n := range counts {
+		for i, n := range counts[:last] {
 			any = any || n > 0
 			l.Points = append(l.Points, plot.Point{X: (float64(i) + .5) * each, Y: float64(n)})
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/plot"
 )
@@ -47,7 +48,8 @@ var shared = template.FuncMap{
 	"num":  grouped,
 	"many": Many, "took": took,
 	"pretty": pretty, "lanes": lanes, "exercised": exercised, "idle": idle,
-	"last": func(i, n int) bool { return i == n-1 },
+	"routine": history.Routine,
+	"last":    func(i, n int) bool { return i == n-1 },
 }
 
 // took is a duration in seconds as a person says it.

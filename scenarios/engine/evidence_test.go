@@ -101,7 +101,7 @@ func TestFaultsMustHit(t *testing.T) {
 			if got := res.Files[0].Status; got != c.want {
 				t.Errorf("got %s, want %s\n%s", got, c.want, out)
 			}
-			if c.want == judge.Invalid && !strings.Contains(res.Files[0].Reason, "fault offline did something") {
+			if c.want == judge.Invalid && !strings.Contains(res.Files[0].Reason, "fault offline took effect") {
 				t.Errorf("the reason names no fault: %q", res.Files[0].Reason)
 			}
 		})

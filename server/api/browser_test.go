@@ -120,8 +120,14 @@ func TestEntryInBrowser(t *testing.T) {
 		before := h.boards.count()
 		p.Open(url + "/entry?t=" + token)
 		var fits bool
-		if p.Eval(`document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll("button")].every(b => b.getBoundingClientRect().height >= 48)`, &fits); !fits {
-			t.Errorf("%s: wider than the screen, or buttons too small for a thumb", x.name)
+		if faint := p.Faint(); len(faint) > 0 {
+			t.Errorf("%s: texts of too little contrast: %q", x.name, faint)
+		}
+		if wide := p.Wide(); wide != "" {
+			t.Errorf("%s is wider than the screen by %s", x.name, wide)
+		}
+		if p.Eval(`[...document.querySelectorAll("button")].every(b => b.getBoundingClientRect().height >= 48)`, &fits); !fits {
+			t.Errorf("%s: buttons too small for a thumb", x.name)
 		}
 		snap(t, x.name+".png", p)
 		p.Open(url + "/entry?t=" + token)

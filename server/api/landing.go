@@ -86,7 +86,7 @@ func (c *call) local() bool {
 type landingWords struct {
 	Title, Lead, Try, TryLead, Press, Token, Open, Records, Docs0, NoKey string
 	Docs                                                                 [3]string
-	Entry, EntryWhat, Console, ConsoleWhat, Done, Failed                 string
+	Pages, Entry, EntryWhat, Console, ConsoleWhat, Done, Failed          string
 }
 
 var landingEnglish = landingWords{
@@ -95,7 +95,7 @@ var landingEnglish = landingWords{
 	Press: "Open the test door from this page", Token: "Exchange the key for a token", Open: "Open the door", Records: "Read what happened",
 	NoKey: "Exchange your place's API key for a token, then call the API with it:",
 	Docs0: "Reference", Docs: [3]string{"keys, tokens, events, places", "permits, memberships, reservations, hours, entry records", "devices, door commands, boards"},
-	Entry: "Entry page", EntryWhat: "what a customer's link opens: big buttons, one press, one opening. The link comes with a permit.",
+	Pages: "Pages", Entry: "Entry page", EntryWhat: "what a customer's link opens: big buttons, one press, one opening. The link comes with a permit.",
 	Console: "Console", ConsoleWhat: "look at every board and door, move the clock, break things. Sign in with the control token.",
 	Done: "The door opened.", Failed: "Not opened:",
 }
@@ -106,7 +106,7 @@ var landingKorean = landingWords{
 	Press: "이 페이지에서 테스트 문 열기", Token: "키를 토큰으로 교환", Open: "문 열기", Records: "일어난 일 읽기",
 	NoKey: "매장의 API 키를 토큰으로 교환한 뒤 API를 호출하세요:",
 	Docs0: "API 문서", Docs: [3]string{"키, 토큰, 이벤트, 매장", "출입 허가, 회원권, 예약, 영업시간, 출입 기록", "장치, 문 명령, 보드"},
-	Entry: "출입 페이지", EntryWhat: "고객이 받는 링크가 여는 페이지입니다. 한 번 누르면 한 번 열립니다. 링크는 출입 허가와 함께 발급됩니다.",
+	Pages: "페이지", Entry: "출입 페이지", EntryWhat: "고객이 받는 링크가 여는 페이지입니다. 한 번 누르면 한 번 열립니다. 링크는 출입 허가와 함께 발급됩니다.",
 	Console: "콘솔", ConsoleWhat: "모든 보드와 문을 보고, 시계를 옮기고, 장애를 겁니다. 제어 토큰으로 로그인하세요.",
 	Done: "문이 열렸습니다.", Failed: "열지 못했습니다:",
 }

@@ -54,6 +54,25 @@ var functions = template.FuncMap{
 	"icon":   func() string { return icon.path },
 	"number": number,
 	"span":   span,
+	"code":   code,
+	"parts":  parts,
+}
+
+// code shows what stands between backticks as code.
+func code(text string) template.HTML {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		if part = template.HTMLEscapeString(part); i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		b.WriteString(part)
+	}
+	return template.HTML(b.String())
+}
+
+// parts lets a path break before each slash and nowhere else.
+func parts(path string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "<wbr>/"))
 }
 
 // policy lets a page use its own style, script and pictures, and speak to its own server.

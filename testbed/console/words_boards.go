@@ -7,6 +7,7 @@ var boardWords = map[string]pair{
 	"boards.phase":    {"Phase", "상태"},
 	"boards.any":      {"any", "전체"},
 	"boards.lag":      {"Behind", "지연"},
+	"boards.atleast":  {"Behind at least", "최소 지연"},
 	"boards.seconds":  {"s", "초"},
 	"boards.filter":   {"Filter", "적용"},
 	"boards.all":      {"Show all", "모두 보기"},
@@ -37,7 +38,7 @@ var boardWords = map[string]pair{
 	"board.boot":        {"boot %d", "부팅 %d"},
 	"board.dropped":     {"What the server dropped of what it said:", "서버가 버린 메시지:"},
 	"board.attach":      {"Attach the simulated board", "시뮬레이션 보드 다시 연결"},
-	"board.detach":      {"Detach for a real one", "실제 보드를 위해 분리"},
+	"board.detach":      {"Make room for a real board", "실제 보드를 위해 분리"},
 	"board.reboot":      {"Reboot", "재부팅"},
 	"board.cut":         {"Cut the line", "회선 끊기"},
 	"board.reconnect":   {"Reconnect", "회선 잇기"},
@@ -71,6 +72,7 @@ var boardWords = map[string]pair{
 
 	"journal.action": {"Relay", "릴레이"},
 	"journal.cause":  {"Cause", "원인"},
+	"journal.of":     {"Command or grant", "명령 또는 권한"},
 	"journal.none":   {"What each relay did shows here, whatever anybody was told. Open a door to see a line.", "릴레이가 실제로 한 일이 여기에 나타납니다. 문을 열어 보세요."},
 
 	"beliefs.revision": {"revision %d", "리비전 %d"},
@@ -125,6 +127,7 @@ var runWords = map[string]pair{
 	"runs.passed":  {"%d of %d scenarios passed", "시나리오 %[2]d개 중 %[1]d개 통과"},
 	"runs.sent":    {"%s requests, %s per second", "요청 %s건, 초당 %s건"},
 	"runs.seed":    {"Seed", "시드"},
+	"runs.reason":  {"Reason", "이유"},
 	"runs.none":    {"Runs of check and load show here with their reports. To play the suite:", "check와 load를 실행하면 결과와 보고서가 여기에 표시됩니다. 검사 실행:"},
 	"runs.dir":     {"Looked for in %s", "찾은 곳: %s"},
 }
