@@ -14,13 +14,16 @@ import (
 var subjects = map[string]func(context.Context, setup) (*subject, error){
 	"http": startHTTP, "relay": startRelay, "durable": startDurable,
 	"command": startCommand, "replay": startReplay, "list": startList, "permit": startPermit, "import": startImport,
-	"spread": startSpread, "storm": startStorm,
+	"spread": startSpread, "storm": startStorm, "stored": startStored, "browse": startBrowse,
 }
 
 // names of the subjects in the order in which they take turns.
 func names() []string {
 	return []string{"http", "relay", "durable", "command", "replay", "list", "permit", "import", "spread", "storm"}
 }
+
+// onDemand are subjects that take minutes to start.
+var onDemand = []string{"stored", "browse"}
 
 // caller is one client with a connection of its own.
 type caller struct{ http *http.Client }

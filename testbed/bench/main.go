@@ -148,11 +148,18 @@ func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *tabl
 				return nil, ctx.Err()
 			}
 			fmt.Fprintf(progress, "round %d of %d: %s\n", round+1, p.rounds, s.name)
-			r, err := s.turn(ctx, at.callers, p.round)
+			var r, beside result
+			if s.beside == nil {
+				r, err = s.turn(ctx, at.callers, p.round)
+			} else {
+				r, beside, err = s.both(ctx, at.callers, p.round)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}
-			t.add(s.name, r)
+			if t.add(s.name, r); s.beside != nil {
+				t.add("beside "+s.name, beside)
+			}
 		}
 	}
 	return t, nil

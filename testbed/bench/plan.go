@@ -22,6 +22,8 @@ type plan struct {
 	round   time.Duration
 	only    []string // nil = all
 	rows    int      // of an import
+	records int      // that are stored for those subjects that ask for it
+	permits int
 	profile string
 	into    string
 	json    bool
@@ -43,7 +45,7 @@ func (p plan) settings() (out []setup) {
 				continue
 			}
 			for _, callers := range p.callers {
-				s := setup{link: link, client: p.client, boards: boards, callers: callers, rows: p.rows, only: p.only}
+				s := setup{link: link, client: p.client, boards: boards, callers: callers, rows: p.rows, records: p.records, permits: p.permits, only: p.only}
 				if s.only == nil && boards > largeFleet {
 					s.only = []string{"durable", "command", "storm"}
 				} else if s.only == nil {
@@ -63,7 +65,7 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	f.StringVar(&p.client, "client", testbed.Paho, "the boards' MQTT client, of floor and product: paho or light")
 	callers := f.String("callers", "64,256", "callers that each wait for an answer before they ask again")
 	boards := f.String("boards", "1000,10000", fmt.Sprintf("boards that answer at once; of more than %d only durable, command and storm are measured, of more than %d not over TCP", largeFleet, mostTCP))
-	only := f.String("only", "", "subjects to measure, default all: "+strings.Join(names(), ","))
+	only := f.String("only", "", "subjects to measure, default all: "+strings.Join(names(), ",")+"; on demand "+strings.Join(onDemand, ","))
 	short := f.Bool("short", false, "the short form, three minutes: -links tcp -boards 1000 -rounds 3 and no relay, http, import, spread or storm")
 	f.BoolVar(&p.json, "json", false, "print the turns as JSON, one line for each table")
 	f.StringVar(&p.compare, "compare", "", "another build of this program: the two take turns, a process for each turn")
@@ -71,6 +73,8 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	f.StringVar(&p.into, "into", "", "a page that has a place for the tables (docs/performance.md): write them there, too")
 	f.IntVar(&p.rounds, "rounds", 5, "turns of each subject")
 	f.IntVar(&p.rows, "rows", 5000, "rows of an import")
+	f.IntVar(&p.records, "records", 1_000_000, "records that are stored before "+strings.Join(onDemand, " and "))
+	f.IntVar(&p.permits, "permits", 100_000, "permits that are stored before them")
 	f.DurationVar(&p.round, "for", 2*time.Second, "length of one turn")
 	if err := f.Parse(args); err != nil {
 		return p, err
@@ -98,11 +102,11 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	}
 	for _, name := range p.only {
 		if subjects[name] == nil {
-			return p, fmt.Errorf("-only: %q is not a subject; there are %s", name, strings.Join(names(), ", "))
+			return p, fmt.Errorf("-only: %q is not a subject; there are %s", name, strings.Join(append(names(), onDemand...), ", "))
 		}
 	}
-	if p.rounds < 1 || p.rows < 1 || p.round <= 0 {
-		return p, fmt.Errorf("-rounds, -rows and -for must be positive")
+	if p.rounds < 1 || p.rows < 1 || p.records < 0 || p.permits < 0 || p.round <= 0 {
+		return p, fmt.Errorf("-rounds, -rows and -for must be positive, -records and -permits not negative")
 	}
 	if len(p.settings()) == 0 {
 		return p, fmt.Errorf("-links tcp takes at most %d boards", mostTCP)

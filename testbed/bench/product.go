@@ -30,6 +30,7 @@ type product struct {
 }
 
 type benchPlace struct {
+	id     string
 	doors  []string
 	header http.Header
 }
@@ -40,7 +41,12 @@ func startProduct(ctx context.Context, c setup) (*product, error) {
 }
 
 // startPlaces starts a world whose boards answer at once, so many of them at a place; its last place has ten doors.
-func startPlaces(ctx context.Context, c setup, each int) (_ *product, err error) {
+func startPlaces(ctx context.Context, c setup, each int) (*product, error) {
+	return startWorld(ctx, c, each, nil)
+}
+
+// startWorld is startPlaces with a database that fill has had before, while the server was stopped.
+func startWorld(ctx context.Context, c setup, each int, fill func(dir string, at []benchPlace) error) (_ *product, err error) {
 	week := access.Week{}
 	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
 		week[d] = [][2]string{{"00:00", "24:00"}}
@@ -68,8 +74,27 @@ func startPlaces(ctx context.Context, c setup, each int) (_ *product, err error)
 			_ = p.stop()
 		}
 	}()
-	p.tb, err = testbed.Start(ctx, testbed.Config{World: w, DataDir: p.dir, Fleet: true, Link: c.link, Client: c.client, OnDemand: true, Seeded: true, Control: "127.0.0.1:0"})
-	if err != nil {
+	for _, of := range w.Places {
+		at := benchPlace{id: of.ID}
+		for _, b := range of.Boards {
+			for _, d := range b.Doors {
+				at.doors = append(at.doors, d.ID)
+			}
+		}
+		p.places = append(p.places, at)
+	}
+	config := testbed.Config{World: w, DataDir: p.dir, Link: c.link, Client: c.client, OnDemand: true, Seeded: true, Control: "127.0.0.1:0"}
+	if fill != nil {
+		empty, err := testbed.Start(ctx, config)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(empty.Stop(), fill(p.dir, p.places)); err != nil {
+			return nil, err
+		}
+	}
+	config.Fleet = true
+	if p.tb, err = testbed.Start(ctx, config); err != nil {
 		return nil, err
 	}
 	for i, ready := range p.tb.Ready.Places {
@@ -77,13 +102,7 @@ func startPlaces(ctx context.Context, c setup, each int) (_ *product, err error)
 		if err != nil {
 			return nil, err
 		}
-		at := benchPlace{header: http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}}
-		for _, b := range w.Places[i].Boards {
-			for _, d := range b.Doors {
-				at.doors = append(at.doors, d.ID)
-			}
-		}
-		p.places = append(p.places, at)
+		p.places[i].header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
 	}
 	return p, p.settle(ctx, c)
 }
@@ -144,10 +163,14 @@ func startCommand(ctx context.Context, c setup) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.commands(c), nil
+}
+
+func (p *product) commands(c setup) *subject {
 	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, n int) error {
 		at, door := p.door((caller*7919 + n) % c.boards)
 		return p.open(ctx, on, at, door, nextID())
-	}), nil
+	})
 }
 
 // startReplay asks for a command that has its answer.

@@ -50,7 +50,7 @@ func median[T cmp.Ordered](rs []result, of func(result) T) T {
 }
 
 // floorOf is what a subject is compared with: turn by turn, for a busy minute hits neighbours.
-var floorOf = map[string]string{"relay": "http", "durable": "relay", "command": "durable", "replay": "http", "list": "http"}
+var floorOf = map[string]string{"relay": "http", "durable": "relay", "command": "durable", "stored": "command", "replay": "http", "list": "http"}
 
 // floor names what a row is compared with: the old build when there is one.
 func floor(r *row) string {

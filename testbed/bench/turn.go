@@ -23,6 +23,8 @@ type subject struct {
 	call    func(ctx context.Context, caller, n int) error
 	commits func() int64 // commits so far; nil = it makes none
 	alone   bool         // one caller at a time
+	rate    int          // calls a second of all callers together; 0 = as many as they can
+	beside  *subject     // goes on meanwhile; nil = nothing
 	stop    func() error
 }
 
@@ -31,6 +33,8 @@ type setup struct {
 	link, client    string
 	boards, callers int
 	rows            int      // of an import
+	records         int      // that are stored
+	permits         int      // that are stored
 	only            []string // the subjects
 }
 
@@ -57,8 +61,11 @@ func (s *subject) turn(ctx context.Context, callers int, d time.Duration) (r res
 	for i := range callers {
 		lat[i] = hdrhistogram.New(1, int64(time.Minute/time.Microsecond), 3)
 		wg.Go(func() {
-			for n := 0; clock.Mono() < end; n++ {
-				at := clock.Mono()
+			for n := 0; ; n++ {
+				at, ok := s.due(ctx, callers, i, n, wall, end)
+				if !ok {
+					return
+				}
 				if errs[i] = s.call(ctx, i, n); errs[i] != nil {
 					return
 				}
