@@ -76,7 +76,10 @@ func (r *run) called(q request, h http.Header, from string, sent sending, a *ans
 	for k, v := range a.Headers {
 		text = append(append(slices.Clip(text), '\n'), k+": "+v...)
 	}
-	token, _ := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
+	token := h.Get("Authorization")
+	if scheme, rest, ok := strings.Cut(token, " "); ok && strings.EqualFold(scheme, "Bearer") { // as the server reads it
+		token = rest
+	}
 	leaks := 0
 	if !published(q.path) {
 		leaks = history.PhonesIn(text, r.phones.sent)
