@@ -26,18 +26,24 @@ steps:
     expect: data[0].doorStat == nil and data[0].online
   - call: {place: one, path: "/space/v1/partner/entry-permits/nobody", status: 404}
     expect: data?.revokedAt == nil and details?.reason == nil
+  - command: {door: one}
+    expect: data?.phone == nil
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, _, errs := runArgs(t, "check", "lint", file)
-	for _, want := range []string{`typo.yaml:10:17: data.revokedat: no answer of GET /space/v1/partner/entry-permits/${ann.permitId} has "revokedat", did you mean "revokedAt"?`,
+	if played, _, said := runArgs(t, "check", file); played != code || said != errs {
+		t.Errorf("check: exit code %d\n%s\nlint: %d\n%s\nwant the same", played, said, code, errs)
+	}
+	for _, want := range []string{`typo.yaml:16:13: data?.phone: no answer of POST /device/v1/devices/${door}/commands has "phone"`,
+		`typo.yaml:10:17: data.revokedat: no answer of GET /space/v1/partner/entry-permits/${ann.permitId} has "revokedat", did you mean "revokedAt"?`,
 		`typo.yaml:12:13: data[0].doorStat: no answer of GET /device/v1/doors has "doorStat", did you mean "doorState"?`} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("lint says\n%s\nwant %s", errs, want)
 		}
 	}
-	if n := strings.Count(errs, "no answer of"); code != BadScenario || n != 2 {
-		t.Errorf("exit code %d with %d mistakes, want %d with 2:\n%s", code, n, BadScenario, errs)
+	if n := strings.Count(errs, "no answer of"); code != BadScenario || n != 3 {
+		t.Errorf("exit code %d with %d mistakes, want %d with 3:\n%s", code, n, BadScenario, errs)
 	}
 	built, err := filepath.Glob("../../scenarios/*.yaml")
 	if err != nil || len(built) == 0 {

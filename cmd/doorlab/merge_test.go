@@ -43,7 +43,7 @@ func TestMergeOfShards(t *testing.T) {
 	second := play("second", OK, append(files, "--shard", "2/2")...)
 	other := play("other", OK, append(files, "--shard", "2/2", "--seed", "9")...)
 	broken := filepath.Join(root, "broken.yaml")
-	text := "name: a wrong hope\nclauses: [PERM-1]\nneeds: {boards: 1}\nsetup:\n  - cohort: {name: one, boards: 1}\nsteps:\n  - permit: {person: ann, place: one}\n    expect: data.state == \"revoked\"\n    clauses: [PERM-1]\n"
+	text := "name: a wrong hope\nclauses: [PERM-1]\nneeds: {boards: 1}\nsetup:\n  - cohort: {name: one, boards: 1}\nsteps:\n  - permit: {person: ann, place: one}\n    expect: data.permitId == \"nobody\"\n    clauses: [PERM-1]\n"
 	if err := os.WriteFile(broken, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,7 @@ type checker struct {
 	b                          *strictyaml.Binder
 	names, labels, backgrounds map[string]bool
 	captured                   []use
+	copies                     copies
 }
 
 func (c *checker) steps(steps []Step) {

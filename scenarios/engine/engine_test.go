@@ -207,7 +207,8 @@ steps:
   - clock: {to: cut+36h}
   - clear: offline
     expect: hits == 4
-  - expect: label("cut+1h") - label("cut") == 3600000 and seconds("36h") == 129600
+  - call: {path: /echo}
+    expect: label("cut+1h") - label("cut") == 3600000 and seconds("36h") == 129600 and data.n == 3
 `, Options{})
 	if res.Files[0].Status != judge.Pass {
 		t.Fatalf("%s, want %s:\n%s", res.Files[0].Status, judge.Pass, out)

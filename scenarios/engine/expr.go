@@ -29,6 +29,7 @@ type Expr struct {
 	must    []string       // those that are read whatever the others are
 	known   known          // texts and numbers in it
 	still   bool           // an expectation that names nothing of any answer
+	copies  bool           // it compares values with copies of themselves
 }
 
 func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {

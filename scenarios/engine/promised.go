@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-// Promised holds what a file's calls expect of their answers against what the service
+// Promised holds what a file's requests expect of their answers against what the service
 // promises: a field that no answer of the operation has is absent whatever the target
 // does. The error is Problems.
 func (f *File) Promised(c *contract.Contract) error {
@@ -33,13 +33,15 @@ func promised(b *strictyaml.Binder, c *contract.Contract, steps []Step) {
 				promised(b, c, *in)
 			}
 		}
-		if call := s.Verbs.Call; call != nil {
+		if method, path := s.Verbs.operation(); path != "" {
 			for i := range s.Expect {
-				call.promises(b, c, &s.Expect[i])
+				s.Expect[i].promised(b, c, method, path, s.Verbs.Call != nil)
 			}
 		}
 	}
 }
+
+const permitsPath = "/space/v1/partner/entry-permits"
 
 // roots are the names of an answer's parts, as paths into its body.
 var roots = map[string][]any{"body": nil, "data": {"data"}, "details": {"details"}}
@@ -47,16 +49,38 @@ var roots = map[string][]any{"body": nil, "data": {"data"}, "details": {"details
 // filled is a part of a path that only a run fills in.
 var filled = regexp.MustCompile(`\$\{[^}]*\}`)
 
-func (v *Call) promises(b *strictyaml.Binder, c *contract.Contract, e *Expr) {
-	method := v.Method
+// operation is what a verb asks for, "" where that isn't known before the run or is more
+// than one request.
+func (v *Verbs) operation() (method, path string) {
 	switch {
-	case method != "":
-	case v.Body != nil || v.Raw != nil:
-		method = "POST"
-	default:
-		method = "GET"
+	case v.Call != nil && v.Call.Method != "":
+		return v.Call.Method, v.Call.Path.raw
+	case v.Call != nil && (v.Call.Body != nil || v.Call.Raw != nil):
+		return "POST", v.Call.Path.raw
+	case v.Call != nil:
+		return "GET", v.Call.Path.raw
+	case v.Permit != nil:
+		return "POST", permitsPath
+	case v.Revoke != nil:
+		return "POST", permitsPath + "/revoke"
+	case v.Command != nil && !v.Command.Legacy:
+		return "POST", "/device/v1/devices/${door}/commands"
+	case v.Hours != nil:
+		return "PATCH", "/core/v1/places/${place}"
+	case v.Netloss != nil:
+		return "PUT", "/device/v1/boards/${board}/netloss"
+	case v.Policy != nil && v.Policy.Remove:
+		return "DELETE", "/device/v1/doors/${door}/policies"
+	case v.Policy != nil:
+		return "POST", "/device/v1/doors/${door}/policies"
 	}
-	path := filled.ReplaceAllString(v.Path.raw, "x")
+	return "", ""
+}
+
+// promised looks at what an expectation names of an answer. whole: also beside its data and
+// details, where what is answered again has the shape of the path that was asked first.
+func (e *Expr) promised(b *strictyaml.Binder, c *contract.Contract, method, asked string, whole bool) {
+	path := filled.ReplaceAllString(asked, "x")
 	for _, text := range e.paths {
 		tree, err := parser.Parse(text)
 		if err != nil {
@@ -68,13 +92,13 @@ func (v *Call) promises(b *strictyaml.Binder, c *contract.Contract, e *Expr) {
 		}
 		root, part := p[0].(string)
 		in, answers := roots[root]
-		if !part || !answers {
+		if !part || !answers || in == nil && !whole {
 			continue
 		}
 		field := append(append([]any{}, in...), p[1:]...)
 		if may, at, known := c.Field(method, path, field); !may && at >= len(in) {
 			name, _ := field[at].(string)
-			b.Problem(e.pos, "%s: no answer of %s %s has %q%s", text, method, strings.SplitN(v.Path.raw, "?", 2)[0], name, near.Hint(name, known))
+			b.Problem(e.pos, "%s: no answer of %s %s has %q%s", text, method, strings.SplitN(asked, "?", 2)[0], name, near.Hint(name, known))
 		}
 	}
 }

@@ -304,7 +304,7 @@ func (r *run) made(q request, a *answer) {
 		})
 	}
 	switch path, _, _ := strings.Cut(q.path, "?"); {
-	case path == "/space/v1/partner/entry-permits":
+	case path == permitsPath:
 		id := a.text("data", "permitId")
 		r.undo.add(id, func(ctx context.Context) error {
 			return r.takeBack(ctx, place, path+"/revoke", map[string]any{"permitId": id})

@@ -27,6 +27,7 @@ func TestVacuousFiles(t *testing.T) {
 		"no rows":                      {`steps: [{cases: [], atLeast: 0, call: {path: /nowhere}}, {log: done}]`, nothing},
 		"a file's claim":               {`{clauses: [CMD-7], steps: [{call: {path: /echo}}]}`, claim},
 		"a set-up proves nothing":      {`{setup: [{call: {path: /echo}}], steps: [{log: done}]}`, nothing},
+		"somebody listens, he says":    {`steps: [{call: {path: /readyz}, expect: status == 200, clauses: [CMD-7]}]`, nothing},
 		"somebody listens":             {`steps: [{call: {path: /livez}, clauses: [CMD-7]}]`, nothing},
 		"a group of nothing much":      {`steps: [{group: [{log: a}, {pause: 1ms}], clauses: [CMD-7]}]`, nothing},
 	} {
@@ -49,20 +50,65 @@ func TestVacuousFiles(t *testing.T) {
 func TestEmptySteps(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"steps: []":                                               "steps is empty",
-		"steps: [{group: []}]":                                    "group has no steps",
-		"steps: [{parallel: []}]":                                 "parallel has no steps",
-		"steps: [{call: {path: /echo, times: 0}}]":                "times must be at least 1",
-		"steps: [{call: {path: /echo, together: 0}}]":             "together must be at least 1",
-		"steps: [{command: {door: x, times: 0}}]":                 "times must be at least 1",
-		"steps: [{present_each: {people: x, doors: y, most: 0}}]": "most must be at least 1",
-		"steps: [{call: {path: /echo, match: {}}}]":               "match is empty",
-		"steps: [{call: {path: /echo, status: [200, 404, 500]}}]": "status lists success, refusal and failure",
-		"steps: [{call: {path: /echo}, capture: {x: data.n}}]":    "x is captured and never used",
-		"steps: [{call: {path: /echo}, never: 0s, expect: a}]":    "never must last longer",
+		"steps: []":                                                         "steps is empty",
+		"steps: [{group: []}]":                                              "group has no steps",
+		"steps: [{parallel: []}]":                                           "parallel has no steps",
+		"steps: [{call: {path: /echo, times: 0}}]":                          "times must be at least 1",
+		"steps: [{call: {path: /echo, together: 0}}]":                       "together must be at least 1",
+		"steps: [{command: {door: x, times: 0}}]":                           "times must be at least 1",
+		"steps: [{present_each: {people: x, doors: y, most: 0}}]":           "most must be at least 1",
+		"steps: [{call: {path: /echo, match: {}}}]":                         "match is empty",
+		"steps: [{call: {path: /echo, status: [200, 404, 500]}}]":           "status lists success, refusal and failure",
+		"steps: [{call: {path: /echo, status: [200, 400, 401, 404, 429]}}]": "status lists success and 4 refusals",
+		"steps: [{call: {path: /echo}, capture: {x: data.n}}]":              "x is captured and never used",
+		"steps: [{call: {path: /echo}, never: 0s, expect: a}]":              "never must last longer",
 	} {
 		if _, err := Parse("one.yaml", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want a problem %q", source, err, want)
+		}
+	}
+}
+
+// TestCopies: a value is no evidence of itself, however it came to its other name; one that
+// was given again in between is.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	const get, again = `{call: {path: /echo}, capture: {a: data}}, `, `{call: {path: /echo}, capture: {a: data}}, `
+	for steps, want := range map[string]judge.Status{
+		get + `{set: {b: "${a}"}}, {expect: a == b}`:                                                                          judge.Invalid,
+		get + `{set: {b: "${a.n}"}}, {set: {c: "${b}"}}, {expect: c == a.n}`:                                                  judge.Invalid,
+		get + `{set: {b: "${a}"}}, {expect: b.n == a.n and a.name == b.name}`:                                                 judge.Invalid,
+		get + `{set: {b: "${a}"}}, {expect: b.n == a.n and a.n == 3}`:                                                         judge.Pass,
+		get + `{set: {b: "${a}"}}, ` + again + `{expect: a == b}`:                                                             judge.Pass,
+		get + `{set: {b: "${a}"}}, {group: [{expect: a == b}, {call: {path: /echo}, capture: {a: data}}]}`:                    judge.Pass,
+		get + `{call: {path: /echo}, expect: data == a}`:                                                                      judge.Pass,
+		`{call: {path: /echo}, capture: {a: data, b: data}}, {expect: a == b}`:                                                judge.Invalid,
+		`{call: {path: /echo}, capture: {a: data}}, {call: {path: /echo}, capture: {b: data}}, {expect: a == b}`:              judge.Pass,
+		get + `{cases: [{n: 3}, {n: 4}], group: [{set: {b: "${row.n}"}}, {cases: [{n: 3}], expect: b == row.n or a.n == 3}]}`: judge.Pass,
+	} {
+		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
+
+// TestOwnNames: what the file chose itself shows nothing of the target.
+func TestOwnNames(t *testing.T) {
+	t.Parallel()
+	for expect, want := range map[string]judge.Status{
+		`one.count == 1`:                                  judge.Invalid,
+		`one.door != "" and one.place != ""`:              judge.Invalid,
+		`ann.phone == phone("ann")`:                       judge.Invalid,
+		`ann.ref != "" and len(ann.tail) == 4`:            judge.Invalid,
+		`ann.permitId != ""`:                              judge.Pass,
+		`uid("a") != uid("b")`:                            judge.Invalid,
+		`label("now") >= 0`:                               judge.Invalid,
+		`at("start") == at("start+0s")`:                   judge.Invalid,
+		`seed == 1 and file != "" and seconds("1s") == 1`: judge.Invalid,
+	} {
+		steps := `{cohort: {name: one, boards: 1}}, {mark: start}, {permit: {person: ann, place: "\"plc_1\""}}, {expect: '` + expect + `'}`
+		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", expect, res.Files[0].Status, res.Files[0].Reason, want, out)
 		}
 	}
 }

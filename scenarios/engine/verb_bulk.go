@@ -97,7 +97,7 @@ func (x *frame) register(name, place string, from, to time.Time) (map[string]any
 	phone := x.file.phone(name)
 	x.run.mask.add(phone)
 	who := map[string]any{"name": name, "phone": phone, "tail": tail(phone), "ref": x.file.uid(name), "place": place}
-	a, err := x.post(x.ctx, "POST", "/space/v1/partner/entry-permits", key, place, map[string]any{
+	a, err := x.post(x.ctx, "POST", permitsPath, key, place, map[string]any{
 		"externalRef": who["ref"], "phone": phone, "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)})
 	if err != nil {
 		return nil, err

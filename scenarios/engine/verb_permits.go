@@ -40,7 +40,7 @@ func (p *Permit) run(x *frame) (fields, error) {
 	if doors != nil {
 		body["doorIds"] = doors
 	}
-	q := request{method: "POST", path: "/space/v1/partner/entry-permits", placeID: who["place"].(string)}
+	q := request{method: "POST", path: permitsPath, placeID: who["place"].(string)}
 	q.body, _ = json.Marshal(body)
 	if q.apiKey, err = x.apiKey(p.KeyName, q.placeID); err != nil {
 		return nil, err

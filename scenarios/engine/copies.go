@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+)
+
+// A value that is compared with a copy of itself is equal whatever the target does.
+// So the names that steps give to values are followed to where the values came from.
+
+// copies are the sources of names by name, as expressions over the names that no step gave.
+type copies struct {
+	of      map[string]string
+	varying map[string]bool // by row of a table
+	n       int             // values of their own, so far
+}
+
+// source is an expression over what its names stand for, "" where a table's row is in it.
+func (k *copies) source(src string) string {
+	tree, err := parser.Parse(src)
+	if err != nil {
+		return ""
+	}
+	varies := false
+	ast.Walk(&tree.Node, collect(func(n ast.Node) {
+		if id, ok := n.(*ast.IdentifierNode); ok {
+			varies = varies || k.varying[id.Value]
+			if from := k.of[id.Value]; from != "" {
+				id.Value = from
+			}
+		}
+	}))
+	if varies {
+		return ""
+	}
+	return tree.Node.String()
+}
+
+// give remembers what a name stands for from a step on: a value of its own, or a copy.
+func (k *copies) give(name, source string) {
+	if source == "" {
+		k.n++
+		source = fmt.Sprintf("%s %d", name, k.n)
+	}
+	k.of[name] = source
+}
+
+// before takes in what a step does before its expectations are looked at.
+func (k *copies) before(s *Step) {
+	if s.Cases != nil {
+		k.varying["row"] = true
+		rows, _ := s.Cases.v.([]Any)
+		for _, r := range rows {
+			cols, _ := r.v.(map[string]Any)
+			for n := range cols {
+				k.varying[n] = true
+			}
+		}
+	}
+	for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
+		if in != nil { // it may be played again, with what its end left
+			k.forget(*in)
+		}
+	}
+	for _, n := range s.Verbs.persons() {
+		k.give(n, "")
+	}
+	if s.Verbs.Set == nil {
+		return
+	}
+	given := map[string]string{}
+	for n, v := range *s.Verbs.Set {
+		if t, ok := v.v.(Text); ok && len(t.parts) == 1 && t.parts[0].expr != nil {
+			given[n] = k.source(t.parts[0].expr.src)
+		} else {
+			given[n] = ""
+		}
+	}
+	for n, source := range given {
+		k.give(n, source)
+	}
+}
+
+// after takes in what a step captures.
+func (k *copies) after(s *Step) {
+	given := map[string]string{}
+	k.n++
+	for n, e := range s.Capture {
+		given[n] = k.source(e.src)
+		for name := range e.names {
+			if resultFields[name] && given[n] != "" {
+				given[n] += fmt.Sprintf(" of answer %d", k.n)
+				break
+			}
+		}
+	}
+	for n, source := range given {
+		k.give(n, source)
+	}
+}
+
+// forget gives up what the names stand for that steps give.
+func (k *copies) forget(steps []Step) {
+	for i := range steps {
+		s := &steps[i]
+		for n := range s.Capture {
+			k.give(n, "")
+		}
+		if s.Verbs.Set != nil {
+			for n := range *s.Verbs.Set {
+				k.give(n, "")
+			}
+		}
+		for _, n := range s.Verbs.persons() {
+			k.give(n, "")
+		}
+		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
+			if in != nil {
+				k.forget(*in)
+			}
+		}
+	}
+}
+
+// persons are the names of people and keys that a verb gives or changes.
+func (v *Verbs) persons() []string {
+	switch {
+	case v.Permit != nil:
+		return []string{v.Permit.Person.raw}
+	case v.Membership != nil:
+		return []string{v.Membership.Person.raw}
+	case v.Reservation != nil:
+		return []string{v.Reservation.Person.raw}
+	case v.Bulk != nil:
+		return []string{v.Bulk.Name.raw}
+	case v.Key != nil:
+		return []string{v.Key.Name.raw}
+	}
+	return nil
+}
+
+// itself reports whether an expression only compares values with copies of themselves.
+func (k *copies) itself(e *Expr) bool {
+	tree, err := parser.Parse(e.src)
+	return err == nil && k.same(tree.Node)
+}
+
+func (k *copies) same(n ast.Node) bool {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok {
+		return false
+	}
+	switch b.Operator {
+	case "and", "&&":
+		return k.same(b.Left) && k.same(b.Right)
+	case "or", "||":
+		return k.same(b.Left) || k.same(b.Right)
+	case "==", "<=", ">=":
+		left := k.source(b.Left.String())
+		return left != "" && left == k.source(b.Right.String())
+	}
+	return false
+}
+
+// ownParts reports whether the expression names only such parts of a value as the file
+// itself gave it.
+func (e *Expr) ownParts(name string, fixed map[string]bool) bool {
+	parts := 0
+	for _, path := range e.paths {
+		if root, _, _ := strings.Cut(path, "."); root != name {
+			continue
+		}
+		if !fixed[path] {
+			return false
+		}
+		parts++
+	}
+	return parts > 0
+}
+
+// own are the names, and parts of people, that no answer has a part in.
+func (v *Verbs) own(fixed map[string]bool) {
+	person := ""
+	switch {
+	case v.Cohort != nil:
+		fixed[v.Cohort.Name.raw] = true
+	case v.Permit != nil:
+		person = v.Permit.Person.raw
+	case v.Membership != nil:
+		person = v.Membership.Person.raw
+	case v.Reservation != nil:
+		person = v.Reservation.Person.raw
+	}
+	for _, part := range []string{"name", "phone", "tail", "place", "ref"} {
+		fixed[person+"."+part] = person != ""
+	}
+}
