@@ -112,7 +112,7 @@ func TestCheckFindsHoles(t *testing.T) {
 			t.Errorf("%s passes, want an error", ref)
 		}
 	}
-	for _, ref := range []string{"internal/access/access.go:Decide", "internal/access/hours.go:Window.Active", "internal/access/hours.go:Active", "internal/access/access.go:OutageLimitMs"} {
+	for _, ref := range []string{"internal/access/access.go:Decide", "internal/access/hours.go:Window.active", "internal/access/hours.go:active", "internal/access/access.go:OutageLimitMs"} {
 		if why := files.check(ref, nil); why != "" {
 			t.Errorf("%s %s, want it to pass", ref, why)
 		}

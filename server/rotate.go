@@ -42,9 +42,9 @@ func rotate(st *store.Store, secret datadir.Secret, boardID string) (pw string, 
 	return pw, err
 }
 
-// RotateBoard gives a board a new password, and cuts its connection with the
+// rotateBoard gives a board a new password, and cuts its connection with the
 // old one. Errors: *fail.Error board_not_found; the store's.
-func (s *Server) RotateBoard(boardID string) (string, error) {
+func (s *Server) rotateBoard(boardID string) (string, error) {
 	pw, err := rotate(s.store, s.secret, boardID)
 	if err == nil {
 		if s.cfg.Rotated != nil { // first: a simulated board is back at once

@@ -43,15 +43,15 @@ func newPeer(w *world.World, trust *tls.Config, flight *clock.Flight) *peer {
 	return p
 }
 
-// Desired is the revision of the board's place, 0 when no server is known.
-func (p *peer) Desired(boardID string) int64 {
+// desired is the revision of the board's place, 0 when no server is known.
+func (p *peer) desired(boardID string) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.revisions[p.placeOf[boardID]]
 }
 
-// Seat is what the server knows of a board now; nothing without a server.
-func (p *peer) Seat(boardID string) (out boardsim.Seat) {
+// seat is what the server knows of a board now; nothing without a server.
+func (p *peer) seat(boardID string) (out boardsim.Seat) {
 	p.mu.Lock()
 	server := p.server
 	p.mu.Unlock()

@@ -34,7 +34,7 @@ func (m *machine) command() int {
 	}
 	if i >= 0 {
 		m.since(i)
-		st := m.Standing(i, m.ev.Wall, m.ev.Mono)
+		st := m.standing(i, m.ev.Wall, m.ev.Mono)
 		r.Standing = &st
 	}
 	m.Done = append(m.Done, Done{Report: r})
@@ -54,7 +54,7 @@ func (m *machine) report(r wire.Report) {
 }
 
 // energised reports whether anything drives the relay: a pulse, a hold or the resting behaviour.
-func (d Door) energised() bool { return d.PulseEnd > 0 || d.Driven() }
+func (d Door) energised() bool { return d.PulseEnd > 0 || d.driven() }
 
 // refusal is why the command in hand is not executed, "" = it is.
 func (m *machine) refusal(door int) string {
@@ -117,7 +117,7 @@ func (d *Door) released(mono int64) {
 
 // warnAt is when an open leaf becomes a warning.
 func (d Door) warnAt() (at int64, due bool) {
-	return d.LeafAt + LeafWarnMs + 1, d.LeafOpen && !d.Warn && !d.Driven()
+	return d.LeafAt + leafWarnMs + 1, d.LeafOpen && !d.Warn && !d.driven()
 }
 
 // leaf is a person (or the wind) moving the door's leaf.
@@ -133,7 +133,7 @@ func (m *machine) leaf() {
 	case LeafOpen, LeafForce:
 		if !d.LeafOpen {
 			d.LeafOpen, d.LeafAt = true, m.ev.Mono
-			d.Warn = !d.Driven() && d.PulseEnd <= m.ev.Mono
+			d.Warn = !d.driven() && d.PulseEnd <= m.ev.Mono
 		}
 		d.Warn = d.Warn || m.ev.Action == LeafForce
 	}

@@ -20,12 +20,12 @@ import (
 // Durations of the door and the protocol, in milliseconds.
 const (
 	PulseMs    = 5000    // an open command drives the relay this long
-	LeafWarnMs = 60_000  // a leaf that stands open longer is a warning
-	ResendMs   = 10_000  // records not acknowledged by then go up again
+	leafWarnMs = 60_000  // a leaf that stands open longer is a warning
+	resendMs   = 10_000  // records not acknowledged by then go up again
 	MaxDone    = 256     // remembered commands
 	MaxRecords = 10_000  // buffered on-site records
-	BatchSize  = 100     // records of one upload
-	MaxGrace   = 604_800 // longest graceSec a board takes
+	batchSize  = 100     // records of one upload
+	maxGrace   = 604_800 // longest graceSec a board takes
 	bootShift  = 32      // a wiped board numbers its records from boot<<32
 	limitMs    = access.OutageLimitMs
 )
@@ -138,8 +138,8 @@ func (s State) Phase(mono int64) string {
 	return PhaseGrace
 }
 
-// Standing is a door's state as the board sees it.
-func (s State) Standing(i int, wall, mono int64) wire.Standing {
+// standing is a door's state as the board sees it.
+func (s State) standing(i int, wall, mono int64) wire.Standing {
 	d := s.Doors[i]
 	st := wire.Standing{DoorID: d.ID, Channel: d.Channel, State: d.State(), Leaf: "closed", Since: d.Since, Held: d.Held}
 	if d.LeafOpen {
@@ -156,33 +156,33 @@ func (s State) Standing(i int, wall, mono int64) wire.Standing {
 func (s State) Standings(wall, mono int64) []wire.Standing {
 	out := make([]wire.Standing, 0, len(s.Doors))
 	for i := range s.Doors {
-		out = append(out, s.Standing(i, wall, mono))
+		out = append(out, s.standing(i, wall, mono))
 	}
 	return out
 }
 
 // States of a door.
 const (
-	Locked   = "locked"
-	Unlocked = "unlocked"
+	locked   = "locked"
+	unlocked = "unlocked"
 	Open     = "open"
-	Warning  = "warning"
+	warning  = "warning"
 )
 
-// Driven reports whether the relay is held open: by a hold or by an outage's resting behaviour.
-func (d Door) Driven() bool { return d.Rest == wire.RestHold || d.Held && d.Rest != wire.RestOff }
+// driven reports whether the relay is held open: by a hold or by an outage's resting behaviour.
+func (d Door) driven() bool { return d.Rest == wire.RestHold || d.Held && d.Rest != wire.RestOff }
 
 // State is locked, unlocked (held), open or warning. A pulse alone leaves it locked.
 func (d Door) State() string {
 	switch {
 	case d.LeafOpen && d.Warn:
-		return Warning
+		return warning
 	case d.LeafOpen:
 		return Open
-	case d.Driven():
-		return Unlocked
+	case d.driven():
+		return unlocked
 	}
-	return Locked
+	return locked
 }
 
 func (s State) doorByID(id string) int {

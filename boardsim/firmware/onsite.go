@@ -63,7 +63,7 @@ func (m *machine) upload() {
 	if !m.Outage.Online || m.Epoch == 0 || m.sentSeq > 0 || len(m.Records) == 0 {
 		return
 	}
-	batch := slices.Clone(m.Records[:min(len(m.Records), BatchSize)])
+	batch := slices.Clone(m.Records[:min(len(m.Records), batchSize)])
 	m.sentSeq, m.sentAt = batch[len(batch)-1].Seq, m.ev.Mono
 	m.publish(wire.UpRec, wire.Records{Records: batch, Dropped: m.Dropped}) // [OFF-4]
 }
@@ -110,7 +110,7 @@ func (s State) Upload() Upload {
 }
 
 // Patience is how long the board waits for its acknowledgement.
-func (u Upload) Patience() time.Duration { return ResendMs << u.Tries * time.Millisecond }
+func (u Upload) Patience() time.Duration { return resendMs << u.Tries * time.Millisecond }
 
 // resendAt is when an unacknowledged batch is uploaded again.
 func (s State) resendAt() int64 { return s.sentAt + s.Upload().Patience().Milliseconds() }

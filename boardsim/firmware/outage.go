@@ -85,7 +85,7 @@ func (m *machine) rest() {
 			d.Rest, d.Warn = wire.RestHold, false
 			m.journal(*d, ActHold, CauseOutage, "", "")
 		case wire.RestOff:
-			if d.Driven() {
+			if d.driven() {
 				d.released(m.ev.Mono)
 			}
 			d.Rest, d.PulseEnd = wire.RestOff, 0

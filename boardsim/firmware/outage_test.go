@@ -76,17 +76,17 @@ func TestRestingBehaviours(t *testing.T) {
 		recovered  string
 		after      string
 	}{
-		{"open, no hold", wire.RestOpen, -1, 100_000, "1 pulse outage", Locked, "", Locked},
-		{"open, a hold goes on", wire.RestOpen, 0, 100_000, "1 pulse outage", Unlocked, "", Unlocked},
-		{"open, the hold ends", wire.RestOpen, 5, 5 * 60_000, "1 pulse outage, 1 lock hold_end", Locked, "", Locked},
-		{"hold", wire.RestHold, -1, 100_000, "1 hold outage", Unlocked, "1 lock outage", Locked},
-		{"hold outlasts a hold", wire.RestHold, 5, 5 * 60_000, "1 hold outage", Unlocked, "1 lock outage", Locked},
-		{"hold ends a hold at recovery", wire.RestHold, 0, 100_000, "1 hold outage", Unlocked, "1 lock outage", Locked},
-		{"close", wire.RestClose, -1, 100_000, "1 lock outage", Locked, "", Locked},
-		{"close ends a hold", wire.RestClose, 0, 100_000, "1 lock outage", Locked, "", Locked},
-		{"off", wire.RestOff, -1, 100_000, "1 off outage", Locked, "", Locked},
-		{"off, the hold timer runs", wire.RestOff, 5, 5 * 60_000, "1 off outage, 1 lock hold_end", Locked, "", Locked},
-		{"off, the hold is driven again", wire.RestOff, 60, 100_000, "1 off outage", Locked, "1 hold outage", Unlocked},
+		{"open, no hold", wire.RestOpen, -1, 100_000, "1 pulse outage", locked, "", locked},
+		{"open, a hold goes on", wire.RestOpen, 0, 100_000, "1 pulse outage", unlocked, "", unlocked},
+		{"open, the hold ends", wire.RestOpen, 5, 5 * 60_000, "1 pulse outage, 1 lock hold_end", locked, "", locked},
+		{"hold", wire.RestHold, -1, 100_000, "1 hold outage", unlocked, "1 lock outage", locked},
+		{"hold outlasts a hold", wire.RestHold, 5, 5 * 60_000, "1 hold outage", unlocked, "1 lock outage", locked},
+		{"hold ends a hold at recovery", wire.RestHold, 0, 100_000, "1 hold outage", unlocked, "1 lock outage", locked},
+		{"close", wire.RestClose, -1, 100_000, "1 lock outage", locked, "", locked},
+		{"close ends a hold", wire.RestClose, 0, 100_000, "1 lock outage", locked, "", locked},
+		{"off", wire.RestOff, -1, 100_000, "1 off outage", locked, "", locked},
+		{"off, the hold timer runs", wire.RestOff, 5, 5 * 60_000, "1 off outage, 1 lock hold_end", locked, "", locked},
+		{"off, the hold is driven again", wire.RestOff, 60, 100_000, "1 off outage", locked, "1 hold outage", unlocked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -146,7 +146,7 @@ func (m *machine) standings(skip int) {
 		d, b := m.Doors[i], m.before[i]
 		seen := d.State() != b.State() || d.LeafOpen != b.LeafOpen || d.Held != b.Held || d.HoldEnd != b.HoldEnd
 		if seen && i != skip {
-			changed = append(changed, m.Standing(i, m.ev.Wall, m.ev.Mono))
+			changed = append(changed, m.standing(i, m.ev.Wall, m.ev.Mono))
 		}
 	}
 	if len(changed) > 0 {
@@ -268,7 +268,7 @@ func (m *machine) config() {
 }
 
 func (m *machine) fits(n wire.Netloss) bool {
-	if n.GraceSec < 0 || n.GraceSec > MaxGrace {
+	if n.GraceSec < 0 || n.GraceSec > maxGrace {
 		return false
 	}
 	for ch, rest := range n.Channels {

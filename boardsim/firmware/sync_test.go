@@ -155,7 +155,7 @@ func TestConfig(t *testing.T) {
 	if a.Result != vocab.OK || a.Netloss.Channels[1] != wire.RestClose || a.Netloss.Channels[2] != wire.RestOff || a.Netloss.GraceSec != 5 {
 		t.Errorf("named channels are replaced, the full map is returned: %+v %+v", a, a.Netloss)
 	}
-	for _, n := range []wire.Netloss{{GraceSec: -1}, {GraceSec: MaxGrace + 1}, {Channels: map[int]string{9: wire.RestOff}}, {Channels: map[int]string{1: "dance"}}} {
+	for _, n := range []wire.Netloss{{GraceSec: -1}, {GraceSec: maxGrace + 1}, {Channels: map[int]string{9: wire.RestOff}}, {Channels: map[int]string{1: "dance"}}} {
 		if a := set(n, 1); a.Result != vocab.Refused || a.Netloss.GraceSec != 5 {
 			t.Errorf("%+v: got %+v, want a.Result = vocab.Refused, a.Netloss.GraceSec = 5", n, a)
 		}

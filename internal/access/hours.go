@@ -19,8 +19,8 @@ type Interval struct {
 
 // Kinds of notes on a day.
 const (
-	NoteClosure = "closure"
-	NoteHoliday = "holiday"
+	noteClosure = "closure"
+	noteHoliday = "holiday"
 )
 
 // Note says why a day differs from its week.
@@ -44,8 +44,8 @@ func IsWeekday(name string) bool { return slices.Contains(weekdays[:], name) }
 
 var zones sync.Map // name -> *time.Location: loading one reads a file
 
-// Zone is a timezone by name; UTC when there is none of that name.
-func Zone(name string) *time.Location {
+// zone is a timezone by name; UTC when there is none of that name.
+func zone(name string) *time.Location {
 	if l, ok := zones.Load(name); ok {
 		return l.(*time.Location)
 	}
@@ -59,17 +59,17 @@ func Zone(name string) *time.Location {
 
 // Today is the date at now in the place's zone, as midnight UTC of that date.
 func (h Hours) Today(now time.Time) time.Time {
-	y, m, d := now.In(Zone(h.Timezone)).Date()
+	y, m, d := now.In(zone(h.Timezone)).Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
 const dateForm = "2006-01-02"
 
-// Intervals are the openings that start on a day (only its date counts), with
+// intervals are the openings that start on a day (only its date counts), with
 // closures and holidays applied, before merging with the days around, see HRS-2.
-func (h Hours) Intervals(day time.Time) []Interval {
+func (h Hours) intervals(day time.Time) []Interval {
 	pairs, _ := h.pairs(day) // [HRS-2]
-	ivs := weekIntervals(Zone(h.Timezone), day, pairs)
+	ivs := weekIntervals(zone(h.Timezone), day, pairs)
 	if len(ivs) == 0 {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (h Hours) Intervals(day time.Time) []Interval {
 	if h.closure(next.Format(dateForm)) == nil {
 		return ivs
 	}
-	midnight := wall(Zone(h.Timezone), next, 0) // a closure beats the night that runs into it
+	midnight := wall(zone(h.Timezone), next, 0) // a closure beats the night that runs into it
 	for i := range ivs {
 		if ivs[i].To.After(midnight) {
 			ivs[i].To, ivs[i].End = midnight, "24:00"
@@ -90,11 +90,11 @@ func (h Hours) Intervals(day time.Time) []Interval {
 func (h Hours) pairs(day time.Time) ([][2]string, *Note) {
 	date := day.Format(dateForm)
 	if c := h.closure(date); c != nil {
-		return nil, &Note{NoteClosure, c.Name}
+		return nil, &Note{noteClosure, c.Name}
 	}
 	for _, x := range h.Holidays {
 		if x.Date == date {
-			return x.Intervals, &Note{NoteHoliday, x.Name}
+			return x.Intervals, &Note{noteHoliday, x.Name}
 		}
 	}
 	return h.Week[weekdays[day.Weekday()]], nil
@@ -119,7 +119,7 @@ func (h Hours) Schedule(first time.Time, n int) []Day {
 	for i := range days {
 		date := first.AddDate(0, 0, i-1)
 		_, note := h.pairs(date)
-		ivs := h.Intervals(date)
+		ivs := h.intervals(date)
 		days[i] = Day{Date: date.Format(dateForm), Weekday: weekdays[date.Weekday()], Open: len(ivs) > 0, Note: note}
 		days[i].Intervals = make([]Interval, 0, len(ivs)) // run points into it: it must not move
 		for _, iv := range ivs {
@@ -141,7 +141,7 @@ const longestRun = 366
 
 // extended lets a run go on over a day after it, and reports whether it did.
 func (h Hours) extended(run *Interval, day time.Time) (grown bool) {
-	for _, iv := range h.Intervals(day) {
+	for _, iv := range h.intervals(day) {
 		if !joins(run, iv) {
 			return false
 		}
@@ -161,10 +161,10 @@ func joins(run *Interval, iv Interval) bool {
 	return true
 }
 
-// OpenAt reports whether the place is open at now.
-func (h Hours) OpenAt(now time.Time) bool {
+// openAt reports whether the place is open at now.
+func (h Hours) openAt(now time.Time) bool {
 	today := h.Today(now)
-	return covers(h.Intervals(today), now) || covers(h.Intervals(today.AddDate(0, 0, -1)), now)
+	return covers(h.intervals(today), now) || covers(h.intervals(today.AddDate(0, 0, -1)), now)
 }
 
 func covers(ivs []Interval, now time.Time) bool {
@@ -281,21 +281,21 @@ func IsDate(s string) bool {
 	return err == nil
 }
 
-// Active reports whether a window covers now.
-func (w Window) Active(h Hours, now time.Time) bool {
+// active reports whether a window covers now.
+func (w Window) active(h Hours, now time.Time) bool {
 	switch w.Ref {
 	case RefAlways:
 		return true
 	case RefBusiness:
-		return h.OpenAt(now)
+		return h.openAt(now)
 	case RefAfter:
-		return !h.OpenAt(now)
+		return !h.openAt(now)
 	case RefCustom:
 		ms := now.UnixMilli()
 		if w.StartsAt != 0 && ms < w.StartsAt || w.EndsAt != 0 && ms >= w.EndsAt {
 			return false
 		}
-		return len(w.Week) == 0 || Hours{Timezone: h.Timezone, Week: w.Week}.OpenAt(now)
+		return len(w.Week) == 0 || Hours{Timezone: h.Timezone, Week: w.Week}.openAt(now)
 	}
 	return false
 }
@@ -320,7 +320,7 @@ func InForce(windows []Window, hours Hours, doorID string, now time.Time) *Windo
 		if w.DoorID != doorID || best != nil && !beats(*w, *best) {
 			continue
 		}
-		if w.Active(hours, now) {
+		if w.active(hours, now) {
 			best = w
 		}
 	}

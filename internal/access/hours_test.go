@@ -135,7 +135,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// The schedule and OpenAt must be two views of one thing, in any zone.
+// The schedule and openAt must be two views of one thing, in any zone.
 func TestScheduleAgreesWithOpenAt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -173,7 +173,7 @@ func TestScheduleAgreesWithOpenAt(t *testing.T) {
 				}
 			}
 		}
-		if open := h.OpenAt(at); open != in {
+		if open := h.openAt(at); open != in {
 			t.Fatalf("open %v, schedule says %v at %s: %s", open, in, at, show(ds))
 		}
 	})

@@ -161,9 +161,9 @@ func (w *wallWalk) check(t *testing.T, h Hours, r *rand.Rand) {
 }
 
 // at is the first instant of a day.
-func (d Day) at(h Hours) time.Time { return wall(Zone(h.Timezone), day(d.Date), 0) }
+func (d Day) at(h Hours) time.Time { return wall(zone(h.Timezone), day(d.Date), 0) }
 
-// sample asks OpenAt and the windows at edges, a millisecond before and after, and anywhere.
+// sample asks openAt and the windows at edges, a millisecond before and after, and anywhere.
 func (w *wallWalk) sample(t *testing.T, h Hours, model []bool, edges []int, r *rand.Rand, lo, hi int) {
 	t.Helper()
 	ask := func(i int, off time.Duration) {
@@ -175,8 +175,8 @@ func (w *wallWalk) sample(t *testing.T, h Hours, model []bool, edges []int, r *r
 		if off < 0 {
 			want = model[i-1]
 		}
-		if h.OpenAt(at) != want || (Window{Ref: RefBusiness}).Active(h, at) != want || (Window{Ref: RefAfter}).Active(h, at) == want {
-			t.Fatalf("%s: open %v, model %v; %+v", at.UTC(), h.OpenAt(at), want, h)
+		if h.openAt(at) != want || (Window{Ref: RefBusiness}).active(h, at) != want || (Window{Ref: RefAfter}).active(h, at) == want {
+			t.Fatalf("%s: open %v, model %v; %+v", at.UTC(), h.openAt(at), want, h)
 		}
 	}
 	for range 150 {

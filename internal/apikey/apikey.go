@@ -67,11 +67,11 @@ func fromBytes(prefix, label string, read func([]byte)) string {
 			}
 		}
 	}
-	return b.String() + Checksum(b.String())
+	return b.String() + checksum(b.String())
 }
 
-// Checksum is the last six characters of a key, from all the others.
-func Checksum(body string) string {
+// checksum is the last six characters of a key, from all the others.
+func checksum(body string) string {
 	n := crc32.ChecksumIEEE([]byte(body))
 	var out [sumDigits]byte
 	for i := sumDigits - 1; i >= 0; i-- {
@@ -94,5 +94,5 @@ func WellFormed(key string) bool {
 		}
 	}
 	body := key[:len(key)-sumDigits]
-	return hmac.Equal([]byte(Checksum(body)), []byte(key[len(body):]))
+	return hmac.Equal([]byte(checksum(body)), []byte(key[len(body):]))
 }

@@ -39,9 +39,9 @@ type message struct {
 
 var errGone = errors.New("browser: chromium ended")
 
-// Find is the path of Chromium, or skips the test: a laptop may have none. In
+// find is the path of Chromium, or skips the test: a laptop may have none. In
 // CI (the variable CI is set) its absence fails.
-func Find(tb testing.TB) string {
+func find(tb testing.TB) string {
 	tb.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -58,7 +58,7 @@ func Find(tb testing.TB) string {
 // Start runs a Chromium until the test ends.
 func Start(tb testing.TB) *Browser {
 	tb.Helper()
-	path := Find(tb)
+	path := find(tb)
 	toR, toW, err := os.Pipe()
 	if err != nil {
 		tb.Fatal(err)

@@ -45,7 +45,7 @@ func Planted() string {
 	if name == "" {
 		name = os.Getenv("DOORLAB_PLANT")
 	}
-	if _, ok := Find(name); name != "" && !ok {
+	if _, ok := find(name); name != "" && !ok {
 		panic(fmt.Sprintf("DOORLAB_BUG: %q is not a planted bug, did you mean %q?", name, near.Name(name, Names())))
 	}
 	return strings.TrimSuffix(name, UnderLoad)

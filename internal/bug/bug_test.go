@@ -38,7 +38,7 @@ func TestMuseum(t *testing.T) {
 		}
 		seen[b.Name] = true
 	}
-	if b, ok := Find(BoardActsTwice); !ok || b.By != Check {
+	if b, ok := find(BoardActsTwice); !ok || b.By != Check {
 		t.Errorf("Find: %+v, %t", b, ok)
 	}
 }

@@ -40,8 +40,8 @@ func Names() (out []string) {
 	return out
 }
 
-// Find is the bug of a name.
-func Find(name string) (Bug, bool) {
+// find is the bug of a name.
+func find(name string) (Bug, bool) {
 	for _, b := range Museum() {
 		if b.Name == name {
 			return b, true

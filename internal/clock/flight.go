@@ -90,10 +90,10 @@ func (f *Flight) move(boardID string, d int) {
 }
 
 // Reset forgets what is in flight on a line: its connection is gone.
-func (f *Flight) Reset(boardID string) { f.Mute(boardID, false) }
+func (f *Flight) Reset(boardID string) { f.mute(boardID, false) }
 
-// Mute makes a line count nothing (its messages are being swallowed) or count again.
-func (f *Flight) Mute(boardID string, on bool) {
+// mute makes a line count nothing (its messages are being swallowed) or count again.
+func (f *Flight) mute(boardID string, on bool) {
 	if f == nil {
 		return
 	}
@@ -183,9 +183,9 @@ func (f *Flight) abandon() {
 	f.open = 0
 }
 
-// Abandoned is how many messages were given up so far: what they would have done
+// abandoned is how many messages were given up so far: what they would have done
 // happens at another time than it should, if at all.
-func (f *Flight) Abandoned() int64 {
+func (f *Flight) abandoned() int64 {
 	if f == nil {
 		return 0
 	}

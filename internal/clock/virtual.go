@@ -85,8 +85,8 @@ func (v *Virtual) State() string {
 	return Ready
 }
 
-// Abandoned is Flight.Abandoned of the clock's flight.
-func (v *Virtual) Abandoned() int64 { return v.flight.Abandoned() }
+// Abandoned is how many messages its flight gave up.
+func (v *Virtual) Abandoned() int64 { return v.flight.abandoned() }
 
 // Freeze stops time; Run lets it follow the wall again.
 func (v *Virtual) Freeze() {

@@ -71,7 +71,7 @@ func TestFlightCountsBothEnds(t *testing.T) {
 		if !settled {
 			t.Fatal("not settled with nothing under way")
 		}
-		f.Mute("a", true)
+		f.mute("a", true)
 		f.Sent("a")
 		if _, n := f.Pending(); n != 0 {
 			t.Errorf("a muted line counts %d", n)
@@ -118,7 +118,7 @@ func TestLostMessagesAreGivenUpOnce(t *testing.T) {
 		if rest := Mono() - start - first; first != 2*time.Second || rest != 0 {
 			t.Errorf("the first wait took %v, the next %v, want 2s and 0s", first, rest)
 		}
-		if n := f.Abandoned(); n != 1 {
+		if n := f.abandoned(); n != 1 {
 			t.Errorf("%d messages were given up, want 1", n)
 		}
 		f.Got("brd_1") // late: it is not counted below zero
@@ -146,8 +146,8 @@ func TestWorkIsNeverGivenUp(t *testing.T) {
 		if err := v.Advance(t0.Add(36 * time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if took := Mono() - start; acted != 0 || took != 42*time.Second || f.Abandoned() != 1 {
-			t.Errorf("acted at %s of domain time, the jump took %s and gave up %d messages; want 0s, 42s and 1", acted, took, f.Abandoned())
+		if took := Mono() - start; acted != 0 || took != 42*time.Second || f.abandoned() != 1 {
+			t.Errorf("acted at %s of domain time, the jump took %s and gave up %d messages; want 0s, 42s and 1", acted, took, f.abandoned())
 		}
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// SubServices publish a document each, at /{sub-service}/v1/openapi.json.
-var SubServices = []string{"core", "space", "device"}
+// subServices publish a document each, at /{sub-service}/v1/openapi.json.
+var subServices = []string{"core", "space", "device"}
 
 // MaxDocument bounds what need be read of a document, bytes.
 const MaxDocument = 8 << 20
@@ -36,7 +36,7 @@ type route struct {
 func Read(fetch func(path string) ([]byte, error)) (*Contract, error) {
 	c := &Contract{}
 	var unread []error
-	for _, sub := range SubServices {
+	for _, sub := range subServices {
 		at := "/" + sub + "/v1/openapi.json"
 		raw, err := fetch(at)
 		if err != nil {

@@ -58,7 +58,7 @@ func foreign(entries []fs.DirEntry) string {
 	for _, e := range entries {
 		name := e.Name()
 		ours := name == SecretFile || name == "boards" || name == "lock" || name == "lost+found" || strings.HasPrefix(name, DatabaseFile) ||
-			strings.HasPrefix(name, BeforePrefix) || strings.HasSuffix(strings.TrimSuffix(name, ".new"), LabFile) || strings.HasSuffix(name, "lock") ||
+			strings.HasPrefix(name, beforePrefix) || strings.HasSuffix(strings.TrimSuffix(name, ".new"), LabFile) || strings.HasSuffix(name, "lock") ||
 			isFleets(name)
 		if !ours {
 			return name

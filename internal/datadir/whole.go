@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// BeforePrefix begins the name of the folder that StartOver moves old files to.
-const BeforePrefix = "before-"
+// beforePrefix begins the name of the folder that StartOver moves old files to.
+const beforePrefix = "before-"
 
 // there reports whether a file exists and holds something.
 func there(dir, name string) bool {
@@ -50,12 +50,12 @@ func StartOver(dir string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	to := filepath.Join(dir, BeforePrefix+now.UTC().Format("20060102-150405"))
+	to := filepath.Join(dir, beforePrefix+now.UTC().Format("20060102-150405"))
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() == "lock" || strings.HasPrefix(e.Name(), BeforePrefix) {
+		if e.Name() == "lock" || strings.HasPrefix(e.Name(), beforePrefix) {
 			continue
 		}
 		if err := os.Rename(filepath.Join(dir, e.Name()), filepath.Join(to, e.Name())); err != nil {

@@ -49,17 +49,17 @@ const (
 	ownDescriptor = 64
 )
 
-// Fleet is how many simulated boards fit.
-type Fleet struct {
+// fleet is how many simulated boards fit.
+type fleet struct {
 	Memory  int // boards that reach the broker in memory (up's default)
 	TCP     int // over TCP in one process (--link tcp)
 	Server  int // real boards, or boards of other processes, at one server
 	Limited string
 }
 
-// FleetOf says what fits a machine: half of its memory, its descriptors, its processors.
-func FleetOf(m Machine) Fleet {
-	f := Fleet{Memory: boardsPerCPU * max(m.CPUs, 1), Limited: "processors"}
+// fleetOf says what fits a machine: half of its memory, its descriptors, its processors.
+func fleetOf(m Machine) fleet {
+	f := fleet{Memory: boardsPerCPU * max(m.CPUs, 1), Limited: "processors"}
 	if m.Memory > 0 {
 		if n := int(max(m.Memory/2-serverAlone, 0) / perBoard); n < f.Memory {
 			f.Memory, f.Limited = n, "memory"
@@ -82,7 +82,7 @@ func OverTCP(descriptors int, server bool) int {
 
 // Fit reports the fleet.
 func Fit(m Machine) Finding {
-	f := FleetOf(m)
+	f := fleetOf(m)
 	out := Finding{Name: "fleet", State: OK, Says: fmt.Sprintf("up to %s simulated boards here (the limit: %s), %s of them over TCP; a server alone takes %s boards of other processes",
 		thousands(f.Memory), f.Limited, thousands(f.TCP), thousands(f.Server))}
 	if f.Memory < 200 {

@@ -24,15 +24,15 @@ func TestFleetThatFits(t *testing.T) {
 	const gib = 1 << 30
 	for name, c := range map[string]struct {
 		m    Machine
-		want Fleet
+		want fleet
 	}{
-		"processors": {Machine{1 << 20, 64 * gib, 2}, Fleet{10000, 10000, 524288, "processors"}},
-		"memory":     {Machine{1 << 20, gib, 2}, Fleet{3072, 3072, 524288, "memory"}},
-		"no memory":  {Machine{1 << 20, 100 << 20, 2}, Fleet{0, 0, 524288, "memory"}},
-		"unknown":    {Machine{1024, 0, 2}, Fleet{10000, 480, 512, "processors"}},
-		"nothing":    {Machine{}, Fleet{5000, 0, 0, "processors"}},
+		"processors": {Machine{1 << 20, 64 * gib, 2}, fleet{10000, 10000, 524288, "processors"}},
+		"memory":     {Machine{1 << 20, gib, 2}, fleet{3072, 3072, 524288, "memory"}},
+		"no memory":  {Machine{1 << 20, 100 << 20, 2}, fleet{0, 0, 524288, "memory"}},
+		"unknown":    {Machine{1024, 0, 2}, fleet{10000, 480, 512, "processors"}},
+		"nothing":    {Machine{}, fleet{5000, 0, 0, "processors"}},
 	} {
-		if got := FleetOf(c.m); got != c.want {
+		if got := fleetOf(c.m); got != c.want {
 			t.Errorf("%s: FleetOf(%+v) = %+v, want %+v", name, c.m, got, c.want)
 		}
 	}

@@ -54,11 +54,11 @@ var (
 		"doorState", "online", "id", "index", "status", "error"}
 )
 
-// MostRows is up to how many rows of an import the history keeps.
-const MostRows = 1000
+// mostRows is up to how many rows of an import the history keeps.
+const mostRows = 1000
 
-// Mark stands for a secret in the history: 16 hex digits, "" for "".
-func Mark(secret string) string {
+// mark stands for a secret in the history: 16 hex digits, "" for "".
+func mark(secret string) string {
 	if secret == "" {
 		return ""
 	}
@@ -70,7 +70,7 @@ func Mark(secret string) string {
 func CallEvent(c CallIn) Event {
 	path, query, _ := strings.Cut(c.Path, "?")
 	e := Event{Kind: Call, Method: c.Method, PlaceID: c.PlaceID, Status: c.Status}
-	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: Mark(c.Token), Query: query, Replay: c.Replayed, Leaks: c.Leaks}
+	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mark(c.Token), Query: query, Replay: c.Replayed, Leaks: c.Leaks}
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		if pathID.MatchString(p) {
@@ -80,10 +80,10 @@ func CallEvent(c CallIn) Event {
 	e.Route = strings.Join(parts, "/")
 	t.In = pick(c.Request)
 	if q, err := url.ParseQuery(query); err == nil && q.Has("t") { // an entry token
-		t.Query, t.In = "", map[string]any{"t": Mark(q.Get("t"))}
+		t.Query, t.In = "", map[string]any{"t": mark(q.Get("t"))}
 	}
 	if len(c.Request) > 0 {
-		e.BodyHash = Mark(string(c.Request))
+		e.BodyHash = mark(string(c.Request))
 	}
 	t.answer(&e, c)
 	raw, err := json.Marshal(t)
@@ -133,14 +133,14 @@ func (t *CallText) rows(request, data []byte) {
 		return
 	}
 	var list []map[string]any
-	if json.Unmarshal(in.Items, &list) != nil || len(list) > MostRows {
+	if json.Unmarshal(in.Items, &list) != nil || len(list) > mostRows {
 		return
 	}
 	for _, item := range list {
 		row := map[string]any{}
 		for k, v := range item {
 			if s, ok := v.(string); ok && k != "startsAt" && k != "endsAt" {
-				v = Mark(s)
+				v = mark(s)
 			}
 			row[k] = v
 		}
@@ -180,7 +180,7 @@ func pick(raw []byte) map[string]any {
 			continue
 		}
 		if ok && s != "" {
-			out[k] = Mark(s)
+			out[k] = mark(s)
 		}
 	}
 	if args, ok := all["args"].(map[string]any); ok {

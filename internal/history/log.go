@@ -66,8 +66,8 @@ func (l *Log) parts(seq int64) [][]Event {
 	return out
 }
 
-// Since copies the events after seq.
-func (l *Log) Since(seq int64) []Event {
+// since copies the events after seq.
+func (l *Log) since(seq int64) []Event {
 	parts := l.parts(seq)
 	n := 0
 	for _, p := range parts {
@@ -84,7 +84,7 @@ func (l *Log) Since(seq int64) []Event {
 // one. The error is ctx's.
 func (l *Log) Await(ctx context.Context, seq int64, match func(Event) bool) (int64, error) {
 	for {
-		for _, e := range l.Since(seq) {
+		for _, e := range l.since(seq) {
 			if seq = e.Seq; match(e) {
 				return seq, nil
 			}
@@ -113,7 +113,7 @@ func (l *Log) after(seq int64) <-chan struct{} {
 }
 
 // Snapshot copies all events.
-func (l *Log) Snapshot() []Event { return l.Since(0) }
+func (l *Log) Snapshot() []Event { return l.since(0) }
 
 // Chunks are all events as they stand, in order and without copying. Read only.
 func (l *Log) Chunks() [][]Event { return l.parts(0) }

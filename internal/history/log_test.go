@@ -18,7 +18,7 @@ func TestLogKeepsOrderOfManyWriters(t *testing.T) {
 			for i := range each {
 				l.Append(Event{Kind: Label, Epoch: int64(i), BoardID: fmt.Sprint(w)})
 				if i%500 == 0 {
-					l.Since(l.Len() - 10)
+					l.since(l.Len() - 10)
 				}
 			}
 		})
@@ -36,7 +36,7 @@ func TestLogKeepsOrderOfManyWriters(t *testing.T) {
 		next[e.BoardID]++
 	}
 	for _, seq := range []int64{-1, 0, 1, chunkSize - 1, chunkSize, chunkSize + 1, l.Len() - 1, l.Len(), l.Len() + 5} {
-		got := l.Since(seq)
+		got := l.since(seq)
 		if want := max(0, l.Len()-max(0, seq)); int64(len(got)) != want {
 			t.Fatalf("Since(%d): %d events, want %d", seq, len(got), want)
 		}

@@ -11,9 +11,6 @@ import (
 
 // Prefixes by kind.
 const (
-	Place       = "plc_"
-	Board       = "brd_"
-	Door        = "dor_"
 	Permit      = "pmt_"
 	Membership  = "mem_"
 	Reservation = "rsv_"

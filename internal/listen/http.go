@@ -14,9 +14,9 @@ import (
 // Bounds of an HTTP server, in wall time.
 const (
 	HeaderTimeout = 5 * time.Second
-	BodyTimeout   = 10 * time.Second
-	ImportTimeout = 30 * time.Second // of the body of an import
-	AnswerTimeout = 15 * time.Second // of one write, from the moment the answer is ready
+	bodyTimeout   = 10 * time.Second
+	importTimeout = 30 * time.Second // of the body of an import
+	answerTimeout = 15 * time.Second // of one write, from the moment the answer is ready
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
 	headerSlack   = 4 << 10  // net/http adds it to the bound
@@ -47,9 +47,9 @@ func bounded(h http.Handler) http.Handler {
 		rc := http.NewResponseController(w)
 		var sent *body
 		if r.ContentLength != 0 {
-			d := BodyTimeout
+			d := bodyTimeout
 			if strings.HasSuffix(r.URL.Path, "/import") {
-				d = ImportTimeout
+				d = importTimeout
 			}
 			_ = rc.SetReadDeadline(clock.WallNow().Add(d))
 			sent = &body{ReadCloser: r.Body, rc: rc, waits: r.Header.Get("Expect") != ""}
@@ -88,7 +88,7 @@ type answering struct {
 	rc *http.ResponseController
 }
 
-func (a *answering) arm() { _ = a.rc.SetWriteDeadline(clock.WallNow().Add(AnswerTimeout)) }
+func (a *answering) arm() { _ = a.rc.SetWriteDeadline(clock.WallNow().Add(answerTimeout)) }
 
 // WriteHeader implements http.ResponseWriter.
 func (a *answering) WriteHeader(status int) {

@@ -192,8 +192,8 @@ func TestSlowReader(t *testing.T) {
 		conn := dial()
 		defer conn.Close()
 		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: t\r\n\r\n")
-		time.Sleep(AnswerTimeout + time.Second)
-		if d := time.Duration(wrote.Load()); d != AnswerTimeout {
+		time.Sleep(answerTimeout + time.Second)
+		if d := time.Duration(wrote.Load()); d != answerTimeout {
 			t.Errorf("the writer was held for %v", d)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 
 // Between two lines.
 const (
-	Redraw    = 500 * time.Millisecond // on a terminal
-	Heartbeat = 15 * time.Second       // elsewhere
+	redraw    = 500 * time.Millisecond // on a terminal
+	heartbeat = 15 * time.Second       // elsewhere
 )
 
 // Screen is where a line is shown. Its zero value shows nothing.
@@ -49,10 +49,10 @@ func Start(s Screen, text func() string) *Line {
 
 // again draws the line after a while. Called with mu held.
 func (l *Line) again() {
-	every := Heartbeat
+	every := heartbeat
 	switch {
 	case l.s.Terminal:
-		every = Redraw
+		every = redraw
 	case l.s.Every > 0:
 		every = l.s.Every
 	}

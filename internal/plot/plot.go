@@ -106,7 +106,7 @@ func (c Chart) top() float64 {
 			most = max(most, p.Y)
 		}
 	}
-	return Nice(most)
+	return nice(most)
 }
 
 func (c Chart) across(x float64) float64 {
@@ -239,8 +239,8 @@ func (c Chart) path(l Line, top float64) path {
 // num writes a coordinate.
 func num(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
-// Nice rounds up to 1, 2 or 5 times a power of ten.
-func Nice(v float64) float64 {
+// nice rounds up to 1, 2 or 5 times a power of ten.
+func nice(v float64) float64 {
 	if v <= 0 {
 		return 1
 	}

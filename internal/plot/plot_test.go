@@ -19,7 +19,7 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	for v, want := range map[float64]float64{0: 1, .3: .5, 1: 1, 7: 10, 1900: 2000} {
-		if got := Nice(v); math.Abs(got-want) > 1e-9 {
+		if got := nice(v); math.Abs(got-want) > 1e-9 {
 			t.Errorf("Nice(%v): got %v, want %v", v, got, want)
 		}
 	}

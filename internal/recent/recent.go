@@ -4,8 +4,8 @@ package recent
 
 import "sync"
 
-// Most is how many entries a Map keeps at least, and twice as many at most.
-const Most = 4096
+// most is how many entries a Map keeps at least, and twice as many at most.
+const most = 4096
 
 // Map remembers the entries that were put or got last. The zero value is empty.
 type Map[K comparable, V any] struct {
@@ -34,7 +34,7 @@ func (m *Map[K, V]) Get(k K) (V, bool) {
 func (m *Map[K, V]) Put(k K, v V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.now == nil || len(m.now) >= Most {
+	if m.now == nil || len(m.now) >= most {
 		m.old, m.now = m.now, map[K]V{}
 	}
 	m.now[k] = v

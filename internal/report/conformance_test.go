@@ -40,7 +40,7 @@ func TestScore(t *testing.T) {
 	if got, want := two.Scores[1].String(), "CMD-5 · 12 of 24 checks possible with a key only, 6 held, 2 broken, 4 not played"; got != want {
 		t.Errorf("two shards: got %q, want %q", got, want)
 	}
-	for name, write := range Formats {
+	for name, write := range formats {
 		if strings.HasSuffix(name, ".xml") || strings.HasSuffix(name, ".tap") || strings.HasSuffix(name, ".json") {
 			continue
 		}

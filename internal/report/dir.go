@@ -15,9 +15,9 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Formats are the files that say what became of a run: the same content, for
+// formats are the files that say what became of a run: the same content, for
 // programs and for people.
-var Formats = map[string]func(io.Writer, Result) error{
+var formats = map[string]func(io.Writer, Result) error{
 	"verdicts.json": WriteJSON, "junit.xml": WriteJUnit, "report.tap": WriteTAP, "summary.md": WriteSummary, "report.html": WriteHTML, "report.txt": WriteTable,
 }
 
@@ -51,7 +51,7 @@ func WriteDir(dir string, res Result) error {
 	if err := WriteClocks(dir, res.Clocks); err != nil {
 		return err
 	}
-	for name, write := range Formats {
+	for name, write := range formats {
 		if err := writeFile(filepath.Join(dir, name), res, write); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func ClearDir(dir string) error {
 		return err
 	}
 	errs := []error{os.RemoveAll(filepath.Join(dir, "scenarios"))}
-	for _, name := range append([]string{"config.json", historyFile, clocksFile}, slices.Collect(maps.Keys(Formats))...) {
+	for _, name := range append([]string{"config.json", historyFile, clocksFile}, slices.Collect(maps.Keys(formats))...) {
 		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -41,8 +41,8 @@ func faultTable(uses []FaultUse) string {
 	return b.String()
 }
 
-// Columns are the clauses that any fault was in force for, in report order.
-func Columns(uses []FaultUse) (out []string) {
+// columns are the clauses that any fault was in force for, in report order.
+func columns(uses []FaultUse) (out []string) {
 	for _, c := range judge.Clauses() {
 		if slices.ContainsFunc(uses, func(u FaultUse) bool { return u.Clauses[c] > 0 }) {
 			out = append(out, c)

@@ -92,7 +92,7 @@ func pretty(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-var checkTemplate = Page(checkPage, template.FuncMap{"stem": stem, "sentence": Sentence, "columns": Columns})
+var checkTemplate = Page(checkPage, template.FuncMap{"stem": stem, "sentence": sentence, "columns": columns})
 
 // checkView is what the page of a run shows.
 type checkView struct {

@@ -33,7 +33,7 @@ type testsuites struct {
 
 // WriteJUnit writes one suite a scenario file and one of the guarantees.
 func WriteJUnit(w io.Writer, res Result) error {
-	return WriteSuites(w, res.Seconds, Suites(res))
+	return WriteSuites(w, res.Seconds, suites(res))
 }
 
 // WriteSuites writes JUnit XML.

@@ -17,7 +17,7 @@ import (
 // per guarantee, and the matrix of faults.
 func WriteTable(w io.Writer, res Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s · %s\n\n", res.Status, Sentence(res))
+	fmt.Fprintf(&b, "%s · %s\n\n", res.Status, sentence(res))
 	for i, f := range Failures(res) {
 		fmt.Fprintf(&b, "%d. %s  %s\n%s\n", i+1, f.Status, f.Title, shifted(f.Text(), "   "))
 	}

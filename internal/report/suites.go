@@ -33,10 +33,10 @@ type Case struct {
 	Text    string // of a failure: everything about it
 }
 
-// Suites are a run's: one per scenario file, and one of the guarantees. The cases of a
+// suites are a run's: one per scenario file, and one of the guarantees. The cases of a
 // scenario are the steps that can fail by what the target does, and every step that
 // didn't pass; one that only prepares is no test.
-func Suites(res Result) (out []Suite) {
+func suites(res Result) (out []Suite) {
 	texts := map[*Step]string{}
 	for _, f := range Failures(res) {
 		if f.Step != nil {

@@ -11,7 +11,7 @@ import (
 
 // WriteTAP writes the cases of junit.xml in the Test Anything Protocol, version 13, which
 // every reader knows: one flat list, what belongs to a failure as comments below it.
-func WriteTAP(w io.Writer, res Result) error { return WriteTests(w, Suites(res)) }
+func WriteTAP(w io.Writer, res Result) error { return WriteTests(w, suites(res)) }
 
 // WriteTests writes suites in the Test Anything Protocol.
 func WriteTests(w io.Writer, suites []Suite) error {

@@ -19,8 +19,8 @@ func Many(n int, thing string) string {
 // grouped writes a count with thousands separators.
 func grouped(n int) string { return plot.Number(float64(n)) }
 
-// Sentence is what became of a run, for people.
-func Sentence(res Result) string {
+// sentence is what became of a run, for people.
+func sentence(res Result) string {
 	n := map[judge.Status]int{}
 	for _, f := range res.Files {
 		n[f.Status]++

@@ -40,8 +40,8 @@ type Exposed struct {
 	ServerKnows int64        `json:"serverKnows"` // revision of the server at that moment
 }
 
-// Presented are the openings on site that the boards of this process told the history.
-func (t *Timeline) Presented() (out []Entered) {
+// presented are the openings on site that the boards of this process told the history.
+func (t *Timeline) presented() (out []Entered) {
 	for i := range t.tries {
 		e := &t.tries[i]
 		if e.Kind == history.Presented && e.Result == vocab.Opened {
@@ -78,7 +78,7 @@ func (t *Timeline) merge(entered []Entered) []Entered {
 		at          int64
 	}
 	of := func(e Entered) opening { return opening{e.DoorID, e.GrantID, cmp.Or(e.BoardAt, e.At.UnixMilli())} }
-	out := t.Presented()
+	out := t.presented()
 	have := map[opening]int{}
 	for i, e := range out {
 		have[of(e)] = i

@@ -15,10 +15,10 @@ import (
 // Scopes of a key that may do everything.
 var bothScopes = []string{"space:partner", "device:door"}
 
-// BoardsPerPlace and DoorsPerBoard shape generated places.
+// boardsPerPlace and doorsPerBoard shape generated places.
 const (
-	BoardsPerPlace = 10
-	DoorsPerBoard  = 2
+	boardsPerPlace = 10
+	doorsPerBoard  = 2
 )
 
 var names = []string{"Gangnam", "Hongdae", "Itaewon", "Jamsil", "Mapo", "Seocho", "Yeouido", "Seongsu", "Sinchon", "Jongno"}
@@ -36,7 +36,7 @@ func Default(seed int64, liveBoards int) *World {
 		Keys: []Key{{Name: "default", Scopes: bothScopes, Sim: true}},
 	}}}
 	for n := 0; liveBoards > 0; n++ {
-		boards := min(liveBoards, BoardsPerPlace)
+		boards := min(liveBoards, boardsPerPlace)
 		liveBoards -= boards
 		name := names[n%len(names)]
 		if n >= len(names) {
@@ -143,7 +143,7 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 		}
 		doors := f.DoorsPerBoard
 		if doors == 0 {
-			doors = DoorsPerBoard
+			doors = doorsPerBoard
 		}
 		if doors < 1 || doors > 16 {
 			c.add(at+".fleet.doorsPerBoard", "must be 1 to 16")

@@ -125,7 +125,7 @@ func (r *run) worker(outer context.Context) error {
 		if enough || r.ctx.Err() != nil || r.cfg.Sequences > 0 && index >= r.cfg.Sequences {
 			return nil
 		}
-		ops := Sequence(r.cfg.Seed, index, r.cfg.Length)
+		ops := sequence(r.cfg.Seed, index, r.cfg.Length)
 		v := r.try(r.ctx, index, ops, true)
 		if r.ctx.Err() != nil && v.status != judge.Fail { // what was cut off says nothing
 			return nil
@@ -148,7 +148,7 @@ type verdict struct {
 
 // try plays a sequence once.
 func (r *run) try(ctx context.Context, index int, ops []Op, fast bool) verdict {
-	source := Scenario(title(r.cfg.Seed, index), "drawn at random", ops)
+	source := scenario(title(r.cfg.Seed, index), "drawn at random", ops)
 	f, err := engine.Parse(fmt.Sprintf("explore-%d-%d.yaml", r.cfg.Seed, index), source)
 	if err != nil {
 		return verdict{judge.Blocked, "the scenario can't be read: " + err.Error()}
@@ -182,7 +182,7 @@ func judged(res engine.Result) verdict {
 func title(seed int64, index int) string { return fmt.Sprintf("Sequence %d of seed %d", index, seed) }
 
 func (r *run) played(ops []Op) {
-	n := Steps(ops)
+	n := steps(ops)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sum.Sequences++
@@ -231,7 +231,7 @@ func (r *run) suspect(outer context.Context, index int, ops []Op, first verdict)
 		f.Ops, f.Why = s.ops, v.why
 	}
 	f.Shrunk = outer.Err() == nil
-	f.File = Scenario(title(r.cfg.Seed, index), strings.ReplaceAll("Found by doorlab explore. "+f.Why, "\n", " "), f.Ops)
+	f.File = scenario(title(r.cfg.Seed, index), strings.ReplaceAll("Found by doorlab explore. "+f.Why, "\n", " "), f.Ops)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sum.Failures = append(r.sum.Failures, f)

@@ -19,12 +19,12 @@ func TestSequences(t *testing.T) {
 	t.Parallel()
 	played := map[string]int{}
 	for i := range 400 {
-		ops := Sequence(7, i, 24)
-		if again := Sequence(7, i, 24); !reflect.DeepEqual(ops, again) {
+		ops := sequence(7, i, 24)
+		if again := sequence(7, i, 24); !reflect.DeepEqual(ops, again) {
 			t.Fatalf("sequence %d: drawn twice, it differs", i)
 		}
 		if i < 40 { // reading is slow
-			if _, err := engine.Parse("x.yaml", Scenario("x", "y", ops)); err != nil {
+			if _, err := engine.Parse("x.yaml", scenario("x", "y", ops)); err != nil {
 				t.Fatalf("sequence %d: %v", i, err)
 			}
 		}
@@ -55,7 +55,7 @@ func TestDraws(t *testing.T) {
 // What is left of a failure is what it needs, and nothing of another failure.
 func TestShrink(t *testing.T) {
 	t.Parallel()
-	ops := Sequence(3, 1, 40)
+	ops := sequence(3, 1, 40)
 	ops[5], ops[20] = Op{Do: "permit", Who: 2, Door: 3, Doors: 9, From: 1, To: day}, Op{Do: "revoke", Who: 3}
 	s := &shrinker{ops: ops, why: "link x: it opened", over: func() bool { return false }, fails: func(c []Op) (string, bool) {
 		p := slices.IndexFunc(c, func(o Op) bool { return o.Do == "permit" && o.Door == 3 })

@@ -109,8 +109,8 @@ var play = map[string]func(m *model, o Op) bool{
 	"records": (*model).allRecords, "events": (*model).allEvents, "permits": (*model).allPermits, "journal": (*model).journal,
 }
 
-// Scenario writes a sequence as a scenario file that expects what the model says.
-func Scenario(title, description string, seq []Op) []byte {
+// scenario writes a sequence as a scenario file that expects what the model says.
+func scenario(title, description string, seq []Op) []byte {
 	m := begin()
 	for _, o := range seq {
 		play[o.Do](m, o)
@@ -129,8 +129,8 @@ func Scenario(title, description string, seq []Op) []byte {
 	return []byte(b.String())
 }
 
-// Steps counts what a sequence does to the target.
-func Steps(seq []Op) int {
+// steps counts what a sequence does to the target.
+func steps(seq []Op) int {
 	m := begin()
 	for _, o := range seq {
 		play[o.Do](m, o)

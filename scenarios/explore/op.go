@@ -113,8 +113,8 @@ var draws = []draw{
 	{"elsewhere", 3, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(5) }},
 }
 
-// Sequence draws n operations. It is the same for the same numbers.
-func Sequence(seed int64, index, n int) []Op {
+// sequence draws n operations. It is the same for the same numbers.
+func sequence(seed int64, index, n int) []Op {
 	r := rand.New(rand.NewPCG(uint64(seed), uint64(index)))
 	sum := 0
 	for _, d := range draws {

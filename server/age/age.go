@@ -22,7 +22,7 @@ import (
 // what it says is believed. Slack is how far it may be off without being doubted.
 const (
 	Patience = 7 * 24 * time.Hour
-	Slack    = time.Hour
+	slack    = time.Hour
 )
 
 const day = 24 * time.Hour
@@ -118,7 +118,7 @@ func (c *Clock) Tick() State {
 	switch {
 	case c.virtual != nil:
 		c.lead, c.doubt, c.since = 0, 0, time.Time{}
-	case off.Abs() <= Slack:
+	case off.Abs() <= slack:
 		c.lead, c.doubt, c.since = c.lead+off, 0, time.Time{}
 	case c.doubt == 0 || (c.doubt < 0) != (off < 0):
 		c.doubt, c.since = off, ran

@@ -88,8 +88,8 @@ func (l life) play(t *testing.T) {
 		switch come := c.Come().Round(0); {
 		case come.Sub(truth) > l.ahead:
 			t.Errorf("step %d: it has come to %s, want %s and %s more at most", when, come, truth, l.ahead)
-		case last && truth.Sub(come) > l.behind+Slack:
-			t.Errorf("at last it has come to %s, want %s and %s less at most", come, truth, l.behind+Slack)
+		case last && truth.Sub(come) > l.behind+slack:
+			t.Errorf("at last it has come to %s, want %s and %s less at most", come, truth, l.behind+slack)
 		}
 		if passed := c.Ran().Sub(first); passed > ran || ran-passed > time.Hour*time.Duration(when+1) {
 			t.Errorf("step %d: running time moved on by %s, want %s", when, passed, ran)

@@ -73,7 +73,7 @@ func New(cfg Config) (*Service, error) {
 		cfg.TestPrefix = TestPrefix
 	}
 	if cfg.LivePrefix == "" {
-		cfg.LivePrefix = LivePrefix
+		cfg.LivePrefix = livePrefix
 	}
 	s := &Service{cfg: cfg, kid: keyID(cfg.SigningKey), window: limit.New(exchanges, exchangeWindow), revoked: map[string]bool{}}
 	return s, s.look()

@@ -20,7 +20,7 @@ const (
 // Prefixes of keys, by kind of place.
 const (
 	TestPrefix = apikey.TestPrefix
-	LivePrefix = apikey.LivePrefix
+	livePrefix = apikey.LivePrefix
 )
 
 // Key is an issued API key, without its secret.

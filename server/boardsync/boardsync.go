@@ -37,14 +37,14 @@ type Line interface {
 	Status(boardID string) board.Status
 }
 
-// SweepEvery is how often ended grants are taken out of the content; domain time.
-const SweepEvery = time.Hour
+// sweepEvery is how often ended grants are taken out of the content; domain time.
+const sweepEvery = time.Hour
 
 // Defaults of Config. Coalesce is wall time, the others are domain time.
 const (
-	DefaultCoalesce  = 250 * time.Millisecond
-	DefaultResend    = 5 * time.Second
-	DefaultResendMax = time.Minute
+	defaultCoalesce  = 250 * time.Millisecond
+	defaultResend    = 5 * time.Second
+	defaultResendMax = time.Minute
 )
 
 // Config of a Service. Content and Line are required.
@@ -95,9 +95,9 @@ func New(cfg Config) *Service {
 			*d = v
 		}
 	}
-	def(&cfg.Coalesce, DefaultCoalesce)
-	def(&cfg.Resend, DefaultResend)
-	def(&cfg.ResendMax, DefaultResendMax)
+	def(&cfg.Coalesce, defaultCoalesce)
+	def(&cfg.Resend, defaultResend)
+	def(&cfg.ResendMax, defaultResendMax)
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Real{}
 	}
@@ -112,7 +112,7 @@ func New(cfg Config) *Service {
 	}
 	s := &Service{cfg: cfg, places: map[string]*target{}, boards: map[string]*peer{}, paces: map[string]*pace{}}
 	s.tick = cfg.Clock.Every(cfg.Resend, s.resend)
-	s.sweeps = clock.NewChore(cfg.Clock, cfg.Flight, SweepEvery, s.sweep)
+	s.sweeps = clock.NewChore(cfg.Clock, cfg.Flight, sweepEvery, s.sweep)
 	return s
 }
 

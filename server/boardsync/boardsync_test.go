@@ -96,7 +96,7 @@ func TestSnapshotThenDeltas(t *testing.T) {
 		if n := l.deliver(); n != 0 {
 			t.Fatalf("%d pushes before the changes were coalesced", n)
 		}
-		time.Sleep(DefaultCoalesce) // of the bubble
+		time.Sleep(defaultCoalesce) // of the bubble
 		synctest.Wait()
 		y, ok := l.line.take()
 		if !ok || y.Snapshot || y.From != 1 || y.To != 3 || len(y.Upsert) != 2 {
@@ -129,7 +129,7 @@ func TestAcknowledgementWaitsForThePlannedPush(t *testing.T) {
 			t.Errorf("%d pushes before the changes were coalesced, want 0", n)
 		}
 		l.change()
-		time.Sleep(DefaultCoalesce) // of the bubble
+		time.Sleep(defaultCoalesce) // of the bubble
 		synctest.Wait()
 		if n := l.deliver(); n != 1 || !l.converged() {
 			t.Errorf("two changes went out in %d pushes, converged %v; want 1, true", n, l.converged())
@@ -154,7 +154,7 @@ func TestBusyPlace(t *testing.T) {
 				l.change()
 				l.deliver()
 			}
-			time.Sleep(DefaultCoalesce)
+			time.Sleep(defaultCoalesce)
 			synctest.Wait()
 			l.deliver()
 			if n := l.s.Counts().Deltas.Load(); n < c.deltas-1 || n > c.deltas+1 || !l.converged() {
@@ -228,10 +228,10 @@ func TestLostPushIsSentAgain(t *testing.T) {
 				at = append(at, time.Duration(i+1)*time.Second)
 			}
 		}
-		if len(at) < 4 || at[0] > 6*time.Second || at[len(at)-1]-at[len(at)-2] > DefaultResendMax+DefaultResend {
+		if len(at) < 4 || at[0] > 6*time.Second || at[len(at)-1]-at[len(at)-2] > defaultResendMax+defaultResend {
 			t.Errorf("sent again after %v", at)
 		}
-		l.advance(t, time.Minute+DefaultResend)
+		l.advance(t, time.Minute+defaultResend)
 		if l.deliver(); !l.converged() {
 			t.Error("not converged after the line came back")
 		}
@@ -288,7 +288,7 @@ func TestConverges(t *testing.T) {
 				case "digest":
 					l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
 				case "time":
-					time.Sleep(DefaultCoalesce)
+					time.Sleep(defaultCoalesce)
 					synctest.Wait()
 				case "jump":
 					l.advance(t, 7*time.Second)

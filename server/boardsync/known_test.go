@@ -32,7 +32,7 @@ func TestARevisionThatCouldNotBeReadIsReadLater(t *testing.T) {
 			t.Errorf("nobody could look: equal, or known to have revision %d", l.line.status.AppliedRevision)
 		}
 		for range 60 {
-			l.advance(t, DefaultResend)
+			l.advance(t, defaultResend)
 			if l.deliver(); !l.converged() && l.says() {
 				t.Fatal("said to be equal at another revision")
 			}
@@ -103,7 +103,7 @@ func TestAWrongAcknowledgementIsNotSynced(t *testing.T) {
 				l.connect()
 				l.deliver()
 				l.change()
-				time.Sleep(DefaultCoalesce)
+				time.Sleep(defaultCoalesce)
 				synctest.Wait()
 				lie(l)
 				if at := l.line.status.AppliedRevision; at >= l.content.rev {

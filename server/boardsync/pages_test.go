@@ -34,7 +34,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 			l.line.mu.Unlock()
 			y, ok := l.line.take()
 			if !ok {
-				l.advance(t, DefaultResend)
+				l.advance(t, defaultResend)
 				if hands++; hands > 100 {
 					t.Fatalf("stuck with %d of %d pages", len(l.board.pages), pages)
 				}
@@ -63,7 +63,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 		if len(come) != pages || again > 2*pages/7+window || most > window {
 			t.Errorf("%d pages, %d came, %d of them again, %d at once; want %d at once", pages, len(come), again, most, window)
 		}
-		l.advance(t, keepFor+DefaultResend)
+		l.advance(t, keepFor+defaultResend)
 		if n := l.s.Cached(); n != 0 {
 			t.Errorf("%d bytes are kept for nobody", n)
 		}
@@ -83,7 +83,7 @@ func TestDeadlinesFollowProgress(t *testing.T) {
 			if !ok {
 				t.Fatalf("nothing on its way after %d pages", len(l.board.pages))
 			}
-			l.advance(t, DefaultResend-time.Second)
+			l.advance(t, defaultResend-time.Second)
 			l.hand(y)
 		}
 		if n := l.s.Counts().Resends.Load(); n != 0 {
@@ -134,7 +134,7 @@ func TestLostPagesComeAgain(t *testing.T) {
 				spoil(l)
 				for range 10 {
 					l.deliver()
-					l.advance(t, DefaultResendMax)
+					l.advance(t, defaultResendMax)
 				}
 				if !l.converged() {
 					t.Errorf("%d pages", len(l.board.pages))

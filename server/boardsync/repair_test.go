@@ -100,7 +100,7 @@ func TestStoreAwayIsTriedAgain(t *testing.T) {
 		l.content.err = errors.New("away")
 		l.connect()
 		l.content.err = nil
-		l.advance(t, 2*DefaultResend)
+		l.advance(t, 2*defaultResend)
 		if l.deliver(); !l.converged() {
 			t.Error("never sent")
 		}

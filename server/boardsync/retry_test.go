@@ -20,7 +20,7 @@ func TestAJumpSendsAgainOnTheWay(t *testing.T) {
 		"the content could not be read": func(l *lab) {
 			l.line.take()
 			l.content.err = errors.New("away")
-			l.clk.AfterFunc(DefaultResend+time.Second, func() { l.content.err = nil })
+			l.clk.AfterFunc(defaultResend+time.Second, func() { l.content.err = nil })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -30,12 +30,12 @@ func TestAJumpSendsAgainOnTheWay(t *testing.T) {
 				defer l.s.Stop()
 				l.connect()
 				lose(l)
-				for at := DefaultResend; at <= 4*DefaultResend; at += DefaultResend {
+				for at := defaultResend; at <= 4*defaultResend; at += defaultResend {
 					l.clk.AfterFunc(at+time.Millisecond, func() { l.deliver() })
 				}
 				l.advance(t, 301*time.Second)
-				if !l.converged() || len(l.took) == 0 || l.took[0] > 4*DefaultResend+time.Millisecond {
-					t.Errorf("converged: %v after %v, want it within %v of a jump of 301 s", l.converged(), l.took, 4*DefaultResend)
+				if !l.converged() || len(l.took) == 0 || l.took[0] > 4*defaultResend+time.Millisecond {
+					t.Errorf("converged: %v after %v, want it within %v of a jump of 301 s", l.converged(), l.took, 4*defaultResend)
 				}
 			})
 		})
@@ -50,7 +50,7 @@ func TestALongJumpToASilentBoard(t *testing.T) {
 		defer l.s.Stop()
 		l.connect()
 		l.advance(t, 36*time.Hour)
-		if most := int(36*time.Hour/DefaultResendMax) + 10; l.line.pushes < 100 || l.line.pushes > most {
+		if most := int(36*time.Hour/defaultResendMax) + 10; l.line.pushes < 100 || l.line.pushes > most {
 			t.Errorf("%d messages, want 100 to %d", l.line.pushes, most)
 		}
 	})

@@ -23,9 +23,9 @@ const (
 // Bounds of the commands that run at one time: all together, and at one place,
 // so that nobody takes what is for the others.
 const (
-	DefaultInFlight     = 10000
-	DefaultPerPlace     = 500
-	DefaultPerTestPlace = 200
+	defaultInFlight     = 10000
+	defaultPerPlace     = 500
+	defaultPerTestPlace = 200
 )
 
 // Retention is how long an idempotency key is kept, by the time that keys age by

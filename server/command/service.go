@@ -28,8 +28,8 @@ type Config struct {
 	Wait                   time.Duration // 0 = DefaultWait
 	NotAfter               time.Duration // 0 = DefaultNotAfter
 	Answer                 time.Duration // 0 = NotAfter + Wait + 1 s: by then callers are answered, whatever the ledger does
-	InFlight               int           // 0 = DefaultInFlight
-	PerPlace, PerTestPlace int           // 0 = DefaultPerPlace, DefaultPerTestPlace
+	InFlight               int           // 0 = defaultInFlight
+	PerPlace, PerTestPlace int           // 0 = defaultPerPlace, defaultPerTestPlace
 	// Caller is asked for what Trace shall know of whoever gives a command; nil = nothing.
 	Caller func(context.Context) any
 	// Trace is called at every Point of every command, on the command's own
@@ -74,13 +74,13 @@ func New(cfg Config) *Service {
 		cfg.NotAfter = DefaultNotAfter
 	}
 	if cfg.InFlight == 0 {
-		cfg.InFlight = DefaultInFlight
+		cfg.InFlight = defaultInFlight
 	}
 	if cfg.PerPlace == 0 {
-		cfg.PerPlace = DefaultPerPlace
+		cfg.PerPlace = defaultPerPlace
 	}
 	if cfg.PerTestPlace == 0 {
-		cfg.PerTestPlace = DefaultPerTestPlace
+		cfg.PerTestPlace = defaultPerTestPlace
 	}
 	if cfg.Answer == 0 {
 		cfg.Answer = cfg.NotAfter + cfg.Wait + time.Second

@@ -54,14 +54,14 @@ func phone(s *string) error {
 	if s == nil {
 		return fail.Missing("phone")
 	}
-	if !IsPhone(*s) {
+	if !isPhone(*s) {
 		return fail.New(fail.InvalidPhone, "phone must be 8 to 15 digits and nothing else", "field", "phone")
 	}
 	return nil
 }
 
-// IsPhone reports whether s is 8..15 digits and nothing else.
-func IsPhone(s string) bool {
+// isPhone reports whether s is 8..15 digits and nothing else.
+func isPhone(s string) bool {
 	if len(s) < 8 || len(s) > 15 {
 		return false
 	}

@@ -64,18 +64,18 @@ func (g Grant) State(now time.Time) string {
 }
 
 // How long boards know of a grant that opens nothing any more, so that the reader can
-// say why: Stay after its end, and of one revoked long before its end Remembered more
+// say why: Stay after its end, and of one revoked long before its end remembered more
 // after the revocation at the most.
 const (
 	Stay       = 7 * 24 * time.Hour
-	Remembered = 30 * 24 * time.Hour
+	remembered = 30 * 24 * time.Hour
 )
 
 // LeavesAt is when the grant leaves the boards' content; zero = never.
 func (g Grant) LeavesAt() time.Time {
 	end := g.EndsAt
 	if !g.RevokedAt.IsZero() {
-		if last := g.RevokedAt.Add(Remembered); end.IsZero() || end.After(last) {
+		if last := g.RevokedAt.Add(remembered); end.IsZero() || end.After(last) {
 			end = last
 		}
 	}

@@ -102,11 +102,11 @@ func importRow(tx Tx, im importing, raw json.RawMessage, f rowFunc) (RowResult, 
 func (r *ImportResult) add(rows []RowResult) {
 	for _, x := range rows {
 		switch x.Status {
-		case Created:
+		case created:
 			r.Created++
-		case Updated:
+		case updated:
 			r.Updated++
-		case Unchanged:
+		case unchanged:
 			r.Unchanged++
 		case Failed:
 			r.Failed++
@@ -142,12 +142,12 @@ func customerRow(tx Tx, im importing, row fields) (RowResult, error) {
 	switch {
 	case old == nil:
 		c := newCustomer(im, value(row.ref), phone, name, now)
-		return RowResult{ID: c.ID, Status: Created}, tx.PutCustomer(c)
+		return RowResult{ID: c.ID, Status: created}, tx.PutCustomer(c)
 	case old.Phone == phone && old.Name == name && !taken:
-		return RowResult{ID: old.ID, Status: Unchanged}, nil
+		return RowResult{ID: old.ID, Status: unchanged}, nil
 	}
 	old.Phone, old.Name, old.UpdatedAt = phone, name, now
-	return RowResult{ID: old.ID, Status: Updated}, tx.PutCustomer(*old)
+	return RowResult{ID: old.ID, Status: updated}, tx.PutCustomer(*old)
 }
 
 func newCustomer(im importing, ref, phone, name string, now time.Time) Customer {

@@ -229,7 +229,7 @@ func (s *Service) Get(placeID, permitID string) (Permit, error) {
 // sync compares the revision of the permit's last change with what every board
 // of the place has applied.
 func (s *Service) sync(g Grant, boards []place.Board) Sync {
-	y := Sync{State: None, Boards: len(boards)}
+	y := Sync{State: none, Boards: len(boards)}
 	for _, b := range boards {
 		rev, at := s.cfg.Applied(b.ID)
 		if rev < g.Rev {

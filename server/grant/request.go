@@ -62,7 +62,7 @@ type Permit struct {
 const (
 	Synced  = "synced"  // every board of the place has it
 	Waiting = "waiting" // some board has not
-	None    = "none"    // the place has no board
+	none    = "none"    // the place has no board
 )
 
 // Sync says how far a permit's last change has come.
@@ -96,9 +96,9 @@ type Customer struct {
 
 // Status of an imported row.
 const (
-	Created   = "created"
-	Updated   = "updated"
-	Unchanged = "unchanged"
+	created   = "created"
+	updated   = "updated"
+	unchanged = "unchanged"
 	Failed    = "failed"
 )
 

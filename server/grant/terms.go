@@ -90,11 +90,11 @@ func putTerm(tx Tx, by By, kind, source string, r TermRequest, old *Grant, doors
 	}
 	switch {
 	case old == nil:
-		return g, Created, tx.PutGrant(kind, &g, nil)
+		return g, created, tx.PutGrant(kind, &g, nil)
 	case same(g, *old):
-		return *old, Unchanged, nil
+		return *old, unchanged, nil
 	}
-	return g, Updated, tx.PutGrant(kind, &g, old)
+	return g, updated, tx.PutGrant(kind, &g, old)
 }
 
 // CancelTerm ends a membership or a reservation; a repeat changes nothing.

@@ -72,8 +72,8 @@ func found(p Place, err error) (Place, error) {
 
 // Bounds of a schedule, in days.
 const (
-	DefaultDays = 7
-	MaxDays     = 60
+	defaultDays = 7
+	maxDays     = 60
 )
 
 // Schedule is the place's next days, today in its zone first, see HRS-2. days
@@ -84,10 +84,10 @@ func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
 		return Schedule{}, err
 	}
 	if days == 0 {
-		days = DefaultDays
+		days = defaultDays
 	}
-	if days < 1 || days > MaxDays {
-		return Schedule{}, fail.New(fail.InvalidQuery, fmt.Sprintf("days must be 1 to %d", MaxDays), "field", "days")
+	if days < 1 || days > maxDays {
+		return Schedule{}, fail.New(fail.InvalidQuery, fmt.Sprintf("days must be 1 to %d", maxDays), "field", "days")
 	}
 	h := p.Hours()
 	return Schedule{PlaceID: p.ID, Timezone: p.Timezone, Days: h.Schedule(h.Today(s.cfg.Clock.Now()), days)}, nil // [HRS-2]

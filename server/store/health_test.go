@@ -108,7 +108,7 @@ func TestWriteDoesNotWaitForEver(t *testing.T) {
 			t.Errorf("the one that waited: %v", err)
 		}
 		synctest.Wait()
-		if v, err := s.Meta("late"); v != "" || err != nil {
+		if v, err := s.meta("late"); v != "" || err != nil {
 			t.Errorf("a write that failed happened later: %q, %v", v, err)
 		}
 		if err := s.Ping(); err != nil {

@@ -18,7 +18,7 @@ func (s *Store) Ages() *age.Clock { return s.ages }
 
 // readAges needs only reading.
 func (s *Store) readAges(patience time.Duration) error {
-	text, err := s.Meta("ages")
+	text, err := s.meta("ages")
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ var (
 	ErrForeign = errors.New("store: the database belongs to another secret")
 )
 
-// Meta reads a remembered value, "" when there is none.
-func (s *Store) Meta(name string) (value string, err error) {
+// meta reads a remembered value, "" when there is none.
+func (s *Store) meta(name string) (value string, err error) {
 	return none(s.q.Meta(ctx, name))
 }
 

@@ -175,7 +175,7 @@ func TestWritePanicsOnTheCallersGoroutine(t *testing.T) {
 		}()
 		_ = s.write(func(tx *Tx) error { _ = tx.setMeta("p", "1"); panic("boom") })
 	}()
-	if v, err := s.Meta("p"); v != "" || err != nil {
+	if v, err := s.meta("p"); v != "" || err != nil {
 		t.Errorf("left behind %q, %v", v, err)
 	}
 }

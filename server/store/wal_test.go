@@ -114,7 +114,7 @@ func TestLongReadHoldsNoCommit(t *testing.T) {
 			order = append(order, what)
 		}
 		all.Go(func() {
-			if _, err := s.Meta("probe"); err != nil {
+			if _, err := s.meta("probe"); err != nil {
 				t.Error(err)
 			}
 			note("another read")
@@ -164,7 +164,7 @@ func TestGateOpensByItself(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			if _, err := s.Meta("probe"); err != nil {
+			if _, err := s.meta("probe"); err != nil {
 				t.Error(err)
 			}
 			if took := time.Since(began); took != want {

@@ -43,7 +43,7 @@ func TestWholeWriteFailsWithItsCommit(t *testing.T) {
 		t.Errorf("its neighbour got %v, want ErrUnavailable", err)
 	}
 	for _, name := range []string{"half", "beside"} {
-		if v, err := s.Meta(name); v != "" || err != nil {
+		if v, err := s.meta(name); v != "" || err != nil {
 			t.Errorf("%s left %q, %v behind, want nothing", name, v, err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestWholeWriteIsRefusedAlone(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"first", "last"} {
-		if v, err := s.Meta(name); v != "1" || err != nil {
+		if v, err := s.meta(name); v != "1" || err != nil {
 			t.Errorf("%s is %q, %v; want 1", name, v, err)
 		}
 	}

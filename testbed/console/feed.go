@@ -29,7 +29,7 @@ type Feed struct {
 	chains  [keepChains]Chain
 	began   int // chains that began
 	byID    map[string]int
-	visits  [keepVisits]Visit
+	visits  [keepVisits]visit
 	came    int
 	rate    rate
 	msgMu   sync.Mutex
@@ -66,8 +66,8 @@ func (c Chain) Took() time.Duration {
 	return clock.Mono() - c.Accepted
 }
 
-// Visit is somebody who presented himself at a reader.
-type Visit struct {
+// visit is somebody who presented himself at a reader.
+type visit struct {
 	At                            time.Time
 	BoardID, DoorID, Result, Want string // Want: phone or link
 	Reason                        string
@@ -147,7 +147,7 @@ func (f *Feed) Event(e history.Event) {
 		}
 		f.mu.Unlock()
 	case e.Kind == history.Presented:
-		v := Visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), Want: "phone"}
+		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), Want: "phone"}
 		if e.TokenHash != "" {
 			v.Want = "link"
 		}
@@ -170,7 +170,7 @@ func (f *Feed) Chain(id string) (Chain, bool) {
 }
 
 // Latest are the latest n commands and visits, newest first.
-func (f *Feed) Latest(n int) (chains []Chain, visits []Visit) {
+func (f *Feed) Latest(n int) (chains []Chain, visits []visit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := f.began - 1; i >= max(0, f.began-min(n, keepChains)); i-- {
