@@ -221,6 +221,11 @@ func TestTwins(t *testing.T) {
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
 		t.Errorf("both files have %s and %s", a.phone("ann"), a.uid("ann"))
 	}
+	once, again := files[2].Again(1, 2), files[2].Again(2, 2)
+	a, b = &fileRun{run: &run{seed: 1, target: Target{Marks: []int64{0}}}, file: once}, &fileRun{run: &run{seed: 1, target: Target{Marks: []int64{0}}}, file: again}
+	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
+		t.Errorf("both plays on a shared target have %s and %s", a.phone("ann"), a.uid("ann"))
+	}
 	if got := files[2].Base(); got != "other" {
 		t.Errorf("a name of its own became %q, want other", got)
 	}

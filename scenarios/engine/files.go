@@ -26,6 +26,7 @@ type File struct {
 	Doc    Doc
 
 	twin bool // another file of the run has the same name
+	play int  // which of several in one run; 0 = the only one
 }
 
 // Base is the file's name without folder and ending. Where another file of the
@@ -46,6 +47,7 @@ func (f *File) name() string {
 // Again is the file for the n-th of several plays in one run.
 func (f *File) Again(n, of int) *File {
 	again := *f
+	again.play = n
 	again.Doc.Name = fmt.Sprintf("%s (%d of %d)", cmp.Or(f.Doc.Name, f.Base()), n, of)
 	return &again
 }

@@ -130,10 +130,10 @@ func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 func rfc3339(t time.Time) string { return t.UTC().Format(control.TimeFormat) }
 
 // digest is a number from the seed, the file and a name; on a target that others
-// use also from the run, so that nobody is known there from an earlier one.
+// use also from the run and the play, so that nobody is known there from an earlier one.
 func (f *fileRun) digest(name string) uint64 {
 	if f.run.target.Shared() {
-		name = f.run.id + "/" + name
+		name = fmt.Sprint(f.run.id, "/", f.file.play, "/", name)
 	}
 	h := sha256.Sum256(fmt.Appendf(nil, "%d/%s/%s", f.run.seed, f.file.Base(), name))
 	return binary.BigEndian.Uint64(h[:8])
