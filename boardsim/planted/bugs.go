@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"math"
 	"slices"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
@@ -52,6 +53,19 @@ var bugs = map[string]func(Step) Step{
 	"reboot-forgets-commands": before(func(s *state, ev *event) {
 		if ev.Kind == firmware.Reboot {
 			s.Done = nil
+		}
+	}),
+	"reboot-forgets-reports": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Reboot {
+			s.Done = slices.Clone(s.Done)
+			for i := range s.Done {
+				s.Done[i].Acked = true
+			}
+		}
+	}),
+	"late-policy-stored": before(func(_ *state, ev *event) {
+		if ev.Kind == firmware.Config {
+			ev.Config.NotAfterMs = math.MaxInt64
 		}
 	}),
 	"reboot-forgets-hold-end": before(func(s *state, ev *event) {

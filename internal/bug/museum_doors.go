@@ -27,6 +27,7 @@ var devices = []Bug{
 	check("board-name-is-id", "LEG-1", "a board has a name", "devices_values legacy_paths"),
 	check("board-doors-hidden", "LEG-1", "a board lists its doors", "devices_values legacy_paths"),
 	check("board-channels-hidden", "LEG-1", "a board lists its channels", "devices_values legacy_paths"),
+	check("absent-board-seen-later", "LEG-1", "lastSeenAt of a board that is away stays", "doors_values"),
 	check("board-seen-never", "LEG-1", "a board's lastSeenAt is its last message", "devices_values legacy_paths"),
 	check("netloss-grace-is-default", "OFF-3 LEG-1", "graceSec is what the board confirmed", "outage_policy outage_netloss_rules legacy_paths"),
 	check("netloss-channels-all-close", "OFF-3 LEG-1", "channels are what the board confirmed", "outage_policy outage_netloss_rules legacy_paths"),
@@ -34,6 +35,7 @@ var devices = []Bug{
 	check("netloss-applied-never", "OFF-3 LEG-1", "appliedAt is when the board confirmed", "outage_netloss_rules legacy_paths outage_policy"),
 	check("netloss-applied-a-minute-late", "OFF-3", "appliedAt is when the board confirmed it first", "doors_values"),
 	check("netloss-offline-answers-200", "OFF-3 LEG-1", "a policy for an offline board is 503", "outage_netloss_rules legacy_paths"),
+	check("late-policy-stored", "OFF-3", "a policy that was answered 504 and comes too late isn't stored", "outage_netloss_rules"),
 	check("netloss-silent-is-503", "OFF-3 LEG-1", "a policy that nobody confirms is 504", "legacy_paths outage_netloss_rules"),
 	check("windows-all-active", "ENT-2 LEG-1", "active marks the window in force", "legacy_paths entry_windows"),
 	check("window-mode-is-auth", "ENT-2 LEG-1", "a window shows its mode", "legacy_paths entry_windows"),
@@ -115,5 +117,6 @@ var deaths = []Bug{
 	test("flash-keeps-commands-late", "CMD-6", "a command is in flash before its report", "./boardsim TestRebootLosesWhatMayWait"),
 	test("reboot-forgets-commands", "CMD-6", "a board knows its commands after a reboot", "./boardsim TestReboot"),
 	check("reboot-forgets-hold-end", "CMD-7", "a hold ends over a reboot", "holds_reboot"),
+	check("reboot-forgets-reports", "CMD-4 ENT-4", "a report that was lost comes again, over a reboot too", "faults_oneway_up"),
 	check("reboot-ends-holds", "CMD-7", "a hold goes on over a reboot", "holds_reboot"),
 }

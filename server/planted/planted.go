@@ -69,7 +69,7 @@ func In[T any](name string, part T) T {
 			p.Clock = slow{p.Clock, time.Second}
 		}
 	case *entry.Config:
-		p.Store = entryStore{p.Store, name, p.Clock, new(atomic.Pointer[string]), new(sync.Map)}
+		p.Store = entryStore{p.Store, name, p.Clock, new(atomic.Pointer[string]), new(sync.Map), newTogether()}
 	case *api.Config:
 		p.Keys = apiKeys(name, p.Keys)
 		p.Grants = grants{Grants: p.Grants, name: name, dir: p.Directory, mu: new(sync.Mutex), busy: map[string]bool{}, had: map[string]int{}}

@@ -103,6 +103,13 @@ func apiKeys(name string, k api.Keys) api.Keys {
 			}
 			return err
 		}}
+	case "live-place-plays-outcomes":
+		return keys{Keys: k, verify: func(_ string, p auth.Principal, err error) (auth.Principal, error) {
+			if p.Sim {
+				p.PlaceKind = place.Test
+			}
+			return p, err
+		}}
 	case "exchange-limit-gone":
 		return keys{Keys: k, admit: func(string, error) error { return nil }}
 	case "exchange-limit-by-port":
@@ -154,6 +161,10 @@ type grants struct {
 
 func (g grants) Register(by grant.By, r grant.RegisterRequest) (grant.Permit, error) {
 	switch g.name {
+	case "names-counted-in-bytes":
+		if err := longInBytes(r.Name); err != nil {
+			return grant.Permit{}, err
+		}
 	case "permit-of-721-hours":
 		if r.StartsAt != nil && r.EndsAt != nil && r.EndsAt.Sub(*r.StartsAt) > 720*time.Hour && r.EndsAt.Sub(*r.StartsAt) <= 721*time.Hour {
 			end := r.StartsAt.Add(720 * time.Hour)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -16,6 +17,12 @@ var recordValues = map[string]edge{
 	"record-method-is-api":        show(logs, "method", always("api")),
 	"record-actor-unknown":        show(logs, "actor", always("guest:*----")),
 	"record-label-is-actor":       show(logs, "actorLabel", as("actor")),
+	"operator-label-is-the-key": show(logs, "actorLabel", func(old any, in map[string]any, _ *reply) any {
+		if key, ok := strings.CutPrefix(in["actor"].(string), "api:"); ok {
+			return key
+		}
+		return old
+	}),
 	"record-short-phone-with-a-head": show(logs, "actorLabel", func(old any, _ map[string]any, _ *reply) any {
 		if s, _ := old.(string); len(s) == 4 && s != "----" {
 			return "021-****-" + s
@@ -85,32 +92,38 @@ var recordValues = map[string]edge{
 }
 
 var deviceValues = map[string]edge{
-	"device-name-is-id":             show(devices+", "+device, "name", as("id")),
-	"device-kind-is-board":          show(devices+", "+device, "kind", always("board")),
-	"device-offline-is-unknown":     show(devices+", "+device, "health.state", swap("offline", "unknown")),
-	"device-unknown-is-offline":     show(devices+", "+device, "health.state", swap("unknown", "offline")),
-	"device-always-online":          show(devices+", "+device, "health.state", swap("offline", "online")),
-	"device-seen-never":             show(devices+", "+device, "health.lastSeenAt", always(nil)),
-	"standing-reported-is-since":    show(device, "standing.reportedAt", as("since")),
-	"device-since-a-minute-late":    show(devices+", "+device, "health.since", later(time.Minute)),
-	"device-holds-not":              show(devices+", "+device, "capabilities.door", always([]string{"open", "close"})),
-	"standing-stays-locked":         show(device, "standing.state", always("locked")),
-	"standing-leaf-stays-closed":    show(device, "standing.leaf", always("closed")),
-	"standing-always-fresh":         show(device, "standing.fresh", always(true)),
-	"standing-hold-end-hidden":      show(device, "standing.holdUntil", always(nil)),
-	"standing-since-is-reported":    show(device, "standing.since", as("reportedAt")),
-	"standing-gone":                 show(device, "standing", always(nil)),
-	"door-warning-is-open":          show(doors, "doorState", swap("warning", "open")),
-	"door-open-is-locked":           show(doors, "doorState", swap("open", "locked")),
-	"door-held-is-locked":           show(doors, "doorState", swap("unlocked", "locked")),
-	"door-always-online":            show(doors, "online", always(true)),
-	"door-of-another-board":         show(doors, "boardId", mangled),
-	"door-name-is-id":               show(doors, "name", as("id")),
-	"board-always-online":           show(boardRows, "online", always(true)),
-	"board-name-is-id":              show(boardRows, "name", as("boardId")),
-	"board-doors-hidden":            show(boardRows, "doorIds", always([]string{})),
-	"board-channels-hidden":         show(boardRows, "channels", always([]int{})),
-	"board-seen-never":              show(boardRows, "lastSeenAt", always(nil)),
+	"device-name-is-id":          show(devices+", "+device, "name", as("id")),
+	"device-kind-is-board":       show(devices+", "+device, "kind", always("board")),
+	"device-offline-is-unknown":  show(devices+", "+device, "health.state", swap("offline", "unknown")),
+	"device-unknown-is-offline":  show(devices+", "+device, "health.state", swap("unknown", "offline")),
+	"device-always-online":       show(devices+", "+device, "health.state", swap("offline", "online")),
+	"device-seen-never":          show(devices+", "+device, "health.lastSeenAt", always(nil)),
+	"standing-reported-is-since": show(device, "standing.reportedAt", as("since")),
+	"device-since-a-minute-late": show(devices+", "+device, "health.since", later(time.Minute)),
+	"device-holds-not":           show(devices+", "+device, "capabilities.door", always([]string{"open", "close"})),
+	"standing-stays-locked":      show(device, "standing.state", always("locked")),
+	"standing-leaf-stays-closed": show(device, "standing.leaf", always("closed")),
+	"standing-always-fresh":      show(device, "standing.fresh", always(true)),
+	"standing-hold-end-hidden":   show(device, "standing.holdUntil", always(nil)),
+	"standing-since-is-reported": show(device, "standing.since", as("reportedAt")),
+	"standing-gone":              show(device, "standing", always(nil)),
+	"door-warning-is-open":       show(doors, "doorState", swap("warning", "open")),
+	"door-open-is-locked":        show(doors, "doorState", swap("open", "locked")),
+	"door-held-is-locked":        show(doors, "doorState", swap("unlocked", "locked")),
+	"door-always-online":         show(doors, "online", always(true)),
+	"door-of-another-board":      show(doors, "boardId", mangled),
+	"door-name-is-id":            show(doors, "name", as("id")),
+	"board-always-online":        show(boardRows, "online", always(true)),
+	"board-name-is-id":           show(boardRows, "name", as("boardId")),
+	"board-doors-hidden":         show(boardRows, "doorIds", always([]string{})),
+	"board-channels-hidden":      show(boardRows, "channels", always([]int{})),
+	"board-seen-never":           show(boardRows, "lastSeenAt", always(nil)),
+	"absent-board-seen-later": show(boardRows, "lastSeenAt", func(old any, in map[string]any, p *reply) any {
+		if in["online"] == true {
+			return old
+		}
+		return later(time.Minute)(old, in, p)
+	}),
 	"netloss-grace-is-default":      show(netloss+", "+setLoss, "graceSec", always(129600)),
 	"netloss-channels-all-close":    show(netloss+", "+setLoss, "channels", always(map[string]string{"1": "close", "2": "close"})),
 	"netloss-version-0":             show(netloss+", "+setLoss, "version", always(0)),
