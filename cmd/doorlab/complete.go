@@ -26,9 +26,7 @@ const askTimeout = time.Second
 
 // words completes from a list that the binary knows.
 func words(list func() []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return beginning(list(), typed), cobra.ShellCompDirectiveNoFileComp
-	}
+	return completing(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
 func fixed(list ...string) cobra.CompletionFunc { return words(func() []string { return list }) }
@@ -39,8 +37,12 @@ func beginning(list []string, typed string) []string {
 
 // orFiles completes names and leaves the rest to the shell's files.
 func orFiles(list func() []string) cobra.CompletionFunc {
+	return completing(list, cobra.ShellCompDirectiveDefault)
+}
+
+func completing(list func() []string, then cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return beginning(list(), typed), cobra.ShellCompDirectiveDefault
+		return beginning(list(), typed), then
 	}
 }
 

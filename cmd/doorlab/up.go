@@ -208,13 +208,13 @@ func (f *serverFlags) check() error {
 	if host, _, _ := net.SplitHostPort(f.debug); f.debug != "" && !loopback.Is(host) {
 		errs = append(errs, usagef("--debug-addr %s: must be on loopback, e.g. 127.0.0.1:6060: profiles show what the memory holds", f.debug))
 	}
-	if u, err := url.Parse(f.otlp); f.otlp != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if f.otlp != "" && !isURL(f.otlp) {
 		errs = append(errs, usagef("--otlp %q: must be a URL like http://127.0.0.1:4318", f.otlp))
 	}
 	if f.sip != "" {
 		errs = append(errs, address("sip", f.sip))
 	}
-	if u, err := url.Parse(f.linkURL); f.linkURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if f.linkURL != "" && !isURL(f.linkURL) {
 		errs = append(errs, usagef("--link-url %q: must be a URL like https://doors.example.com", f.linkURL))
 	}
 	for flag, list := range map[string][]string{"trusted-proxies": f.trustedProxies, "sip-peers": f.sipPeers} {
@@ -232,6 +232,11 @@ func (f *serverFlags) check() error {
 		}
 	}
 	return nil
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // places returns the world from the file, or the built-in one. Its seed is the

@@ -126,22 +126,15 @@ func optional(n ast.Node) bool {
 }
 
 // lacks is a path that the expression has read although it isn't there, "" for none.
-func (e *Expr) lacks(s *scope) string {
-	env := s.env()
-	for _, p := range e.must {
-		tree, err := parser.Parse(p)
-		if err == nil && !reachable(tree.Node, env) {
-			return p
-		}
-	}
-	return ""
-}
+func (e *Expr) lacks(s *scope) string { return unreachable(e.must, s) }
 
 // absent is the first path of an expression whose last name the value before it
 // doesn't have, "" when all are there. A path with ?. asks whether it is.
-func (e *Expr) absent(s *scope) string {
+func (e *Expr) absent(s *scope) string { return unreachable(e.paths, s) }
+
+func unreachable(paths []string, s *scope) string {
 	env := s.env()
-	for _, p := range e.paths {
+	for _, p := range paths {
 		tree, err := parser.Parse(p)
 		if err == nil && !reachable(tree.Node, env) {
 			return p
