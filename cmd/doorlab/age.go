@@ -67,7 +67,7 @@ time, so memory use stays level. Writes a run directory as 'doorlab check' does.
 }
 
 func (f *ageFlags) check() (err error) {
-	if err := errors.Join(f.view.check(), boardsFlag(f.Boards)); err != nil {
+	if err := errors.Join(f.view.check(), boardsFlag(f.Boards, 1)); err != nil {
 		return err
 	}
 	if f.Boards < 1 || f.Doors < 1 || f.Doors > 16 || f.Seed < 1 || f.Entries < 0 || f.Entries > 500 || f.Worlds < 0 || f.Worlds > f.Boards {

@@ -4,9 +4,9 @@ import "github.com/doorlab/doorlab/internal/doctor"
 
 // boardsFlag checks --boards. How many boards there can be at most depends on how they
 // reach the broker: in memory only the machine's memory bounds them.
-func boardsFlag(n int) error {
-	if n < 0 {
-		return usagef("--boards %d: must be 0 or more", n)
+func boardsFlag(n, least int) error {
+	if n < least {
+		return usagef("--boards %d: must be %d or more", n, least)
 	}
 	return nil
 }

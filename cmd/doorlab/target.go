@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/listen"
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -77,7 +78,7 @@ func (f *targetFlags) check() error {
 	if err := cmp.Or(oneOf("link", f.link, testbed.Memory, testbed.TCP), oneOf("client", f.client, testbed.Paho, testbed.Light)); err != nil {
 		return err
 	}
-	if err := boardsFlag(f.boards); err != nil {
+	if err := boardsFlag(f.boards, 1); err != nil {
 		return err
 	}
 	if f.target == "" && len(f.control) > 0 {
@@ -144,7 +145,7 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 		cleanup()
 		return nil, err
 	}
-	fmt.Fprintf(e.err, "starting a server and %d boards ...\n", w.LiveBoards()+w.TestBoards())
+	fmt.Fprintf(e.err, "starting a server and %s ...\n", report.Many(w.LiveBoards()+w.TestBoards(), "board"))
 	a, err := f.begin(ctx, e, testbed.Config{World: w, Virtual: virtual, DataDir: dir, Progress: progress(e)})
 	if err != nil {
 		cleanup()

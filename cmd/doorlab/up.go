@@ -225,7 +225,7 @@ func (f *serverFlags) check() error {
 			}
 		}
 	}
-	errs = append(errs, boardsFlag(f.boards))
+	errs = append(errs, boardsFlag(f.boards, 0))
 	for _, err := range errs {
 		if err != nil {
 			return err

@@ -68,7 +68,7 @@ func TestVerdicts(t *testing.T) {
 		"a failure read":  {`steps: [{call: {path: /nowhere}, expect: "1 == 1 or headers == 2"}]`, nil, judge.Fail, "expected a success, found 404", 4},
 		"a status said":   {`steps: [{call: {path: /nowhere}, expect: status == 404}]`, nil, judge.Pass, "", 0},
 		"cannot go on":    {`steps: [{clear: flood}]`, nil, judge.Blocked, "no fault called flood is armed", 4},
-		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 boards for cohort a, it needs 5", 4},
+		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, it needs 5", 4},
 		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, the target has 1", 6},
 		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},
 		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "the run does not count: expected hits > 0", 6},

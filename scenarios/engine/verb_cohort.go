@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/report"
 )
 
 func (c *Cohort) title() string { return c.Name.raw }
@@ -32,11 +34,11 @@ func (c *Cohort) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	if least := x.count(c.Expect, 1); len(from) < least {
-		return nil, fmt.Errorf("only %d boards for cohort %s, it needs %d", len(from), name, least)
+		return nil, fmt.Errorf("only %s for cohort %s, it needs %d", report.Many(len(from), "board"), name, least)
 	}
 	v := cohortValue(name, from)
 	x.scope.root().set(name, v)
-	x.res.Detail = fmt.Sprintf("%d boards of %d places", len(from), len(v["places"].([]any)))
+	x.res.Detail = report.Many(len(from), "board") + " of " + report.Many(len(v["places"].([]any)), "place")
 	return v, nil
 }
 

@@ -82,7 +82,7 @@ func (f *Fault) targets(x *frame) (map[string]map[string]any, error) {
 	for base, ids := range lists {
 		per[base] = map[string]any{"boards": ids}
 	}
-	x.res.Detail = fmt.Sprintf("%d boards", len(of))
+	x.res.Detail = report.Many(len(of), "board")
 	return per, nil
 }
 
@@ -152,7 +152,7 @@ func (c *Clear) run(x *frame) (fields, error) {
 		total += a.hits
 		cleared += len(a.at)
 	}
-	x.res.Detail = fmt.Sprintf("%d hits", total)
+	x.res.Detail = report.Many(total, "hit")
 	return fields{"hits": total, "count": cleared}, nil
 }
 

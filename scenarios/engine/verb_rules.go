@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+
+	"github.com/doorlab/doorlab/internal/report"
 )
 
 func (n *Netloss) title() string { return n.Boards.raw + " " + n.GraceSec.raw }
@@ -43,7 +45,7 @@ func (n *Netloss) run(x *frame) (fields, error) {
 	if last == nil {
 		return nil, err
 	}
-	x.res.Detail = fmt.Sprintf("%d boards", len(of))
+	x.res.Detail = report.Many(len(of), "board")
 	return last.fields(), err
 }
 
