@@ -154,9 +154,6 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 		res, err := engine.Run(ctx, a.engine(), files, o)
 		return res, errors.Join(err, a.stop())
 	}
-	if err := promised(files); err != nil { // the world's server is ours, another target may know more fields
-		return engine.Result{}, fileError(err)
-	}
 	if f.world != "" { // a broken one is told before the first file starts
 		if _, err := f.places(0); err != nil {
 			return engine.Result{}, err

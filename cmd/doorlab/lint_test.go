@@ -32,9 +32,6 @@ steps:
 		t.Fatal(err)
 	}
 	code, _, errs := runArgs(t, "check", "lint", file)
-	if played, _, said := runArgs(t, "check", file); played != code || said != errs {
-		t.Errorf("check: exit code %d\n%s\nlint: %d\n%s\nwant the same", played, said, code, errs)
-	}
 	for _, want := range []string{`typo.yaml:16:13: data?.phone: no answer of POST /device/v1/devices/${door}/commands has "phone"`,
 		`typo.yaml:10:17: data.revokedat: no answer of GET /space/v1/partner/entry-permits/${ann.permitId} has "revokedat", did you mean "revokedAt"?`,
 		`typo.yaml:12:13: data[0].doorStat: no answer of GET /device/v1/doors has "doorStat", did you mean "doorState"?`} {
