@@ -58,11 +58,11 @@ func costOf(t *testing.T, n int, plan string) (cpu, commits float64) {
 				t.Errorf("load of cell %d: %v\n%s", i, err, out)
 			}
 		})
-		cpu -= metric(t, ready.HTTP, "process_cpu_seconds_total")
-		commits -= metric(t, ready.HTTP, "doorlab_store_commit_seconds")
+		cpu -= metric(t, ready.Control, "process_cpu_seconds_total")
+		commits -= metric(t, ready.Control, "doorlab_store_commit_seconds")
 		defer func() {
-			cpu += metric(t, ready.HTTP, "process_cpu_seconds_total")
-			commits += metric(t, ready.HTTP, "doorlab_store_commit_seconds")
+			cpu += metric(t, ready.Control, "process_cpu_seconds_total")
+			commits += metric(t, ready.Control, "doorlab_store_commit_seconds")
 			cell.kill()
 		}()
 	}

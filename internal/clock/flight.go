@@ -21,7 +21,7 @@ type Flight struct {
 	moves  uint64
 	jump   chan struct{} // closed when the jump is over; nil = none
 	lost   int64         // messages that Settle gave up
-	// Quiet is how long nothing may move before open messages are given up (0 = 2 s).
+	// Quiet is how long nothing may move before open messages are given up (0 = 5 s).
 	Quiet time.Duration
 }
 
@@ -153,7 +153,7 @@ func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 func (f *Flight) Settle() {
 	quiet := f.Quiet
 	if quiet == 0 {
-		quiet = 2 * time.Second
+		quiet = 5 * time.Second
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

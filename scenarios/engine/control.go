@@ -59,8 +59,14 @@ type clockView struct {
 	Abandoned int64 `json:"abandoned"` // messages that jumps gave up so far
 }
 
+// labConns is how many connections to a control listener are open at once: with 1,024 descriptors a process takes 32,
+// of everybody together, and resets what is beyond them.
+const labConns = 20
+
 func newLab(t Target) *lab {
-	l := &lab{http: &http.Client{Transport: transport(nil, t.TLS)}, token: map[string]string{}, all: t.Control, marks: t.Marks}
+	wire := transport(nil, t.TLS)
+	wire.MaxConnsPerHost = labConns
+	l := &lab{http: &http.Client{Transport: wire}, token: map[string]string{}, all: t.Control, marks: t.Marks}
 	for i, base := range t.Control {
 		l.token[base] = t.ControlToken
 		if i < len(t.Tokens) {

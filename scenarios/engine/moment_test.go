@@ -1,6 +1,10 @@
 package engine
 
 import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 )
@@ -20,5 +24,41 @@ func TestMarksOfSeveralClocks(t *testing.T) {
 	at, view, err := l.moment(t.Context())
 	if err != nil || !at.Equal(fleet.now) || !view.Now.Equal(server.now) {
 		t.Errorf("the mark is at %v, the server's view %v, %v; want %v and %v", at, view.Now, err, fleet.now, server.now)
+	}
+}
+
+// TestFewControlConnections: many requests at once share few connections to a control listener, which resets
+// what is beyond its bound.
+func TestFewControlConnections(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	open, most := 0, 0
+	arrived := make(chan struct{}, 100)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		arrived <- struct{}{}
+		say(w, 200, m{"data": m{}})
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch state {
+		case http.StateNew:
+			open++
+			most = max(most, open)
+		case http.StateClosed:
+			open--
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	l := newLab(Target{Control: []string{s.URL}})
+	l.watch = newRun(Target{}, Options{})
+	if err := atOnce(100, 100, func(int) error { return l.ask(t.Context(), s.URL, http.MethodGet, "/clock", nil, nil) }); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(arrived) != 100 || most > labConns {
+		t.Errorf("%d requests over %d connections at once, want 100 over at most %d", len(arrived), most, labConns)
 	}
 }
