@@ -75,7 +75,7 @@ paths: ## walk the paths of five newcomers in a fresh clone, with the commands t
 alerts-test: ## cause each alert of dashboards/prometheus/rules.yml on real processes, and none in calm; promtool judges (needs prometheus; a minute)
 	DOORLAB_ALERTS=1 go test -count=1 -v -run 'TestAlerts$$' ./cmd/doorlab
 
-cells-cost: ## what a command costs the servers with one, two and three cells (4 minutes; TMPDIR says on which disk)
+cells-cost: ## what a command costs the servers with one, two and three cells (7 minutes; TMPDIR says on which disk)
 	DOORLAB_CELLS_COST=1 go test -count=1 -v -timeout 20m -run 'TestCellsCost' ./cmd/doorlab
 
 cells-test: ## the whole suite on three cells behind HAProxy, with the verdicts of one server; a cell killed under load (needs haproxy)

@@ -14,20 +14,26 @@ import (
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
-// TestCellsCost measures what a command costs the servers when the same load is spread over one, two
-// and three cells. It judges no time; make cells-cost prints the figures. TMPDIR says on which disk.
+// TestCellsCost measures what a command costs the servers of one, two and three cells, with the same load
+// together and with the same load each. It judges no time; make cells-cost prints the figures. TMPDIR says on which disk.
 func TestCellsCost(t *testing.T) {
 	if os.Getenv("DOORLAB_CELLS_COST") == "" {
 		t.Skip("set DOORLAB_CELLS_COST=1, or run make cells-cost")
 	}
-	const rate, seconds = 200, 20
-	plan := filepath.Join(t.TempDir(), "plan.yaml")
-	if err := os.WriteFile(plan, fmt.Appendf(nil, "rate: %d/s\nduration: %ds\nmaxLag: 10s\n", rate, seconds), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []int{1, 2, 3, 3, 2, 1, 1, 2, 3} {
-		cpu, commits := costOf(t, n, plan)
-		t.Logf("%d cells: %.0f µs of a processor and %.2f commits for each of %d commands", n, cpu/rate/seconds*1e6, commits/rate/seconds, rate*seconds)
+	const seconds = 15
+	for _, load := range []struct {
+		name string
+		rate func(cells int) int
+	}{{"300/s together", func(int) int { return 300 }}, {"150/s each", func(cells int) int { return 150 * cells }}} {
+		for _, n := range []int{1, 2, 3, 3, 2, 1, 1, 2, 3} {
+			plan := filepath.Join(t.TempDir(), "plan.yaml")
+			if err := os.WriteFile(plan, fmt.Appendf(nil, "rate: %d/s\nduration: %ds\nmaxLag: 10s\n", load.rate(n), seconds), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cpu, commits := costOf(t, n, plan)
+			commands := float64(load.rate(n) * seconds)
+			t.Logf("%s, cells: %d: %.0f µs of a processor and %.2f commits for each of %.0f commands", load.name, n, cpu/commands*1e6, commits/commands, commands)
+		}
 	}
 }
 
