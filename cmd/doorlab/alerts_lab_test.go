@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -122,6 +121,9 @@ func (l *alertLab) scrape() {
 		families, err := metricsOf(base)
 		seen["up{"+target+"}"] = map[bool]string{true: "1", false: "0"}[err == nil]
 		for name, f := range families {
+			if !strings.HasPrefix(name, "doorlab_") {
+				continue
+			}
 			for _, m := range f.GetMetric() {
 				samplesOf(name, f.GetType(), m, target, seen)
 			}
@@ -149,9 +151,7 @@ func metricsOf(base string) (map[string]*dto.MetricFamily, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	p := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := p.TextToMetricFamilies(resp.Body)
-	maps.DeleteFunc(families, func(name string, _ *dto.MetricFamily) bool { return !strings.HasPrefix(name, "doorlab_") })
-	return families, err
+	return p.TextToMetricFamilies(resp.Body)
 }
 
 // samplesOf adds a metric's series to those seen, as Prometheus names them.

@@ -2,14 +2,10 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
-
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"github.com/doorlab/doorlab/internal/shard"
 )
@@ -79,13 +75,7 @@ func costOf(t *testing.T, n int, plan string) (cpu, commits float64) {
 // metric is the value of a counter, or how often a histogram has seen something.
 func metric(t *testing.T, base, name string) float64 {
 	t.Helper()
-	resp, err := http.Get(base + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	p := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := p.TextToMetricFamilies(resp.Body)
+	families, err := metricsOf(base)
 	if err != nil || families[name] == nil {
 		t.Fatalf("%s has no %s: %v", base, name, err)
 	}

@@ -13,7 +13,7 @@ func Off1(v *View) Verdict {
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages equal to the reference, %s opened; oldest outage %s%s",
 		count(t.checked), count(n.opened), history.Age(n.oldestMs), n.rest())).
-		triedIf(v.told, n.opened, "nobody was let in in an outage")
+		triedIf(v.told, n.opened, "nobody was let in during an outage")
 }
 
 // Off2 judges OFF-2: over 36 h, or with a lost clock, nothing is decided on

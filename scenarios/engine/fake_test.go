@@ -57,6 +57,16 @@ func (f *fake) target() Target {
 		Places: []Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: fakeKey}}}
 }
 
+// twoFakes are a server and a fleet in a process of its own, whose clock is ahead, and the target that they make.
+func twoFakes(t *testing.T, ahead time.Duration) (server, fleet *fake, both Target) {
+	t.Helper()
+	server, fleet = newFake(t), newFake(t)
+	fleet.now = server.now.Add(ahead)
+	both = server.target()
+	both.Control = append(both.Control, fleet.lab.URL)
+	return server, fleet, both
+}
+
 func (f *fake) asked(part string) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,10 +45,7 @@ func TestInterrupted(t *testing.T) {
 // first whole millisecond that no clock is past.
 func TestSeveralClocks(t *testing.T) {
 	t.Parallel()
-	f, ahead := newFake(t), newFake(t)
-	ahead.now = ahead.now.Add(7 * time.Millisecond)
-	target := f.target()
-	target.Control = append(target.Control, ahead.lab.URL)
+	f, ahead, target := twoFakes(t, 7*time.Millisecond)
 	var out bytes.Buffer
 	res, err := Run(t.Context(), target, []*File{parse(t, `
 steps:
@@ -65,9 +62,7 @@ steps:
 // TestSettledBeforeAJump: of several processes each says that nothing is on its way before any of them jumps.
 func TestSettledBeforeAJump(t *testing.T) {
 	t.Parallel()
-	f, other := newFake(t), newFake(t)
-	target := f.target()
-	target.Control = append(target.Control, other.lab.URL)
+	f, other, target := twoFakes(t, 0)
 	res, err := Run(t.Context(), target, []*File{parse(t, "steps: [{clock: {advance: 1h}}, {call: {path: /echo, place: \"\\\"plc_1\\\"\"}, expect: data.n == 3}]")}, Options{})
 	if err != nil || res.Files[0].Status != judge.Pass {
 		t.Fatalf("%v, %s %s; want it to pass", err, res.Files[0].Status, res.Files[0].Reason)
