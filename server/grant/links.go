@@ -1,6 +1,9 @@
 package grant
 
-import "github.com/doorlab/doorlab/internal/access"
+import (
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/shard"
+)
 
 // linksAtOnce bounds a transaction of RenewLinks: other writes wait behind it.
 const linksAtOnce = 100
@@ -47,14 +50,21 @@ func (s *Service) RenewLinks() (renewed int, err error) {
 // link makes what finds a permit by its entry token follow from its generation. A link
 // from before there were labels stays as it is: somebody has it.
 func (s *Service) link(g *Grant) {
-	if s.unlabelled(g) {
+	digits := s.digits(g, g.Generation)
+	if unlabelled(g, digits) {
 		return
 	}
-	token := s.token(g, g.Generation)
+	token := labelled(g, digits)
 	g.LinkHash, g.TokenHash = HashLink(token), access.HashToken(g.PlaceID, token)
 }
 
-// unlabelled: the permit's link was made before links began with their place's label.
-func (s *Service) unlabelled(g *Grant) bool {
-	return g.LinkHash != "" && g.LinkHash == HashLink(s.digits(g, g.Generation))
+// labelled is the token whose digits follow from the generation.
+func labelled(g *Grant, digits string) string {
+	return shard.Label(g.PlaceID) + digits[shard.LabelLen:]
+}
+
+// unlabelled: the permit's link was made before links began with their place's label. digits
+// are those of its generation.
+func unlabelled(g *Grant, digits string) bool {
+	return g.LinkHash != "" && g.LinkHash == HashLink(digits)
 }

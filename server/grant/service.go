@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -114,10 +113,15 @@ func (n noting) found(g Grant, err error) (Grant, error) {
 // token is an entry token of a permit, never stored: the place's label, by which a router finds
 // the server, and 210 bits. The generation makes the link that was revoked dead for good.
 func (s *Service) token(g *Grant, generation int64) string {
-	if s.unlabelled(g) {
-		return s.digits(g, generation)
+	digits := s.digits(g, generation)
+	now := digits
+	if g.LinkHash != "" && generation != g.Generation {
+		now = s.digits(g, g.Generation)
 	}
-	return shard.Label(g.PlaceID) + s.digits(g, generation)[shard.LabelLen:]
+	if unlabelled(g, now) {
+		return digits
+	}
+	return labelled(g, digits)
 }
 
 func (s *Service) digits(g *Grant, generation int64) string {

@@ -280,6 +280,7 @@ func (t grantTx) PutGrant(op string, g, old *grant.Grant) error {
 
 func (t grantTx) Doors(placeID string) ([]place.Door, error) {
 	ds, err := t.Tx.Doors(placeID)
+	ds = slices.Clone(ds)
 	for i := range ds {
 		switch t.name {
 		case "shortest-maximum-ignored":

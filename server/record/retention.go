@@ -7,8 +7,8 @@ import (
 )
 
 // Retention is how long things are kept, in domain time. Zero fields mean the
-// defaults: 400 days for records (events and place revisions with them), 90 days
-// for the audit log, 400 days for grants after they ended.
+// defaults: 400 days for records (events with them), 90 days for the audit log,
+// 400 days for grants after they ended.
 type Retention struct{ Records, Audit, Grants time.Duration }
 
 const day = 24 * time.Hour
@@ -27,15 +27,14 @@ func (r Retention) WithDefaults() Retention {
 }
 
 // Archive forgets what has been kept long enough, at most limit rows at a time (of a
-// place, where it goes by place), and says how many went. Records, events, place
-// revisions and audit rows age from when they were written, grants from when they
+// place, where it goes by place), and says how many went. Records, events and
+// audit rows age from when they were written, grants from when they
 // ended, all as package age says. server/store implements it.
 type Archive interface {
 	// Age looks at the machine's clock and remembers how far everything has aged.
 	Age() error
 	ForgetRecords(keep time.Duration, limit int) (int, error)
 	ForgetEvents(keep time.Duration, limit int) (int, error)
-	ForgetRevisions(keep time.Duration, limit int) (int, error)
 	ForgetAudits(keep time.Duration, limit int) (int, error)
 	ForgetGrants(keep time.Duration, limit int) (int, error)
 }
@@ -72,7 +71,7 @@ func (s *Sweeper) forget(stopped func() bool) {
 		forget func(time.Duration, int) (int, error)
 		keep   time.Duration
 	}{
-		{s.archive.ForgetRecords, s.keep.Records}, {s.archive.ForgetEvents, s.keep.Records}, {s.archive.ForgetRevisions, s.keep.Records},
+		{s.archive.ForgetRecords, s.keep.Records}, {s.archive.ForgetEvents, s.keep.Records},
 		{s.archive.ForgetAudits, s.keep.Audit}, {s.archive.ForgetGrants, s.keep.Grants},
 	} {
 		for n := forgetBatch; n == forgetBatch && !stopped(); {

@@ -46,7 +46,7 @@ func (t *Tx) Place(id string) (place.Place, error) {
 func (t *Tx) Door(id string) (place.Door, error) { return doorOf(t.q.Door(ctx, id)) }
 
 // Doors lists a place's doors in the order of the world file. A write that finds
-// none changed takes them from memory.
+// none changed takes them from memory, and nobody may change the list.
 func (t *Tx) Doors(placeID string) ([]place.Door, error) {
 	read := func() ([]place.Door, error) { return readDoors(t.q, placeID) }
 	if t.batch == nil || t.doors.changed { // a moment of reading has its own past

@@ -43,7 +43,7 @@ func (d *doors) place(id string, read func() (place.Place, error)) (place.Place,
 	return remembered(d, &d.places, id, read)
 }
 
-// of is the same for the doors of a place. The list is the caller's own.
+// of is the same for the doors of a place. Nobody may change the list.
 func (d *doors) of(placeID string, read func() ([]place.Door, error)) ([]place.Door, error) {
 	list, err := remembered(d, &d.byPlace, placeID, func() ([]place.Door, error) {
 		found, err := read()
@@ -55,7 +55,7 @@ func (d *doors) of(placeID string, read func() ([]place.Door, error)) ([]place.D
 	if errors.Is(err, errNone) {
 		return nil, nil
 	}
-	return slices.Clone(list), err
+	return list, err
 }
 
 // errNone keeps an unknown place out of the memory.
@@ -91,7 +91,8 @@ func (s *Store) Door(id string) (place.Door, error) {
 	return s.doors.door(id, func() (place.Door, error) { return doorOf(s.q.Door(ctx, id)) })
 }
 
-// Doors lists a place's doors in the order of the world file.
+// Doors lists a place's doors in the order of the world file. The list is the caller's own.
 func (s *Store) Doors(placeID string) ([]place.Door, error) {
-	return s.doors.of(placeID, func() ([]place.Door, error) { return readDoors(s.q, placeID) })
+	list, err := s.doors.of(placeID, func() ([]place.Door, error) { return readDoors(s.q, placeID) })
+	return slices.Clone(list), err
 }

@@ -15,8 +15,7 @@ import (
 type gathered struct {
 	settled settled
 	places  map[string]*placeState // as the writes so far have left them
-	raised  []db.InsertRevisionParams
-	written int // of raised
+	moved   map[string]bool        // of places: their revision isn't written yet
 }
 
 // batch is what the writes of one commit have made known.
@@ -38,30 +37,15 @@ func (g *gathered) flush(t *Tx) error {
 	return g.flushRevisions(t)
 }
 
-var insertRevisions = insertsOf("INSERT INTO place_revisions (place_id, rev, at, digest, aged_on)", 5)
-
-// flushRevisions writes each revision, and where that has brought its place.
+// flushRevisions writes where the writes have brought each place.
 func (g *gathered) flushRevisions(t *Tx) error {
-	rows := g.raised[g.written:]
-	g.written = len(g.raised)
-	err := insertRevisions.of(t, len(rows), func(to []any, i int) []any {
-		r := &rows[i]
-		return append(to, r.PlaceID, r.Rev, r.At, r.Digest, r.AgedOn)
-	})
-	if err != nil {
-		return err
-	}
-	last := map[string]int{}
-	for i, r := range rows {
-		last[r.PlaceID] = i
-	}
-	for i, r := range rows {
-		if last[r.PlaceID] == i {
-			if err := t.q.SetRevision(ctx, db.SetRevisionParams{ID: r.PlaceID, Revision: r.Rev, Digest: r.Digest}); err != nil {
-				return wrap(err)
-			}
+	for id := range g.moved {
+		p := g.places[id]
+		if err := t.q.SetRevision(ctx, db.SetRevisionParams{ID: id, Revision: p.rev, Digest: p.sum.String()}); err != nil {
+			return wrap(err)
 		}
 	}
+	clear(g.moved)
 	return nil
 }
 

@@ -122,11 +122,3 @@ func (s *Store) ForgetGrants(keep time.Duration, limit int) (int, error) {
 		return tx.q.ForgetGrants(ctx, db.ForgetGrantsParams{Before: toNull(msTime(date)), Aged: day, Most: int64(limit)})
 	})
 }
-
-// ForgetRevisions implements record.Archive.
-func (s *Store) ForgetRevisions(keep time.Duration, limit int) (int, error) {
-	return s.ofPlaces(func(tx *Tx, placeID string) (int64, error) {
-		_, day := tx.past(keep)
-		return tx.q.ForgetRevisions(ctx, db.ForgetRevisionsParams{PlaceID: placeID, Aged: day, Most: int64(limit)})
-	})
-}

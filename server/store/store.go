@@ -197,12 +197,16 @@ func dsn(path string, extra ...string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
-func migrate(conn *sql.DB) error {
+func provider(conn *sql.DB) (*goose.Provider, error) {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return fmt.Errorf("store: %w", err)
+		return nil, err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, conn, sub)
+	return goose.NewProvider(goose.DialectSQLite3, conn, sub)
+}
+
+func migrate(conn *sql.DB) error {
+	p, err := provider(conn)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -112,15 +113,12 @@ func (t *Tx) toggle(placeID, kind string, item any) error {
 // finish leaves the revisions that the write raised, with their digests, to the batch.
 // It can't fail: whatever comes before it was the last that could.
 func (t *Tx) finish() {
+	if t.batch.places == nil && len(t.places) > 0 {
+		t.batch.places, t.batch.moved = map[string]*placeState{}, map[string]bool{}
+	}
 	for _, r := range t.pending {
-		digest := t.places[r.placeID].sum.String()
-		t.stamp(r, digest)
-		t.batch.raised = append(t.batch.raised, db.InsertRevisionParams{PlaceID: r.placeID, Rev: r.rev, At: t.Now.UnixMilli(), Digest: digest, AgedOn: t.day()})
+		t.stamp(r, t.places[r.placeID].sum.String())
+		t.batch.moved[r.placeID] = true
 	}
-	for id, p := range t.places {
-		if t.batch.places == nil {
-			t.batch.places = map[string]*placeState{}
-		}
-		t.batch.places[id] = p
-	}
+	maps.Copy(t.batch.places, t.places)
 }

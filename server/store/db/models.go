@@ -197,14 +197,6 @@ type Place struct {
 	DoorsRev       int64
 }
 
-type PlaceRevision struct {
-	PlaceID string
-	Rev     int64
-	At      int64
-	Digest  string
-	AgedOn  int64
-}
-
 type Window struct {
 	ID        string
 	PlaceID   string

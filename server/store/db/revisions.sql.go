@@ -9,48 +9,6 @@ import (
 	"context"
 )
 
-const forgetRevisions = `-- name: ForgetRevisions :execrows
-DELETE FROM place_revisions WHERE place_revisions.place_id = ?1 AND COALESCE(NULLIF(place_revisions.aged_on, 0), place_revisions.at / 86400000) < ?2
-	AND place_revisions.rev IN (SELECT v.rev FROM place_revisions v WHERE v.place_id = ?1 ORDER BY v.rev LIMIT ?3)
-`
-
-type ForgetRevisionsParams struct {
-	PlaceID string
-	Aged    int64
-	Most    int64
-}
-
-func (q *Queries) ForgetRevisions(ctx context.Context, arg ForgetRevisionsParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetRevisions, arg.PlaceID, arg.Aged, arg.Most)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const insertRevision = `-- name: InsertRevision :exec
-INSERT INTO place_revisions (place_id, rev, at, digest, aged_on) VALUES (?, ?, ?, ?, ?)
-`
-
-type InsertRevisionParams struct {
-	PlaceID string
-	Rev     int64
-	At      int64
-	Digest  string
-	AgedOn  int64
-}
-
-func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) error {
-	_, err := q.db.ExecContext(ctx, insertRevision,
-		arg.PlaceID,
-		arg.Rev,
-		arg.At,
-		arg.Digest,
-		arg.AgedOn,
-	)
-	return err
-}
-
 const placeDigest = `-- name: PlaceDigest :one
 SELECT revision, digest FROM places WHERE id = ?
 `

@@ -22,10 +22,3 @@ UPDATE places SET doors_rev = ? WHERE id = ?;
 
 -- name: SetAllRevs :exec
 UPDATE places SET hours_rev = sqlc.arg(rev), windows_rev = sqlc.arg(rev), doors_rev = sqlc.arg(rev) WHERE id = sqlc.arg(id);
-
--- name: InsertRevision :exec
-INSERT INTO place_revisions (place_id, rev, at, digest, aged_on) VALUES (?, ?, ?, ?, ?);
-
--- name: ForgetRevisions :execrows
-DELETE FROM place_revisions WHERE place_revisions.place_id = sqlc.arg(place_id) AND COALESCE(NULLIF(place_revisions.aged_on, 0), place_revisions.at / 86400000) < sqlc.arg(aged)
-	AND place_revisions.rev IN (SELECT v.rev FROM place_revisions v WHERE v.place_id = sqlc.arg(place_id) ORDER BY v.rev LIMIT sqlc.arg(most));

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/server/boardsync"
+)
+
+// A database of each older version opens with what it has: its permits are found by reference, by
+// person and by link, and the content still has its digest.
+func TestOlderVersionsOpen(t *testing.T) {
+	t.Parallel()
+	for version := int64(1); version <= 12; version++ {
+		dir := t.TempDir()
+		conn, err := sql.Open(driver, dsn(filepath.Join(dir, "doorlab.db"), "_journal_mode", "WAL"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := provider(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.UpTo(ctx, version); err != nil {
+			t.Fatal(err)
+		}
+		var sum access.Sum
+		g := permit("pmt_1", epoch, epoch.Add(time.Hour))
+		g.Doors = []string{"dor_1"}
+		sum.Toggle("grant", g.Content(access.NewPhoneKey([]byte("phones"), "plc_a")))
+		for _, sql := range []string{
+			"INSERT INTO places (id, name, kind, timezone, week, closures, holidays, revision, digest) VALUES ('plc_a', 'A', 'test', 'Asia/Seoul', '{}', '[]', '[]', 4, '" + sum.String() + "')",
+			"INSERT INTO place_revisions (place_id, rev, at, digest) VALUES ('plc_a', 4, 1, '" + sum.String() + "')",
+		} {
+			if _, err := conn.Exec(sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err = conn.Exec("INSERT INTO grants (id, place_id, kind, external_ref, phone, starts_at, ends_at, doors, link_hash, created_at, updated_at, rev) VALUES (?, 'plc_a', 'permit', 'r', ?, ?, ?, '[\"dor_1\"]', 'h', 1, 1, 4)",
+			g.ID, g.Phone, g.StartsAt.UnixMilli(), g.EndsAt.UnixMilli())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		s, err := Open(dir, Options{Clock: clock.NewVirtual(epoch, nil), Phones: []byte("phones")})
+		if err != nil {
+			t.Fatalf("version %d: %v", version, err)
+		}
+		byLink, err := s.GrantByLink("h")
+		if err != nil || byLink.ID != g.ID {
+			t.Errorf("version %d: by its link %q, %v, want %s", version, byLink.ID, err, g.ID)
+		}
+		if list, err := s.GrantsOf("plc_a", g.Phone); err != nil || len(list) != 1 || list[0].Rev != 4 {
+			t.Errorf("version %d: of its person %+v, %v, want one of revision 4", version, list, err)
+		}
+		if rev, err := s.Revision("plc_a"); err != nil || rev != 4 {
+			t.Errorf("version %d: revision %d, %v, want 4", version, rev, err)
+		}
+		old := byLink
+		byLink.RevokedAt = epoch
+		if err := s.write(func(tx *Tx) error { return tx.putGrant(&byLink, &old) }); err != nil || byLink.Rev != 5 {
+			t.Errorf("version %d: revoked at revision %d, %v, want 5", version, byLink.Rev, err)
+		}
+		var left access.Sum
+		y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 4)
+		for _, g := range y.Upsert {
+			left.Toggle("grant", g)
+		}
+		if err != nil || len(y.Upsert) != 1 || !y.Upsert[0].Revoked || y.Digest != left.String() {
+			t.Errorf("version %d: the change is %+v, %v, want the revoked permit and digest %s", version, y, err, left)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
