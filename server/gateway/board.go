@@ -91,6 +91,9 @@ func (b *peer) lastSeen() time.Time {
 	return time.UnixMilli(max(b.seen.Load(), b.g.jumped.Load())).UTC()
 }
 
+// hears notes a packet.
+func (b *peer) hears() { b.seen.Store(b.g.cfg.Clock.Now().UnixMilli()) }
+
 // saw raises the time of the last contact; it never goes back.
 func (b *peer) saw(ms int64) {
 	for was := b.seen.Load(); was < ms && !b.seen.CompareAndSwap(was, ms); was = b.seen.Load() {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/wire"
@@ -27,9 +26,9 @@ func decodeHello(payload []byte) (wire.Hello, error) {
 		if h.Partial != nil {
 			p = *h.Partial
 		}
-		err = ranges(map[string]bool{"revision": !whole(h.Revision), "boot": h.Boot < 0, "buffered": h.Buffered < 0, "dropped": h.Dropped < 0,
-			"outageAgeMs": h.OutageAgeMs != -1 && !whole(h.OutageAgeMs), "digest": len(h.Digest) > 64,
-			"partial": !whole(p.To) || p.Page < 0 || len(p.Digest) > 64})
+		err = ranges(field{"boot", h.Boot < 0}, field{"buffered", h.Buffered < 0}, field{"digest", len(h.Digest) > 64}, field{"dropped", h.Dropped < 0},
+			field{"outageAgeMs", h.OutageAgeMs != -1 && !whole(h.OutageAgeMs)},
+			field{"partial", !whole(p.To) || p.Page < 0 || len(p.Digest) > 64}, field{"revision", !whole(h.Revision)})
 	}
 	if err == nil && h.Netloss != nil {
 		err = board.CheckPolicy(*h.Netloss)
@@ -38,11 +37,17 @@ func decodeHello(payload []byte) (wire.Hello, error) {
 	return h, err
 }
 
-// ranges returns an error that names the first field out of range, in order of names.
-func ranges(wrong map[string]bool) error {
-	for _, field := range slices.Sorted(maps.Keys(wrong)) {
-		if wrong[field] {
-			return rangeError{field}
+// field is one of an uplink, and whether it is out of range.
+type field struct {
+	name  string
+	wrong bool
+}
+
+// ranges returns an error that names the first field out of range; they are given in order of names.
+func ranges(fields ...field) error {
+	for _, f := range fields {
+		if f.wrong {
+			return rangeError{f.name}
 		}
 	}
 	return nil
@@ -103,8 +108,8 @@ func decodeReport(payload []byte) (wire.Report, error) {
 func decodeAck(payload []byte) (wire.SyncAck, error) {
 	a, err := decode[wire.SyncAck](payload)
 	if err == nil {
-		err = ranges(map[string]bool{"revision": !whole(a.Revision), "digest": len(a.Digest) > 64, "page": a.Page < 0,
-			"type": a.Type != wire.SyncDone && a.Type != wire.SyncPage && a.Type != wire.SyncConfig})
+		err = ranges(field{"digest", len(a.Digest) > 64}, field{"page", a.Page < 0}, field{"revision", !whole(a.Revision)},
+			field{"type", a.Type != wire.SyncDone && a.Type != wire.SyncPage && a.Type != wire.SyncConfig})
 	}
 	if err == nil && a.Netloss != nil {
 		err = board.CheckPolicy(*a.Netloss)
@@ -118,7 +123,7 @@ const maxRecords = 100
 func decodeRecords(payload []byte) (wire.Records, error) {
 	r, err := decode[wire.Records](payload)
 	if err == nil {
-		err = ranges(map[string]bool{"dropped": r.Dropped < 0})
+		err = ranges(field{"dropped", r.Dropped < 0})
 	}
 	return r, err
 }

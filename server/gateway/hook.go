@@ -192,7 +192,7 @@ func (h *hook) OnPacketEncode(_ *mqtt.Client, pk packets.Packet) packets.Packet 
 // OnPacketRead notes that the board lives.
 func (h *hook) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if l := linkOf(cl); l != nil {
-		l.b.seen.Store(h.g.cfg.Clock.Now().UnixMilli())
+		l.b.hears()
 	}
 	return pk, nil
 }
@@ -210,22 +210,27 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 		l.b.drop(dropRetained, channel, "", 1)
 		return pk, packets.CodeSuccessIgnore
 	}
-	h.g.count.uplinks.Add(1)
-	h.g.cfg.Watch(l.b.id, false, channel, pk.Payload)
-	l.b.pace()
+	l.uplink(channel, pk.Payload)
+	return pk, packets.CodeSuccessIgnore
+}
+
+// uplink queues what a board has published.
+func (l *link) uplink(channel string, payload []byte) {
+	b := l.b
+	b.g.count.uplinks.Add(1)
+	b.g.cfg.Watch(b.id, false, channel, payload)
+	b.pace()
 	if l.helper { // speaks for the board's own connection
-		b := l.b
 		b.mu.Lock()
 		l = b.main
 		b.mu.Unlock()
 		if l == nil {
-			h.g.count.early.Add(1)
+			b.g.count.early.Add(1)
 			b.drop(dropEarly, channel, "", 1)
-			return pk, packets.CodeSuccessIgnore
+			return
 		}
 	}
-	l.b.enqueue(item{l: l, channel: channel, payload: pk.Payload})
-	return pk, packets.CodeSuccessIgnore
+	b.enqueue(item{l: l, channel: channel, payload: payload})
 }
 
 func linkOf(cl *mqtt.Client) *link {

@@ -91,14 +91,42 @@ func (l *link) drain() {
 		}
 		l.mu.Unlock()
 		for _, m := range batch {
-			err := l.cl.WritePacket(packets.Packet{
-				FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: m.topic, Payload: m.payload})
-			if err != nil {
+			if err := l.write(m); err != nil {
 				l.close(err)
 				return
 			}
 		}
 	}
+}
+
+// packetBuffers are used again: most packets are short, and a change of content is as long
+// for each board of its place.
+var packetBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// write sends one message in one piece. The library would copy it three times, into buffers
+// of its own.
+func (l *link) write(m outgoing) error {
+	if l.cl.Closed() {
+		return mqtt.ErrConnectionClosed
+	}
+	buf := packetBuffers.Get().(*[]byte)
+	defer packetBuffers.Put(buf)
+	*buf = appendPublish((*buf)[:0], m.topic, m.payload)
+	l.cl.Lock() // the library answers pings on the same connection
+	defer l.cl.Unlock()
+	_, err := l.conn.Write(*buf)
+	return err
+}
+
+// appendPublish adds a PUBLISH of QoS 0 to b.
+func appendPublish(b []byte, topic string, payload []byte) []byte {
+	b = append(b, packets.Publish<<4)
+	n := 2 + len(topic) + len(payload)
+	for ; n > 0x7f; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	b = append(b, byte(n), byte(len(topic)>>8), byte(len(topic)))
+	return append(append(b, topic...), payload...)
 }
 
 // shut marks the connection as ended: nothing is sent on it any more.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"runtime/pprof"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/pipe"
+	"github.com/doorlab/doorlab/internal/wire"
 )
 
 // session is one connection on its way through the broker's library. The library's
@@ -200,19 +202,61 @@ func (s *session) next() (packets.Packet, error) {
 // packet handles the packet that is in c.first.
 func (s *session) packet() error {
 	s.alive()
+	err := s.handle()
+	if err == nil && s.cl.Closed() {
+		return errEnded
+	}
+	return err
+}
+
+func (s *session) handle() error {
+	if l := s.c.link.Load(); l != nil {
+		if channel, payload, ok := plainUplink(s.c.first, l.b.id); ok {
+			s.c.first = nil
+			l.b.hears()
+			l.uplink(channel, bytes.Clone(payload))
+			return nil
+		}
+	}
 	pk, err := s.next()
 	if err != nil {
 		return err
 	}
 	if pk.FixedHeader.Type == packets.Subscribe {
-		err = s.subscribe(pk)
-	} else {
-		err = s.g.mq.InjectPacket(s.cl, pk)
+		return s.subscribe(pk)
 	}
-	if err == nil && s.cl.Closed() {
-		return errEnded
+	return s.g.mq.InjectPacket(s.cl, pk)
+}
+
+// plainUplink reads a PUBLISH of QoS 0 to one of a board's own topics, as nearly all packets
+// are. For every other one the library says what is wrong with it, and what follows.
+func plainUplink(packet []byte, boardID string) (channel string, payload []byte, ok bool) {
+	if packet[0] != packets.Publish<<4 {
+		return "", nil, false
 	}
-	return err
+	head := 1
+	for packet[head]&0x80 != 0 {
+		head++
+	}
+	body := packet[head+1:]
+	if len(body) < 2 {
+		return "", nil, false
+	}
+	end := 2 + int(body[0])<<8 + int(body[1])
+	if end > len(body) {
+		return "", nil, false
+	}
+	rest, ok := bytes.CutPrefix(body[2:end], []byte(wire.Prefix))
+	if !ok || len(rest) <= len(boardID) || string(rest[:len(boardID)]) != boardID || rest[len(boardID)] != '/' {
+		return "", nil, false
+	}
+	rest = rest[len(boardID)+1:]
+	for _, channel := range wire.Up {
+		if channel == string(rest) {
+			return channel, body[end:], true
+		}
+	}
+	return "", nil, false
 }
 
 // subscribe grants a board its own topics. Nothing is kept of it: see link.
