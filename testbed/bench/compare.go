@@ -50,6 +50,9 @@ func subjectOf(r *row) string {
 func oneTurn(ctx context.Context, binary string, p plan, at setup) (rows []*row, err error) {
 	run := exec.CommandContext(ctx, binary, "-json", "-rounds", "1", "-links", at.link, "-callers", fmt.Sprint(at.callers),
 		"-boards", fmt.Sprint(at.boards), "-for", p.round.String(), "-only", strings.Join(at.only, ","))
+	if p.rate > 0 {
+		run.Args = append(run.Args, "-rate", fmt.Sprint(p.rate))
+	}
 	if at.client != testbed.Paho { // older builds don't know the flag
 		run.Args = append(run.Args, "-client", at.client)
 	}

@@ -114,6 +114,9 @@ func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *tabl
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		s.name = name
+		if s.rate == 0 && !s.alone {
+			s.rate = p.rate
+		}
 		running = append(running, s)
 		if w := t.row(name); name != "http" {
 			w.PerPart = (resident() - before) / float64(at.boards) / 1024

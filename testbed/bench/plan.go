@@ -24,6 +24,7 @@ type plan struct {
 	rows    int      // of an import
 	records int      // that are stored for those subjects that ask for it
 	permits int
+	rate    int // calls a second of all callers together; 0 = as many as they can
 	profile string
 	into    string
 	json    bool
@@ -76,6 +77,7 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	f.IntVar(&p.records, "records", 1_000_000, "records that are stored before "+strings.Join(onDemand, " and "))
 	f.IntVar(&p.permits, "permits", 100_000, "permits that are stored before them")
 	f.DurationVar(&p.round, "for", 2*time.Second, "length of one turn")
+	f.IntVar(&p.rate, "rate", 0, "calls a second of all callers together, 0 = as many as they can: two builds that are as busy compare better, see -compare")
 	if err := f.Parse(args); err != nil {
 		return p, err
 	}
@@ -105,8 +107,8 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 			return p, fmt.Errorf("-only: %q is not a subject; there are %s", name, strings.Join(append(names(), onDemand...), ", "))
 		}
 	}
-	if p.rounds < 1 || p.rows < 1 || p.records < 0 || p.permits < 0 || p.round <= 0 {
-		return p, fmt.Errorf("-rounds, -rows and -for must be positive, -records and -permits not negative")
+	if p.rounds < 1 || p.rows < 1 || p.records < 0 || p.permits < 0 || p.rate < 0 || p.round <= 0 {
+		return p, fmt.Errorf("-rounds, -rows and -for must be positive, -records, -permits and -rate not negative")
 	}
 	if len(p.settings()) == 0 {
 		return p, fmt.Errorf("-links tcp takes at most %d boards", mostTCP)
