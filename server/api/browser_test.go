@@ -62,6 +62,41 @@ func TestDocsInBrowser(t *testing.T) {
 	t.Logf("%d requests, all to the server itself", len(p.Requests())+len(plain.Requests()))
 }
 
+// TestDocsLinkEachOther: whoever reads one reference page gets to the others from where they are, drawn or plain, however
+// far down, and sees which page they are on.
+func TestDocsLinkEachOther(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	url := newPatientHouse(t, time.Minute).serve()
+	link := func(name string) string { return `document.querySelector("nav a[href='/` + name + `/v1/docs']")` }
+	for look, l := range map[string]browser.Look{"desk": {Dark: true}, "phone": {Width: 390, Height: 844, Mobile: true}, "plain": {NoScript: true}} {
+		p := b.Page(l)
+		p.Open(url + "/core/v1/docs")
+		for _, name := range []string{"space", "device", "core"} {
+			drawn := `document.querySelectorAll("#reference h1, #reference h2").length > 2`
+			if !l.NoScript {
+				p.Await(drawn)
+			}
+			var top float64
+			p.Eval(`scrollTo(0, 600), `+link(name)+`?.getBoundingClientRect().top ?? -1`, &top)
+			if top < 0 || top > 60 {
+				t.Fatalf("%s: the link to %s is %g px from the top after scrolling, want it there still", look, name, top)
+			}
+			p.PressTo(link(name))
+			var current []string
+			p.Eval(`[...document.querySelectorAll("nav [aria-current=page]")].map(a => a.innerText)`, &current)
+			if len(current) != 1 || current[0] != name {
+				t.Errorf("%s: the page of %s calls itself %q", look, name, current)
+			}
+			var cut bool
+			if p.Eval(`(e => e.scrollWidth > e.clientWidth)(document.querySelector("nav.menu"))`, &cut); cut {
+				t.Errorf("%s: the page of %s cuts its menu off", look, name)
+			}
+		}
+		clean(t, p, url)
+	}
+}
+
 // try sends the first request of a reference page from the page itself: core
 // exchanges the test key, device lists the doors with the token of that.
 func try(t *testing.T, p *browser.Page, name, key, token string) string {

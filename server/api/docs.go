@@ -103,7 +103,8 @@ func takesGzip(r *http.Request) bool {
 }
 
 type docsView struct {
-	CSS                      template.CSS
+	CSS, MenuCSS             template.CSS
+	Menu                     []string // the documents' names
 	JS                       template.JS
 	Script                   string
 	Name, Title, Description string
@@ -129,7 +130,7 @@ type docsFailure struct {
 }
 
 func viewOf(d *openapi.Document) docsView {
-	v := docsView{CSS: template.CSS(docsCSS), Name: d.Name, Title: d.Doc.Info.Title, Description: d.Doc.Info.Description}
+	v := docsView{CSS: template.CSS(docsCSS), MenuCSS: template.CSS(docsMenuCSS), Menu: openapi.Names, Name: d.Name, Title: d.Doc.Info.Title, Description: d.Doc.Info.Description}
 	for _, op := range d.Ops {
 		o := d.Doc.Paths.Value(op.Path).GetOperation(op.Method)
 		x := docsOperation{ID: op.ID, Method: op.Method, Path: op.Path, Summary: o.Summary, Description: o.Description, Scope: op.Scope, Deprecated: o.Deprecated}

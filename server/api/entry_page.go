@@ -21,11 +21,12 @@ import (
 var pageFiles embed.FS
 
 var (
-	pages     = template.Must(template.ParseFS(pageFiles, "pages/*.html"))
-	entryCSS  = mustFile("pages/entry.css")
-	entryJS   = mustFile("pages/entry.js")
-	docsCSS   = mustFile("pages/docs.css")
-	entryWith = policyFor(entryCSS, entryJS)
+	pages       = template.Must(template.ParseFS(pageFiles, "pages/*.html"))
+	entryCSS    = mustFile("pages/entry.css")
+	entryJS     = mustFile("pages/entry.js")
+	docsCSS     = mustFile("pages/docs.css")
+	docsMenuCSS = mustFile("pages/docs-menu.css")
+	entryWith   = policyFor(entryCSS, entryJS)
 )
 
 func mustFile(name string) string {
