@@ -94,7 +94,7 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	e.BodyHash = hex.EncodeToString(sum[:8])
 	if a.history != nil { // before the answer, as scenarios do: whoever has read one has read both
 		a.emit(history.CallEvent(history.CallIn{Method: r.method, Path: req.URL.RequestURI(), PlaceID: r.place, Token: r.token, From: r.from, SentAt: sentAt, SentNs: sentNs,
-			Request: r.body, Status: ans.status, PlaceKind: resp.Header.Get("X-Place-Kind"), Answer: body, Replayed: ans.replayed}))
+			Request: r.body, Status: ans.status, PlaceKind: resp.Header.Get("X-Place-Kind"), Answer: body, Replayed: ans.replayed, Own: r.path == tokenPath}))
 	}
 	a.emit(e)
 	return ans, nil

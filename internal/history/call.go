@@ -24,6 +24,7 @@ type CallIn struct {
 	Answer       []byte
 	Replayed     bool // Idempotent-Replayed of the answer
 	Leaks        int  // telephone numbers in the answer that only the client should know
+	Own          bool // the client's own errand: no step of a scenario asked for it
 }
 
 // CallText is what a Call event carries as JSON: no secret, only marks of them.
@@ -37,6 +38,7 @@ type CallText struct {
 	Query  string         `json:"query,omitempty"`
 	Replay bool           `json:"replayed,omitempty"`
 	Leaks  int            `json:"leaks,omitempty"`
+	Own    bool           `json:"own,omitempty"`
 	In     map[string]any `json:"in,omitempty"`  // named fields of the request, secrets as marks
 	Out    map[string]any `json:"out,omitempty"` // of the answer's data, or of a failure
 	Items  []any          `json:"items,omitempty"`
@@ -45,7 +47,7 @@ type CallText struct {
 }
 
 var (
-	pathID  = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|cus|pol|cmd|rec|evt)_[0-9A-Za-z]+$`)
+	pathID  = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|cus|pol|cmd|rec|evt|key)_[0-9A-Za-z]+$`)
 	secrets = []string{"key", "t", "phone", "accessToken", "entryToken", "from", "to", "url", "token"}
 	// kept are the fields that checkers read; everything else stays with the client.
 	kept = []string{"externalRef", "permitId", "startsAt", "endsAt", "doorIds", "state", "revokedAt", "expiresIn", "scopes", "placeId", "result",
@@ -70,7 +72,7 @@ func mark(secret string) string {
 func CallEvent(c CallIn) Event {
 	path, query, _ := strings.Cut(c.Path, "?")
 	e := Event{Kind: Call, Method: c.Method, PlaceID: c.PlaceID, Status: c.Status}
-	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mark(c.Token), Query: query, Replay: c.Replayed, Leaks: c.Leaks}
+	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mark(c.Token), Query: query, Replay: c.Replayed, Leaks: c.Leaks, Own: c.Own}
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		if pathID.MatchString(p) {

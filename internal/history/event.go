@@ -44,6 +44,7 @@ const (
 	Attached  = "attached"  // ... and brought back: BoardID
 	// Everybody.
 	Label = "label" // a scenario's mark
+	Look  = "look"  // a scenario looked at what boards have: Text is the verb
 	Begun = "begun" // a run begins here: what came before is the state it found; Op Quiet
 	World = "world" // what follows happened in a world of its own: Text is its scenario file
 )

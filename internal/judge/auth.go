@@ -24,13 +24,14 @@ type token struct {
 	place, key     string
 	scopes         []string
 	before, latest int64 // it was issued between these
+	asked          bool  // a step asked for it, not the client for itself
 }
 
 // tokens are all of them by mark, the first refusal of each key that had worked
 // before (it was revoked by then), and the call by which each key last worked.
 func (v *View) tokens() (issued map[string]*token, revoked map[string]int64, worked map[string]*history.Event) {
 	issued, revoked, worked = map[string]*token{}, map[string]int64{}, map[string]*history.Event{}
-	calls := v.calls()
+	calls, ended := v.calls(), v.keysEnded()
 	if v.whole != nil {
 		calls = v.whole.exchanges
 	}
@@ -40,15 +41,34 @@ func (v *View) tokens() (issued map[string]*token, revoked map[string]int64, wor
 		}
 		key := c.in("key")
 		switch {
+		case c.ok() && ended[key] != nil && sooner(ended[key].started(), c.Event): // AUTH-5 looks at it
+			issued[c.out("accessToken")] = &token{c.out("placeId"), key, texts(c.Out["scopes"]), c.SentAt, c.At, !c.Own}
 		case c.ok():
-			issued[c.out("accessToken")] = &token{c.out("placeId"), key, texts(c.Out["scopes"]), c.SentAt, c.At}
+			issued[c.out("accessToken")] = &token{c.out("placeId"), key, texts(c.Out["scopes"]), c.SentAt, c.At, !c.Own}
 			worked[key] = c.Event
 			delete(revoked, key)
 		case c.Status == 401 && worked[key] != nil && revoked[key] == 0:
 			revoked[key] = c.At
 		}
 	}
+	for key, c := range ended {
+		revoked[key] = c.At
+	}
 	return issued, revoked, worked
+}
+
+// keyRoute is where operators revoke a key.
+const keyRoute = "/lab/v1/keys/{id}"
+
+// keysEnded are the revocations of keys that the run itself asked for, by key.
+func (v *View) keysEnded() map[string]*call {
+	out := map[string]*call{}
+	for _, c := range v.calls() {
+		if c.Route == keyRoute && c.Method == "DELETE" && c.ok() && c.in("key") != "" && out[c.in("key")] == nil {
+			out[c.in("key")] = c
+		}
+	}
+	return out
 }
 
 // Auth1 judges AUTH-1: every exchange gives a token for 900 s with its place and
@@ -56,7 +76,8 @@ func (v *View) tokens() (issued map[string]*token, revoked map[string]int64, wor
 func Auth1(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, worked := v.tokens()
-	used, given := 0, map[string]bool{}
+	ended := v.keysEnded()
+	used, tried, given := 0, 0, map[string]bool{}
 	for _, c := range v.calls() {
 		if c.Route == exchangeRoute && c.ok() {
 			t.checked++
@@ -66,8 +87,14 @@ func Auth1(v *View) Verdict {
 			}
 		}
 		k := issued[c.Token]
-		if k == nil || open(c) || revoked[k.key] != 0 && sooner(worked[k.key], c.Event) {
+		if k == nil || open(c) {
 			continue
+		}
+		if e := ended[k.key]; e != nil && !sooner(c.Event, e.started()) || e == nil && revoked[k.key] != 0 && sooner(worked[k.key], c.Event) {
+			continue
+		}
+		if k.asked || c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "place_forbidden" {
+			tried++
 		}
 		if c.At-k.before < TokenMs-ClockMs {
 			used++
@@ -77,7 +104,8 @@ func Auth1(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", count(len(given)), count(used)))
+	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", count(len(given)), count(used))).
+		tried(tried, "no token that a step had asked for was used, and none met its end, its place's or its scopes'")
 }
 
 // Auth2 judges AUTH-2: no call without a token, with one that nobody gave out, or
@@ -149,29 +177,38 @@ func Auth3(v *View) Verdict {
 		tried(refused, "no address went over its limit")
 }
 
-// Auth5 judges AUTH-5: 15 minutes after a key was refused for good none of its
-// tokens is served.
+// Auth5 judges AUTH-5: 15 minutes after a key was revoked, or refused for good, none of its
+// tokens is served, nor is it exchanged.
 func Auth5(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, _ := v.tokens()
+	ended := v.keysEnded()
 	gone, refused := map[string]bool{}, 0
 	for _, c := range v.calls() {
-		if key := c.in("key"); c.Route == exchangeRoute && revoked[key] != 0 {
+		key, k := c.in("key"), issued[c.Token]
+		switch {
+		case c.Route == exchangeRoute && ended[key] != nil && c.Status != 429:
+		case c.Route == exchangeRoute && revoked[key] != 0:
 			gone[key] = true
+			continue
+		case k == nil || open(c):
+			continue
+		default:
+			key = k.key
 		}
-		k := issued[c.Token]
-		if k == nil || open(c) || revoked[k.key] == 0 || c.SentAt < revoked[k.key] {
+		if revoked[key] == 0 || c.SentAt < revoked[key] || ended[key] != nil && !sooner(ended[key].Event, c.started()) {
 			continue
 		}
+		gone[key] = true
 		t.checked++
 		if c.Status == 401 {
 			refused++
-		} else if c.SentAt-revoked[k.key] > SpreadMs { // [AUTH-5]
-			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[k.key]))
+		} else if c.SentAt-revoked[key] > SpreadMs { // [AUTH-5]
+			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[key]))
 		}
 	}
-	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with tokens of %s revoked keys, none served too late", count(t.checked), count(len(gone)))).
-		tried(refused, "no token of a revoked key was refused")
+	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with %s revoked keys and their tokens, none served too late", count(t.checked), count(len(gone)))).
+		tried(refused, "no revoked key was refused, nor any of its tokens")
 }
 
 // Auth4 judges AUTH-4: a command reaches only boards of the place whose key gave

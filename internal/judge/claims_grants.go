@@ -42,7 +42,7 @@ type second struct {
 	people map[string]string // the other way round
 	links  map[string]string // token's mark -> hash, and the other way round
 
-	rescheduled int // changes of hours that changed them
+	rescheduled []*call // changes of hours that changed them
 }
 
 // secondContent holds every claim against the server's content at its time.

@@ -139,7 +139,7 @@ func (s *second) hours() {
 			}
 		}
 		if other {
-			s.rescheduled++
+			s.rescheduled = append(s.rescheduled, c)
 		}
 		if !found { // [HRS-1]
 			t.bad(c.Event, "hours of %s were changed, but the server's content has others", c.Path)

@@ -97,6 +97,11 @@ func (h *builder) customer() {
 		})
 	h.did("plc_w", "DELETE", policiesRoute, 200, history.CallText{Path: door, Query: "ref=always&policyId=pol_none"}, nil)
 	h.did("plc_w", "DELETE", policiesRoute, 200, history.CallText{Path: door}, func() { h.windows("plc_w", `[]`) })
+	h.newHours()
+}
+
+// newHours is a change of plc_w's opening hours.
+func (h *builder) newHours() {
 	h.did("plc_w", "PATCH", placeRoute, 200, history.CallText{Path: "plc_w", In: fields{"hours": fields{"week": fields{"mon": [][2]string{{"09:00", "18:00"}}}}}}, func() {
 		h.rev["plc_w"]++
 		h.digest["plc_w"] = fmt.Sprintf("d%d", h.rev["plc_w"])

@@ -15,7 +15,7 @@ func Ent1(v *View) Verdict {
 	t := n.connected.plus(v.second().of("ENT-1")).plus(s.of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
 	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s", count(n.connected.checked), n.rest())).
-		triedIf(v.told, n.let+s.let, "nobody with a valid grant came").triedIf(v.told, n.kept+s.kept, "nobody without a valid grant came")
+		triedIf(v.told, n.let+s.let, "nobody with a valid grant came").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody came without a valid grant, nor by another kind, nor in spite of a grant that opens nothing")
 }
 
 // Ent2 judges ENT-2 on site, connected or not, and of links and phones: a free window opens to anybody, a
@@ -34,6 +34,7 @@ type decisions struct {
 	connected, outage, limit, windows *tally
 	weighed
 	opened, stopped, unknown int
+	within                   int // decided in an outage, up to 36 h
 	oldestMs                 int64
 	minus, exact, plus       int // boundary values of OFF-2 that were hit
 }
@@ -111,6 +112,9 @@ type presentation struct {
 	resuming bool
 }
 
+// away: the board's line was down. At the very moment of the cut its outage has no age yet.
+func (p presentation) away() bool { return p.OutageAgeMs > 0 || p.net.downAt != 0 }
+
 // pulsed: the relay moved for it.
 func (p presentation) pulsed() bool { return p.line != nil && p.line.Action == "pulse" }
 
@@ -130,6 +134,9 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 	}
 	if e.resuming && e.Reason == vocab.OutageLimit && !e.pulsed() {
 		return
+	}
+	if e.away() {
+		n.within++
 	}
 	if e.OutageAgeMs > 0 {
 		n.limit.checked++
@@ -155,7 +162,7 @@ func (n *decisions) overLimit(b *board, e presentation) {
 // decided compares word and relay with the reference.
 func (n *decisions) decided(b *board, r ruling, e presentation) {
 	t := n.connected
-	if e.OutageAgeMs > 0 {
+	if e.away() {
 		t = n.outage
 		if e.Result == vocab.Opened {
 			n.opened++

@@ -2,6 +2,8 @@ package judge
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -32,8 +34,30 @@ func Ent4(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s on-site attempts in %s records, once each",
-		count(commands), count(attempts), count(len(v.records))))
+		count(commands), count(attempts), count(len(v.records)))).
+		triedIf(v.told, v.ofBoth(), "there was no look at the records, nor both a command and an attempt to enter")
 }
+
+// ofBoth is how many records there are, if operators' and people's are among them or
+// somebody read them.
+func (v *View) ofBoth() int {
+	operators, people := 0, 0
+	for _, e := range v.records {
+		if e.Method == string(vocab.API) {
+			operators++
+		} else {
+			people++
+		}
+	}
+	read := slices.ContainsFunc(v.calls(), func(c *call) bool { return c.ok() && readsRecords.MatchString(c.Route) })
+	if !read && (operators == 0 || people == 0) {
+		return 0
+	}
+	return operators + people
+}
+
+// readsRecords are the routes that show records, and what follows from them.
+var readsRecords = regexp.MustCompile(`/entry-logs$|/events$`)
 
 // wants is the result of the record of a reported command.
 var wants = map[string]vocab.Result{"open": vocab.Opened, "hold": vocab.Held, "close": vocab.Locked}

@@ -89,9 +89,9 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 		arrived[e.RecordSeq] = distinct(append(arrived[e.RecordSeq], e))
 		top = max(top, e.RecordSeq)
 	}
-	n, due := 0, v.due(b)
+	n, due, away := 0, v.due(b), b.away()
 	for _, e := range b.presented {
-		if e.RecordSeq == 0 || (e.OutageAgeMs != 0) != inOutage {
+		if e.RecordSeq == 0 || (e.OutageAgeMs != 0 || away[e]) != inOutage {
 			continue
 		}
 		got := arrived[e.RecordSeq]
@@ -112,6 +112,19 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 		}
 	}
 	return n
+}
+
+// away are the presentations while the board's line was down: at the very moment of the cut the
+// outage has no age yet.
+func (b *board) away() map[*history.Event]bool {
+	out, line := map[*history.Event]bool{}, lineState{}
+	for _, e := range b.onsite {
+		line.see(e)
+		if e.Kind == history.Presented && line.downAt != 0 {
+			out[e] = true
+		}
+	}
+	return out
 }
 
 // lost: the flash with the record in it was wiped, or the server died and its

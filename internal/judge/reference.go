@@ -33,7 +33,9 @@ type refGrant struct {
 type ruling struct {
 	unknown bool
 	allow   bool
-	moot    bool // a window decided, and without it the answer would have been the same
+	moot    bool   // a window decided, and without it the answer would have been the same
+	despite bool   // it allows although another grant of the person opens nothing
+	kind    string // of the grant that it credits
 	reasons []vocab.Reason
 	credits []string
 	doors   []string
@@ -98,7 +100,9 @@ func weigh(grants []refGrant, door string, now int64) ruling {
 	}
 	switch {
 	case len(valid) > 0:
-		return ruling{allow: true, reasons: []vocab.Reason{vocab.Reason(vocab.Onsite)}, credits: credited(valid)}
+		credits := credited(valid)
+		kind := valid[slices.IndexFunc(valid, func(g refGrant) bool { return g.ID == credits[0] })].Kind
+		return ruling{allow: true, despite: len(why) > 0, kind: kind, reasons: []vocab.Reason{vocab.Reason(vocab.Onsite)}, credits: credits}
 	case len(why) == 0:
 		return deny(vocab.NoValidGrant)
 	}

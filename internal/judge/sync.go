@@ -22,12 +22,14 @@ const GapMs = 60 * 1000
 type freshness struct {
 	tally
 	maxMs   int64
-	arrived int // of the operation that was asked for, at boards
-	waiting int // not due yet when the history ends
+	looked  int64 // when somebody last looked at what boards have, domain time
+	came    int64 // up to which revision a board had what it was asked for at its reader
+	seen    int   // of the operation that was asked for, at boards, and looked at there
+	waiting int   // not due yet when the history ends
 }
 
 func (v *View) fresh(clause, op string) Verdict {
-	f := &freshness{}
+	f := &freshness{looked: v.looked()}
 	for _, b := range v.sortedBoards() {
 		p := v.places[b.place]
 		if p == nil {
@@ -47,12 +49,16 @@ func (v *View) fresh(clause, op string) Verdict {
 	}
 	f.tally = *f.plus(v.second().of(clause))
 	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", count(f.checked), secs(f.maxMs), count(f.waiting))).
-		triedIf(v.told, f.arrived, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board")
+		triedIf(v.told, f.seen, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board where anybody looked")
 }
 
 // board holds each commit of an operation against one board.
 func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) {
 	spans := b.spans()
+	f.came = 0
+	for _, e := range b.presented {
+		f.came = max(f.came, e.Revision)
+	}
 	k, s := 0, 0
 	for _, c := range p.commits {
 		if c.Op != op {
@@ -84,7 +90,9 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, ap
 		}
 		if applied <= sp.to && applied != never {
 			f.checked++
-			f.arrived++
+			if c.Revision <= f.came || applied <= f.looked {
+				f.seen++
+			}
 			ms := connected + max(0, applied-start)
 			f.maxMs = max(f.maxMs, ms)
 			if ms > FreshMs { // [SYNC-1] [SYNC-2]
@@ -177,7 +185,9 @@ func Sync3(v *View) Verdict {
 	t, waiting := &tally{}, 0
 	for _, b := range v.sortedBoards() {
 		var last *history.Event
+		line := lineState{}
 		for _, e := range b.onsite {
+			line.see(e)
 			switch {
 			case e.Kind == history.Online || e.Kind == history.Applied || e.Kind == history.Wiped || e.Kind == history.Attached:
 				last = nil
@@ -187,6 +197,9 @@ func Sync3(v *View) Verdict {
 					waiting++
 				}
 				last = e
+			case e.Kind == history.Presented && line.downAt != 0 && v.waits(b, e): // time stands still at the cut
+				t.checked++
+				waiting++
 			}
 		}
 	}
@@ -217,7 +230,13 @@ func (v *View) frozen(t *tally, b *board, last, e *history.Event) (waiting bool)
 			return false
 		}
 	}
-	if e.Kind != history.Presented {
+	return e.Kind == history.Presented && v.waits(b, e)
+}
+
+// waits: a change that the board can't have would have made the decision another one.
+func (v *View) waits(b *board, e *history.Event) bool {
+	p := v.places[b.place]
+	if p == nil {
 		return false
 	}
 	was, now := p.content.rule(e), *e

@@ -1,8 +1,11 @@
 package judge
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -27,8 +30,21 @@ func (v Verdict) triedIf(told bool, n int, what string) Verdict {
 
 // weighed counts decisions as the reference has them, or as they were told where it can't tell.
 type weighed struct {
-	let, kept int // by a grant, for want of one
-	windowed  int // by a window, and without it they would have been others
+	let, kept int             // by a grant, for want of one
+	windowed  int             // by a window, and without it they would have been others
+	despite   int             // let in by a grant although another one opens nothing
+	kinds     map[string]bool // of the grants that let somebody in
+}
+
+// differ is how often it made a difference which grant somebody had: nobody was let in without a
+// valid one, or by one of several kinds, or although another was revoked or over.
+func differ(all ...*weighed) (n int) {
+	kinds := map[string]bool{}
+	for _, w := range all {
+		n += w.kept + w.despite
+		maps.Copy(kinds, w.kinds)
+	}
+	return n + max(0, len(kinds)-1)
 }
 
 func (w *weighed) take(r ruling) {
@@ -38,6 +54,15 @@ func (w *weighed) take(r ruling) {
 		w.windowed++
 	case r.allow:
 		w.let++
+		if r.despite {
+			w.despite++
+		}
+		if r.kind != "" {
+			if w.kinds == nil {
+				w.kinds = map[string]bool{}
+			}
+			w.kinds[r.kind] = true
+		}
 	default:
 		w.kept++
 	}
@@ -75,4 +100,57 @@ func (v *View) ended(o vocab.Outcome) (n int) {
 		}
 	}
 	return n
+}
+
+// looked is when somebody last looked at what boards have, or at how far a permit has come,
+// in domain time.
+func (v *View) looked() (at int64) {
+	for _, e := range v.looks {
+		at = max(at, e.At+ClockMs)
+	}
+	for _, c := range v.calls() {
+		if c.ok() && c.Method == "GET" && c.Route == createRoute+"/{id}" {
+			at = max(at, c.At+ClockMs)
+		}
+	}
+	return at
+}
+
+// followed is how many changes of hours somebody looked after: at the schedule, at a door's list
+// of windows, or at a door with a window that follows hours.
+func (v *View) followed(changes []*call) (n int) {
+	places := v.placeOfToken()
+	for _, change := range changes {
+		p := v.places[change.Path]
+		asked := slices.ContainsFunc(v.calls(), func(c *call) bool {
+			switch {
+			case !sooner(change.Event, c.Event):
+				return false
+			case c.Route == scheduleRoute:
+				return c.ok() && c.Path == p.id
+			case c.Route == policiesRoute:
+				return c.ok() && c.Method == "GET" && places(c) == p.id && p.content.follow(c.Path)
+			case c.Route == linkRoute:
+				return p.content.follow(c.in("doorId"))
+			}
+			return c.Route == phoneRoute && c.PlaceID == p.id && p.content.follow("")
+		})
+		if asked || slices.ContainsFunc(v.sortedBoards(), func(b *board) bool {
+			return b.place == p.id && slices.ContainsFunc(b.presented, func(e *history.Event) bool {
+				return sooner(change.Event, e) && p.content.follow(e.DoorID)
+			})
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// follow reports whether a door, or with "" any, ever had a window that follows opening hours.
+func (c *content) follow(door string) bool {
+	return slices.ContainsFunc(c.windows, func(at windowsAt) bool {
+		return slices.ContainsFunc(at.windows, func(w refWindow) bool {
+			return (door == "" || w.DoorID == door) && (w.Ref == "business_hours" || w.Ref == "after_hours")
+		})
+	})
 }

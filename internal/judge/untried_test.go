@@ -20,6 +20,7 @@ func everything() *builder {
 	h.did("plc_a", "POST", createRoute, 409, history.CallText{In: fields{"externalRef": "ref-long", "startsAt": rfc(h.at), "endsAt": rfc(h.at + MaxPermitMs + 1)}}, nil)
 	h.events[len(h.events)-1].Code = "permit_period_too_long"
 	h.read("pending", h.at+10_000, h.at+20_000)
+	h.did("plc_a", "GET", "/space/v1/partner/entry-logs", 200, history.CallText{}, nil)
 	h.hold("brd_1", 5*60_000)
 	return h
 }
@@ -93,6 +94,11 @@ func onlyFirst(all []history.Event) []history.Event {
 	})(all)
 }
 
+// unread takes out every look at the records.
+func unread(all []history.Event) []history.Event {
+	return without(func(e *history.Event) bool { return e.Kind == history.Call && readsRecords.MatchString(e.Route) })(all)
+}
+
 // unchanged takes out what was decided and committed while a board was away.
 func unchanged(all []history.Event) []history.Event {
 	away := false
@@ -110,12 +116,16 @@ var untriedCases = map[string]struct {
 	but    func([]history.Event) []history.Event
 	want   string
 }{
+	"the client's own exchanges": {"AUTH-1", func(all []history.Event) []history.Event {
+		own := answering("POST", exchangeRoute, func(_ *history.Event, c *history.CallText) { c.Own = true })
+		return own(without(func(e *history.Event) bool { return e.Kind == history.Call && (e.Status == 401 || e.Status == 403) })(all))
+	}, "no token that a step had asked for"},
 	"no refusals":   {"AUTH-2", without(func(e *history.Event) bool { return e.Status == 401 || e.Status == 403 }), "was refused"},
 	"few exchanges": {"AUTH-3", without(func(e *history.Event) bool { return e.Status == 429 }), "limit"},
 	"nothing foreign": {"AUTH-4", without(func(e *history.Event) bool {
 		return e.Kind == history.Call && (callOf(e).Path == "plc_t" || callOf(e).Path == "plc_elsewhere")
 	}), "another place"},
-	"a key that nobody had": {"AUTH-5", without(func(e *history.Event) bool { return callOf(e).Token == "tok-2" }), "revoked key"},
+	"a key that nobody had": {"AUTH-5", without(func(e *history.Event) bool { return callOf(e).Token == "tok-2" }), "no revoked key"},
 	"nobody came":           {"PERM-1", without(func(e *history.Event) bool { return asked(e) }), "link or phone"},
 	"never said again":      {"PERM-2", onlyFirst, "repeated"},
 	"said otherwise":        {"PERM-2", without(func(e *history.Event) bool { return callOf(e).In["externalRef"] == "ref-again" }), "repeated"},
@@ -141,9 +151,15 @@ var untriedCases = map[string]struct {
 	}), "nobody with a valid grant came"},
 	"nobody kept out": {"ENT-1", without(func(e *history.Event) bool {
 		return asked(e) || decided(e) && (e.Result == "denied" || e.Action == "deny")
-	}), "nobody without a valid grant came"},
-	"no window":          {"ENT-2", without(func(e *history.Event) bool { return e.BoardID == "brd_w" && decided(e) }), "window"},
-	"only opened":        {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 200 }), "refused"},
+	}), "nobody came without a valid grant"},
+	"no window":   {"ENT-2", without(func(e *history.Event) bool { return e.BoardID == "brd_w" && decided(e) }), "window"},
+	"only opened": {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 200 }), "refused"},
+	"commands alone": {"ENT-4", func(all []history.Event) []history.Event {
+		return without(func(e *history.Event) bool { return e.Kind == history.RecordIn && e.Method != "api" })(unread(all))
+	}, "both a command and an attempt"},
+	"attempts alone": {"ENT-4", func(all []history.Event) []history.Event {
+		return without(func(e *history.Event) bool { return e.Kind == history.RecordIn && e.Method == "api" })(unread(all))
+	}, "both a command and an attempt"},
 	"offline on request": {"CMD-2", simulated(vocab.Offline), "offline"},
 	"refused on request": {"CMD-3", simulated(vocab.Refused), "refused"},
 	"silent on request":  {"CMD-4", simulated(vocab.NoResponse), "unknown outcome"},
@@ -151,9 +167,19 @@ var untriedCases = map[string]struct {
 	"closed at once": {"CMD-7", without(func(e *history.Event) bool {
 		return e.Key == history.KeyHash("plc_a", "k-long") || e.Cause == "hold_end"
 	}), "no hold"},
-	"refused before":   {"CMD-8", answering("POST", "/device/v1/devices/{id}/commands", func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 400, "missing_field" }), "nothing was done"},
-	"no registration":  {"SYNC-1", without(func(e *history.Event) bool { return e.Op == "register" }), "no registration reached a board"},
-	"no revocation":    {"SYNC-2", without(func(e *history.Event) bool { return e.Op == "revoke" }), "no revocation reached a board"},
+	"refused before":  {"CMD-8", answering("POST", "/device/v1/devices/{id}/commands", func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 400, "missing_field" }), "nothing was done"},
+	"no registration": {"SYNC-1", without(func(e *history.Event) bool { return e.Op == "register" }), "no registration reached a board"},
+	"no revocation":   {"SYNC-2", without(func(e *history.Event) bool { return e.Op == "revoke" }), "no revocation reached a board"},
+	"nobody looked": {"SYNC-1", func(all []history.Event) []history.Event {
+		return without(func(e *history.Event) bool {
+			return e.Kind == history.Presented || e.Kind == history.Call && e.Route == createRoute+"/{id}"
+		})(all)
+	}, "no registration reached a board where anybody looked"},
+	"nobody looked either": {"SYNC-2", func(all []history.Event) []history.Event {
+		return without(func(e *history.Event) bool {
+			return e.Kind == history.Presented || e.Kind == history.Call && e.Route == createRoute+"/{id}"
+		})(all)
+	}, "no revocation reached a board where anybody looked"},
 	"no presentations": {"SYNC-3", without(decided), "waiting change"},
 	"somebody else came": {"SYNC-3", changing(func(e *history.Event) {
 		if e.Kind == history.Presented && e.OutageAgeMs > 0 {
@@ -163,14 +189,16 @@ var untriedCases = map[string]struct {
 	"only strangers": {"OFF-1", without(func(e *history.Event) bool {
 		return decided(e) && e.OutageAgeMs > 0 && (e.Result == "opened" || e.Action == "pulse")
 	}), "let in"},
-	"under 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > LimitMs }), "36 h"},
+	"under 36 h":      {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > LimitMs }), "36 h"},
+	"only after 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > 0 && e.OutageAgeMs <= LimitMs }), "before its 36 h were over"},
 	"no outages": {"OFF-3", without(func(e *history.Event) bool {
 		return e.OutageAgeMs > 0 || e.Cause == "outage" || e.Kind == history.Line || e.Kind == history.Offline
 	}), "resting"},
-	"nothing missed":     {"OFF-4", unchanged, "missed or recorded"},
-	"hours as they were": {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they were"},
-	"always closed":      {"HRS-2", without(func(e *history.Event) bool { return e.Route == scheduleRoute && strings.Contains(e.Text, "startsAt") }), "interval"},
-	"no imports":         {"IMP-1", without(func(e *history.Event) bool { return e.Kind == history.Call }), "row"},
+	"nothing missed":             {"OFF-4", unchanged, "missed or recorded"},
+	"hours as they were":         {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they were"},
+	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "what follows hours"},
+	"always closed":              {"HRS-2", without(func(e *history.Event) bool { return e.Route == scheduleRoute && strings.Contains(e.Text, "startsAt") }), "interval"},
+	"no imports":                 {"IMP-1", without(func(e *history.Event) bool { return e.Kind == history.Call }), "row"},
 	"bad rows alone": {"IMP-1", answering("POST", importRoute, func(_ *history.Event, c *history.CallText) {
 		for i := range c.Wrote {
 			c.Rows[i], c.Wrote[i] = fields{"name": "x"}, fields{"index": i, "status": "failed"}

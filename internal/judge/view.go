@@ -21,6 +21,7 @@ type View struct {
 	records  []*history.Event
 	starts   []*history.Event
 	nameless []*history.Event // 200 of a door command without its id
+	looks    []*history.Event // at what boards have
 
 	tells
 	whole    *whole // of which this is a part; nil = it is all there is
@@ -166,6 +167,8 @@ func (v *View) add(e *history.Event) {
 	case history.Call:
 		v.rawCalls = append(v.rawCalls, e)
 		v.addPolicy(e)
+	case history.Look:
+		v.looks = append(v.looks, e)
 	case history.Received:
 		if e.CommandID != "" {
 			c := v.command(e)

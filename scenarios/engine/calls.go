@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -85,8 +86,29 @@ func (r *run) called(q request, h http.Header, from string, sent sending, a *ans
 		leaks = history.PhonesIn(text, r.phones.sent)
 	}
 	e := history.CallEvent(history.CallIn{Method: q.method, Path: q.path, PlaceID: q.placeID, Token: token, From: from, SentAt: sent.at, SentNs: sent.ns,
-		Request: q.body, Status: a.Status, PlaceKind: a.Headers["X-Place-Kind"], Answer: a.Raw, Replayed: a.Headers["Idempotent-Replayed"] == "true", Leaks: leaks})
+		Request: q.body, Status: a.Status, PlaceKind: a.Headers["X-Place-Kind"], Answer: a.Raw, Replayed: a.Headers["Idempotent-Replayed"] == "true", Leaks: leaks, Own: q.own})
 	r.emit(e)
+}
+
+var labKey = regexp.MustCompile(`^/keys/([^/?]+)$`)
+
+// keyLife tells the history of a key's revocation. Its tokens are refused from then on, and
+// nobody else says why.
+func (r *run) keyLife(method, path string, sent sending, a *answer) {
+	if a.Status != http.StatusOK {
+		return
+	}
+	if id := a.text("data", "keyId"); method == http.MethodPost && path == "/keys" {
+		r.keys.Store(id, a.text("data", "apiKey"))
+	}
+	m := labKey.FindStringSubmatch(path)
+	if method != http.MethodDelete || m == nil {
+		return
+	}
+	if secret, known := r.keys.Load(m[1]); known {
+		body, _ := json.Marshal(map[string]any{"key": secret})
+		r.called(request{method: method, path: control.Prefix + path, body: body}, http.Header{}, "", sent, a)
+	}
 }
 
 // published: a document, whose examples are everybody's; another file may have used the same number.

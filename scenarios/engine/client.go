@@ -178,7 +178,7 @@ func (c *public) exchange(ctx context.Context, key string) (*answer, error) {
 	a, err := send(ctx, hc, http.MethodPost, c.base+exchangePath, jsonHeader(), body)
 	traceCall(ctx, http.MethodPost, exchangePath, body, a, err)
 	if err == nil && c.told != nil {
-		c.told(request{method: http.MethodPost, path: exchangePath, body: body}, from, sent, a)
+		c.told(request{method: http.MethodPost, path: exchangePath, body: body, own: true}, from, sent, a)
 	}
 	return a, err
 }

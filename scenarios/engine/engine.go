@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -26,6 +27,7 @@ type fileRun struct {
 	missed      []*StepResult // faults that did less than they were armed for
 	backgrounds map[string]*background
 	watch       watch
+	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
 }
 
 // arming is a fault that a step armed, at one listener or several.

@@ -83,7 +83,9 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 // play plays set-up and steps, and settles the file's verdict.
 func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 	doc, whole := &f.file.Doc, false
+	f.setup.Store(true)
 	setup, ok := f.sequence(ctx, sc, doc.Setup, 0)
+	f.setup.Store(false)
 	res.Steps = setup
 	if !ok {
 		blocked(setup)

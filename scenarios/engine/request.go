@@ -22,6 +22,7 @@ type request struct {
 	header       map[string]string
 	body         []byte
 	keyName      string // Idempotency-Key
+	own          bool   // no step asked for it
 }
 
 // do sends a request. A token that ran out is renewed once: the second try is

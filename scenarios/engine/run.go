@@ -32,7 +32,8 @@ type run struct {
 	out     *progress
 	mask    mask
 	phones  phones
-	unread  error // the target's documents that could not be read
+	keys    sync.Map // secrets of keys that were issued, by id
+	unread  error    // the target's documents that could not be read
 	display *display
 	begun   history.Event
 	aside   aside         // what others had set up, on a target

@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -63,6 +64,9 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		}
 		if err == nil && never == 0 {
 			err = x.capture(out)
+		}
+		if v := &s.Verbs; err == nil && s.asserts && !f.setup.Load() && (v.Boards != nil || v.Synced != nil || v.Control != nil) {
+			f.run.emit(history.Event{Kind: history.Look, Text: s.verbName()})
 		}
 		if x.hollow && len(s.Expect) == 0 { // it looked at nothing
 			res.Asserts = false

@@ -242,6 +242,7 @@ func (r *run) keepOutagePolicy(ctx context.Context, board, placeID string) error
 // madeLab remembers what a call of the control API made. What it may have changed
 // of a place is told the history, so that it isn't taken for somebody else's doing.
 func (r *run) madeLab(base, method, path string, body any, sent sending, a *answer) {
+	r.keyLife(method, path, sent, a)
 	if !r.target.Shared() || method == http.MethodGet {
 		return
 	}

@@ -1,0 +1,215 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// TestHoursFollowed: a change of hours says something once somebody looks at what follows them.
+func TestHoursFollowed(t *testing.T) {
+	t.Parallel()
+	door := doorOf("brd_w", 1)
+	window := func(ref string) func(*builder) {
+		return func(h *builder) {
+			h.windows("plc_w", fmt.Sprintf(`[{"id":"pol_9","doorId":%q,"ref":%q,"mode":"closed"}]`, door, ref))
+		}
+	}
+	for name, tc := range map[string]struct {
+		before, after func(*builder)
+		want          bool
+	}{
+		"a schedule":                       {nil, func(h *builder) { h.did("plc_w", "GET", scheduleRoute, 200, history.CallText{Path: "plc_w"}, nil) }, true},
+		"a schedule of another place":      {nil, func(h *builder) { h.did("plc_a", "GET", scheduleRoute, 200, history.CallText{Path: "plc_a"}, nil) }, false},
+		"a schedule before":                {func(h *builder) { h.did("plc_w", "GET", scheduleRoute, 200, history.CallText{Path: "plc_w"}, nil) }, nil, false},
+		"a reader":                         {window("after_hours"), func(h *builder) { h.present("brd_w", "eve", "denied", "closed_window", "") }, true},
+		"a reader whose window is another": {window("always"), func(h *builder) { h.present("brd_w", "eve", "denied", "closed_window", "") }, false},
+		"a link": {window("business_hours"), func(h *builder) {
+			h.did("plc_w", "POST", linkRoute, 409, history.CallText{In: fields{"t": "x", "doorId": door}}, nil)
+		}, true},
+		"a caller": {window("business_hours"), func(h *builder) {
+			h.did("plc_w", "POST", phoneRoute, 200, history.CallText{In: fields{"from": "eve"}}, nil)
+		}, true},
+		"a list of windows":                         {window("business_hours"), func(h *builder) { h.did("plc_w", "GET", policiesRoute, 200, history.CallText{Path: door}, nil) }, true},
+		"a refused list":                            {window("business_hours"), func(h *builder) { h.did("plc_w", "GET", policiesRoute, 404, history.CallText{Path: door}, nil) }, false},
+		"a window, and nobody":                      {window("business_hours"), nil, false},
+		"a window, and a stranger at another place": {window("business_hours"), func(h *builder) { h.present("brd_1", "eve", "denied", "no_valid_grant", "") }, false},
+	} {
+		h := newBuilder()
+		h.base("plc_a")
+		h.base("plc_w")
+		h.addBoard("plc_a", "brd_1")
+		h.addBoard("plc_w", "brd_w")
+		h.online("brd_1")
+		h.online("brd_w")
+		for _, do := range []func(*builder){tc.before, (*builder).newHours, tc.after} {
+			if do != nil {
+				do(h)
+			}
+		}
+		if got := Hrs1(NewView(h.events)); (len(got.Untried) == 0) != tc.want {
+			t.Errorf("%s: lacks %q; tried is to be %t", name, got.Untried, tc.want)
+		}
+	}
+}
+
+// TestLooked: that a change is on a board says something once somebody has looked there.
+func TestLooked(t *testing.T) {
+	t.Parallel()
+	looks := func(h *builder) { h.emit(history.Event{Kind: history.Look, Text: "synced"}) }
+	for name, tc := range map[string]struct {
+		before, after func(*builder)
+		want          bool
+	}{
+		"nobody":            {nil, nil, false},
+		"a step":            {nil, looks, true},
+		"a step before":     {looks, nil, false},
+		"somebody came":     {nil, func(h *builder) { h.present("brd_1", "kim", "opened", "onsite", "pmt_1") }, true},
+		"somebody had come": {func(h *builder) { h.present("brd_1", "kim", "denied", "no_valid_grant", "") }, nil, false},
+		"the permit is read": {nil, func(h *builder) {
+			h.did("plc_a", "GET", createRoute+"/{id}", 200, history.CallText{Path: "pmt_1"}, nil)
+		}, true},
+	} {
+		h := newBuilder()
+		h.base("plc_a")
+		h.addBoard("plc_a", "brd_1")
+		h.online("brd_1")
+		if tc.before != nil {
+			tc.before(h)
+		}
+		h.pass(10_000)
+		h.change("plc_a", "register", grant("pmt_1", "kim", false, doorOf("brd_1", 1)))
+		h.pass(10_000)
+		if tc.after != nil {
+			tc.after(h)
+		}
+		if got := Sync1(NewView(h.events)); (len(got.Untried) == 0) != tc.want || got.Checked == 0 {
+			t.Errorf("%s: lacks %q of %d; tried is to be %t", name, got.Untried, got.Checked, tc.want)
+		}
+	}
+}
+
+// TestKeyRevoked: of a key whose revocation the run asked for, neither a refused exchange nor a
+// refused token is a breach, from the first one on; what is served too late is.
+func TestKeyRevoked(t *testing.T) {
+	t.Parallel()
+	key := map[string]any{"key": "key-9"}
+	gone := func(h *builder) {
+		h.pass(10)
+		h.did("plc_a", "DELETE", keyRoute, 200, history.CallText{In: key}, nil)
+		h.pass(10)
+	}
+	used := func(status int) func(*builder) {
+		return func(h *builder) { h.call(h.at, permitsRoute, status, history.CallText{SentNs: h.wall, Token: "tok-9"}) }
+	}
+	exchanged := func(status int) func(*builder) {
+		return func(h *builder) {
+			h.call(h.at, exchangeRoute, status, history.CallText{SentNs: h.wall, In: key, Out: map[string]any{"accessToken": "tok-10", "expiresIn": 900, "placeId": "plc_a"}})
+		}
+	}
+	later := func(h *builder) { h.pass(SpreadMs) }
+	for name, tc := range map[string]struct {
+		after []func(*builder)
+		want  Status
+		bad   string
+		tried bool
+	}{
+		"a token is refused":          {[]func(*builder){used(401)}, Pass, "", true},
+		"an exchange is refused":      {[]func(*builder){exchanged(401)}, Pass, "", true},
+		"served for a moment more":    {[]func(*builder){used(200), used(401)}, Pass, "", true},
+		"nobody tries":                {nil, Skipped, "", false},
+		"a token is served too late":  {[]func(*builder){later, used(200)}, Fail, "after the key was revoked", false},
+		"exchanged too late":          {[]func(*builder){later, exchanged(200)}, Fail, "after the key was revoked", false},
+		"one address asks too often":  {[]func(*builder){exchanged(429)}, Skipped, "", false},
+		"another key goes on working": {[]func(*builder){func(h *builder) { h.exchange(h.at, "key-8", "tok-8") }}, Skipped, "", false},
+	} {
+		h := newBuilder()
+		h.base("plc_a")
+		h.exchange(h.at, "key-9", "tok-9")
+		used(200)(h)
+		gone(h)
+		for _, do := range tc.after {
+			do(h)
+		}
+		v := NewView(h.events)
+		if got := Auth5(v); got.Status != tc.want || !strings.Contains(got.Number, tc.bad) || (len(got.Untried) == 0) != tc.tried {
+			t.Errorf("%s: got %s, lacks %q; want %s with %q in it, tried %t", name, got, got.Untried, tc.want, tc.bad, tc.tried)
+		}
+		if got := Auth1(v); got.Status != Pass {
+			t.Errorf("%s: got %s, want AUTH-1 to pass", name, got)
+		}
+	}
+	h := newBuilder()
+	h.base("plc_a")
+	h.exchange(h.at, "key-9", "tok-9")
+	used(401)(h)
+	gone(h)
+	if got := Auth1(NewView(h.events)); got.Status != Fail {
+		t.Errorf("a token that is refused before its key is revoked: got %s, want FAIL", got)
+	}
+}
+
+// TestMomentOfTheCut: time may stand still at a cut, and what happens then happens in the outage.
+func TestMomentOfTheCut(t *testing.T) {
+	t.Parallel()
+	h := newBuilder()
+	h.base("plc_a")
+	h.addBoard("plc_a", "brd_1")
+	h.online("brd_1")
+	h.change("plc_a", "register", grant("pmt_1", "kim", false, doorOf("brd_1", 1)))
+	h.pass(10_000)
+	h.cut("brd_1")
+	h.change("plc_a", "revoke", grant("pmt_1", "kim", true, doorOf("brd_1", 1)))
+	h.at -= 1000
+	h.present("brd_1", "kim", "opened", "onsite", "pmt_1")
+	h.back("brd_1")
+	v := NewView(h.events)
+	for _, got := range []Verdict{Sync3(v), Off1(v), Off4(v)} {
+		if got.Status != Pass || len(got.Untried) > 0 {
+			t.Errorf("%s, lacks %q; want PASS, and nothing lacking", got, got.Untried)
+		}
+	}
+}
+
+// TestGrantsMadeADifference: what shows that any one grant opens, beside somebody without one.
+func TestGrantsMadeADifference(t *testing.T) {
+	t.Parallel()
+	member := grant("mem_1", "kim", false, doorOf("brd_1", 1))
+	member.Kind = "membership"
+	for name, tc := range map[string]struct {
+		grants []refGrant
+		person string
+		credit string
+		want   bool
+	}{
+		"a permit":                             {[]refGrant{grant("pmt_1", "kim", false, doorOf("brd_1", 1))}, "kim", "pmt_1", false},
+		"a membership beside a revoked permit": {[]refGrant{grant("pmt_1", "kim", true, doorOf("brd_1", 1)), member}, "kim", "mem_1", true},
+	} {
+		h := newBuilder()
+		h.base("plc_a")
+		h.addBoard("plc_a", "brd_1")
+		h.online("brd_1")
+		for _, g := range tc.grants {
+			h.change("plc_a", "register", g)
+		}
+		h.present("brd_1", tc.person, "opened", "onsite", tc.credit)
+		if got := Ent1(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
+			t.Errorf("%s: got %s, lacks %q; tried is to be %t", name, got, got.Untried, tc.want)
+		}
+	}
+	h := newBuilder()
+	h.base("plc_a")
+	h.addBoard("plc_a", "brd_1")
+	h.online("brd_1")
+	lee := member
+	lee.ID, lee.PhoneHash = "mem_2", "lee"
+	h.change("plc_a", "register", grant("pmt_1", "kim", false, doorOf("brd_1", 1)))
+	h.change("plc_a", "membership", lee)
+	h.present("brd_1", "kim", "opened", "onsite", "pmt_1")
+	h.present("brd_1", "lee", "opened", "onsite", "mem_2")
+	if got := Ent1(NewView(h.events)); got.Status != Pass || len(got.Untried) > 0 {
+		t.Errorf("a permit and a membership: got %s, lacks %q, want nothing lacking", got, got.Untried)
+	}
+}

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// sink keeps the events of a kind.
+type sink struct {
+	mu   sync.Mutex
+	kept []history.Event
+}
+
+func (s *sink) of(kind string) func(history.Event) {
+	return func(e history.Event) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if e.Kind == kind {
+			s.kept = append(s.kept, e)
+		}
+	}
+}
+
+// TestLooksAreTold: a step that could have failed says that it looked at boards; set-up doesn't.
+func TestLooksAreTold(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]int{
+		`setup: [{boards: {all: online}}], steps: [{call: {path: /echo}, expect: data.n == 7}]`: 0,
+		`steps: [{boards: {all: online}}]`:                          1,
+		`steps: [{boards: {}}, {call: {path: /echo}}]`:              0,
+		`steps: [{synced: {}}, {boards: {all: online}}]`:            2,
+		`steps: [{group: [{boards: {all: online}}, {synced: {}}]}]`: 2,
+		`steps: [{boards: {all: not online}, continue: true}]`:      0,
+	} {
+		s := &sink{}
+		_, out := play(t, newFake(t), strings.Replace(source, ", steps", "\nsteps", 1), Options{Sink: s.of(history.Look)})
+		if got := len(s.kept); got != want {
+			t.Errorf("%s: %d looks were told, want %d\n%s", source, got, want, out)
+		}
+	}
+}
+
+// TestRevokedKeysAreTold: the history says when a key that the run had issued was revoked, and
+// never what it was.
+func TestRevokedKeysAreTold(t *testing.T) {
+	t.Parallel()
+	const secret = "sacl_000000000000000000000000000000000000"
+	issued := &answer{Status: 200, Body: map[string]any{"data": map[string]any{"keyId": "key_1", "apiKey": secret}}}
+	s := &sink{}
+	r := newRun(Target{}, Options{Sink: s.of(history.Call)})
+	r.keyLife(http.MethodPost, "/keys", sending{}, issued)
+	r.keyLife(http.MethodGet, "/keys/key_1", sending{}, &answer{Status: 200})
+	r.keyLife(http.MethodDelete, "/keys/key_1", sending{}, &answer{Status: 404})
+	r.keyLife(http.MethodDelete, "/keys/key_2", sending{}, &answer{Status: 200})
+	if len(s.kept) > 0 {
+		t.Errorf("nothing was revoked, and %v was told", s.kept)
+	}
+	r.keyLife(http.MethodDelete, "/keys/key_1", sending{}, &answer{Status: 200})
+	if len(s.kept) != 1 || s.kept[0].Route != "/lab/v1/keys/{id}" || !strings.Contains(s.kept[0].Text, `"key":"`) || strings.Contains(s.kept[0].Text, secret) {
+		t.Errorf("got %v, want one revocation with the key's mark", s.kept)
+	}
+}
