@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 BOARDS ?= 1000
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 build: ## build bin/doorlab
 	go build -o $(BIN) ./cmd/doorlab
@@ -15,13 +15,13 @@ check: build ## build, then prove the guarantees on 1,000 boards (the main job)
 
 ATTACK := -attack.malformed 100000 -attack.silent 5000 -attack.requests 1000000 -attack.readers 500 -attack.hold 12s -attack.strict
 
-attack: ## play the attacks at full size and print the table (ATTACK="-attack.requests 10000 ..." for less)
+attack: ## run the attacks at full size and print the table (ATTACK="-attack.requests 10000 ..." for less)
 	go test -count=1 -timeout 60m -v -run TestAttacks ./testbed/attack $(ATTACK)
 
-shards-test: ## loads as shards beside one generator, a merge of ten million requests, 100,000 boards in ten shards (15 minutes, 2 GB)
+shards-test: ## sharded loads compared with one generator, a merge of ten million requests, 100,000 boards in ten shards (15 minutes, 2 GB)
 	DOORLAB_SHARDS_TEST=1 go test -count=1 -v -timeout 60m -run 'TestMergeOfTenMillion|TestShardsOfARealLoad|TestHundredThousandBoards' ./cmd/doorlab
 
-museum: ## play every planted bug against what should catch it, and write down which were caught
+museum: ## run every planted bug against what should catch it, and record which were caught
 	DOORLAB_MUSEUM=all go test -count=1 -v -timeout 40m -run 'TestMuseum$$' ./cmd/doorlab
 	go test ./internal/report -update
 	@$(MAKE) docs
@@ -32,24 +32,24 @@ EXPLORED := board-acts-twice revocation-lost outage-36h-ge reboot-ends-holds hol
 	windows-ignored-in-outage rests-as-channel-1 rest-hold-stays-after-recovery records-lost-in-outage onsite-use-not-counted \
 	meaning-not-compared memory-only-ledger hours-not-synchronized silent-commands-not-recorded
 
-explore-bugs: ## look for each of twenty planted bugs with explore, at most ten minutes each
+explore-bugs: ## look for each of twenty planted bugs with explore, for at most ten minutes each
 	go build -tags planted -o $(BIN)-planted ./cmd/doorlab
 	@mkdir -p runs; for bug in $(EXPLORED); do \
 		DOORLAB_BUG=$$bug $(BIN)-planted explore --seed 1 --for 10m --out runs/explored-$$bug >runs/explored-$$bug.txt 2>&1; code=$$?; \
 		case $$code in 4) echo "$$bug: found";; 2) echo "$$bug: not in this build";; *) echo "$$bug: NOT FOUND, exit code $$code";; esac; \
 	done
 
-jump: build ## a jump of 36 h with 10,000 boards, half of them cut, people at the doors at its edges (5 minutes, 2 GB)
+jump: build ## jump 36 h with 10,000 boards, half of them cut, with people at the doors at both ends (5 minutes, 2 GB)
 	$(BIN) check outage_36h --boards 10000 --client light --out runs/jump
 
 OPERATIONS := 200000
-explore: build ## random operations against the model: OPERATIONS of them (about 15 minutes)
+explore: build ## run OPERATIONS random operations against the model (about 15 minutes)
 	$(BIN) explore --seed 1 --operations $(OPERATIONS) --failures 3 --out runs/explored
 
 # cgo for SQLite, linked statically: runs on an empty file system.
 STATIC := CGO_ENABLED=1 go build -trimpath -tags 'netgo osusergo sqlite_omit_load_extension' -ldflags '-s -w -linkmode external -extldflags "-static"'
 
-static: ## build bin/image: the static binary and what goes beside it in the image
+static: ## build bin/image: the static binary and the directories next to it in the image
 	mkdir -p bin/image/data bin/image/secret bin/image/tmp
 	chmod 1777 bin/image/tmp # a tmpfs mounted there takes its mode
 	$(STATIC) -o bin/image/doorlab ./cmd/doorlab
@@ -57,31 +57,31 @@ static: ## build bin/image: the static binary and what goes beside it in the ima
 dist: ## build dist/: archive and .deb of the static binary with man pages and completions, SBOM, checksums (VERSION=v1.2.3)
 	go run ./tools/dist -version '$(VERSION)'
 
-dist-twice: dist ## the same again from a clone elsewhere: every byte must be the same
+dist-twice: dist ## build again from a clone elsewhere: every byte must be the same
 	rm -rf dist-again && git clone -q . dist-again
 	cd dist-again && go run ./tools/dist -version '$(VERSION)' >/dev/null
 	cmp dist/SHA256SUMS dist-again/dist/SHA256SUMS && echo "the same bytes twice" && rm -rf dist-again
 
-image: static ## build the image doorlab:dev from the binary of this machine (no registry needed)
+image: static ## build the image doorlab:dev from this machine's binary (no registry needed)
 	docker build --target host -t doorlab:dev .
 
 COMPOSE ?= all
-compose-test: static ## docker-compose.yml in containers: Prometheus, a slice stopped, the server killed under load, the suite (COMPOSE=none without, COMPOSE=one,two files; needs docker.io docker-compose prometheus)
+compose-test: static ## test docker-compose.yml in containers: Prometheus, a slice stopped, the server killed under load, the suite (COMPOSE=none: without the suite; COMPOSE=one,two: only these files; needs docker.io docker-compose prometheus)
 	DOORLAB_COMPOSE=$(COMPOSE) go test -count=1 -v -timeout 90m -run 'TestCompose$$' ./cmd/doorlab
 
-paths: ## walk the paths of five newcomers in a fresh clone, with the commands that the pages print; says how long each takes (2 minutes)
+paths: ## follow the pages as five newcomers would, in a fresh clone, with the commands they print; says how long each path takes (2 minutes)
 	tools/paths.sh
 
-alerts-test: ## cause each alert of dashboards/prometheus/rules.yml on real processes, and none in calm; promtool judges (needs prometheus; a minute)
+alerts-test: ## trigger each alert in dashboards/prometheus/rules.yml on real processes, and none in calm; promtool judges (needs prometheus; a minute)
 	DOORLAB_ALERTS=1 go test -count=1 -v -run 'TestAlerts$$' ./cmd/doorlab
 
-cells-cost: ## what a command costs the servers with one, two and three cells (7 minutes; TMPDIR says on which disk)
+cells-cost: ## measure what a command costs the servers with one, two and three cells (7 minutes; TMPDIR chooses the disk)
 	DOORLAB_CELLS_COST=1 go test -count=1 -v -timeout 20m -run 'TestCellsCost' ./cmd/doorlab
 
-cells-test: ## the whole suite on three cells behind HAProxy, with the verdicts of one server; a cell killed under load (needs haproxy)
+cells-test: ## run the whole suite on three cells behind HAProxy, expecting the verdicts of one server; kill a cell under load (needs haproxy)
 	DOORLAB_CELLS=all go test -count=1 -v -timeout 60m -run 'TestCells' ./cmd/doorlab
 
-k8s-test: ## deploy/k8s: a real API server takes it, and what its pods run works up to a green merge (needs haproxy, etcd-server; 11 minutes of build)
+k8s-test: ## test deploy/k8s: a real API server accepts it, and its pods' commands work up to a green merge (needs haproxy, etcd-server; builds for 11 minutes)
 	mkdir -p bin/k8s
 	CGO_ENABLED=0 nice -n 15 go build -C tools/k8s -ldflags '-s -w' -o ../../bin/k8s/ k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager
 	go test -C tools/k8s -count=1 -v .
@@ -93,13 +93,13 @@ up: build ## run server, broker and 200 boards
 load: build ## load-test door commands in one process
 	$(BIN) load door-commands
 
-test: ## vet and every test, with the race detector
+test: ## vet, and run every test with the race detector
 	go vet ./...
 	go test -race -timeout 20m ./...
 
-race: test ## the same as test
+race: test ## alias of test
 
-fuzz: ## each fuzz target for FUZZTIME (20s)
+fuzz: ## run each fuzz target for FUZZTIME (20s)
 	@for pkg in $$(go list ./...); do \
 		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 			echo "$$pkg $$f" && go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
@@ -107,53 +107,53 @@ fuzz: ## each fuzz target for FUZZTIME (20s)
 	done
 
 BENCH :=
-bench: ## door commands beside their floor, taking turns: ten minutes (BENCH=-short: three; BENCH=-h lists what there is)
+bench: ## measure door commands and their floor, in turns: ten minutes (BENCH=-short: three; BENCH=-h lists the flags)
 	go run ./testbed/bench $(BENCH)
 
-console-bench: ## what an open console takes from the commands, when it is painted and how far behind it is: BOARDS of them (five minutes; needs chromium)
+console-bench: ## measure how much an open console slows down commands, how soon it is painted and how far behind it is, with BOARDS boards (five minutes; needs chromium)
 	DOORLAB_SCALE=$(BOARDS) go test -count=1 -v -timeout 30m -run 'TestConsoleThroughput|TestConsoleAtScale' ./testbed
 
-bench-compare: ## the same of two builds: OLD=path of another build of ./testbed/bench
+bench-compare: ## compare two builds: OLD=path of another build of ./testbed/bench
 	go build -o bin/bench ./testbed/bench
 	bin/bench -compare $(OLD) -only command -boards 1000 $(BENCH)
 
-microbench: ## every Go benchmark, five times
+microbench: ## run every Go benchmark five times
 	go test -run '^$$' -bench . -benchmem -count 5 ./...
 
-lint: ## golangci-lint, built from its own module
+lint: ## run golangci-lint, built from its own module
 	CGO_ENABLED=0 go build -C tools/lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run
 
-notice: ## rewrite cmd/doorlab/NOTICE, the licences of what is linked; fails on one that asks for more
+notice: ## rewrite cmd/doorlab/NOTICE, the licences of linked libraries; fails if one asks for more than a notice
 	go run ./tools/notice
 
 VULNDB ?= https://vuln.go.dev
 MODULES := . tools/k8s tools/lint tools/oapi tools/sqlc tools/vuln
 
-audit: ## dependencies: pinned, tidy, unchanged, licences allowed, no known vulnerabilities (VULNDB=file:///copy without a network)
+audit: ## check dependencies: pinned, tidy, unchanged, allowed licences, no known vulnerabilities (VULNDB=file:///copy without a network)
 	@for m in $(MODULES); do (cd $$m && go mod tidy -diff && go mod verify) || exit 1; done
 	go test -count=1 ./tools/notice
 	go build -C tools/vuln -o ../../bin/govulncheck golang.org/x/vuln/cmd/govulncheck
 	@bin/govulncheck -db $(VULNDB) ./... && exit 0; code=$$?; \
-	if [ $$code -ne 3 ]; then echo "audit: NOT CHECKED for known vulnerabilities: $(VULNDB) could not be asked. Run it where it can, or on a copy: make audit VULNDB=file:///copy"; fi; exit 1
+	if [ $$code -ne 3 ]; then echo "audit: NOT CHECKED for known vulnerabilities: $(VULNDB) could not be reached. Run it where it can be, or use a copy: make audit VULNDB=file:///copy"; fi; exit 1
 
-tidy: ## check that go.mod names what is imported and nothing else
+tidy: ## check that go.mod lists what is imported and nothing else
 	go mod tidy -diff
 
 fmt: ## gofmt everything
 	gofmt -w $$(git ls-files '*.go')
 
-generate: ## server/store/db from its SQL, committed and checked for drift; sqlc is built from its own module
+generate: ## generate server/store/db from its SQL and the API types from their documents (committed, checked for drift; sqlc is built from its own module)
 	go generate ./...
 
 docs: ## rewrite the generated tables in docs/ and README.md
 	go test . ./docs ./cmd/doorlab ./dashboards -run 'Docs|Floors' -update
 
-judges: ## install what judges the OpenAPI documents (spectral, prism), then ask them
+judges: ## install spectral and prism, and check the OpenAPI documents with them
 	npm ci --prefix tools/openapi --ignore-scripts
 	CI=1 go test -count=1 -run 'TestSpectral|TestPrism' ./server/api
 
-prism: build ## a partner's session with a running doorlab through prism (run make judges first)
+prism: build ## run a partner's session with a running doorlab through prism (run make judges first)
 	@ready=$$(mktemp); $(BIN) up --boards 20 --http 127.0.0.1:0 --control "" --mqtt 127.0.0.1:0 --json >$$ready & up=$$!; \
 	trap "kill $$up; rm -f $$ready" EXIT; until [ -s $$ready ]; do kill -0 $$up && sleep 0.1 || exit 1; done; \
 	node -p 'const r = JSON.parse(fs.readFileSync(process.argv[1])); r.places.slice(0, 2).map(p => r.http + " " + p.apiKey).join("\n")' $$ready | \
@@ -167,13 +167,13 @@ torture: ## kill the server N times (20) under load, and cut its power N times; 
 FOR ?= 30m
 
 MISHAPS ?= 3
-interleavings: ## one command against every order of up to MISHAPS (3) mishaps of any kind: 3 take three minutes, 2 fifteen seconds
+interleavings: ## try one command with every order of up to MISHAPS (3) mishaps of any kind: 3 take three minutes, 2 fifteen seconds
 	DOORLAB_INTERLEAVINGS=$(MISHAPS) go test -count=1 -v -timeout 24h -run 'TestMishapsTogether$$' ./testbed/explore
 
-soak: ## 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and descriptors stay level, the database grows as documented
+soak: ## run 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines and descriptors stay level, the database grows as documented
 	DOORLAB_SOAK=$(FOR) go test -count=1 -v -timeout 24h -run 'TestSoak$$' ./cmd/doorlab
 
-malformed: ## 1,000,000 requests bent at random against the HTTP edge
+malformed: ## send 1,000,000 randomly malformed requests to the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
 .PHONY: cells-cost console-bench jump paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings

@@ -29,8 +29,8 @@ type floor struct {
 // import. No arrow runs up.
 var floors = []floor{
 	{"cmd", []string{"testbed", "scenarios", "loadtest", "internal"}, "commands put the parts together"},
-	{"doorlabtest", []string{"testbed", "internal"}, "a laboratory for other people's Go tests"},
-	{"examples", nil, "partners have nothing of ours; only the test that runs their clients does"},
+	{"doorlabtest", []string{"testbed", "internal"}, "a lab for other people's Go tests"},
+	{"examples", nil, "partners have none of our code; only the test that runs their clients does"},
 	{"testbed", []string{"server", "boardsim", "internal"}, "a whole world in one process"},
 	{"scenarios", []string{"loadtest", "internal"}, "a scenario may play a load; it reaches the rest over HTTP"},
 	{"loadtest", []string{"internal"}, "load reaches its target over HTTP"},

@@ -46,15 +46,15 @@ func (f *Fleet) Metrics() prometheus.Gatherer {
 	r := prometheus.NewRegistry()
 	r.MustRegister(&fleetMetrics{f: f,
 		boards:   desc("boards", "Simulated boards by phase: online, grace (offline, channels unchanged), outage (resting behaviour due), stopped (36 h over, or detached).", "phase"),
-		online:   desc("boards_online", "Simulated boards that the server has answered on their connection."),
-		buffered: desc("buffered_records", "On-site records that wait on the boards for the server."),
+		online:   desc("boards_online", "Simulated boards that the server has answered on their current connection."),
+		buffered: desc("buffered_records", "On-site records waiting on the boards for the server."),
 		dropped:  desc("dropped_records", "On-site records that boards lost because their buffer was full."),
 		faulty:   desc("faulty_boards", "Boards on which a fault is armed, by fault.", "fault"),
 		hits:     desc("fault_hits_total", "How often a fault acted, by fault.", "fault"),
 		lines:    desc("journal_lines_total", "Ground truth: lines of the boards' journals by action.", "action"),
-		twice:    desc("double_actuations_total", "Ground truth: relays moved by a command that had moved one before, as far as the board's latest lines go."),
+		twice:    desc("double_actuations_total", "Ground truth: relays moved by a command that had already moved one, as far back as the board's latest lines go."),
 		journal:  desc("journal_bytes", "Size of the journal on disk."),
-		reports:  desc("reports_total", "Command reports that boards had to send, before faults had their say."),
+		reports:  desc("reports_total", "Command reports that boards had to send, before any faults acted on them."),
 	})
 	return r
 }

@@ -28,14 +28,14 @@ func TestMuseumDocs(t *testing.T) {
 
 const museumHead = `# The museum of planted bugs
 
-*Generated from internal/judge/museum.json by 'make docs'; 'make museum' plays the bugs and writes that file.*
+*Generated from internal/judge/museum.json by 'make docs'; 'make museum' runs the bugs and writes that file.*
 
-A check is worth as much as the bugs that it notices. Each promise of the contract has bugs that break it, put into the real
-server and the real boards by a build tag. 'make museum' plays every one against the scenarios, the load or the Go test that
-should catch it, and fails when one survives. %d bugs are on show: %d are caught by 'doorlab check', %d by 'doorlab load',
+A check is only as good as the bugs that it catches. Each promise of the contract has bugs that break it; a build tag puts them into
+the real server and the simulated boards. 'make museum' runs each of them against the scenarios, the load or the Go test that
+should catch it, and fails if one survives. There are %d bugs: %d are caught by 'doorlab check', %d by 'doorlab load',
 %d by a Go test.
 
-A bug stands under the first clause that it breaks. "Failed" is what the verdict said: the clause, or the step when the bug
+A bug is listed under the first clause that it breaks. "Failed" is what the verdict said: the clause, or the step when the bug
 already broke the set-up.
 `
 

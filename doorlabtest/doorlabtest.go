@@ -1,4 +1,4 @@
-// Package doorlabtest gives a Go test a whole laboratory of its own: the real
+// Package doorlabtest gives a Go test its own lab: the real
 // access-control server, its broker, simulated boards and a clock that the test
 // moves. Everything listens on free loopback ports, lives in a temporary directory
 // and ends with the test.
@@ -23,10 +23,10 @@ import (
 	"github.com/doorlab/doorlab/testbed"
 )
 
-// Lab is a running laboratory.
+// Lab is a running lab.
 type Lab struct {
 	URL          string // of the public API
-	MQTT         string // of the broker, for a board of your own
+	MQTT         string // of the broker, for your own board
 	Control      string // of the control API
 	ControlToken string
 	Places       []Place
@@ -35,10 +35,10 @@ type Lab struct {
 	lab client.Client
 }
 
-// Place is a place with a key of both scopes.
+// Place is a place and its key, which has both scopes.
 type Place struct {
 	ID, Name   string
-	Test       bool // a test place: its doors can't fail
+	Test       bool // a test place: its doors can't be made to fail
 	APIKey     string
 	EntryPhone string
 	Boards     []Board
@@ -81,8 +81,8 @@ func Seed(n int64) Option { return func(c *config) { c.seed = n } }
 // Advance moves it.
 func RealClock() Option { return func(c *config) { c.real = true } }
 
-// Start starts a laboratory and ends it with the test. It fails the test when the
-// laboratory can't be started.
+// Start starts a lab and ends it with the test. It fails the test if the lab can't
+// be started.
 func Start(t testing.TB, opts ...Option) *Lab {
 	t.Helper()
 	c := config{boards: 10, seed: 1}
@@ -138,16 +138,16 @@ func (l *Lab) Token(p Place) string {
 	return token
 }
 
-// Advance moves the clock; what falls due meanwhile has happened when it returns.
+// Advance moves the clock; when it returns, everything that fell due has happened.
 func (l *Lab) Advance(by time.Duration) {
 	l.t.Helper()
 	l.call(http.MethodPost, "/clock/advance", map[string]any{"by": by.String()}, nil)
 }
 
-// Freeze stops the clock, Run lets it go on.
+// Freeze stops the clock; Run lets it continue.
 func (l *Lab) Freeze() { l.t.Helper(); l.call(http.MethodPost, "/clock/freeze", nil, nil) }
 
-// Run lets a frozen clock go on.
+// Run lets a frozen clock continue.
 func (l *Lab) Run() { l.t.Helper(); l.call(http.MethodPost, "/clock/run", nil, nil) }
 
 // Now is domain time.
@@ -187,7 +187,7 @@ func (l *Lab) Present(door, phone string) (result, reason string) {
 	return out.Result, out.Reason
 }
 
-// Call calls a place's entry number: the result and the reason, "" when nobody answers.
+// Call calls a place's entry number: the result and the reason, or "" if nobody answers.
 func (l *Lab) Call(to, from string) (result, reason string) {
 	l.t.Helper()
 	var out struct{ Result, Reason string }

@@ -9,7 +9,7 @@ func (Duration) JSONSchema() *jsonschema.Schema {
 
 // JSONSchema describes the written forms.
 func (Rate) JSONSchema() *jsonschema.Schema {
-	return either(`^[0-9.]+(/[smh])?$`, "requests a second, like 300, 300/s or 600/m")
+	return either(`^[0-9.]+(/[smh])?$`, "requests per second, like 300, 300/s or 600/m")
 }
 
 // JSONSchema describes the written forms.

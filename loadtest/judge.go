@@ -87,7 +87,7 @@ func (res *Result) judgeBreaches() {
 	if res.Breaches == 0 {
 		return
 	}
-	res.Reasons = append(res.Reasons, fmt.Sprintf("%d of %d answers break the OpenAPI documents: %s", res.Breaches, res.Validated, res.FirstBreach))
+	res.Reasons = append(res.Reasons, fmt.Sprintf("%d of %d answers violate the OpenAPI documents: %s", res.Breaches, res.Validated, res.FirstBreach))
 	res.Verdict = Fail
 }
 

@@ -232,9 +232,9 @@ func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot
 			boards = append(boards, more)
 		}
 	}
-	out = []plot.Chart{chart("openings", "Doors opened", "per second, by the relays' journals", open)}
+	out = []plot.Chart{chart("openings", "Doors opened", "per second, according to the relays' journals", open)}
 	if len(l.Faults) > 0 {
-		faults := chart("faults", "Faults at work", "")
+		faults := chart("faults", "Faults in force", "")
 		for _, f := range l.Faults {
 			faults.Lasted(f.Fault, f.From, f.To, f.title())
 		}

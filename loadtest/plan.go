@@ -18,7 +18,7 @@ type Plan struct {
 
 	// Pace.
 	Pacer     string   `yaml:"pacer,omitempty" json:"pacer,omitempty" jsonschema:"enum=constant,enum=ramp,enum=stages,enum=sine,enum=search,description=how the rate moves; default constant"`
-	Rate      Rate     `yaml:"rate,omitempty" json:"rate,omitempty" jsonschema:"description=requests a second, like 300, 300/s or 600/m: of a constant run, the first of a ramp, the mean of a sine, the first step of a search"`
+	Rate      Rate     `yaml:"rate,omitempty" json:"rate,omitempty" jsonschema:"description=requests per second, like 300, 300/s or 600/m: of a constant run, the first of a ramp, the mean of a sine, the first step of a search"`
 	To        Rate     `yaml:"to,omitempty" json:"to,omitempty" jsonschema:"description=the last rate of a ramp, the highest of a search"`
 	Duration  Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"description=of the run, like 20s or 1m30s; for a search, of each step"`
 	Stages    []Stage  `yaml:"stages,omitempty" json:"stages,omitempty" jsonschema:"description=legs of a run with the pacer stages, one after the other"`
@@ -31,7 +31,7 @@ type Plan struct {
 	HoldMinutes int     `yaml:"holdMinutes,omitempty" json:"holdMinutes,omitempty" jsonschema:"description=how many minutes a hold lasts: 1 (the default) to 1440"`
 	Reason      string  `yaml:"reason,omitempty" json:"reason,omitempty" jsonschema:"description=args.reason of every command; default load and the plan's name"`
 	Legacy      Share   `yaml:"legacy,omitempty" json:"legacy,omitempty" jsonschema:"description=the share that goes over the older door paths; default none"`
-	Places      string  `yaml:"places,omitempty" json:"places,omitempty" jsonschema:"enum=live,enum=test,enum=all,description=whose doors are commanded; default live, or test where no place is live"`
+	Places      string  `yaml:"places,omitempty" json:"places,omitempty" jsonschema:"enum=live,enum=test,enum=all,description=whose doors are commanded; default live, or test if no place is live"`
 	Doors       string  `yaml:"doors,omitempty" json:"doors,omitempty" jsonschema:"enum=even,enum=zipf,enum=one,description=which of their doors: all alike (the default), a few far more than the others, or a single one"`
 	Skew        float64 `yaml:"skew,omitempty" json:"skew,omitempty" jsonschema:"description=the exponent of zipf, above 1; default 1.2"`
 
@@ -41,14 +41,14 @@ type Plan struct {
 	RepeatAfter    Duration `yaml:"repeatAfter,omitempty" json:"repeatAfter,omitempty" jsonschema:"description=how much later the other repeats come, at least; default 2s"`
 
 	Timeout    Duration          `yaml:"timeout,omitempty" json:"timeout,omitempty" jsonschema:"description=how long to wait for an answer; default 20s, above the server's own wait"`
-	MaxLag     Duration          `yaml:"maxLag,omitempty" json:"maxLag,omitempty" jsonschema:"description=the run is invalid when the generator's own lag (p99) is longer; default 100ms"`
-	Seed       int64             `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"description=of everything that is drawn; the same seed sends the same"`
+	MaxLag     Duration          `yaml:"maxLag,omitempty" json:"maxLag,omitempty" jsonschema:"description=the run is invalid if the generator's own lag (p99) is longer; default 100ms"`
+	Seed       int64             `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"description=seed of everything that is drawn; the same seed sends the same requests"`
 	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty" jsonschema:"description=what must hold, such as p99_reported: 500ms, errors: 0 or rate_min: 290/s; see docs/load-testing.md"`
 }
 
 // Stage is one leg of a staged run.
 type Stage struct {
-	Rate     Rate     `yaml:"rate" json:"rate" jsonschema:"description=requests a second; 0 is a pause"`
+	Rate     Rate     `yaml:"rate" json:"rate" jsonschema:"description=requests per second; 0 is a pause"`
 	To       *Rate    `yaml:"to,omitempty" json:"to,omitempty" jsonschema:"description=the rate at the end of a slope; default the same rate"`
 	Duration Duration `yaml:"duration" json:"duration" jsonschema:"description=of this leg"`
 }

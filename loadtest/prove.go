@@ -46,7 +46,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Long, res *Re
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // memory counts now, speed counted before
 	res.Guarantees = &Guarantees{}
 	if len(t.Control) == 0 {
-		res.Guarantees.Basis = "what the doors did is not judged, for there is no control listener: judged by what the clients saw alone"
+		res.Guarantees.Basis = "what the doors did is not judged, because there is no control listener: only what the clients saw is"
 	}
 	if r.meter != nil {
 		res.Guarantees.Clocks = r.meter.End(ctx)

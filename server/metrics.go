@@ -38,15 +38,15 @@ func newMetrics() *metrics {
 	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		requests: hist("doorlab_http_request_seconds", "Duration of API requests by route template, method and status; what no route has is \"other\".",
+		requests: hist("doorlab_http_request_seconds", "Duration of API requests by route template, method and status; a path without a route is \"other\".",
 			0.0005, 10, "route", "method", "status"),
-		sync: hist("doorlab_sync_seconds", "Domain time until a board applied a change, since its commit or since the board's hello when that was later.",
+		sync: hist("doorlab_sync_seconds", "Domain time until a board applied a change, since its commit or, if that was later, since the board's hello.",
 			0.05, 600, "since"),
-		commits: hist("doorlab_store_commit_seconds", "Duration of the commits to the database.", 0.0001, 10).WithLabelValues().(prometheus.Histogram),
+		commits: hist("doorlab_store_commit_seconds", "Duration of database commits.", 0.0001, 10).WithLabelValues().(prometheus.Histogram),
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "doorlab_store_commit_writes", Help: "Writes that shared a commit.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 10)}),
 	}
-	phased := hist("doorlab_command_phase_seconds", "Duration of the phases of door commands, each since the one before: committed, published, reported, settled.",
+	phased := hist("doorlab_command_phase_seconds", "Duration of the phases of door commands, each since the previous one: committed, published, reported, settled.",
 		0.0005, 10, "phase")
 	for i, p := range phases { // a series that is absent can't be alerted on
 		m.phases[i] = phased.WithLabelValues(p)
@@ -92,16 +92,16 @@ func (m *metrics) watchCommands(s *command.Service) {
 		string(vocab.Reported): of(func(c command.Counts) int64 { return c.Reported }), vocab.Offline: of(func(c command.Counts) int64 { return c.Offline }),
 		vocab.Refused: of(func(c command.Counts) int64 { return c.Refused }), vocab.NoResponse: of(func(c command.Counts) int64 { return c.NoResponse }),
 		string(command.Withdrawn): of(func(c command.Counts) int64 { return c.Withdrawn })})
-	m.family("doorlab_command_calls_total", "Calls for a door command by what became of them: started a command, joined a running one, "+
+	m.family("doorlab_command_calls_total", "Calls for a door command by result: started a command, joined a running one, "+
 		"replayed a stored answer, refused because the key was used for another request or too many commands were running.", "result", map[string]func() int64{
 		"started": of(func(c command.Counts) int64 { return c.Started }), "joined": of(func(c command.Counts) int64 { return c.Joined }),
 		"replayed": of(func(c command.Counts) int64 { return c.Replayed }), "key_reused": of(func(c command.Counts) int64 { return c.Reused }),
 		"too_many": of(func(c command.Counts) int64 { return c.TooMany })})
-	m.counter("doorlab_commands_recovered_total", "Commands that a previous run left without an outcome, settled as no response at start.", "", "",
+	m.counter("doorlab_commands_recovered_total", "Commands that a previous run left without an outcome, settled as no response at startup.", "", "",
 		of(func(c command.Counts) int64 { return c.Recovered }))
 	m.counter("doorlab_command_late_reports_total", "Reports that settled the record of a command after its 504.", "", "",
 		of(func(c command.Counts) int64 { return c.LateReports }))
-	m.family("doorlab_command_reports_dropped_total", "Reports that settled nothing: of no command, of another board's or door's, or without meaning.", "reason", map[string]func() int64{
+	m.family("doorlab_command_reports_dropped_total", "Reports that settled nothing: for an unknown command, for another board's or door's command, or unreadable.", "reason", map[string]func() int64{
 		"unknown": of(func(c command.Counts) int64 { return c.UnknownReports }), "foreign": of(func(c command.Counts) int64 { return c.ForeignReports }),
 		"garbage": of(func(c command.Counts) int64 { return c.GarbageReports })})
 }
@@ -115,10 +115,10 @@ func (m *metrics) watchBroker(g *gateway.Gateway, w *world.World) {
 	for _, p := range w.Places {
 		boards += len(p.Boards)
 	}
-	m.gauge("doorlab_boards", "Boards of the world.", "", "", func() float64 { return float64(boards) })
+	m.gauge("doorlab_boards", "Boards in the world.", "", "", func() float64 { return float64(boards) })
 	m.gauge("doorlab_boards_online", "Boards that have said hello on their connection.", "", "", func() float64 { return float64(g.Snapshot().Online) })
 	m.gauge("doorlab_broker_connections", "Connections of known boards.", "", "", func() float64 { return float64(g.Snapshot().Connected) })
-	m.family("doorlab_broker_connections_total", "Connections by what became of them: accepted from a listener, refused of these, ended by a newer one of the same board, ended before CONNECT to make room for others.",
+	m.family("doorlab_broker_connections_total", "Connections by result: accepted from a listener, then refused, replaced by a newer one of the same board, closed before CONNECT to make room for others.",
 		"result", map[string]func() int64{"accepted": of(func(c gateway.Counts) int64 { return c.Accepted }),
 			"refused": of(func(c gateway.Counts) int64 { return c.Refused }), "taken_over": of(func(c gateway.Counts) int64 { return c.Takeovers }),
 			"crowded": of(func(c gateway.Counts) int64 { return c.Crowded })})
@@ -132,10 +132,10 @@ func (m *metrics) watchBroker(g *gateway.Gateway, w *world.World) {
 	for _, why := range gateway.DropReasons {
 		reasons[why] = of(func(c gateway.Counts) int64 { return c.Dropped[why] })
 	}
-	m.family("doorlab_board_messages_dropped_total", "What boards said and the server dropped: before hello, without meaning, on a forbidden topic, retained, "+
-		"too large, a report on no command of the board or with a result that doesn't exist, a record that can't be kept or is beyond the board's quota, and the permit of a record that the board can't have opened by (the record is kept).", "reason", reasons)
+	m.family("doorlab_board_messages_dropped_total", "Messages from boards that the server dropped: before hello, unreadable, on a forbidden topic, retained, "+
+		"too large, a report for a command that the board doesn't have or with an invalid result, a record that can't be kept or is beyond the board's quota, and the permit in a record if the board can't have opened with it (the record is kept).", "reason", reasons)
 	m.counter("doorlab_board_messages_sent_total", "Messages to boards.", "", "", of(func(c gateway.Counts) int64 { return c.Down }))
-	m.counter("doorlab_board_messages_unsent_total", "Messages that didn't reach a board's connection: it had ended, or the board reads too slowly.", "", "",
+	m.counter("doorlab_board_messages_unsent_total", "Messages that didn't reach a board's connection because it had ended or the board reads too slowly.", "", "",
 		of(func(c gateway.Counts) int64 { return c.DownDropped }))
 	m.counter("doorlab_commands_unsent_total", "Door commands among the unsent messages.", "", "", of(func(c gateway.Counts) int64 { return c.CommandsUnsent }))
 }
@@ -146,11 +146,11 @@ func (m *metrics) watchSync(s *boardsync.Service) {
 	for kind, n := range map[string]*atomic.Int64{"delta": &count.Deltas, "snapshot": &count.Snapshots, "resend": &count.Resends, "repair": &count.Repairs} {
 		m.counter("doorlab_sync_sent_total", "Changes sent to boards; resends and repairs are among the deltas and snapshots.", "kind", kind, n.Load)
 	}
-	m.family("doorlab_sync_problems_total", "Synchronization: content that could not be read, such reads tried again, acknowledgements of a revision that was never sent, "+
-		"repeats of one board put off.", "kind", map[string]func() int64{"read_failed": count.ReadFailures.Load, "retried": count.Retries.Load,
+	m.family("doorlab_sync_problems_total", "Synchronization problems: content that could not be read, repeated reads, acknowledgements of a revision that was never sent, "+
+		"delayed repeats to one board.", "kind", map[string]func() int64{"read_failed": count.ReadFailures.Load, "retried": count.Retries.Load,
 		"impossible_ack": count.Impossible.Load, "delayed": count.Delayed.Load})
 	m.gauge("doorlab_sync_cached_bytes", "Encoded changes kept for boards that have not acknowledged them.", "", "", func() float64 { return float64(s.Cached()) })
-	m.gauge("doorlab_sync_lag_seconds", "Domain time that the connected board furthest behind has been missing a change.", "", "",
+	m.gauge("doorlab_sync_lag_seconds", "Domain time for which the connected board furthest behind has been missing a change.", "", "",
 		func() float64 { lag, _ := s.Lag(); return lag.Seconds() })
 	m.gauge("doorlab_boards_behind", "Connected boards that have not applied their place's revision.", "", "",
 		func() float64 { _, n := s.Lag(); return float64(n) })
@@ -158,7 +158,7 @@ func (m *metrics) watchSync(s *boardsync.Service) {
 
 // watchStore shows whether the database takes writes, and its size on disk.
 func (m *metrics) watchStore(dir string, ping func() error) {
-	m.gauge("doorlab_store_writable", "1 while the database takes writes, else 0: the disk is full, read-only, broken or stalled. As /readyz, it tries when no write has just shown it.", "", "",
+	m.gauge("doorlab_store_writable", "1 while the database takes writes, otherwise 0: the disk is full, read-only, broken or stalled. Like /readyz, it tries a write if there hasn't just been one.", "", "",
 		func() float64 {
 			if ping() != nil {
 				return 0

@@ -38,7 +38,7 @@ func (c caps) metrics() prometheus.Gatherer {
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_listener_connections", Help: "Open connections by listener.", ConstLabels: labels},
 				func() float64 { return float64(cap.Open()) }),
 			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "doorlab_listener_refused_total",
-				Help: "Connections closed at once because the listener's bound, in total or per address, was reached.", ConstLabels: labels},
+				Help: "Connections closed at once because the listener's limit, in total or per address, was reached.", ConstLabels: labels},
 				func() float64 { return float64(cap.Refused()) }))
 	}
 	return r

@@ -65,7 +65,7 @@ func (s shown) metrics() prometheus.Gatherer {
 			continue
 		}
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_tls_not_after_seconds",
-			Help: "When the certificate of a listener ends, in Unix time; only with TLS.", ConstLabels: prometheus.Labels{"listener": name}},
+			Help: "When the certificate of a listener expires, in Unix time; only with TLS.", ConstLabels: prometheus.Labels{"listener": name}},
 			func() float64 { return float64(c.NotAfter().Unix()) }))
 	}
 	return r

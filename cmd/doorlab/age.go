@@ -33,11 +33,11 @@ func ageCommand(e *env) *cobra.Command {
 	f := &ageFlags{span: span(30 * day)}
 	c := &cobra.Command{
 		Use:   "age",
-		Short: "Play months and years of virtual time, judged as they pass",
-		Long: `Plays worlds of its own on virtual time: people come and go, permits begin and end,
-lines fail for minutes and for days, boards and the server restart, clocks change in
-two of three time zones. Everything is drawn from the seed, and judged a week at a
-time, so memory use stays level. Writes a run directory as 'doorlab check' does.`,
+		Short: "Run months and years of virtual time and judge them as they pass",
+		Long: `Runs its own worlds on virtual time: people come and go, permits begin and end,
+lines fail for minutes or days, boards and servers restart, clocks change in
+two of three time zones. Everything is drawn from the seed and judged a week at a
+time, so memory use stays level. Writes a run directory like 'doorlab check'.`,
 		Example: `  doorlab age                                  # 30 days of 100 boards
   doorlab age --for 1y
   doorlab age --for 2w --boards 5 --seed 7
@@ -51,11 +51,11 @@ time, so memory use stays level. Writes a run directory as 'doorlab check' does.
 		},
 	}
 	s := c.Flags()
-	s.Var(&f.span, "for", "how long to play, in virtual time: 36h, 10d, 2w, 1y")
+	s.Var(&f.span, "for", "how long to run, in virtual time: 36h, 10d, 2w, 1y")
 	s.StringVar(&f.start, "start", "2027-01-01", "the first day, UTC")
 	s.IntVar(&f.Boards, "boards", 100, "simulated boards, ten to a place; the test place has one more")
 	s.IntVar(&f.Doors, "doors", 2, "doors per board")
-	s.IntVar(&f.Worlds, "worlds", 0, "worlds that the boards are divided among, each with a server of its own, played side by side (default: one for each 50 boards)")
+	s.IntVar(&f.Worlds, "worlds", 0, "worlds that the boards are divided among; each has its own server, and they run side by side (default: one for every 50 boards)")
 	s.Float64Var(&f.Entries, "entries", 20, "entries per door per day, on average")
 	s.Int64Var(&f.Seed, "seed", 1, "seed of everything that happens")
 	s.Var(&f.retention, "retention", "how long records, the audit log and ended grants are kept")
@@ -116,7 +116,7 @@ func runAge(ctx context.Context, e *env, f *ageFlags) error {
 	}
 	switch code := res.ExitCode(); {
 	case ctx.Err() != nil:
-		return exit{Interrupted, "interrupted; what was played so far is in " + out}
+		return exit{Interrupted, "interrupted; the results so far are in " + out}
 	case code != OK:
 		return exit{code, ""}
 	}

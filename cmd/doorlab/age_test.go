@@ -61,7 +61,7 @@ func TestInterruptedAge(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	var out, errs strings.Builder
 	code := Run(ctx, []string{"age", "--boards", "2", "--out", dir}, &env{in: strings.NewReader(""), out: &out, err: &errs, getenv: func(string) string { return "" }})
-	if code != Interrupted || !strings.Contains(errs.String(), "interrupted; what was played so far is in "+dir) {
+	if code != Interrupted || !strings.Contains(errs.String(), "interrupted; the results so far are in "+dir) {
 		t.Errorf("got exit %d and %q, want %d and where the report is", code, errs.String(), Interrupted)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "verdicts.json")); err != nil {

@@ -53,7 +53,7 @@ func boardCommand(e *env) *cobra.Command {
   doorlab board journal brd_...                # what its relays did: the ground truth
   doorlab board detach brd_...                 # prints the credentials for a real board`,
 		boardList(e), boardShow(e), boardJournal(e), boardTail(e),
-		labCommand(e, "detach BOARD", "Take the simulated board away; prints the credentials for a real one", "  doorlab board detach brd_...", "one board id",
+		labCommand(e, "detach BOARD", "Take the simulated board away and print the credentials for a real one", "  doorlab board detach brd_...", "one board id",
 			func(l labCall, args []string) error {
 				var out struct{ MQTT, ClientID, Username, Password string }
 				return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/detach", nil, &out, func() {
@@ -71,7 +71,7 @@ func boardCommand(e *env) *cobra.Command {
 func boardRotate(e *env) *cobra.Command {
 	f := &keysFlags{}
 	c := &cobra.Command{
-		Use: "rotate BOARD", Short: "Give a board a new password (shown only once); its old connection ends within 5 s",
+		Use: "rotate BOARD", Short: "Give a board a new password (shown only once) and close its old connection within 5 s",
 		Example: "  doorlab board rotate brd_... --data /var/lib/doorlab",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

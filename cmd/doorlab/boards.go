@@ -64,10 +64,10 @@ func boardsCommand(e *env) *cobra.Command {
 	s.StringVar(&f.data, "data", "", "data directory for flash and journals (default: temporary, removed on exit)")
 	s.StringVar(&f.world, "world", "", "the world file the server runs with (default: the built-in world)")
 	s.StringVar(&f.slice, "slice", "1/1", "i/n: run slice i of n of the fleet")
-	f.shard.add(c, "only the boards of every n-th place of the world, from the i-th: `i/n`, as given to serve (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all places)")
+	f.shard.add(c, "only the boards of every n-th place of the world, from the i-th: `i/n`, as given to serve (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all places)")
 	s.StringVar(&f.clock, "clock", "real", "real or virtual")
 	s.StringVar(&f.client, "client", testbed.Paho, clientUsage)
-	s.Int64Var(&f.seed, "seed", 0, "the seed the server runs with (default: the world file's, else 1)")
+	s.Int64Var(&f.seed, "seed", 0, "the seed the server runs with (default: the world file's, otherwise 1)")
 	s.StringVar(&f.secretFile, "secret-file", "", "the secret file the server runs with (default: passwords derive from the seed)")
 	s.IntVar(&f.boards, "boards", 200, "number of boards in the built-in world, as given to serve (not with --world)")
 	s.DurationVar(&f.timeout, "timeout", time.Minute, "how long to wait for all boards to connect")
@@ -110,7 +110,7 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 		return err
 	}
 	if f.secretFile == "" && f.seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
-		return usagef("boards: the boards' passwords are missing: pass --secret-file FILE, the same as to the server, or start both with the same --seed")
+		return usagef("boards: the boards' passwords are missing: pass the server's --secret-file FILE, or start both with the same --seed")
 	}
 	dir, cleanup, err := dataDir(f.data)
 	if err != nil {

@@ -31,14 +31,14 @@ func checkCommand(e *env) *cobra.Command {
 		Use:   "check [NAME|FILE|DIR...]",
 		Short: "Run scenarios and judge every guarantee",
 		Long: `Runs scenario files (the built-in suite by default) in testbeds on virtual time, each
-file in a world of its own and several at a time, or one after the other against a
+file in its own world and several at a time, or one after the other against a
 running server. Prints one line per guarantee with the number that decides it, and
 writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 		Example: `  doorlab check                                   # the built-in suite, fleets of 1,000 boards
   doorlab check --boards 5000
   doorlab check --smoke                           # a quick subset
   doorlab check idempotency_keys                  # one built-in scenario
-  doorlab check --clause OFF-2 --repeat 3         # what shows one guarantee, three times
+  doorlab check --clause OFF-2 --repeat 3         # the scenarios for one guarantee, three times
   doorlab check my-outage.yaml scenarios/         # your own scenarios
   doorlab check --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ... my-outage.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -131,7 +131,7 @@ func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File,
 	}
 	switch code := res.ExitCode(); {
 	case ctx.Err() != nil:
-		return exit{Interrupted, "interrupted; what was played so far is in " + out}
+		return exit{Interrupted, "interrupted; the results so far are in " + out}
 	case code == Unreachable:
 		return exit{code, res.Reason}
 	case code != OK:

@@ -87,7 +87,7 @@ func newRoot(e *env) *cobra.Command {
 		Short: "Simulate, load-test and judge unattended-store access control",
 		Long: `doorlab runs an unattended store on your machine: the access-control API server, its
 MQTT broker and thousands of simulated door boards, on a clock you can move. It breaks
-things, applies load, and checks from the relays' own journals that every promise held.`,
+things, applies load, and checks every promise against the relays' own journals.`,
 		Example: strings.TrimLeft(`
   doorlab up                                # server and 200 boards; prints keys and commands to paste
   doorlab check                             # check every guarantee on 1,000 boards

@@ -22,7 +22,7 @@ func doctorCommand(e *env) *cobra.Command {
 	var http, mqtt, control, data string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check this machine: descriptors, ports, clock, disk, and how large a fleet fits", Args: noArgs,
+		Use: "doctor", Short: "Check this machine: descriptors, ports, clock, disk, and how many boards fit", Args: noArgs,
 		Example: `  doorlab doctor
   doorlab doctor --data /var/lib/doorlab --http 0.0.0.0:8080`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -55,7 +55,7 @@ func doctorCommand(e *env) *cobra.Command {
 			return diagnosis(e, findings, asJSON)
 		},
 	}
-	c.Flags().StringVar(&http, "http", "127.0.0.1:8080", "address that up or serve is to listen on")
+	c.Flags().StringVar(&http, "http", "127.0.0.1:8080", "address that up or serve will listen on")
 	c.Flags().StringVar(&mqtt, "mqtt", "127.0.0.1:1883", "address of the broker")
 	c.Flags().StringVar(&control, "control", "127.0.0.1:8081", `address of the control API ("" = none)`)
 	c.Flags().StringVar(&data, "data", "", "data directory whose disk is measured (default: the temporary directory)")

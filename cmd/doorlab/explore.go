@@ -29,10 +29,10 @@ func exploreCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explore",
 		Short: "Look for broken guarantees with random sequences",
-		Long: `Plays random sequences of permits, people, commands, time, faults, reboots, restarts,
-windows and outage policies, each in a world of its own on virtual time, and compares
+		Long: `Runs random sequences of permits, people, commands, time, faults, reboots, restarts,
+windows and outage policies, each in its own world on virtual time, and compares
 every answer, record, event and relay movement with a model of the contract. A sequence
-that fails is shortened and written as a scenario file that 'doorlab check' plays.
+that fails is shortened and written as a scenario file that 'doorlab check' can run.
 The same seed draws the same sequences.`,
 		Example: `  doorlab explore --seed 7 --for 10m
   doorlab explore --seed 7 --sequences 200 --out found
@@ -55,7 +55,7 @@ The same seed draws the same sequences.`,
 	s := c.Flags()
 	s.Int64Var(&f.Seed, "seed", 1, "seed of the sequences")
 	s.DurationVar(&f.For, "for", 0, "how long to look (default: 1m, or as long as --sequences or --operations take)")
-	s.IntVar(&f.Sequences, "sequences", 0, "play at most this many sequences (0: no limit)")
+	s.IntVar(&f.Sequences, "sequences", 0, "run at most this many sequences (0: no limit)")
 	s.IntVar(&f.Steps, "operations", 0, "start no sequence after this many operations (0: no limit)")
 	s.IntVar(&f.Length, "length", 24, "operations per sequence")
 	s.IntVar(&f.Parallel, "parallel", 8, "worlds to run at the same time")

@@ -63,7 +63,7 @@ func (f *loadFlags) connect(ctx context.Context, e *env) (*ownFleet, error) {
 		return nil, err
 	}
 	if f.secretFile == "" && f.seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
-		return nil, usagef("load --broker: the boards' passwords are missing: pass --secret-file FILE, the same as to the server, or start both with the same --seed")
+		return nil, usagef("load --broker: the boards' passwords are missing: pass the server's --secret-file FILE, or start both with the same --seed")
 	}
 	dir, cleanup, err := dataDir(f.data)
 	if err != nil {

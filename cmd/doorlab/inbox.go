@@ -93,7 +93,7 @@ func inboxList(e *env) *cobra.Command {
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
-	c.Flags().StringVar(&status, "status", "", "only these statuses: 409, 5xx, lists by comma")
+	c.Flags().StringVar(&status, "status", "", "only these statuses, such as 409 or 5xx; separate several with commas")
 	c.Flags().StringVar(&path, "path", "", "only paths that contain this")
 	c.Flags().StringVar(&key, "key", "", "only this Idempotency-Key")
 	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
@@ -102,7 +102,7 @@ func inboxList(e *env) *cobra.Command {
 
 func inboxClear(e *env) *cobra.Command {
 	var place string
-	c := labCommand(e, "clear", "Forget a place's requests; its checklist starts over", "  doorlab inbox clear --place plc_...", "no arguments",
+	c := labCommand(e, "clear", "Delete a place's requests and restart its checklist", "  doorlab inbox clear --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
 			id, err := l.place(place)
 			if err != nil {
@@ -123,7 +123,7 @@ type goLivePoint struct {
 
 func goLiveCommand(e *env) *cobra.Command {
 	var place string
-	c := labCommand(e, "go-live", "Check a partner's client by what it sent to the test place",
+	c := labCommand(e, "go-live", "Check a partner's client by the requests it sent to the test place",
 		`  doorlab go-live --place plc_...              # exit code 4 until every point is proven`, "no arguments",
 		func(l labCall, _ []string) error {
 			id, err := l.place(place)

@@ -12,7 +12,7 @@ func judgeCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge DIR",
 		Short: "Judge a run directory again",
-		Long: `Reads the history of an earlier check and judges it with the checkers of this build.
+		Long: `Reads the history of a previous check and judges it with the checkers of this build.
 The results of the steps' own assertions are kept. The run directory is not changed.`,
 		Example: `  doorlab judge runs/20261121-120000-1`,
 		Args: func(_ *cobra.Command, args []string) error {

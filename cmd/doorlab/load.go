@@ -32,7 +32,7 @@ func loadCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "load PLAN",
 		Short: "Load-test door commands",
-		Long: `Runs a load plan against a testbed of its own or a running server.
+		Long: `Runs a load plan against its own testbed or a running server.
 PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded(), ", ") + ".",
 		Example: `  doorlab load door-commands                      # 300 commands per second, against its own testbed
   doorlab load my-plan.yaml --boards 5000
@@ -53,8 +53,8 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	}
 	f.targetFlags.add(c, 200)
 	f.view.add(c)
-	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its boards)")
-	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all)")
+	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its own boards)")
+	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
 	s := c.Flags()
 	s.StringVar(&f.secretFile, "secret-file", "", "with --broker, the secret file the server runs with (default: passwords derive from the seed)")
 	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or today's 15:04:05Z in UTC, so that generators start together (default: when ready)")
@@ -72,7 +72,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 		return err
 	}
 	if f.broker.url == "" && (f.secretFile != "" || f.broker.tls != (certs.Client{})) {
-		return usagef("--secret-file and the --mqtt- flags are for the boards of this process: they need --broker, the address of the target's MQTT broker")
+		return usagef("--secret-file and the --mqtt- flags are for boards in this process: they need --broker, the address of the target's MQTT broker")
 	}
 	if f.target != "" {
 		if err := loadtest.CheckHost(f.target, f.o.AllowHost); err != nil {
@@ -111,8 +111,8 @@ func mergeCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge DIR...",
 		Short: "Merge the results of several generators into one",
-		Long: `Merges the results of several load runs that ran the same plan at the same time, as
-'doorlab merge' does: histograms are added, not averaged, and the thresholds judged again.`,
+		Long: `Merges the results of several generators that ran the same plan at the same time, as
+'doorlab merge' does: histograms are added, not averaged, and thresholds are judged again.`,
 		Example: `  doorlab load merge runs/load-a runs/load-b
   doorlab load merge runs/load-* --out runs/merged`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -150,8 +150,8 @@ func mcpServer(b *toolbox) *mcp.Server {
 		}
 		return b.command(ctx, "check", "lint", path)
 	})
-	add(s, "run", "Run a scenario in a world of its own and judge every guarantee that it touches", nil, b.run)
-	add(s, "explain", "Explain the verdict of a run: failures first, with step, expectation and what came instead", reads, b.explain)
+	add(s, "run", "Run a scenario in its own world and judge every guarantee that it touches", nil, b.run)
+	add(s, "explain", "Explain the verdict of a run: failures first, with the step, what was expected and what happened instead", reads, b.explain)
 	add(s, "schema", "The JSON Schema of scenario files", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
 		return b.command(ctx, "schema")
 	})
@@ -204,7 +204,7 @@ func (b *toolbox) last() string { return filepath.Join(b.dir, "run-"+strconv.Ito
 
 func (b *toolbox) explain(ctx context.Context, in explainIn) (*mcp.CallToolResult, any, error) {
 	if in.Run == "" && b.runs == 0 {
-		return nil, nil, usagef("nothing was run in this session; give the run directory of a doorlab check")
+		return nil, nil, usagef("nothing has been run in this session; give the run directory of a doorlab check")
 	}
 	if in.Run == "" {
 		in.Run = b.last()

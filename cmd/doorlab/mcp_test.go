@@ -62,7 +62,7 @@ func TestMCPScenarios(t *testing.T) {
 	s := speaking(t, &toolbox{f: &labFlags{}, dir: t.TempDir()})
 	contains(t, ask(t, s, "schema", nil, false), "doorlab scenario")
 	contains(t, ask(t, s, "faults", nil, false), "halfopen")
-	contains(t, ask(t, s, "explain", nil, true), "nothing was run in this session")
+	contains(t, ask(t, s, "explain", nil, true), "nothing has been run in this session")
 	contains(t, ask(t, s, "explain", map[string]any{"run": t.TempDir()}, true), "run directory")
 	ask(t, s, "lint", map[string]any{"scenario": good}, false)
 	wrong := ask(t, s, "lint", map[string]any{"scenario": strings.Replace(good, "steps", "stpes", 1)}, false)

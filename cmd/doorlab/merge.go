@@ -21,12 +21,12 @@ func mergeRunsCommand(e *env) *cobra.Command {
 		Use:   "merge DIR...",
 		Short: "Merge the runs of several shards into one verdict",
 		Long: `Merges the run directories of all shards of one check, or of one load, into one report,
-one ledger and one exit code. The result is INVALID when a shard is missing, appears twice,
+one ledger and one exit code. The result is INVALID if a shard is missing, appears twice,
 is INVALID itself or belongs to another run; a FAIL stays a FAIL.
 
-Histories stay where they are. Those of check are judged again, shard by shard; what the
-whole suite has to show, the shards have to show together. Those of load were judged by
-their generators; counts are added, histograms too, and thresholds judged again.`,
+Histories stay where they are. Those of a check are judged again, shard by shard; what the
+whole suite has to show, the shards have to show together. Those of a load were judged by
+their generators; counts and histograms are added, and thresholds are judged again.`,
 		Example: `  doorlab check --shard 1/3 --out runs/a      # on three machines
   doorlab check --shard 2/3 --out runs/b
   doorlab check --shard 3/3 --out runs/c
@@ -86,7 +86,7 @@ func loads(dirs []string) (bool, error) {
 	}
 	load, check := has["result.json"], has["verdicts.json"]
 	if load != "" && check != "" {
-		return false, usagef("%s is of load and %s of check: merge the shards of one kind at a time", load, check)
+		return false, usagef("%s was written by load and %s by check: merge the shards of one kind at a time", load, check)
 	}
 	return load != "", nil
 }

@@ -82,7 +82,7 @@ func TestMergeOfShards(t *testing.T) {
 	merge(Invalid, "shard 2/2 is missing", first)
 	merge(Invalid, "both shard 1 of 2", first, first, second)
 	merge(Invalid, "can't be read as a run", first, second, filepath.Join(root, "nowhere"))
-	merge(Invalid, "the seed 9", first, other)
+	merge(Invalid, "has seed 9", first, other)
 	merge(Failed, "different selections", first, failing)
 	merge(Failed, "broken.yaml", passing, failing)
 	merge(Failed, "broken.yaml", failing)

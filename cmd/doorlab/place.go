@@ -179,11 +179,11 @@ func placeSet(e *env) *cobra.Command {
 			var p placeRow
 			return l.do(http.MethodPatch, "/places/"+url.PathEscape(id), body, &p, func() { p.print(l) })
 		})
-	c.Flags().StringVar(&phone, "entry-phone", "", "the number that people call, empty for none (default: as it is)")
-	c.Flags().BoolVar(&entry, "phone-entry", false, "whether calls are answered (default: as it is)")
-	c.Flags().StringVar(&zone, "timezone", "", "an IANA name (default: as it is)")
-	c.Flags().StringArrayVar(&closures, "closure", nil, "days when it is closed, FROM..TO=NAME, in place of the present ones (repeatable; empty for none)")
-	c.Flags().StringArrayVar(&holidays, "holiday", nil, "a day when it is closed, DATE=NAME, in place of the present ones (repeatable; empty for none)")
+	c.Flags().StringVar(&phone, "entry-phone", "", "the number that people call, empty for none (default: unchanged)")
+	c.Flags().BoolVar(&entry, "phone-entry", false, "whether calls are answered (default: unchanged)")
+	c.Flags().StringVar(&zone, "timezone", "", "an IANA name (default: unchanged)")
+	c.Flags().StringArrayVar(&closures, "closure", nil, "days when it is closed, FROM..TO=NAME; replaces the current ones (repeatable; empty for none)")
+	c.Flags().StringArrayVar(&holidays, "holiday", nil, "a day when it is closed, DATE=NAME; replaces the current ones (repeatable; empty for none)")
 	return c
 }
 
@@ -224,8 +224,8 @@ func placeDoor(e *env) *cobra.Command {
 			}
 			return l.do(http.MethodPatch, "/doors/"+url.PathEscape(args[0]), body, nil, func() { fmt.Fprintln(l.out, args[0], "changed") })
 		})
-	c.Flags().BoolVar(&entry, "entry", false, "whether people enter by it (default: as it is)")
-	c.Flags().IntVar(&hours, "max-hours", 0, "the longest permit, 1 to 720 hours (default: as it is)")
+	c.Flags().BoolVar(&entry, "entry", false, "whether people enter by it (default: unchanged)")
+	c.Flags().IntVar(&hours, "max-hours", 0, "the longest permit, 1 to 720 hours (default: unchanged)")
 	return c
 }
 
@@ -256,6 +256,6 @@ func auditCommand(e *env) *cobra.Command {
 		})
 	c.Flags().StringVar(&place, "place", "", "only this place, by id or name")
 	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
-	c.Flags().IntVar(&offset, "offset", 0, "leave out the newest so many")
+	c.Flags().IntVar(&offset, "offset", 0, "skip this many of the newest")
 	return c
 }

@@ -21,9 +21,9 @@ func renewCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "renew keys|boards|links...",
 		Short: "Replace all API keys, board passwords or entry links of a data directory",
-		Long: `Replaces every valid API key with one of the same place, name and scopes, every board's
-password, or every permit's entry link. It works on the data directory, whether or not a
-server is running on it; what was valid before stops working within 5 s. The new keys and
+		Long: `Replaces every valid API key with one that has the same place, name and scopes, every
+board's password, or every permit's entry link. It works on the data directory, whether or
+not a server is running on it; the old secrets stop working within 5 s. The new keys and
 passwords are shown only once. Partners read the new links from their permits.`,
 		Example: `  doorlab renew keys boards --data /var/lib/doorlab --out renewed.txt
   doorlab renew links --data /var/lib/doorlab`,
@@ -61,7 +61,7 @@ func renewal(args []string) (r testbed.Renewal, err error) {
 		case "links":
 			r.Links = true
 		default:
-			return r, usagef("renew: %q is none of keys, boards, links%s", a, near.Hint(a, renewable))
+			return r, usagef("renew: %q must be one of keys, boards, links%s", a, near.Hint(a, renewable))
 		}
 	}
 	return r, nil
@@ -78,7 +78,7 @@ func renew(e *env, data, out string, r testbed.Renewal) (err error) {
 	r.Board = func(boardID, password string) error { return show("%s %s\n", boardID, password) }
 	n, err := testbed.Renew(data, r)
 	if n != (testbed.Renewed{}) {
-		fmt.Fprintf(e.err, "Renewed: keys %d, boards %d, links %d. Save what was written now: it is not shown again.\n", n.Keys, n.Boards, n.Links)
+		fmt.Fprintf(e.err, "Renewed: keys %d, boards %d, links %d. Save the new secrets now: they are not shown again.\n", n.Keys, n.Boards, n.Links)
 	}
 	if err = errors.Join(err, done()); err != nil {
 		return failf("%s; renewing again is safe", reason(err))
@@ -93,7 +93,7 @@ func shown(stdout io.Writer, path string) (show func(format string, args ...any)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, nil, usagef("--out %s is there already; name a new file", path)
+		return nil, nil, usagef("--out %s already exists; name a new file", path)
 	}
 	if err != nil {
 		return nil, nil, failf("%s", reason(err))

@@ -54,17 +54,17 @@ func routerCommand(e *env) *cobra.Command {
 	}
 	s := c.Flags()
 	s.StringVar(&file, "world", "", "world file, the same as the servers' (default: the built-in world)")
-	s.Int64Var(&seed, "seed", 0, "seed, the same as the servers' (default: the world file's, else 1)")
+	s.Int64Var(&seed, "seed", 0, "seed, the same as the servers' (default: the world file's, otherwise 1)")
 	s.IntVar(&boards, "boards", 0, "number of boards in the built-in world, the same as the servers' (not with --world)")
 	s.IntVar(&rc.Shards, "shards", 0, "number of servers; server i runs with --shard i/n")
 	s.StringVar(&dir, "out", "", "directory to write the files to (default: print them)")
-	s.StringVar(&rc.HTTP, "http", "127.0.0.1:8080", "address where the router takes requests")
-	s.StringVar(&rc.MQTT, "mqtt", "127.0.0.1:1883", "address where the router takes boards")
-	s.StringVar(&clock, "clock", "real", "real or virtual, the same as the servers': on virtual clocks each server holds the limit of token exchanges by itself")
-	s.StringVar(&rc.PEM, "pem", "", "file with certificate and key for both addresses, as HAProxy finds it (default: no TLS)")
+	s.StringVar(&rc.HTTP, "http", "127.0.0.1:8080", "address where the router accepts requests")
+	s.StringVar(&rc.MQTT, "mqtt", "127.0.0.1:1883", "address where the router accepts boards")
+	s.StringVar(&clock, "clock", "real", "real or virtual, the same as the servers'; on virtual clocks each server limits token exchanges by itself")
+	s.StringVar(&rc.PEM, "pem", "", "file with certificate and key for both addresses; the path as HAProxy sees it (default: no TLS)")
 	s.StringSliceVar(&rc.CellHTTP, "cell-http", []string{"cell-{i}:8080"}, "API addresses of the servers: a pattern in which {i} counts from 1 and {k} from 0, or one address for each")
-	s.StringSliceVar(&rc.CellMQTT, "cell-mqtt", []string{"cell-{i}:1883"}, "the same of their brokers")
-	s.StringSliceVar(&rc.CellSIP, "cell-sip", []string{"cell-{i}:5060"}, "the same of their phone entry, for sip.map")
+	s.StringSliceVar(&rc.CellMQTT, "cell-mqtt", []string{"cell-{i}:1883"}, "the same for their brokers")
+	s.StringSliceVar(&rc.CellSIP, "cell-sip", []string{"cell-{i}:5060"}, "the same for their phone entry, for sip.map")
 	return c
 }
 

@@ -24,7 +24,7 @@ func schemaCommand(e *env) *cobra.Command {
 		Example: `  doorlab schema > doorlab.schema.json
   # then, as the first line of a scenario: # yaml-language-server: $schema=doorlab.schema.json
   doorlab schema world > world.schema.json
-  doorlab schema report                           # of the verdicts.json that check writes; load: of result.json`,
+  doorlab schema report                           # for the verdicts.json that check writes; load: for result.json`,
 		ValidArgs: schemaNames,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {

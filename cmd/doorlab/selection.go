@@ -38,10 +38,10 @@ type selection struct {
 func (p *selection) add(c *cobra.Command) {
 	p.filters(c)
 	s := c.Flags()
-	s.StringVar(&p.failed, "failed", "", "only what didn't pass in the run `DIR` (without a value: the newest in runs)")
-	s.StringVar(&p.shuffle, "shuffle", "", "play in a random order drawn from this `seed` (without a value: a new one, which is printed)")
+	s.StringVar(&p.failed, "failed", "", "only what didn't pass in the run `DIR` (without a value: the newest run in runs)")
+	s.StringVar(&p.shuffle, "shuffle", "", "run in a random order drawn from this `seed` (without a value: a new seed, which is printed)")
 	p.shardFlag.add(c, "only the i-th of n parts, `i/n`")
-	s.IntVar(&p.repeat, "repeat", 1, "play every scenario this many times")
+	s.IntVar(&p.repeat, "repeat", 1, "run every scenario this many times")
 	s.Lookup("failed").NoOptDefVal, s.Lookup("shuffle").NoOptDefVal = "newest", "new"
 }
 
@@ -97,7 +97,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, usagef("no scenario is left of %d; 'doorlab check list' lists them with their clauses and labels", len(files))
+		return nil, usagef("none of %d scenarios matches; 'doorlab check list' lists them with their clauses and labels", len(files))
 	}
 	return p.order(out), nil
 }
@@ -152,7 +152,7 @@ func failedIn(dir string) (paths []string, err error) {
 	if dir == "newest" {
 		runs, err := filepath.Glob(filepath.Join("runs", "*", "verdicts.json"))
 		if err != nil || len(runs) == 0 {
-			return nil, usagef("--failed: there is no run in runs; name its directory, --failed=DIR")
+			return nil, usagef("--failed: there is no run in runs; name a run directory, --failed=DIR")
 		}
 		slices.SortFunc(runs, func(a, b string) int { return changed(a).Compare(changed(b)) })
 		dir = filepath.Dir(runs[len(runs)-1])

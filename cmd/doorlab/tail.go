@@ -45,7 +45,7 @@ func boardTail(e *env) *cobra.Command {
 				}
 			}
 		})
-	c.Flags().BoolVar(&all, "all", false, "begin with what the journal has already")
+	c.Flags().BoolVar(&all, "all", false, "start with what is already in the journal")
 	return c
 }
 

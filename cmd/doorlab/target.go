@@ -50,7 +50,7 @@ func (f *targetFlags) add(c *cobra.Command, boards int) {
 	s.StringVar(&f.target, "target", "", "base URL of a running server (default: a testbed in this process)")
 	s.StringSliceVar(&f.control, "control", nil, "control API of the target; repeat for each process (server and boards)")
 	s.StringSliceVar(&f.tokens, "control-token", nil, "bearer tokens of the control APIs: one for all, or one for each in the same order")
-	s.StringSliceVar(&f.files, "control-token-file", nil, "files with the control tokens, in place of --control-token: one for all, or one for each")
+	s.StringSliceVar(&f.files, "control-token-file", nil, "files with the control tokens, instead of --control-token: one for all, or one for each")
 	f.trust.add(c)
 	s.StringSliceVar(&f.keys, "key", nil, "API keys of the target's places (default: read from the control API)")
 	s.IntVar(&f.boards, "boards", boards, "number of simulated boards (not with --world); check uses it for scenarios about fleets and for files you name")
@@ -58,7 +58,7 @@ func (f *targetFlags) add(c *cobra.Command, boards int) {
 	s.Int64Var(&f.seed, "seed", 0, "seed for ids, keys and every random choice of the run (default: 1)")
 	s.StringVar(&f.link, "link", testbed.Memory, "how the testbed's boards reach the broker: memory or tcp")
 	s.StringVar(&f.client, "client", testbed.Paho, clientUsage)
-	s.StringVar(&f.data, "data", "", "data directory of the testbed (check: one subdirectory per world) (default: temporary, removed on exit)")
+	s.StringVar(&f.data, "data", "", "data directory of the testbed; check uses one subdirectory per world (default: temporary, removed on exit)")
 	s.BoolVarP(&f.verbose, "verbose", "v", false, "log more to stderr")
 }
 

@@ -46,20 +46,20 @@ func (f *serverFlags) add(c *cobra.Command) {
 	s.StringVar(&f.control, "control", "127.0.0.1:8081", `address of the control API ("" turns it off)`)
 	s.StringVar(&f.controlToken, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
 	s.StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
-	s.StringVar(&f.metrics, "metrics", "", "address of /metrics, where there is no control API (default: off; the control API has the page, too)")
+	s.StringVar(&f.metrics, "metrics", "", "separate address for /metrics, for a server without a control API (default: off; the control API serves it too)")
 	s.StringVar(&f.otlp, "otlp", "", "send OpenTelemetry spans of requests and door commands to this `URL`, OTLP over HTTP, e.g. http://127.0.0.1:4318 (default: none)")
-	s.StringVar(&f.debug, "debug-addr", "", "loopback address of profiles (pprof) of this process (default: off)")
+	s.StringVar(&f.debug, "debug-addr", "", "loopback address that serves this process's profiles (pprof) (default: off)")
 	f.tls.add(c)
 	s.StringVar(&f.data, "data", "", "data directory (default: temporary, removed on exit)")
 	s.StringVar(&f.world, "world", "", "world file: places, boards, doors, keys (default: the built-in world)")
 	s.StringVar(&f.linkURL, "link-url", "", "public address of the API, for entry links and the OpenAPI documents (default: the HTTP address)")
 	s.StringVar(&f.sip, "sip", "", "address for phone entry over SIP, UDP and TCP (default: off)")
-	s.StringSliceVar(&f.sipPeers, "sip-peers", nil, "trunks (address or CIDR) that may call over SIP and whose caller ids are believed (default: this machine)")
+	s.StringSliceVar(&f.sipPeers, "sip-peers", nil, "trunks (address or CIDR) that may call over SIP and whose caller ids are trusted (default: this machine)")
 	s.StringVar(&f.clock, "clock", "real", "real or virtual; the control API can move a virtual clock")
-	s.Int64Var(&f.seed, "seed", 0, "seed for ids and randomness; setting it also makes keys and passwords repeatable (default: from the data directory or the world file, else 1)")
+	s.Int64Var(&f.seed, "seed", 0, "seed for ids and randomness; setting it also makes keys and passwords repeatable (default: from the data directory or the world file, otherwise 1)")
 	s.StringVar(&f.secretFile, "secret-file", "", "file with the secret that keys and board passwords derive from, shared with 'doorlab boards'; created if missing (default: the data directory's own secret)")
-	s.BoolVar(&f.init, "init", false, "start over when files of the data directory are missing; what is left moves to a subfolder")
-	f.shard.add(c, "only every n-th place of the world, from the i-th: `i/n`; a data directory stays with its shard (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, else all places)")
+	s.BoolVar(&f.init, "init", false, "start over if files of the data directory are missing; the remaining files move to a subfolder")
+	f.shard.add(c, "only every n-th place of the world, from the i-th: `i/n`; a data directory stays with its shard (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all places)")
 	s.Var(&f.retention, "retention", "how long entry records, the audit log and ended grants are kept, in days")
 	s.BoolVar(&f.json, "json", false, "print one JSON line on stdout when ready, and nothing else there")
 	s.BoolVar(&f.crashPoints, "crash-points", false, "allow POST /lab/v1/crash")
@@ -206,7 +206,7 @@ func (f *serverFlags) check() error {
 		}
 	}
 	if host, _, _ := net.SplitHostPort(f.debug); f.debug != "" && !loopback.Is(host) {
-		errs = append(errs, usagef("--debug-addr %s: must be on loopback, e.g. 127.0.0.1:6060: profiles show what the memory holds", f.debug))
+		errs = append(errs, usagef("--debug-addr %s: must be on loopback, e.g. 127.0.0.1:6060, because profiles show what is in memory", f.debug))
 	}
 	if f.otlp != "" && !isURL(f.otlp) {
 		errs = append(errs, usagef("--otlp %q: must be a URL like http://127.0.0.1:4318", f.otlp))

@@ -29,7 +29,7 @@ func whyCommand(e *env) *cobra.Command {
 	var exposure bool
 	c := labCommand(e, "why", "Explain why a person got in at a door, or didn't", `  doorlab why --place Gangnam --phone 01011112222 --door dor_...
   doorlab why --place plc_... --link 'http://127.0.0.1:8080/entry?t=...' --door dor_... --at 2026-10-05T09:00:00+09:00
-  doorlab why --place plc_... --exposure        # who entered on site with a right that had been revoked`, "no arguments",
+  doorlab why --place plc_... --exposure        # who entered on site with a revoked right`, "no arguments",
 		func(l labCall, _ []string) error {
 			if place == "" {
 				return usagef("why: --place is missing: a place's id or name")
@@ -58,7 +58,7 @@ func whyCommand(e *env) *cobra.Command {
 	c.Flags().StringVar(&phone, "phone", "", "the person's phone number")
 	c.Flags().StringVar(&link, "link", "", "an entry link, or the token in it")
 	c.Flags().StringVar(&door, "door", "", "the door's id")
-	c.Flags().StringVar(&at, "at", "", "the time in question, RFC 3339 (default: now; a later time is answered as things stand)")
+	c.Flags().StringVar(&at, "at", "", "the time in question, RFC 3339; for a future time, the answer assumes that nothing changes (default: now)")
 	c.Flags().BoolVar(&exposure, "exposure", false, "list who entered on site although the server would have denied it")
 	return c
 }
@@ -72,7 +72,7 @@ func printWhy(l labCall, x explained) {
 		if !s.Known {
 			continue
 		}
-		window := "none in force, so authenticated opening"
+		window := "none in force, so people need a grant"
 		if s.Window != nil {
 			window = fmt.Sprintf("%s %s is %s", s.Window.Ref, s.Window.PolicyID, s.Window.Mode)
 		}
@@ -112,7 +112,7 @@ func verdict(s why.Side) string {
 
 func printExposure(l labCall, list []why.Exposed) {
 	if len(list) == 0 {
-		fmt.Fprintln(l.out, "Nobody entered on site against the server's state.")
+		fmt.Fprintln(l.out, "Nobody entered on site whom the server would have denied.")
 		return
 	}
 	fmt.Fprintln(l.out, "Entered on site although the server would have denied it:")

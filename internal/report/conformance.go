@@ -115,5 +115,5 @@ func (res Result) tellScores(b *strings.Builder) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nwith API keys only (docs/conformance.md):\n  %s\n  nothing can be shown of %s\n", strings.Join(lines, "\n  "), none)
+	fmt.Fprintf(b, "\nwith API keys only (docs/conformance.md):\n  %s\n  nothing can be shown about %s\n", strings.Join(lines, "\n  "), none)
 }

@@ -97,7 +97,7 @@ func (c *course) charts(res Result) (out []plot.Chart) {
 	if failed.any() {
 		load.Lines = append(load.Lines, failed.line(c, "answered 5xx", 3, false))
 	}
-	open := c.chart("openings", "Doors opened", "per second, by the relays' journals")
+	open := c.chart("openings", "Doors opened", "per second, according to the relays' journals")
 	open.Lines = []plot.Line{opened.line(c, "", 2, true)}
 	hit := c.chart("hits", "Commands that a fault hit", "per second")
 	hit.Lines = []plot.Line{hits.line(c, "", 3, true)}

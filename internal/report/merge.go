@@ -91,16 +91,16 @@ func unlike(parts []Result) (wrong []string) {
 		case s.Files != first.Shard.Files || s.Whole != first.Shard.Whole || !slices.Equal(p.Require, first.Require):
 			wrong = append(wrong, fmt.Sprintf("%s and %s are shards of different selections", first.Shard.Dir, s.Dir))
 		case p.Seed != first.Seed:
-			wrong = append(wrong, fmt.Sprintf("%s has the seed %d, %s the seed %d", first.Shard.Dir, first.Seed, s.Dir, p.Seed))
+			wrong = append(wrong, fmt.Sprintf("%s has seed %d, %s has seed %d", first.Shard.Dir, first.Seed, s.Dir, p.Seed))
 		case p.Version != first.Version:
-			wrong = append(wrong, fmt.Sprintf("%s and %s are of different versions: %s, %s", first.Shard.Dir, s.Dir, cmp.Or(first.Version, "unknown"), cmp.Or(p.Version, "unknown")))
+			wrong = append(wrong, fmt.Sprintf("%s and %s were made by different versions: %s, %s", first.Shard.Dir, s.Dir, cmp.Or(first.Version, "unknown"), cmp.Or(p.Version, "unknown")))
 		case p.asked("boards") != first.asked("boards") || (p.asked("world") == "") != (first.asked("world") == ""):
 			wrong = append(wrong, fmt.Sprintf("%s and %s had different worlds: --boards %s, %s", first.Shard.Dir, s.Dir, first.asked("boards"), p.asked("boards")))
 		}
 		files += len(p.Files)
 		for _, f := range p.Files {
 			if other, twice := paths[f.Path]; twice && other != s.Dir {
-				wrong = append(wrong, fmt.Sprintf("%s was played in %s and in %s", filepath.Base(f.Path), other, s.Dir))
+				wrong = append(wrong, fmt.Sprintf("%s was run in both %s and %s", filepath.Base(f.Path), other, s.Dir))
 			}
 			paths[f.Path] = s.Dir
 		}
@@ -110,7 +110,7 @@ func unlike(parts []Result) (wrong []string) {
 	case missing != "":
 		wrong = append(wrong, "shard "+missing+" is missing")
 	case len(wrong) == 0 && files != first.Shard.Files:
-		wrong = append(wrong, fmt.Sprintf("the shards played %d of %d scenarios", files, first.Shard.Files))
+		wrong = append(wrong, fmt.Sprintf("the shards ran %d of %d scenarios", files, first.Shard.Files))
 	}
 	return wrong
 }
@@ -141,7 +141,7 @@ func (res Result) unfit() string {
 	res.Require = nil
 	res.settle(res.Verdicts)
 	if res.Status == judge.Invalid {
-		return "is INVALID by itself: " + cmp.Or(res.Reason, "see its report")
+		return "is itself INVALID: " + cmp.Or(res.Reason, "see its report")
 	}
 	return ""
 }

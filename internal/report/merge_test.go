@@ -39,15 +39,15 @@ func TestShardThatDoesntCount(t *testing.T) {
 		want   string
 	}{
 		"sound":               {func(*report.Result) {}, judge.Pass, ""},
-		"no ground truth":     {func(r *report.Result) { r.Events = []history.Event{{Seq: 1, At: 1, Kind: history.Label}} }, judge.Invalid, "is INVALID by itself: CMD-1: no ground truth"},
-		"an invalid file":     {func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Invalid, "too slow" }, judge.Invalid, "is INVALID by itself"},
+		"no ground truth":     {func(r *report.Result) { r.Events = []history.Event{{Seq: 1, At: 1, Kind: history.Label}} }, judge.Invalid, "is itself INVALID: CMD-1: no ground truth"},
+		"an invalid file":     {func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Invalid, "too slow" }, judge.Invalid, "is itself INVALID"},
 		"trouble":             {func(r *report.Result) { r.Trouble = "the history ended early" }, judge.Blocked, "the history ended early"},
 		"unreachable":         {func(r *report.Result) { r.Unreached, r.Reason = true, "connection refused" }, judge.Invalid, "didn't reach its target: connection refused"},
-		"another version":     {func(r *report.Result) { r.Version = "v2" }, judge.Invalid, "are of different versions: v1, v2"},
+		"another version":     {func(r *report.Result) { r.Version = "v2" }, judge.Invalid, "were made by different versions: v1, v2"},
 		"another world":       {func(r *report.Result) { r.Config = map[string]any{"boards": 21, "world": ""} }, judge.Invalid, "had different worlds: --boards 20, 21"},
 		"a world file":        {func(r *report.Result) { r.Config = map[string]any{"boards": 20, "world": "w.yaml"} }, judge.Invalid, "had different worlds"},
 		"the other's index":   {func(r *report.Result) { r.Shard.Index = 1 }, judge.Invalid, "are both shard 1 of 2"},
-		"a file of the other": {func(r *report.Result) { r.Files[0].Path = "a.yaml" }, judge.Invalid, "a.yaml was played in"},
+		"a file of the other": {func(r *report.Result) { r.Files[0].Path = "a.yaml" }, judge.Invalid, "a.yaml was run in both"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

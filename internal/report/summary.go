@@ -25,10 +25,10 @@ func WriteSummary(w io.Writer, res Result) error {
 	}
 	SummarizeLedger(&b, res.Ledger)
 	if lines, none := res.scores(); len(lines) > 0 {
-		fmt.Fprintf(&b, "\n### With API keys only\n\n- %s\n\nNothing can be shown of %s.\n", strings.Join(lines, "\n- "), none)
+		fmt.Fprintf(&b, "\n### With API keys only\n\n- %s\n\nNothing can be shown about %s.\n", strings.Join(lines, "\n- "), none)
 	}
 	if len(res.Faults) > 0 {
-		b.WriteString("\n### Faults\n\n| fault | hits | in force for the evidence of |\n|---|--:|---|\n")
+		b.WriteString("\n### Faults\n\n| fault | hits | guarantees with evidence while it was in force |\n|---|--:|---|\n")
 	}
 	for _, u := range res.Faults {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", u.Fault, grouped(u.Hits), u.Shown())

@@ -37,7 +37,7 @@ type Step struct {
 	Clauses    ClauseIDs `json:"clauses,omitempty" jsonschema:"description=Guarantees that this step is evidence for"`
 	Boundary   Text      `json:"boundary,omitempty" jsonschema:"description=The boundary value that this step stands on such as 36h"`
 	If         *Expr     `json:"if,omitempty" jsonschema:"description=Skip the step unless this holds"`
-	Cases      *Any      `json:"cases,omitempty" jsonschema:"description=A table: the step runs once a row with the row's columns as names; a list or a template that makes one"`
+	Cases      *Any      `json:"cases,omitempty" jsonschema:"description=A table: the step runs once per row with the row's columns as names; a list or a template that makes one"`
 	AtLeast    *Num      `json:"atLeast,omitempty" jsonschema:"description=Fewest rows that cases must have; BLOCKED with fewer; default 1"`
 	Expect     Exprs     `json:"expect,omitempty" jsonschema:"description=What must hold of the verb's result"`
 	Require    Exprs     `json:"require,omitempty" jsonschema:"description=What must hold for the run to count; INVALID otherwise"`

@@ -45,7 +45,7 @@ type Verbs struct {
 	Pause    *Dur    `json:"pause,omitempty" jsonschema:"description=Wait this long (wall time)"`
 	Wait     *Wait   `json:"wait,omitempty" jsonschema:"description=Wait for a background step"`
 	Parallel *Steps  `json:"parallel,omitempty" jsonschema:"description=Steps at the same time"`
-	Group    *Steps  `json:"group,omitempty" jsonschema:"description=Steps one after the other; with cases once a row"`
+	Group    *Steps  `json:"group,omitempty" jsonschema:"description=Steps one after the other; with cases once per row"`
 	Set      *VarSet `json:"set,omitempty" jsonschema:"description=Give names to values"`
 	Log      *Log    `json:"log,omitempty" jsonschema:"description=Write a line into the report"`
 }
@@ -66,8 +66,8 @@ type Auth struct {
 
 // Repeat sends one request several times, an Idempotency-Key and all.
 type Repeat struct {
-	Times    *Num `json:"times,omitempty" jsonschema:"description=Send it so often, one after the other"`
-	Together *Num `json:"together,omitempty" jsonschema:"description=Send it so often at once"`
+	Times    *Num `json:"times,omitempty" jsonschema:"description=Send it this many times, one after the other"`
+	Together *Num `json:"together,omitempty" jsonschema:"description=Send it this many times at once"`
 }
 
 // Call is any request of the public API.
@@ -182,7 +182,7 @@ type Bulk struct {
 	Name     Name `json:"name" jsonschema:"required,description=The people are known by it: .people .kept .revoked"`
 	Over     Ref  `json:"over" jsonschema:"required,description=Cohort whose places get them in turn"`
 	Register Num  `json:"register" jsonschema:"required,description=How many permits to register"`
-	Revoke   *Num `json:"revoke,omitempty" jsonschema:"description=So many of them are revoked again"`
+	Revoke   *Num `json:"revoke,omitempty" jsonschema:"description=How many of them are then revoked"`
 	From     When `json:"from,omitempty" jsonschema:"description=Default now-1h"`
 	To       When `json:"to,omitempty" jsonschema:"description=Default +72h"`
 	During   *Dur `json:"during,omitempty" jsonschema:"description=Spread the requests over this long (wall time); default as fast as they go"`
@@ -193,5 +193,5 @@ type Bulk struct {
 type LoadPlan struct {
 	node
 	loadtest.Plan
-	MinRate *Num `json:"minRate,omitempty" jsonschema:"description=Commands a second that the generator must have reached; INVALID otherwise"`
+	MinRate *Num `json:"minRate,omitempty" jsonschema:"description=Commands per second that the generator must reach; INVALID otherwise"`
 }

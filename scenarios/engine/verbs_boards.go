@@ -15,10 +15,10 @@ type Present struct {
 
 // PresentEach presents at each door of a cohort the people who have business there.
 type PresentEach struct {
-	People  Ref  `json:"people" jsonschema:"required,description=A bulk's people or one person; each at the doors of the own place"`
+	People  Ref  `json:"people" jsonschema:"required,description=A bulk's people or one person; each at the doors of their own place"`
 	Doors   Ref  `json:"doors" jsonschema:"required,description=Cohort or list of doors"`
 	PerDoor *Num `json:"perDoor,omitempty" jsonschema:"description=People at each door, default 1"`
-	Most    *Num `json:"most,omitempty" jsonschema:"description=At most so many presentations, spread; default all"`
+	Most    *Num `json:"most,omitempty" jsonschema:"description=At most this many presentations, spread evenly; default all"`
 	Link    bool `json:"link,omitempty" jsonschema:"description=Present links instead of phones"`
 	Result  Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=Of every presentation"`
 	Reason  Text `json:"reason,omitempty" jsonschema:"description=Of every presentation"`
@@ -71,9 +71,9 @@ type Cohort struct {
 	Except   Refs   `json:"except,omitempty" jsonschema:"description=Leave the boards of these out"`
 	Kind     string `json:"kind,omitempty" jsonschema:"enum=live,enum=test,enum=any,description=Default live"`
 	Real     bool   `json:"real,omitempty" jsonschema:"description=Only real boards that sit where a simulated one was detached; without it none of them"`
-	Places   *Num   `json:"places,omitempty" jsonschema:"description=First choose so many places"`
-	PerPlace *Num   `json:"perPlace,omitempty" jsonschema:"description=Then so many boards of each"`
-	Boards   *Num   `json:"boards,omitempty" jsonschema:"description=Then so many boards in all"`
+	Places   *Num   `json:"places,omitempty" jsonschema:"description=First choose this many places"`
+	PerPlace *Num   `json:"perPlace,omitempty" jsonschema:"description=Then this many boards of each"`
+	Boards   *Num   `json:"boards,omitempty" jsonschema:"description=Then this many boards in all"`
 	Share    *Num   `json:"share,omitempty" jsonschema:"description=Or this share of the boards such as 50%"`
 	Part     Text   `json:"part,omitempty" jsonschema:"description=Or the n-th of m equal parts: 1/4"`
 	Expect   *Num   `json:"atLeast,omitempty" jsonschema:"description=BLOCKED with fewer boards, default 1"`

@@ -90,12 +90,12 @@ type landingWords struct {
 }
 
 var landingEnglish = landingWords{
-	Title: "doorlab", Lead: "Access control for unattended stores, in a laboratory: an API, doors, and what really happened.",
+	Title: "doorlab", Lead: "Access control for unattended stores, in a lab: an API, doors, and what really happened.",
 	Try: "Try it: open a door in a minute", TryLead: "The key is the test place's. Its board is virtual: nothing real moves.",
 	Press: "Open the test door from this page", Token: "Exchange the key for a token", Open: "Open the door", Records: "Read what happened",
 	NoKey: "Exchange your place's API key for a token, then call the API with it:",
 	Docs0: "Reference", Docs: [3]string{"keys, tokens, events, places", "permits, memberships, reservations, hours, entry records", "devices, door commands, boards"},
-	Pages: "Pages", Entry: "Entry page", EntryWhat: "what a customer's link opens: big buttons, one press, one opening. The link comes with a permit.",
+	Pages: "Pages", Entry: "Entry page", EntryWhat: "the page that a customer's link opens: big buttons, one press, one opening. The link comes with a permit.",
 	Console: "Console", ConsoleWhat: "look at every board and door, move the clock, break things. Sign in with the control token.",
 	Done: "The door opened.", Failed: "Not opened:",
 }

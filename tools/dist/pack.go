@@ -109,8 +109,8 @@ Priority: optional
 Installed-Size: %d
 Description: simulator and load tests for unattended-store access control
  Runs the access-control server, its MQTT broker and thousands of simulated door
- boards on a clock that can be moved, breaks things, and checks from the relays'
- own journals that every promise held.
+ boards on a clock that can be moved, breaks things, and checks every promise
+ against the relays' own journals.
 `, debVersion(r.version), arch, (size+1023)/1024)
 	meta, err := tarball([]file{{name: "./control", mode: 0o644, data: []byte(control)}}, r.at)
 	if err != nil {

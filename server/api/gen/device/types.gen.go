@@ -33,7 +33,7 @@ type CommandDeviceBody struct {
 		// Minutes Hold only; 0 or absent = until locked.
 		Minutes int `json:"minutes,omitempty,omitzero"`
 
-		// Reason For the record only.
+		// Reason Only for the record.
 		Reason string `json:"reason,omitempty,omitzero"`
 	} `json:"args,omitempty,omitzero"`
 }
@@ -112,7 +112,7 @@ type LegacyDoor struct {
 type LegacyFailure struct {
 	Failure
 
-	// Reason `details.reason` when there is one, else the code.
+	// Reason `details.reason` if there is one, otherwise the code.
 	Reason string `json:"reason"`
 
 	// Detail The message.

@@ -54,7 +54,7 @@ type DoorIds = []string
 
 // EntryOpen defines model for EntryOpen.
 type EntryOpen struct {
-	// T The entry token. One that no link has, of whatever length, is 404 `link_invalid`.
+	// T The entry token. If no link has it, whatever its length, the answer is 404 `link_invalid`.
 	T      string `json:"t"`
 	DoorID string `json:"doorId"`
 }
@@ -79,7 +79,7 @@ type Import struct {
 	// Source The originating system.
 	Source string `json:"source"`
 
-	// Items Rows; a bad row fails alone.
+	// Items Rows; a bad row fails by itself.
 	Items []json.RawMessage `json:"items"`
 }
 
@@ -140,7 +140,7 @@ type Permit struct {
 	UseCount    int        `json:"useCount"`
 	FirstUsedAt stamp.Time `json:"firstUsedAt"`
 
-	// URL The entry link; dead once revoked.
+	// URL The entry link; it stops working once the permit is revoked.
 	URL string `json:"url"`
 }
 
