@@ -20,10 +20,9 @@ import (
 	"github.com/doorlab/doorlab/server/store"
 )
 
-// Beside opens a data directory, whether or not a server runs on it, and serves
-// the control routes of keys and rotation on it; token is what they ask for. A
-// running server notices within 5 s. Errors: no data there, datadir.ErrIncomplete,
-// ErrForeign, the store's.
+// Beside opens a data directory, whether or not a server is running on it, and serves the control routes for keys and
+// rotation; token authorizes their callers. A running server notices changes within 5 s. Errors: no data there,
+// datadir.ErrIncomplete, ErrForeign, the store's.
 func Beside(dir, token string) (h http.Handler, stop func() error, err error) {
 	b, err := openBeside(dir)
 	if err != nil {

@@ -41,5 +41,5 @@ func (s *Server) boards() (err error) {
 	return nil
 }
 
-// Online is how many boards have said hello on their connection.
+// Online is the number of connected boards that have said hello.
 func (s *Server) Online() int { return int(s.gateway.Snapshot().Online) }

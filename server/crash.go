@@ -19,7 +19,7 @@ type crash struct {
 	die func()
 }
 
-// arm sets the point and how to die at it. Error: the point isn't one.
+// arm sets the point and how to die there. It returns an error for an unknown point.
 func (c *crashPoints) arm(at string, die func()) error {
 	names := make([]string, 0, len(command.CrashPoints))
 	for _, p := range command.CrashPoints {
@@ -32,7 +32,7 @@ func (c *crashPoints) arm(at string, die func()) error {
 	return nil
 }
 
-// disarm forgets an armed point that no command has come to.
+// disarm forgets the armed point if no command has reached it yet.
 func (c *crashPoints) disarm() { c.armed.Store(nil) }
 
 // pass is called at every point of every command; one crash per arming.

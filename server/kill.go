@@ -7,11 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// CrashAt makes the server's life end, as the death of its process would, when
-// the next command passes a point (command.CrashPoints): nothing of any command
-// happens after it, and its callers hear ErrStopped. dying is called before they
-// do; it must not block, and sees to it that Kill takes the rest away. Error: the
-// point isn't one.
+// CrashAt kills the server when the next command passes point (one of command.CrashPoints), as the death of its process
+// would: from then on no command makes progress, and callers get ErrStopped. dying is called before they do; it must
+// not block, and has to make sure that Kill is called. It returns an error for an unknown point.
 func (s *Server) CrashAt(point string, dying func()) error {
 	return s.crash.arm(point, func() {
 		dying()
@@ -19,9 +17,8 @@ func (s *Server) CrashAt(point string, dying func()) error {
 	})
 }
 
-// Kill ends the server as the death of its process would: what is in memory is
-// lost, commands neither settle nor answer, and nothing more is written. The
-// next New on the same data finds what a real death would have left there.
+// Kill ends the server as the death of its process would: whatever is only in memory is lost, commands neither settle
+// nor answer, and nothing more is written. The next New on the same data finds what a real death would have left there.
 func (s *Server) Kill() error {
 	var errs []error
 	s.dead.Store(true)
@@ -38,11 +35,10 @@ func (s *Server) Kill() error {
 	return errors.Join(errs...)
 }
 
-// Disarm forgets a crash point that no command has come to.
+// Disarm forgets the armed crash point if no command has reached it yet.
 func (s *Server) Disarm() { s.crash.disarm() }
 
-// mortal is a log that ends with the server: the dead say nothing, least of all that
-// they could not write.
+// mortal is a log handler that falls silent when the server is killed: a dead process can't log that its writes fail.
 type mortal struct {
 	slog.Handler
 	dead *atomic.Bool

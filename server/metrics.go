@@ -17,8 +17,8 @@ import (
 	"github.com/doorlab/doorlab/server/gateway"
 )
 
-// metrics are Prometheus metrics. Labels are route templates, methods, outcomes
-// and phases, each from a closed list, never an id, a phone or a token.
+// metrics are the server's Prometheus metrics. Label values are route templates, methods, outcomes and phases, each
+// from a closed list; never an id, a phone or a token.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -57,8 +57,8 @@ func newMetrics() *metrics {
 	return m
 }
 
-// counter and gauge show a number that its owner keeps; it is read when the page is.
-// label and value are "" for a metric without labels.
+// counter and gauge export a number that its owner keeps; it is read when the page is requested. label and value are ""
+// for a metric without labels.
 func (m *metrics) counter(name, help, label, value string, read func() int64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels(label, value)},
 		func() float64 { return float64(read()) }))

@@ -2,6 +2,5 @@
 
 package server
 
-// plant is where a build with planted bugs puts one in (see internal/bug); in
-// any other it does nothing.
+// plant is where a build with planted bugs (see internal/bug) puts one in; in this build it does nothing.
 func plant[T any](part T) T { return part }

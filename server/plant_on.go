@@ -7,5 +7,5 @@ import (
 	"github.com/doorlab/doorlab/server/planted"
 )
 
-// plant is where a planted bug takes a part's place.
+// plant replaces part by the planted bug's version of it, if the bug concerns this part.
 func plant[T any](part T) T { return planted.In(bug.Planted(), part) }

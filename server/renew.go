@@ -10,8 +10,8 @@ import (
 // Renewal says which secrets of a data directory to renew.
 type Renewal struct {
 	Keys, Boards, Links bool
-	// Key is given each new API key before the old one is revoked, Board each new
-	// password. An error ends the renewal.
+	// Key is called with each new API key before the old one is revoked, Board with each new password. An error from
+	// either ends the renewal.
 	Key   func(placeID, name, oldID, newID, apiKey string) error
 	Board func(boardID, password string) error
 }
@@ -19,11 +19,10 @@ type Renewal struct {
 // Renewed counts what was renewed.
 type Renewed struct{ Keys, Boards, Links int }
 
-// Renew replaces secrets of a data directory, whether or not a server runs on it: every
-// valid API key by one of the same rights, the password of every board, the entry
-// link of every permit. A running server notices within 5 s. What was renewed
-// before an error stays renewed; a repeat renews everything. Errors: as Beside,
-// those of Key and Board.
+// Renew replaces secrets of a data directory, whether or not a server is running on it: every valid API key by one with
+// the same rights, the password of every board, the entry link of every permit. A running server notices within 5 s.
+// After an error, what has been renewed stays renewed; a repeat renews everything again. Errors: as Beside, those of
+// Key and Board.
 func Renew(dir string, r Renewal) (n Renewed, err error) {
 	b, err := openBeside(dir)
 	if err != nil {

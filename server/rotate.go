@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/server/store"
 )
 
-// rotateEvery is how often the server looks for what another process changed
-// ('doorlab board rotate', 'doorlab renew'), on the wall clock: 5 s at most are promised.
+// rotateEvery is how often the server looks for changes by another process ('doorlab board rotate', 'doorlab renew'),
+// in wall time. We promise to notice within 5 s.
 const rotateEvery = 2 * time.Second
 
 // pepper is what keys and board passwords are hashed with.
@@ -24,8 +24,8 @@ func links(s datadir.Secret) []byte { return s.Of("entry links") }
 
 func (s *Server) pepper() []byte { return pepper(s.secret) }
 
-// password is a board's password of a generation after the first. It derives
-// from the directory's own secret, whatever the first ones derive from.
+// password is a board's password of any generation after the first. It derives from the directory's own secret,
+// whatever the first ones derive from.
 func password(s datadir.Secret, boardID string, generation int64) string {
 	return world.BoardPassword(s.Of("board passwords"), boardID, generation)
 }
@@ -55,8 +55,7 @@ func (s *Server) rotateBoard(boardID string) (string, error) {
 	return pw, err
 }
 
-// watch looks for what another process changed, now and then on and on: rotated
-// boards, and revisions of places.
+// watch polls for changes by other processes: rotated boards, and revisions of places.
 func (s *Server) watch() error {
 	s.rotated = map[string]int64{}
 	if err := s.look(); err != nil {

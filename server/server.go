@@ -39,10 +39,10 @@ import (
 	"github.com/doorlab/doorlab/server/store"
 )
 
-// ErrOtherWorld: the world can't be the one that the data was made from.
+// ErrOtherWorld means that the data was made from a world incompatible with Config.World.
 var ErrOtherWorld = store.ErrOtherWorld
 
-// ErrForeign: the database belongs to another secret.
+// ErrForeign means that the database was made with another secret.
 var ErrForeign = store.ErrForeign
 
 // Config of a Server. DataDir, World, Clock and LinkURL are required.
@@ -54,7 +54,7 @@ type Config struct {
 	History        func(history.Event) // nil = none
 	Retention      record.Retention
 	Recording      func() bool // whether History keeps what it is told; nil = always
-	Console        string      // address of the web console, for the start page; "" = none
+	Console        string      // address of the web console, linked from the start page; "" = none
 	LinkURL        string      // base of entry links
 	BaseURL        string      // in the OpenAPI documents; "" = relative to them
 	TrustedProxies []string    // CIDR; whose X-Forwarded-For counts
@@ -72,7 +72,7 @@ type Config struct {
 	Wait        time.Duration // for a board's report; 0 = 8 s
 	NotAfter    time.Duration // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce    time.Duration // changes of a place within it go to its boards together, of a busy one those of four times as long; 0 = 250 ms
-	Unchecked   bool          // the database isn't looked through for damage: this process has had it open
+	Unchecked   bool          // skip the check for a damaged database: this process has had it open
 	SIPPeers    []string      // CIDR; who may call; nil = this machine only
 	Failed      func(error)   // told when phone entry ends by itself; nil = only logged
 	CrashPoints bool
@@ -97,7 +97,7 @@ type Server struct {
 	metrics  *metrics
 	crash    crashPoints
 	sip      *sip.Server
-	rotated  map[string]int64 // generation of the boards that were rotated; the watch's alone
+	rotated  map[string]int64 // generation of the boards that were rotated; only watch uses it
 	watching clock.Timer
 
 	dead      atomic.Bool // killed: it logs nothing more
@@ -105,9 +105,8 @@ type Server struct {
 	sweeper   *record.Sweeper
 }
 
-// New opens the data directory, seeds the world, settles what the previous run
-// left open, and puts the services together. Errors: ErrOtherWorld,
-// store.ErrNewer, and those of the file system.
+// New opens the data directory, seeds the world, settles what the previous run left unfinished, and puts the services
+// together. Errors: ErrOtherWorld, store.ErrNewer, and those of the file system.
 func New(cfg Config) (_ *Server, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -210,7 +209,7 @@ func (s *Server) request(o api.Observation) {
 	}
 }
 
-// example is a test place's key and door: nothing real moves by it.
+// example is a key and a door of the test place, so that trying the examples moves nothing real.
 func (s *Server) example() api.Example {
 	for _, p := range s.cfg.World.Places {
 		key := p.MainKey()
@@ -225,8 +224,7 @@ func (s *Server) example() api.Example {
 	return api.Example{}
 }
 
-// Record begins or ends telling Config.History what commits change; it begins
-// with the content of every place.
+// Record starts or stops telling Config.History about commits. A recording starts with the content of every place.
 func (s *Server) Record(on bool) error {
 	if !on {
 		return s.store.SetHistory(nil)
@@ -243,8 +241,7 @@ func (s *Server) ServeMQTT(l net.Listener) error { return s.gateway.Serve(l) }
 // Metrics are the server's, for a page that may show others beside them.
 func (s *Server) Metrics() prometheus.Gatherer { return s.metrics.registry }
 
-// ControlToken is the control API's token unless another is given: the same
-// for every start on the same data.
+// ControlToken is the control API's token unless another is given: the same at every start on the same data.
 func (s *Server) ControlToken() string { return fmt.Sprintf("%x", s.secret.Of("control")[:24]) }
 
 // ControlHooks are what the composition above adds to the control routes.
@@ -281,13 +278,13 @@ func (s *Server) KeyRevoked(keyID string) (bool, error) {
 	return !k.RevokedAt.IsZero(), err
 }
 
-// Board is what the server knows of a board.
+// Board is the server's view of a board.
 func (s *Server) Board(boardID string) board.Status { return s.gateway.Status(boardID) }
 
-// Behind is how long each connected board that lacks a change has been missing it.
+// Behind is, for each connected board that lacks a change, how long it has been lacking it.
 func (s *Server) Behind() map[string]time.Duration { return s.sync.Behind() }
 
-// Desired is the revision that a board should have applied.
+// Desired is the revision that a board should have reached.
 func (s *Server) Desired(boardID string) int64 {
 	rev, err := s.store.Revision(s.gateway.Status(boardID).PlaceID)
 	if err != nil {
@@ -296,10 +293,10 @@ func (s *Server) Desired(boardID string) int64 {
 	return rev
 }
 
-// Answer answers every caller that waits for a door and takes no more commands.
+// Answer answers all callers who are waiting for a door, and accepts no more commands.
 func (s *Server) Answer() { s.device.Stop() }
 
-// Stop ends everything in the order in which work flows; what was answered is durable.
+// Stop stops the services from the edges inwards. Whatever was answered is durable.
 func (s *Server) Stop() error {
 	var errs []error
 	s.unwatch()

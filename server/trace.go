@@ -5,8 +5,7 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// Watch sees what passes through a server. Its methods are called on the way of
-// what they see: they are quick and copy what they keep.
+// Watch sees what passes through a server. Its methods are called inline: they must be quick and copy what they keep.
 type Watch interface {
 	// Command sees a command at each of its points.
 	Command(p command.Point, t *command.Trail)
@@ -14,8 +13,8 @@ type Watch interface {
 	Message(boardID string, down bool, channel string, payload []byte)
 }
 
-// trace watches commands: the history hears of intents, the metrics of phases,
-// OpenTelemetry of the way from request to relay, and an armed crash point ends the server.
+// trace follows commands: the history gets their intents, the metrics their phases, OpenTelemetry the way from request
+// to relay; and an armed crash point ends the server here.
 func (s *Server) trace(p command.Point, t *command.Trail) {
 	switch p {
 	case command.AfterClaim:

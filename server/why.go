@@ -13,13 +13,13 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// explain is what explanations read of the store.
+// explain gives explanations access to the store.
 func (s *Server) explain(h ControlHooks) console.Explain {
 	return console.Explain{Door: s.store.Door, Place: s.store.Place, Visitor: s.visitor, OnSite: s.onsite, Timeline: h.Timeline}
 }
 
-// visitor turns a phone, an entry token or a grant into what recordings know of the
-// person. fail.ErrNotFound for an unknown grant.
+// visitor turns a phone, an entry token or a grant into the hashes by which recordings know the person.
+// fail.ErrNotFound for an unknown grant.
 func (s *Server) visitor(placeID, phone, token, grantID string) (v console.Visitor, err error) {
 	if grantID != "" {
 		g, err := s.store.Grant(grantID)
@@ -48,7 +48,7 @@ func (s *Server) visitor(placeID, phone, token, grantID string) (v console.Visit
 	return v, nil
 }
 
-// mostOnSite bounds how many records are searched for openings on site.
+// mostOnSite bounds the records searched for openings on site.
 const mostOnSite = 10_000
 
 // onsite lists the openings on site of the last 30 days that boards uploaded.

@@ -1,7 +1,6 @@
-// Package access is the one routine that decides who may open which door when. It
-// is pure: now is a value, and there is no I/O and no clock. The server
-// (server/entry) and the board (boardsim/firmware) both call Decide, so they can't
-// disagree, see ENT-3.
+// Package access is the one routine that decides who may open which door when. It is pure: now is an argument, and
+// there is no I/O and no clock. The server (server/entry) and the board (boardsim/firmware) both call Decide, so they
+// can't disagree, see ENT-3.
 package access
 
 import (
@@ -18,8 +17,8 @@ const (
 	KindMembership  = "membership"
 )
 
-// Grant is what a board knows of an entitlement: no name, no phone. Times are
-// Unix milliseconds, the period is half open; EndsAt 0 = no end.
+// Grant is what a board knows of an entitlement: no name, no phone. Times are Unix milliseconds, the period is half
+// open, and EndsAt 0 = no end.
 type Grant struct {
 	ID        string   `json:"id"`
 	Kind      string   `json:"kind"`
@@ -83,7 +82,7 @@ type Hours struct {
 	Holidays []Holiday `json:"holidays,omitempty"`
 }
 
-// Question is everything a decision depends on.
+// Question is everything that a decision depends on.
 type Question struct {
 	Now      time.Time
 	Method   vocab.Method
@@ -95,7 +94,7 @@ type Question struct {
 	OutageMs int64   // board only: outage age; -1 = clock lost. 0 on the server
 }
 
-// OutageLimitMs: at exactly 36 h on-site decisions still work, over it they stop, see OFF-2.
+// OutageLimitMs: on-site decisions still work at exactly 36 h and stop after that, see OFF-2.
 const OutageLimitMs = int64(36 * time.Hour / time.Millisecond) // [OFF-2]
 
 // Answer is a decision. Grant is the credited grant's id ("" when free, operator or denied).
@@ -139,7 +138,7 @@ func Decide(q Question) Answer {
 	return Answer{Reason: denial(q, now)}
 }
 
-// OutageOver reports whether an outage age has passed the limit; a lost clock has.
+// OutageOver reports whether the outage has lasted longer than the limit. A lost clock counts as over.
 func OutageOver(ageMs int64) bool { return ageMs < 0 || ageMs > OutageLimitMs }
 
 // ValidAt reports whether the grant is valid at now (Unix ms).
@@ -154,8 +153,8 @@ func (g Grant) Opens(doorID string) bool {
 
 var kindRank = map[string]int{KindPermit: 0, KindReservation: 1, KindMembership: 2}
 
-// CreditBefore orders valid grants by who is credited: permits first, of them
-// the one that ends first, then reservations, then memberships; id breaks ties.
+// CreditBefore orders valid grants by which one is credited: permits first (the one that ends first), then
+// reservations, then memberships; ids break ties.
 func CreditBefore(a, b Grant) bool {
 	if kindRank[a.Kind] != kindRank[b.Kind] {
 		return kindRank[a.Kind] < kindRank[b.Kind]
@@ -190,8 +189,7 @@ func denial(q Question, now int64) vocab.Reason {
 	return reason
 }
 
-// MaskPhone is how a person appears in records: never more than the first
-// three (of ten or more digits) and the last four of a phone.
+// MaskPhone is how records show a person: at most the first three digits (of ten or more) and the last four of a phone.
 func MaskPhone(phone string) (actor, label string) {
 	return MaskEnds(PhoneEnds(phone))
 }
@@ -208,7 +206,7 @@ func PhoneEnds(phone string) (head, tail string) {
 	return head, phone[len(phone)-4:]
 }
 
-// MaskEnds is MaskPhone of a phone of which only PhoneEnds are known.
+// MaskEnds is MaskPhone for a phone of which only PhoneEnds are known.
 func MaskEnds(head, tail string) (actor, label string) {
 	switch {
 	case tail == "":

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 )
 
-// Sum is an order-free digest of a set of items: server and board keep one each
-// and compare. The zero Sum is the empty set.
+// Sum is an order-independent digest of a set of items: server and board each keep one and compare them. The zero Sum
+// is the empty set.
 type Sum [16]byte
 
-// Toggle adds an item that is not in the set, or takes out one that is. The
-// item is named by kind ("grant", "window", "hours", "door") and its canonical JSON.
+// Toggle adds an item that is not in the set, or removes one that is. An item is identified by its kind ("grant",
+// "window", "hours", "door") and its canonical JSON.
 func (s *Sum) Toggle(kind string, item any) {
 	b, err := json.Marshal(item)
 	if err != nil {
@@ -27,8 +27,8 @@ func (s *Sum) Toggle(kind string, item any) {
 // String is 32 hex digits.
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// PhoneKey keys the hashes of one place's phones: 64 hex digits. There are so few
-// phone numbers that a hash without a key gives the number away.
+// PhoneKey keys the hashes of one place's phones: 64 hex digits. There are so few phone numbers that an unkeyed hash
+// would reveal the number.
 type PhoneKey string
 
 // NewPhoneKey derives a place's key from a secret.
@@ -36,8 +36,8 @@ func NewPhoneKey(secret []byte, placeID string) PhoneKey {
 	return PhoneKey(hex.EncodeToString(mac(secret, "place\n"+placeID)))
 }
 
-// Hash is what a board stores instead of a phone: HMAC-SHA-256 under the place's key,
-// hex, first 32 digits; "" without a key, which is nobody's.
+// Hash is what a board stores instead of a phone: HMAC-SHA-256 under the place's key, hex, first 32 digits; "" without
+// a key, which matches nobody.
 func (k PhoneKey) Hash(phone string) string {
 	key, err := hex.DecodeString(string(k))
 	if err != nil || len(key) == 0 {
@@ -52,8 +52,8 @@ func mac(key []byte, text string) []byte {
 	return m.Sum(nil)
 }
 
-// HashToken is what a board stores instead of an entry token, which nobody can guess:
-// SHA-256 over place and token, hex, first 32 digits.
+// HashToken is what a board stores instead of an entry token: SHA-256 over place and token, hex, first 32 digits. It
+// needs no key, because tokens can't be guessed.
 func HashToken(placeID, token string) string {
 	h := sha256.Sum256([]byte("token\n" + placeID + "\n" + token))
 	return hex.EncodeToString(h[:16])

@@ -10,8 +10,8 @@ import (
 	_ "time/tzdata" // server and board must agree on zones wherever they run
 )
 
-// Interval is one opening: instants, half open, and what the clock on the wall
-// says. A run past midnight belongs to the day it starts on.
+// Interval is one opening: instants, half open, and local times. A run past midnight belongs to the day on which it
+// starts.
 type Interval struct {
 	Start, End string // "HH:MM", the end may be "24:00"
 	From, To   time.Time
@@ -26,8 +26,8 @@ const (
 // Note says why a day differs from its week.
 type Note struct{ Type, Name string }
 
-// Day is one day of a schedule. Open: the day has hours of its own, even if
-// they merged into a run that began the day before.
+// Day is one day of a schedule. Open means that the day has hours of its own, even if they merged into a run that began
+// the day before.
 type Day struct {
 	Date      string // YYYY-MM-DD
 	Weekday   string // mon..sun
@@ -65,8 +65,8 @@ func (h Hours) Today(now time.Time) time.Time {
 
 const dateForm = "2006-01-02"
 
-// intervals are the openings that start on a day (only its date counts), with
-// closures and holidays applied, before merging with the days around, see HRS-2.
+// intervals are the openings that start on a day (only its date counts), with closures and holidays applied, before
+// they are merged with the days around, see HRS-2.
 func (h Hours) intervals(day time.Time) []Interval {
 	pairs, _ := h.pairs(day) // [HRS-2]
 	ivs := weekIntervals(zone(h.Timezone), day, pairs)
@@ -77,7 +77,7 @@ func (h Hours) intervals(day time.Time) []Interval {
 	if h.closure(next.Format(dateForm)) == nil {
 		return ivs
 	}
-	midnight := wall(zone(h.Timezone), next, 0) // a closure beats the night that runs into it
+	midnight := wall(zone(h.Timezone), next, 0) // a closure cuts off the night that runs into it
 	for i := range ivs {
 		if ivs[i].To.After(midnight) {
 			ivs[i].To, ivs[i].End = midnight, "24:00"
@@ -109,12 +109,11 @@ func (h Hours) closure(date string) *Closure {
 	return nil
 }
 
-// Schedule is n days from first (only its date counts). Runs that overlap
-// across days are one interval, of the day it starts on; the last one is whole
-// even when it ends after the last day.
+// Schedule is n days from first (only its date counts). Runs that overlap across days are one interval, of the day on
+// which it starts; the last one is complete even if it ends after the last day.
 func (h Hours) Schedule(first time.Time, n int) []Day {
 	first = time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, time.UTC)
-	days := make([]Day, n+1) // days[0] is the day before: its night may reach in
+	days := make([]Day, n+1) // days[0] is the day before, whose night may reach into the first
 	var run *Interval
 	for i := range days {
 		date := first.AddDate(0, 0, i-1)
@@ -135,11 +134,11 @@ func (h Hours) Schedule(first time.Time, n int) []Day {
 	return days[1:]
 }
 
-// longestRun bounds how far a run is followed beyond the last day asked for, in
-// days: hours that always overlap would have none.
+// longestRun bounds how many days a run is followed beyond the last day asked for: hours that always overlap would
+// never end.
 const longestRun = 366
 
-// extended lets a run go on over a day after it, and reports whether it did.
+// extended lets a run continue over a day after it, and reports whether it did.
 func (h Hours) extended(run *Interval, day time.Time) (grown bool) {
 	for _, iv := range h.intervals(day) {
 		if !joins(run, iv) {
@@ -150,7 +149,7 @@ func (h Hours) extended(run *Interval, day time.Time) (grown bool) {
 	return grown
 }
 
-// joins makes an interval part of the run before it, if they overlap.
+// joins merges an interval into the run before it if they overlap.
 func joins(run *Interval, iv Interval) bool {
 	if run == nil || !iv.From.Before(run.To) {
 		return false
@@ -214,9 +213,8 @@ func minutes(s string) (int, error) {
 	return h*60 + m, nil
 }
 
-// wall is the instant at which clocks in loc show the minute of the day. Of two
-// such instants it is the first; a time that a clock change skips is read with
-// the offset before the change (RFC 5545).
+// wall is the instant at which clocks in loc show the minute of the day. If there are two, it is the first; a time
+// skipped by a clock change is read with the offset before the change (RFC 5545).
 func wall(loc *time.Location, day time.Time, minute int) time.Time {
 	u := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, 0, 0, time.UTC)
 	offset := func(t time.Time) time.Duration {
@@ -231,8 +229,8 @@ func wall(loc *time.Location, day time.Time, minute int) time.Time {
 	return first
 }
 
-// CheckWeek says what is wrong with a week: an unknown day, a time that is
-// none, an interval of no length, or two that overlap within a day.
+// CheckWeek returns an error for a week with an unknown day, an invalid time, an empty interval, or two that overlap
+// within a day.
 func CheckWeek(w Week) error {
 	for day, pairs := range w {
 		if !IsWeekday(day) {
@@ -310,9 +308,8 @@ func Mode(windows []Window, hours Hours, doorID string, now time.Time) string {
 	return ModeAuth
 }
 
-// InForce is the window that decides about a door at now: custom beats
-// business_hours and after_hours, they beat always; within a class the newest
-// wins; nil when none covers now.
+// InForce is the window that decides about a door at now: custom beats business_hours and after_hours, and those beat
+// always; within a class the newest wins. It is nil if none covers now.
 func InForce(windows []Window, hours Hours, doorID string, now time.Time) *Window {
 	var best *Window
 	for i := range windows {

@@ -1,8 +1,7 @@
-// Package apikey is the form of API keys: a prefix by kind of place, 30 base62
-// characters and a 6-character CRC32, so a scanner or a typo check needs no
-// database. The first 8 of the 30 are the place's label, by which a router finds
-// its server; the other 22 are chance, 131 bits. server/auth issues and checks keys
-// with it, internal/world derives a world's keys from its seed.
+// Package apikey is the format of API keys: a prefix by kind of place, 30 base62 characters and a 6-character CRC32, so
+// that secret scanners and typo checks need no database. The first 8 of the 30 are the place's label, by which a router
+// finds its server; the other 22 are random, 131 bits. server/auth issues and checks keys with it; internal/world
+// derives a world's keys from its seed.
 package apikey
 
 import (
@@ -28,12 +27,12 @@ const (
 	sumDigits = 6
 )
 
-// New makes a whole key of a place from chance.
+// New makes a random key for a place.
 func New(prefix, placeID string) string {
 	return fromBytes(prefix, shard.Label(placeID), func(b []byte) { _, _ = rand.Read(b) }) // never fails
 }
 
-// Derive makes a whole key of a place from a secret and the key's id: the same again every time.
+// Derive makes a key for a place from a secret and the key's id; the same inputs give the same key.
 func Derive(prefix, secret, placeID, keyID string) string {
 	return derive(prefix, shard.Label(placeID), secret, placeID, keyID)
 }
@@ -81,8 +80,8 @@ func checksum(body string) string {
 	return string(out[:])
 }
 
-// WellFormed reports whether a string has the form of a key: some prefix that
-// ends in "_", the digits, and a right checksum.
+// WellFormed reports whether a string has the form of a key: a prefix that ends in "_", the digits, and a correct
+// checksum.
 func WellFormed(key string) bool {
 	cut := strings.LastIndexByte(key, '_') + 1
 	if cut < 2 || len(key)-cut != keyDigits+sumDigits {

@@ -1,6 +1,5 @@
-// Package certs is TLS from files: what a listener shows, read again whenever the
-// files change, and what a client trusts. testbed puts it around its listeners;
-// cmd/doorlab makes clients of it.
+// Package certs is TLS from files: the certificate a listener presents, reread whenever the files change, and what a
+// client trusts. testbed wraps its listeners in it; cmd/doorlab makes clients with it.
 package certs
 
 import (
@@ -24,10 +23,10 @@ type Files struct {
 	ClientCA string // authorities of the certificates that clients must show; "" = they need none
 }
 
-// Server shows the certificate that is in the files now.
+// Server presents the certificate that is in the files now.
 type Server struct {
 	files Files
-	told  func(error) // of files that can't be used
+	told  func(error) // called for files that can't be used
 
 	mu   sync.Mutex
 	now  *tls.Config
@@ -36,9 +35,9 @@ type Server struct {
 	bad  string // what told was told last
 }
 
-// Open reads the files; nil without any. told is called when changed files can't
-// be used, once per reason; what was read before is shown until they can. Errors:
-// the file system's, and files that aren't a certificate with its key.
+// Open reads the files; it returns nil if there are none. told is called, once per reason, when changed files can't be
+// used; until they can, the previous certificate is presented. Errors: the file system's, and files that aren't a
+// certificate with its key.
 func Open(f Files, told func(error)) (*Server, error) {
 	if f.Cert == "" {
 		return nil, nil
@@ -60,7 +59,7 @@ func (s *Server) Listen(l net.Listener) net.Listener {
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.current(), nil }})
 }
 
-// NotAfter is when the certificate ends that is shown now.
+// NotAfter is when the certificate in use expires.
 func (s *Server) NotAfter() time.Time {
 	s.current()
 	s.mu.Lock()
@@ -68,8 +67,8 @@ func (s *Server) NotAfter() time.Time {
 	return s.leaf.NotAfter
 }
 
-// Own trusts the certificate that s shows, whatever its name, and nothing else:
-// for calls of a process to its own listener.
+// Own trusts the certificate that s presents, whatever its name, and nothing else: for calls of a process to its own
+// listener.
 func (s *Server) Own() *tls.Config {
 	if s == nil {
 		return nil
@@ -86,7 +85,7 @@ func (s *Server) Own() *tls.Config {
 		}}
 }
 
-// current looks at the files and reads them when they have changed.
+// current checks the files and rereads them if they have changed.
 func (s *Server) current() *tls.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,9 +138,9 @@ func (s *Server) read() error {
 		return fmt.Errorf("%s, %s: %w", s.files.Cert, s.files.Key, err)
 	}
 	if now := clock.WallNow(); now.After(pair.Leaf.NotAfter) {
-		return fmt.Errorf("%s: ended on %s", s.files.Cert, pair.Leaf.NotAfter.Format(time.DateOnly))
+		return fmt.Errorf("%s: expired on %s", s.files.Cert, pair.Leaf.NotAfter.Format(time.DateOnly))
 	}
-	// One protocol on HTTP listeners: their bounds are those of HTTP/1.1.
+	// HTTP listeners offer one protocol: their limits are those of HTTP/1.1.
 	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1", "mqtt"}}
 	if s.files.ClientCA != "" {
 		if c.ClientCAs, err = pool(s.files.ClientCA); err != nil {
@@ -161,12 +160,12 @@ func pool(name string) (*x509.CertPool, error) {
 	}
 	p := x509.NewCertPool()
 	if !p.AppendCertsFromPEM(b) {
-		return nil, fmt.Errorf("%s: has no certificate in PEM form", name)
+		return nil, fmt.Errorf("%s contains no certificate in PEM format", name)
 	}
 	return p, nil
 }
 
-// Client is what a client trusts and shows; the zero value trusts the machine's authorities.
+// Client is what a client trusts and presents; the zero value trusts the machine's authorities.
 type Client struct {
 	CA        string // authorities; "" = the machine's
 	Cert, Key string // shown to a server that asks; "" = none

@@ -98,9 +98,9 @@ func TestChangedFilesAreRead(t *testing.T) {
 	}
 	expect(2, "private key does not match", "no such file")
 	ca.Until("server", 4, clock.WallNow().Add(-time.Minute))
-	expect(2, "private key does not match", "no such file", "ended on")
+	expect(2, "private key does not match", "no such file", "expired on")
 	ca.Issue("server", 5)
-	expect(5, "private key does not match", "no such file", "ended on")
+	expect(5, "private key does not match", "no such file", "expired on")
 }
 
 // TestClientCertificates: with --mqtt-client-ca nobody gets in without a certificate of that authority.
@@ -164,7 +164,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	}{
 		"missing":         {Files{Cert: ca.Dir + "/none", Key: key}, "no such file"},
 		"swapped":         {Files{Cert: key, Key: cert}, "failed to find"},
-		"ended":           {Files{Cert: old, Key: oldKey}, "ended on"},
+		"ended":           {Files{Cert: old, Key: oldKey}, "expired on"},
 		"no authority":    {Files{Cert: cert, Key: key, ClientCA: key}, "has no certificate"},
 		"authority is no": {Files{Cert: cert, Key: key, ClientCA: ca.Dir + "/none"}, "no such file"},
 	} {

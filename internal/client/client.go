@@ -1,6 +1,5 @@
-// Package client speaks to a doorlab over HTTP: the public API and the control API,
-// in the envelope that both share. Everything outside of the server uses it:
-// scenarios, loadtest, testbed's tests, cmd/doorlab.
+// Package client speaks to a doorlab over HTTP: the public API and the control API, in the envelope that both share.
+// Everything outside the server uses it: scenarios, loadtest, testbed's tests, cmd/doorlab.
 package client
 
 import (
@@ -30,8 +29,8 @@ const timeout = 30 * time.Second
 
 var defaultHTTP = &http.Client{Timeout: timeout}
 
-// Trusting is the client that a Client has by default, with what is trusted over
-// TLS; nil for nil: the machine's authorities.
+// Trusting is the HTTP client that a Client has by default, but with the given trust for TLS; nil for nil: the
+// machine's authorities.
 func Trusting(c *tls.Config) *http.Client {
 	if c == nil {
 		return nil
@@ -51,7 +50,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d %s)", e.Message, e.Status, e.Code) }
 
-// failure reads an *Error; of what is not an envelope the status remains.
+// failure reads an *Error; without an envelope only the status is known.
 func failure(status int, body io.Reader) error {
 	e := &Error{Status: status, Message: http.StatusText(status)}
 	b, err := io.ReadAll(io.LimitReader(body, 1<<20))
@@ -64,8 +63,8 @@ func failure(status int, body io.Reader) error {
 // ErrUnreachable: nothing answered at the address.
 var ErrUnreachable = errors.New("unreachable")
 
-// Call makes one attempt with a JSON body (nil = none, []byte as it is), under an
-// idempotency key ("" = none). Errors: ErrUnreachable, or of the body.
+// Call makes one attempt with a JSON body (nil = none, []byte = as is) and an idempotency key ("" = none). Errors:
+// ErrUnreachable, or of encoding the body.
 func (c Client) Call(ctx context.Context, method, path, key string, body any) (*Answer, error) {
 	raw, ready := body.([]byte)
 	if body != nil && !ready {
@@ -88,7 +87,7 @@ func (c Client) Open(ctx context.Context, door, key string) (*Answer, error) {
 
 var openDoor = map[string]string{"capability": "door", "command": "open"}
 
-// Do is a Call whose data goes into out (nil = ignored). Errors: *Error too.
+// Do is a Call whose data is decoded into out (nil = ignored). Errors: also *Error.
 func (c Client) Do(ctx context.Context, method, path string, body, out any) error {
 	a, err := c.Call(ctx, method, path, "", body)
 	if err != nil {
@@ -97,8 +96,7 @@ func (c Client) Do(ctx context.Context, method, path string, body, out any) erro
 	return a.Data(out)
 }
 
-// Data decodes a success's data into out (nil = ignored). Errors: *Error, of what is
-// no envelope.
+// Data decodes a success's data into out (nil = ignored). Errors: *Error, or of an answer without an envelope.
 func (a *Answer) Data(out any) error {
 	if a.Status/100 != 2 {
 		return failure(a.Status, bytes.NewReader(a.Body))
@@ -110,7 +108,7 @@ func (a *Answer) Data(out any) error {
 		Data json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(a.Body, &env); err != nil {
-		return fmt.Errorf("not the envelope: %w", err)
+		return fmt.Errorf("not a doorlab response (no envelope): %w", err)
 	}
 	if env.Data == nil {
 		env.Data = a.Body

@@ -11,8 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Meter measures how far the clocks of control listeners in other processes are
-// from this one's, before and after a run.
+// Meter measures how far the clocks of control listeners in other processes are off from ours, before and after a run.
 type Meter struct {
 	sources []Client
 	before  []reading
@@ -22,30 +21,30 @@ type Meter struct {
 type reading struct {
 	offset, err int64 // ns
 	real        bool  // domain time is the machine's
-	why         error // there is none
+	why         error // why there is no measurement
 }
 
 const (
 	samples     = 8
-	patience    = 2 * time.Second // for more of them, while the best one is worse than history.FineNs
+	patience    = 2 * time.Second // for more samples, while the best is worse than history.FineNs
 	sampleLimit = 5 * time.Second // of one
-	// mostErr: a clock that is known worse isn't known.
+	// A clock known less exactly than mostErr counts as unknown.
 	mostErr = time.Second
 )
 
 var (
-	errNoStamp = errors.New("it tells no wallNs, as an older doorlab")
+	errNoStamp = errors.New("it sends no wallNs; it may be an older doorlab")
 	errTooSlow = errors.New("its answers take too long")
 )
 
-// MeasureClocks begins a measurement; its End is after the run.
+// MeasureClocks starts a measurement; call its End after the run.
 func MeasureClocks(ctx context.Context, sources []Client) *Meter {
 	m := &Meter{sources: sources}
 	m.before = m.read(ctx)
 	return m
 }
 
-// End measures again. What couldn't be measured both times isn't.
+// End measures again. A clock that couldn't be measured both times is left out.
 func (m *Meter) End(ctx context.Context) history.Clocks {
 	var out history.Clocks
 	for i, after := range m.read(ctx) {
@@ -54,8 +53,8 @@ func (m *Meter) End(ctx context.Context) history.Clocks {
 	return out
 }
 
-// between joins what was measured before and after a run: the offset lay between the
-// least and the most that either allows, so a drift widens the uncertainty.
+// between combines the measurements before and after a run: the offset lay between the extremes that either allows, so
+// drift widens the uncertainty.
 func between(source string, before, after reading) history.Clock {
 	c := history.Clock{Source: source, Real: before.real && after.real}
 	least := min(before.offset-before.err, after.offset-after.err)
@@ -81,8 +80,8 @@ func (m *Meter) read(ctx context.Context) []reading {
 	return out
 }
 
-// reading is the best of several samples; after one that failed no more are tried. On a
-// busy machine it takes more of them until one came through undisturbed.
+// reading is the best of several samples; after one that failed it takes no more. On a busy machine it continues until
+// one came through undisturbed.
 func (c Client) reading(ctx context.Context) (best reading) {
 	began := clock.Mono()
 	for n := 0; n < samples || best.err > history.FineNs && clock.Mono()-began < patience; n++ {
@@ -99,8 +98,8 @@ func (c Client) reading(ctx context.Context) (best reading) {
 	return best
 }
 
-// sample asks once. The clock was read somewhere between the request and the answer:
-// in the middle, give or take half of the round trip.
+// sample asks once. The clock was read at some time between request and answer: assume the middle, give or take half
+// the round trip.
 func (c Client) sample(ctx context.Context) reading {
 	ctx, cancel := context.WithTimeout(ctx, sampleLimit)
 	defer cancel()

@@ -9,24 +9,22 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// History reads the events of a control listener, however many there are; the
-// history's closing line says how many were sent. Errors: *Error,
-// ErrUnreachable, history.ErrTruncated, or of a line that is not an event.
+// History reads the events of a control listener, however many there are; the closing line says how many were sent.
+// Errors: *Error, ErrUnreachable, history.ErrTruncated, or of a line that is not an event.
 func (c Client) History(ctx context.Context) (events []history.Event, err error) {
 	err = c.history(ctx, func(e *history.Event) { events = append(events, *e) })
 	return events, err
 }
 
-// HistoryFrom is History for a run that began when the i-th of several listeners had
-// told the event with the number marks[i]: what stood then, and every event since. marks
-// nil = the history of their whole lives, without a base.
+// HistoryFrom is History for a run that began when the i-th listener had reached event number marks[i]: the state at
+// that time, and every event since. marks nil = the listeners' whole histories, without a base.
 func (c Client) HistoryFrom(ctx context.Context, marks []int64, i int) (base, events []history.Event, err error) {
 	base, err = c.EachFrom(ctx, marks, i, nil, func(e *history.Event) { events = append(events, *e) })
 	return base, events, err
 }
 
-// EachFrom is HistoryFrom event by event. keep (nil = all) says which events count at all;
-// it is asked about every one, in order.
+// EachFrom is HistoryFrom event by event. keep (nil = all) decides which events count; it is called for every one, in
+// order.
 func (c Client) EachFrom(ctx context.Context, marks []int64, i int, keep func(*history.Event) bool, each func(*history.Event)) (base []history.Event, err error) {
 	var standing history.Standing
 	err = c.history(ctx, func(e *history.Event) {
@@ -66,9 +64,8 @@ func (c Client) history(ctx context.Context, each func(*history.Event)) error {
 	return nil
 }
 
-// Record tells a control listener that a run begins or ends: only in between does
-// it keep a history. seq is the number of the last event before the run. Errors:
-// *Error, ErrUnreachable.
+// Record tells a control listener that a run begins or ends; it keeps a history only in between. seq is the number of
+// the last event before the run. Errors: *Error, ErrUnreachable.
 func (c Client) Record(ctx context.Context, on bool) (seq int64, err error) {
 	method := http.MethodPost
 	if !on {

@@ -23,8 +23,7 @@ func (t inside) RoundTrip(r *http.Request) (*http.Response, error) {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(a.body.Len())}, nil
 }
 
-// bare is a context without its values: the handler must not take what the
-// caller's router left there for its own.
+// bare is a context without its values: the handler must not mistake what the caller's router left there for its own.
 type bare struct{ context.Context }
 
 func (bare) Value(any) any { return nil }

@@ -20,7 +20,7 @@ type Answer struct {
 	Took   time.Duration // monotonic, from the request to the last byte
 }
 
-// String is what a test says of an answer; of none, too.
+// String describes an answer in a test's messages; it works for nil, too.
 func (a *Answer) String() string {
 	if a == nil {
 		return "no answer"
@@ -28,12 +28,11 @@ func (a *Answer) String() string {
 	return fmt.Sprintf("%d %.300s", a.Status, a.Body)
 }
 
-// maxBody bounds an answer; History has no bound.
+// maxBody bounds an answer; History has no limit.
 const maxBody = 64 << 20
 
-// Request is one attempt, with a bearer token, an idempotency key and a JSON body
-// ("" and nil = none). It has no GetBody: Go's transport would send a POST with an
-// Idempotency-Key again by itself when a kept connection breaks.
+// Request is one attempt, with a bearer token, an idempotency key and a JSON body ("" and nil = none). It has no
+// GetBody, or Go's transport would by itself resend a POST with an Idempotency-Key when a kept-alive connection breaks.
 func Request(ctx context.Context, method string, to *url.URL, token, key string, body []byte) *http.Request {
 	header := http.Header{}
 	if len(body) > 0 {
@@ -56,9 +55,8 @@ func request(ctx context.Context, method string, to *url.URL, header http.Header
 	return req.WithContext(ctx)
 }
 
-// Send makes one attempt; it never sends anything twice. header may be nil, body
-// nil for none. Errors: ErrUnreachable when there is no whole answer, or of the
-// address.
+// Send makes one attempt; it never sends anything twice. header may be nil, as may body for none. Errors:
+// ErrUnreachable if there is no complete answer, or an invalid address.
 func Send(ctx context.Context, hc *http.Client, method, target string, header http.Header, body []byte) (*Answer, error) {
 	to, err := url.Parse(target)
 	if err != nil {

@@ -11,24 +11,25 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Exchanged is what one exchange of an API key gave.
+// Exchanged is the result of exchanging an API key.
 type Exchanged struct {
 	Token string
 	Life  time.Duration
 }
 
-// Limited is an exchange that was refused because there were too many.
+// Limited is an exchange that was refused because of the rate limit.
 type Limited struct{ After time.Duration }
 
-func (l *Limited) Error() string { return fmt.Sprintf("exchange limit: again in %s", l.After) }
+func (l *Limited) Error() string {
+	return fmt.Sprintf("exchange limit reached; try again in %s", l.After)
+}
 
 // ErrUnavailable: the server answered that it can't exchange keys now.
 var ErrUnavailable = errors.New("unavailable")
 
-// Token keeps one key's access token, so that 30 exchanges a minute suffice for
-// any rate (see AUTH-3). A token is renewed in the background in the last third
-// of its life, in domain time, and at once when the server refuses it. The
-// fields are set before the first use.
+// Token keeps one key's access token, so that 30 exchanges per minute suffice for any request rate (see AUTH-3). It
+// renews the token in the background during the last third of its life, in domain time, and immediately if the server
+// refuses it. Set the fields before the first use.
 type Token struct {
 	Now func() time.Time                         // domain time
 	Ask func(context.Context) (Exchanged, error) // makes one exchange; *Limited when refused for the limit
@@ -50,7 +51,7 @@ func (t *Token) SetPatient(patient bool) {
 	t.patient = patient
 }
 
-// Bearer is a token that is good for a request sent now.
+// Bearer is a token that is valid for a request sent now.
 func (t *Token) Bearer(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,13 +82,13 @@ func (t *Token) renewAhead(ctx context.Context, old string) {
 // settle notes how an exchange went; it needs mu.
 func (t *Token) settle(err error) bool {
 	t.failure = nil
-	if err != nil && !errors.Is(err, ErrUnreachable) && !errors.Is(err, ErrUnavailable) { // no exchange was counted: the server may be back at once
+	if err != nil && !errors.Is(err, ErrUnreachable) && !errors.Is(err, ErrUnavailable) { // the server didn't count the exchange, and may be back any moment
 		t.failure, t.retry = err, clock.Mono()+2*time.Second
 	}
 	return err == nil
 }
 
-// Refused replaces a token that the server refused; whoever comes second gets the new one.
+// Refused replaces a token that the server refused; later callers get the new one.
 func (t *Token) Refused(ctx context.Context, old string) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,14 +98,14 @@ func (t *Token) Refused(ctx context.Context, old string) (string, error) {
 	return t.exchange(ctx)
 }
 
-// exchange needs mu. After a failure it answers the same for two seconds: a dead
-// key must not use up the exchange limit.
+// exchange needs mu. After a failure it returns the same error for two seconds: a dead key must not use up the exchange
+// limit.
 func (t *Token) exchange(ctx context.Context) (string, error) {
 	if t.failure != nil && clock.Mono() < t.retry {
 		return "", t.failure
 	}
 	for {
-		got := t.Now() // before the call: never younger than the server thinks
+		got := t.Now() // before the call, so that the token never seems younger than it is
 		x, err := t.Ask(ctx)
 		var limited *Limited
 		if t.patient && errors.As(err, &limited) {
@@ -120,7 +121,7 @@ func (t *Token) exchange(ctx context.Context) (string, error) {
 	}
 }
 
-// RetryAfter reads the header of that name: 1 to 61 s, and 5 s when it says nothing useful.
+// RetryAfter parses the header of that name into 1 to 61 s; 5 s if it is unusable.
 func RetryAfter(value string) time.Duration {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > 61 {
@@ -129,7 +130,7 @@ func RetryAfter(value string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// Pause waits on the wall clock; the error is ctx's.
+// Pause waits in wall time; the error is ctx's.
 func Pause(ctx context.Context, d time.Duration) error {
 	over := make(chan struct{})
 	t := clock.WallAfter(d, func() { close(over) })

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Chore is work that falls due again and again: one goroutine of its own does it, one
-// at a time. A jump of the clock waits for it, so what became old in the jump has gone
-// when the jump is over. Make one with NewChore.
+// Chore is periodic work, done on its own goroutine, one run at a time. A jump of the clock waits for it, so what the
+// jump made old is gone when the jump is over. Make one with NewChore.
 type Chore struct {
 	tick   Timer
 	flight *Flight
@@ -19,15 +18,15 @@ type Chore struct {
 	over bool
 }
 
-// NewChore has work done every period of c; f is the clock's flight, nil for none. What
-// takes long asks stopped between its pieces.
+// NewChore does work once every period of c; f is the clock's flight, nil for none. Long work should ask stopped
+// between its pieces.
 func NewChore(c Clock, f *Flight, period time.Duration, work func(stopped func() bool)) *Chore {
 	h := &Chore{flight: f, work: work}
 	h.tick = c.Every(period, h.due)
 	return h
 }
 
-// due is on the clock's goroutine.
+// due runs on the clock's goroutine.
 func (h *Chore) due() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,7 +50,7 @@ func (h *Chore) stopped() bool {
 	return h.over
 }
 
-// Cancel has nothing begin any more.
+// Cancel prevents further runs.
 func (h *Chore) Cancel() {
 	h.tick.Stop()
 	h.mu.Lock()
@@ -59,7 +58,7 @@ func (h *Chore) Cancel() {
 	h.mu.Unlock()
 }
 
-// Stop is Cancel, and returns when nothing is being done.
+// Stop is Cancel, and waits for the run in progress.
 func (h *Chore) Stop() {
 	h.Cancel()
 	h.runs.Wait()

@@ -1,7 +1,6 @@
-// Package clock is the only place that reads the machine's clock. Domain time
-// (tokens, permits, windows, holds, pulses, grace, 36 h, resend, digests) comes
-// from a Clock that is handed down, Real or Virtual; transport deadlines
-// (keep-alive, notAfter, the server's wait, back-off) from Mono and WallAfter.
+// Package clock is the only place that reads the machine's clock. Domain time (tokens, permits, windows, holds, pulses,
+// grace, 36 h, resend, digests) comes from a Clock that is passed down, Real or Virtual; transport deadlines
+// (keep-alive, notAfter, the server's wait, back-off) come from Mono and WallAfter.
 package clock
 
 import (
@@ -14,16 +13,15 @@ type Clock interface {
 	Now() time.Time
 	// AfterFunc runs f once, d from now.
 	AfterFunc(d time.Duration, f func()) Timer
-	// Every runs f each d: housekeeping, so it coalesces over a jump to one run at its end.
+	// Every runs f once per d. It is for housekeeping, so a jump coalesces the runs into one at its end.
 	Every(d time.Duration, f func()) Timer
 }
 
 // Timer can be stopped; Stop reports whether it prevented the next run.
 type Timer interface{ Stop() bool }
 
-// At runs f once at t. On a virtual clock that is exact: reading Now first and
-// waiting for the rest would be late by what passes between the two, and a jump
-// to t itself would miss it.
+// At runs f once at t. On a virtual clock that is exact: reading Now and waiting for the rest would be late by the time
+// in between, and a jump to exactly t would miss it.
 func At(c Clock, t time.Time, f func()) Timer {
 	if v, ok := c.(*Virtual); ok {
 		return v.at(t, f)
@@ -31,20 +29,20 @@ func At(c Clock, t time.Time, f func()) Timer {
 	return c.AfterFunc(t.Sub(c.Now()), f)
 }
 
-// start lies a century before the process's own, so that Mono is positive in a
-// synctest bubble, too, where it is the year 2000.
+// start is a century before the process's start, so that Mono is also positive in a synctest bubble, where it is the
+// year 2000.
 var start = time.Now().AddDate(-100, 0, 0)
 
-// Mono is monotonic wall time, of which only differences mean anything: transport only.
+// Mono is monotonic wall time. Only differences are meaningful. For transport only.
 func Mono() time.Duration { return time.Since(start) }
 
-// WallAfter runs f after d of wall time: transport only.
+// WallAfter runs f after d of wall time. For transport only.
 func WallAfter(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
 
 // WallNow is the machine's wall clock, for socket deadlines and run names.
 func WallNow() time.Time { return time.Now() }
 
-// Real is domain time that is the machine's.
+// Real is domain time that follows the machine's clock.
 type Real struct{}
 
 // Now is the machine's time in UTC.

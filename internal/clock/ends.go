@@ -1,7 +1,7 @@
 package clock
 
-// Joined is a connection that a server of this flight reads. Its end is work in
-// progress from the moment either side ends it until the server has handled that.
+// Joined is a connection that a server of this flight reads. From the moment either side ends it until the server has
+// handled that, its end is work in progress.
 type Joined struct {
 	f    *Flight
 	key  [2]string
@@ -10,7 +10,7 @@ type Joined struct {
 	left chan struct{} // closed when over
 }
 
-// Join says that the server reads a board's connection from this address. Nil for a nil flight.
+// Join says that the server now reads a board's connection from this address. It returns nil for a nil flight.
 func (f *Flight) Join(boardID, address string) *Joined {
 	if f == nil {
 		return nil
@@ -22,9 +22,8 @@ func (f *Flight) Join(boardID, address string) *Joined {
 	return j
 }
 
-// Ends says that the board's side ends its connection from this address, before it
-// does: the server learns of it later, and a jump waits for that. One that no
-// server of this flight has joined counts nothing; TakeEnded has it.
+// Ends says that the board's side is about to end its connection from this address: the server learns of it later, and
+// a jump waits for that. It doesn't count for a connection that no server of this flight has joined; see TakeEnded.
 func (f *Flight) Ends(boardID, address string) {
 	if f == nil {
 		return
@@ -32,14 +31,14 @@ func (f *Flight) Ends(boardID, address string) {
 	f.mu.Lock()
 	j := f.joined[[2]string{boardID, address}]
 	if j == nil {
-		f.ended[boardID] = address // the latest of a board: the server lets that one replace those before it
+		f.ended[boardID] = address // only a board's latest: the server lets it replace earlier ones
 	}
 	f.mu.Unlock()
 	j.Ends()
 }
 
-// TakeEnded returns, by board, the address of its latest connection to the server of another
-// flight that ended since it was asked last.
+// TakeEnded returns, by board, the address of its latest connection to a server outside this flight that has ended
+// since the last call.
 func (f *Flight) TakeEnded() map[string]string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,8 +47,8 @@ func (f *Flight) TakeEnded() map[string]string {
 	return ended
 }
 
-// Left is closed when the server has handled the end of a board's connection from this address; nil for
-// one that it doesn't have.
+// Left returns a channel that is closed once the server has handled the end of a board's connection from this address;
+// nil if there is no such connection.
 func (f *Flight) Left(boardID, address string) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +58,7 @@ func (f *Flight) Left(boardID, address string) <-chan struct{} {
 	return nil
 }
 
-// Ends is the same from the server's side.
+// Ends is the same as Flight.Ends, from the server's side.
 func (j *Joined) Ends() {
 	if j == nil {
 		return

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Flight counts what is in flight, so that a jump of virtual time can wait for
-// it: work in progress (Begin), connections that end (Join, Ends), and messages
-// between server and boards, counted at both ends (Sent, Got). A board whose line is cut is Reset; one whose line
-// swallows messages is muted.
+// Flight counts what is in flight, so that a jump of virtual time can wait for it: work in progress (Begin),
+// connections that end (Join, Ends), and messages between server and boards, counted at both ends (Sent, Got). The
+// messages of a board whose line is cut are forgotten (Reset); a line that swallows messages is muted.
 type Flight struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -17,11 +16,11 @@ type Flight struct {
 	lines  map[string]*line
 	joined map[[2]string]*Joined // by board and address
 	ended  map[string]string     // by board, the address of a connection to another process
-	open   int                   // messages under way on all lines
+	open   int                   // messages in flight on all lines
 	moves  uint64
 	jump   chan struct{} // closed when the jump is over; nil = none
 	lost   int64         // messages that Settle gave up
-	// Quiet is how long nothing may move before open messages are given up (0 = 5 s).
+	// Quiet is how long nothing may move before messages in flight are given up (0 = 5 s).
 	Quiet time.Duration
 }
 
@@ -63,7 +62,7 @@ func (f *Flight) begin() (done func()) {
 	}
 }
 
-// Sent counts a message that left on a board's line; Got one that was handled at the other end.
+// Sent counts a message that left on a board's line; Got counts one that was handled at the other end.
 func (f *Flight) Sent(boardID string) { f.move(boardID, 1) }
 
 // Got counts the other end of Sent.
@@ -89,10 +88,10 @@ func (f *Flight) move(boardID string, d int) {
 	f.cond.Broadcast()
 }
 
-// Reset forgets what is in flight on a line: its connection is gone.
+// Reset forgets what is in flight on a line whose connection is gone.
 func (f *Flight) Reset(boardID string) { f.mute(boardID, false) }
 
-// mute makes a line count nothing (its messages are being swallowed) or count again.
+// mute makes a line stop counting (its messages are being swallowed) or count again.
 func (f *Flight) mute(boardID string, on bool) {
 	if f == nil {
 		return
@@ -110,7 +109,7 @@ func (f *Flight) mute(boardID string, on bool) {
 	f.cond.Broadcast()
 }
 
-// jumping says that a jump begins or is over.
+// jumping says that a jump begins or has ended.
 func (f *Flight) jumping(on bool) {
 	if f == nil {
 		return
@@ -125,8 +124,8 @@ func (f *Flight) jumping(on bool) {
 	}
 }
 
-// Enter holds what comes from outside until a jump in progress is over, or
-// for at most so long: new work without end would keep a jump from ever settling.
+// Enter holds up outside requests until a jump in progress is over, or for at most most: endless new work would keep a
+// jump from ever settling.
 func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 	if f == nil {
 		return
@@ -146,10 +145,9 @@ func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 	}
 }
 
-// Settle returns when nothing is in flight. Messages of which nothing has been
-// seen for Quiet are given up, once there is no work in progress: they are taken
-// for lost, and cost one wait and not one at every jump. Work is never given up,
-// because what it does later would be done at another time than it was begun.
+// Settle returns once nothing is in flight. If nothing has moved for Quiet and there is no work in progress, open
+// messages are given up as lost, so they cost one wait rather than one per jump. Work is never given up: whatever it
+// does later would happen at a different time than it was begun.
 func (f *Flight) Settle() {
 	quiet := f.Quiet
 	if quiet == 0 {
@@ -174,7 +172,7 @@ func (f *Flight) Settle() {
 	}
 }
 
-// abandon gives up every message that is out. Called with mu held.
+// abandon gives up every message in flight. Called with mu held.
 func (f *Flight) abandon() {
 	for _, l := range f.lines {
 		l.out = 0
@@ -183,8 +181,7 @@ func (f *Flight) abandon() {
 	f.open = 0
 }
 
-// abandoned is how many messages were given up so far: what they would have done
-// happens at another time than it should, if at all.
+// abandoned is how many messages have been given up: if their effects happen at all, it is at the wrong time.
 func (f *Flight) abandoned() int64 {
 	if f == nil {
 		return 0

@@ -21,9 +21,8 @@ var (
 	ErrBusy = errors.New("clock: already advancing")
 )
 
-// Virtual follows wall time plus an offset, can be frozen, and jumps: Advance
-// walks through every due callback in (time, sequence) order and lets the
-// Flight settle after each, so what is due at hour 3 is done before hour 36.
+// Virtual follows wall time plus an offset, can be frozen, and can jump: Advance walks through all due callbacks in
+// (time, sequence) order and lets the Flight settle after each, so what is due at hour 3 is done before hour 36.
 type Virtual struct {
 	flight *Flight
 
@@ -85,7 +84,7 @@ func (v *Virtual) State() string {
 	return Ready
 }
 
-// Abandoned is how many messages its flight gave up.
+// Abandoned is how many messages its flight has given up.
 func (v *Virtual) Abandoned() int64 { return v.flight.abandoned() }
 
 // Freeze stops time; Run lets it follow the wall again.
@@ -128,7 +127,7 @@ func (v *Virtual) at(t time.Time, f func()) Timer {
 	return v.put(t, 0, f)
 }
 
-// put enters a callback. Called with mu held.
+// put schedules a callback. Called with mu held.
 func (v *Virtual) put(at time.Time, period time.Duration, f func()) Timer {
 	v.seq++
 	e := &entry{v: v, at: at, seq: v.seq, f: f, period: period}
@@ -149,7 +148,7 @@ func (v *Virtual) arm() {
 	v.kick = time.AfterFunc(v.queue[0].at.Sub(v.now()), v.fire)
 }
 
-// fire runs everything that is due while time follows the wall.
+// fire runs everything that is due while time follows the wall clock.
 func (v *Virtual) fire() {
 	v.mu.Lock()
 	for !v.stopped && len(v.queue) > 0 && !v.queue[0].at.After(v.now()) {
@@ -162,7 +161,7 @@ func (v *Virtual) fire() {
 	v.mu.Unlock()
 }
 
-// pop takes the first entry; a periodic one goes back in, one period after now. Called with mu held.
+// pop takes the first entry; a periodic one is put back, one period after now. Called with mu held.
 func (v *Virtual) pop(now time.Time) func() {
 	e := v.queue[0]
 	if e.period > 0 {
@@ -175,8 +174,8 @@ func (v *Virtual) pop(now time.Time) func() {
 	return e.f
 }
 
-// Advance jumps to the target and returns when all due work is done. A clock
-// that was frozen stays frozen exactly at the target. Errors: ErrPast, ErrBusy.
+// Advance jumps to the target and returns when all due work is done. A frozen clock stays frozen exactly at the target.
+// Errors: ErrPast, ErrBusy.
 func (v *Virtual) Advance(to time.Time) error {
 	v.mu.Lock()
 	if v.advancing {

@@ -1,14 +1,12 @@
-// Package age says how old things are, and what date has certainly come, whatever
-// the machine's clock claims: a clock that starts in 1970 and is set later, or set
-// years ahead and back, makes nothing old before its time. Idempotency keys,
-// retention and the leaving of ended grants from the boards' content go by it;
-// server/store keeps its State and hands it to them.
+// Package age says how old things are, and which dates have certainly passed, whatever the machine's clock claims. A
+// clock that starts in 1970 and is set later, or is set years ahead and back, must not make anything old too early.
+// Idempotency keys, retention, and dropping ended grants from the boards' content depend on it; server/store saves its
+// State.
 //
-// Two rules. What the server wrote itself ages by running time: what really passed
-// while the server ran, never back, never in a leap, and not at all while it is down
-// or the machine sleeps. A date that others gave (the end of a grant) has come when
-// the machine's clock says so and has been believable: it must agree with running
-// time, or have contradicted it without a break for Patience.
+// There are two rules. What the server itself wrote ages by running time: time that really passed while the server ran.
+// It never goes back and never leaps, and it stands still while the server is down or the machine sleeps. A date that
+// others gave (the end of a grant) has passed once the machine's clock says so and is credible: it must agree with
+// running time, or have contradicted it without a break for Patience.
 package age
 
 import (
@@ -18,8 +16,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Patience is how long, in running time, the machine's clock must be ahead before
-// what it says is believed. Slack is how far it may be off without being doubted.
+// Patience is how long, in running time, the machine's clock must have been ahead before it is believed. Slack is how
+// far it may be off without raising doubt.
 const (
 	Patience = 7 * 24 * time.Hour
 	slack    = time.Hour
@@ -27,8 +25,7 @@ const (
 
 const day = 24 * time.Hour
 
-// State is what outlives a restart; the zero State is that of new data. Times are in
-// milliseconds, the way they are stored.
+// State survives restarts; its zero value is the state of new data. Times are in milliseconds, as stored.
 type State struct {
 	Ran   int64 `json:"ran"`             // running time
 	Lead  int64 `json:"lead"`            // by how much the believed date is ahead of it
@@ -36,8 +33,8 @@ type State struct {
 	Since int64 `json:"since,omitempty"` // running time at which Doubt began
 }
 
-// Clock is safe for use by many goroutines. Virtual time leaps only where somebody
-// asked for it, so on a virtual clock both rules say what that clock says.
+// Clock is safe for concurrent use. Virtual time leaps only on request, so on a virtual clock both rules simply follow
+// that clock.
 type Clock struct {
 	clk      clock.Clock
 	patience time.Duration
@@ -51,8 +48,8 @@ type Clock struct {
 	since time.Time
 }
 
-// New carries on from a saved state. least is the newest thing that is known to have
-// been stamped with Ran, zero when there is none; patience 0 is Patience.
+// New continues from a saved state. least is the newest known time stamped with Ran (zero if there is none); patience 0
+// means Patience.
 func New(clk clock.Clock, saved State, least time.Time, patience time.Duration) *Clock {
 	c := &Clock{clk: clk, patience: patience, at: clock.Mono()}
 	c.virtual, _ = clk.(*clock.Virtual)
@@ -77,8 +74,7 @@ func New(clk clock.Clock, saved State, least time.Time, patience time.Duration) 
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// Ran is running time: what the server writes is stamped with it, and what was
-// stamped at least that long before it is old.
+// Ran is running time. The server stamps what it writes with it, and compares the stamps with it to tell what is old.
 func (c *Clock) Ran() time.Time {
 	if c.virtual != nil {
 		return c.virtual.Now().Truncate(time.Millisecond)
@@ -86,12 +82,11 @@ func (c *Clock) Ran() time.Time {
 	return c.from.Add(clock.Mono() - c.at).Truncate(time.Millisecond)
 }
 
-// Day numbers the days of running time: a stamp of two bytes.
+// Day numbers the days of running time, so that a stamp fits into two bytes.
 func Day(ran time.Time) int64 { return int64(ran.Sub(time.Unix(0, 0)) / day) }
 
-// Come is the latest date that has certainly come: never later than the machine's
-// clock says, nor than is believed of it. A clock that was ahead and is set right
-// takes effect at once.
+// Come is the latest date that has certainly passed. It is never later than the machine's clock, nor than what is
+// believed of that clock. When a clock that was ahead is set right, this takes effect at once.
 func (c *Clock) Come() time.Time {
 	now := c.clk.Now().Truncate(time.Millisecond)
 	if c.virtual != nil {
@@ -107,13 +102,12 @@ func (c *Clock) Come() time.Time {
 
 func (c *Clock) believed() time.Time { return c.Ran().Add(c.lead) }
 
-// Tick compares the machine's clock with what is believed, and returns what is to be
-// saved. It is called about once an hour.
+// Tick compares the machine's clock with what is believed and returns the state to save. Call it about once an hour.
 func (c *Clock) Tick() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ran := c.Ran()
-	// Not Sub of the two: the monotonic reading in the clock's time would hide a step.
+	// Not Sub: the monotonic reading in the clock's time would hide a step.
 	off := ms(c.clk.Now().UnixMilli() - c.believed().UnixMilli())
 	switch {
 	case c.virtual != nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// gate is what comes before everything else: the limit of exchanges, see AUTH-3.
+// gate runs before all other checks: the limit on token exchanges, see AUTH-3.
 func (c *call) gate() error {
 	if c.op.ID == "exchangeKey" {
 		return c.api.cfg.Keys.Admit(c.address())
@@ -19,7 +19,7 @@ func (c *call) gate() error {
 	return nil
 }
 
-// authenticate reads the token, see AUTH-2.
+// authenticate verifies the token, see AUTH-2.
 func (c *call) authenticate() error {
 	if c.op.Scope == "none" {
 		return nil
@@ -44,7 +44,7 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// authorize looks at the scope, then at the place of the path, see AUTH-4.
+// authorize checks the scope, then the place in the path, see AUTH-4.
 func (c *call) authorize() error {
 	switch c.op.Scope {
 	case "none":
@@ -61,7 +61,7 @@ func (c *call) authorize() error {
 	return nil
 }
 
-// find looks up what the path names. Another place's is as good as absent.
+// find looks up what the path names. Something of another place counts as not found.
 func (c *call) find() (err error) {
 	none := false
 	switch dir := c.api.cfg.Directory; c.op.Resource {
@@ -81,7 +81,7 @@ func (c *call) find() (err error) {
 	return err
 }
 
-// address is the caller's: the socket's, or what a known proxy says.
+// address is the caller's address: the socket's, or the one a trusted proxy reports.
 func (c *call) address() string {
 	addr := c.r.RemoteAddr
 	if len(c.api.cfg.Proxies) == 0 {
@@ -115,8 +115,8 @@ func (c *call) trusted(addr string) bool {
 	return false
 }
 
-// auditRefusal keeps a door command that was refused before the device, see ENT-4.
-// One without a valid token is nobody's: the metrics count it, no row is written.
+// auditRefusal writes an audit row for a door command that was refused before it reached the device, see ENT-4. Without
+// a valid token there is no place to attribute it to: the metrics count it, but no row is written.
 func (c *call) auditRefusal(e *fail.Error) {
 	if c.api.cfg.Audit == nil || c.who.KeyID == "" || !isCommand(c.op) || e.Code == fail.InternalError || e.Status() >= 500 {
 		return
@@ -124,7 +124,7 @@ func (c *call) auditRefusal(e *fail.Error) {
 	select {
 	case c.api.audits <- struct{}{}:
 		defer func() { <-c.api.audits }()
-	default: // a flood of refusals must not hold up anything
+	default: // drop the row: a flood of refusals must not slow down anything else
 		return
 	}
 	err := c.api.cfg.Audit(record.Audit{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id, // [ENT-4]

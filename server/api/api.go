@@ -1,9 +1,7 @@
-// Package api is the HTTP edge: it knows requests and answers, and asks the rules
-// for everything else. The three OpenAPI files under openapi/ are the source:
-// package openapi reads routes, scopes, checks and codes from them when the server
-// starts, `make generate` writes the types of bodies and answers under gen/, and a
-// handler per operationId does the rest. A request passes route, token, scope and
-// place, path resource, header, query and body, handler, envelope.
+// Package api is the HTTP edge: it knows requests and answers, and asks the rules for everything else. The three
+// OpenAPI files under openapi/ are the source of truth: package openapi reads routes, scopes, checks and codes from
+// them at startup, `make generate` writes the types of bodies and answers to gen/, and one handler per operationId does
+// the rest. A request passes route, token, scope and place, path resource, headers, query and body, handler, envelope.
 package api
 
 import (
@@ -26,14 +24,14 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// Keys exchanges keys and verifies tokens: *auth.Service.
+// Keys exchanges keys for tokens and verifies tokens: *auth.Service.
 type Keys interface {
 	Admit(addr string) error
 	Issue(key string) (auth.Token, error)
 	Verify(token string) (auth.Principal, error)
 }
 
-// Directory looks up what paths name: the store. Absent: fail.ErrNotFound.
+// Directory looks up what paths name: the store. Missing: fail.ErrNotFound.
 type Directory interface {
 	Place(id string) (place.Place, error)
 	Door(id string) (place.Door, error)
@@ -66,7 +64,7 @@ type Grants interface {
 	ImportMemberships(by grant.By, r grant.ImportRequest) (grant.ImportResult, error)
 }
 
-// Entry lets people in by link and shows what happened: *entry.Service.
+// Entry lets people in by link and lists what happened: *entry.Service.
 type Entry interface {
 	Link(token string) (entry.LinkView, error)
 	LinkPlace(token string) (string, error)
@@ -80,19 +78,18 @@ type Commands interface {
 	Execute(ctx context.Context, r command.Request) (command.Answer, error)
 }
 
-// Boards says how boards are, and configures them: *gateway.Gateway.
+// Boards reports the boards' status and configures them: *gateway.Gateway.
 type Boards interface {
 	Status(boardID string) board.Status
 	SetNetloss(ctx context.Context, by record.By, boardID string, n board.Policy) (board.Policy, error)
 }
 
-// Other stands for every path or method that no operation has: a client must
-// not be able to make labels.
+// Other is the label for every path or method that no operation has: clients must not be able to create labels.
 const Other = "other"
 
-// Observation is one finished request, for metrics: labels without an id.
+// Observation is one finished request, for metrics. Its labels contain no ids.
 type Observation struct {
-	Route, Method string // the template and an operation's method; Other for what none has
+	Route, Method string // the template and an operation's method; Other if no operation has it
 	Status        int
 	Code          string // of a failure
 	Elapsed       time.Duration
@@ -109,15 +106,15 @@ type Config struct {
 	Commands  Commands
 	Boards    Boards
 
-	Audit       func(record.Audit) error // what was refused before the device; nil = not kept
+	Audit       func(record.Audit) error // commands refused before they reached the device; nil = not kept
 	Ready       func() error             // nil = always ready
-	Unavailable func(error) bool         // is it the storage? nil = never
+	Unavailable func(error) bool         // whether an error is the storage's; nil = never
 	LinkURL     string                   // base of entry links
 	BaseURL     string                   // in the documents; "" = relative to them
-	Proxies     []netip.Prefix           // whose X-Forwarded-For counts; nil = nobody's
+	Proxies     []netip.Prefix           // whose X-Forwarded-For is trusted; nil = nobody's
 	Version     string                   // "" = of the build
 	Console     string                   // address of the web console, for the start page; "" = none
-	Example     func() Example           // what the start page lets readers of this machine try; nil = nothing
+	Example     func() Example           // what readers on this machine can try on the start page; nil = nothing
 	Log         *slog.Logger             // nil = none
 	Observe     func(Observation)        // nil = none
 	Inbox       *inbox.Recorder          // of each place's requests; nil = none
@@ -129,11 +126,11 @@ type API struct {
 	docs     []*openapi.Document
 	handlers map[string]handler
 	routes   http.Handler
-	audits   chan struct{} // bounds the audit writes under way
+	audits   chan struct{} // bounds the audit writes in progress
 	said     atomic.Int64  // when "storage unavailable" was last logged, clock.Mono
 }
 
-// New builds the handler. It fails when documents and handlers disagree.
+// New builds the handler. It returns an error if documents and handlers disagree.
 func New(cfg Config) (http.Handler, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

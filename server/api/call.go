@@ -24,7 +24,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// call is one request on its way through.
+// call is one request in progress.
 type call struct {
 	api *API
 	op  *openapi.Operation
@@ -62,7 +62,7 @@ type page struct {
 	Total   int  `json:"total"`
 }
 
-// answer is anything that is not an envelope.
+// answer is any response that is not an envelope.
 type answer struct {
 	status  int
 	kind    string // content type
@@ -100,7 +100,7 @@ func (a *API) serve(op *openapi.Operation, h handler) http.HandlerFunc {
 // deprecated is the day the single device path set was introduced (RFC 9745).
 var deprecated = "@" + strconv.FormatInt(time.Date(2026, 9, 28, 0, 0, 0, 0, time.UTC).Unix(), 10)
 
-// run goes through the checks in their order, then the handler, which reads the body.
+// run goes through the checks in their order and then calls the handler, which reads the body.
 func (c *call) run(h handler) (any, error) {
 	for _, step := range []func() error{c.gate, c.authenticate, c.authorize, c.find, c.readParams} {
 		if err := step(); err != nil {
@@ -128,7 +128,7 @@ func (c *call) finish() {
 	c.api.log(c, slog.LevelDebug, "request", "status", c.status, "code", c.code, "took", clock.Mono()-c.began)
 }
 
-// log writes a line that names the route, never the query, a body or a header.
+// log writes a line that names the route, but never the query, a body or a header.
 func (a *API) log(c *call, level slog.Level, what string, args ...any) {
 	if !a.cfg.Log.Enabled(c.r.Context(), level) {
 		return
@@ -169,14 +169,14 @@ func (c *call) send(status int, kind string, body []byte) {
 	h := c.w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	c.record() // before the caller can ask for it
+	c.record() // before the answer: the caller may ask for the entry at once
 	c.w.WriteHeader(status)
 	if c.r.Method != http.MethodHead {
 		_, _ = c.w.Write(body) // a caller that hung up is not our fault
 	}
 }
 
-// encode writes JSON without HTML escapes and without a newline at its end.
+// encode writes JSON without HTML escapes and without a trailing newline.
 func encode(v any) []byte {
 	e := encoders.Get().(*encoder)
 	defer encoders.Put(e)
@@ -187,7 +187,7 @@ func encode(v any) []byte {
 	return bytes.Clone(bytes.TrimSuffix(e.text.Bytes(), []byte("\n")))
 }
 
-// encoder is used again: the buffer that an answer needs has grown already.
+// encoder is pooled: its buffer has already grown to the size of an answer.
 type encoder struct {
 	text bytes.Buffer
 	json *json.Encoder
@@ -219,7 +219,7 @@ func (c *call) fill(template string) string {
 	return template
 }
 
-// requestID is the caller's own, when it is harmless, else a new one.
+// requestID is the caller's own if it is harmless, else a new one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if ok := len(id) >= 8 && len(id) <= 64; ok {

@@ -18,7 +18,7 @@ func updatePlace(c *call, b gen.UpdatePlaceBody) (any, error) {
 	return gen.Place{PlaceID: p.ID, Name: p.Name, Timezone: p.Timezone, Hours: gen.Hours{Week: wholeWeek(p.Week)}}, nil
 }
 
-// week is a week as the rules take it; nil for none.
+// week converts a week for the rules; nil stays nil.
 func week(in access.Week) place.Week {
 	if in == nil {
 		return nil

@@ -2,7 +2,7 @@ package api
 
 import gen "github.com/doorlab/doorlab/server/api/gen/core"
 
-// exchangeKey gives a token for a key, see AUTH-1; gate has counted it.
+// exchangeKey exchanges a key for a token, see AUTH-1; gate has counted it already.
 func exchangeKey(c *call, b gen.ExchangeKeyBody) (any, error) {
 	t, err := c.api.cfg.Keys.Issue(b.Key)
 	if err != nil {

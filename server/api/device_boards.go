@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// fromMs is no time for 0.
+// fromMs converts Unix milliseconds; 0 is no time.
 func fromMs(ms int64) stamp.Time {
 	if ms == 0 {
 		return stamp.Time{}
@@ -42,7 +42,7 @@ func listBoards(c *call) (any, error) {
 	}), len(boards)}, nil
 }
 
-// getNetloss shows what the board confirmed last, also while it is offline.
+// getNetloss shows the policy that the board confirmed last, even if it is offline now.
 func getNetloss(c *call) (any, error) {
 	s := c.api.cfg.Boards.Status(c.board.ID)
 	return netlossView(c.board.ID, s.Policy, s.PolicyAppliedAt), nil

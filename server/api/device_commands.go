@@ -17,7 +17,7 @@ func commandDevice(c *call, b gen.CommandDeviceBody) (any, error) {
 	return c.command(strings.TrimPrefix(b.Command, "door."), b.Args.Minutes, b.Args.Reason)
 }
 
-// command carries it out; the answer is what the ledger keeps under the key, byte for byte, see CMD-5.
+// command carries out a door command. The answer is what the ledger keeps under the key, byte for byte, see CMD-5.
 func (c *call) command(name string, minutes int, reason string) (any, error) {
 	if name != command.Hold {
 		minutes = 0
@@ -46,8 +46,7 @@ func (c *call) command(name string, minutes int, reason string) (any, error) {
 	return answer{status: a.Status, kind: typeJSON, body: a.Body, replays: a.Replayed}, nil
 }
 
-// renderCommand is the answer to an outcome: a pure function, because the
-// ledger stores what it returns.
+// renderCommand renders the answer to an outcome. It is a pure function, because the ledger stores what it returns.
 func renderCommand(r command.Result) (int, []byte) { return render(r, false) }
 
 func renderLegacy(r command.Result) (int, []byte) { return render(r, true) }

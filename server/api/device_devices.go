@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// listDevices lists the doors: there is no other kind of device yet.
+// listDevices lists the doors, the only kind of device so far.
 func listDevices(c *call) (any, error) {
 	doors, err := c.api.cfg.Directory.Doors(c.who.PlaceID)
 	if err != nil {
@@ -47,10 +47,10 @@ func deviceView(d place.Door, s board.Status) gen.Device {
 		Capabilities: gen.Capabilities{Door: doorCommands}}
 }
 
-// doorCommands is what every door can do; nobody changes it.
+// doorCommands is what every door can do. Read only.
 var doorCommands = []string{command.Open, command.Hold, command.Close}
 
-// standingView is nil for a board that said nothing about the door.
+// standingView is nil for a board that has said nothing about the door.
 func standingView(w *board.Standing, at time.Time, fresh bool) *gen.Standing {
 	if w == nil {
 		return nil

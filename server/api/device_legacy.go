@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// listDoors lists the doors, older form, see LEG-1.
+// listDoors lists the doors in the legacy form, see LEG-1.
 func listDoors(c *call) (any, error) {
 	doors, err := c.api.cfg.Directory.Doors(c.who.PlaceID)
 	if err != nil {
@@ -17,13 +17,13 @@ func listDoors(c *call) (any, error) {
 		s := c.api.cfg.Boards.Status(d.BoardID)
 		state := s.Standings[d.Channel].State
 		if state == "" {
-			state = "locked" // how a door rests that nobody has heard of yet
+			state = "locked" // the resting state, until the board has reported another
 		}
 		return gen.LegacyDoor{ID: d.ID, Name: d.Name, BoardID: d.BoardID, DoorState: state, Online: s.State == board.Online}
 	}), len(doors)}, nil
 }
 
-// legacyCommand is a command by path, see LEG-1.
+// legacyCommand handles a command by path, see LEG-1.
 func legacyCommand(name string) handler {
 	return taking(func(c *call, b gen.HoldDoorBody) (any, error) { return c.command(name, b.Minutes, "") }) // [LEG-1]
 }
@@ -37,7 +37,7 @@ func listPolicies(c *call) (any, error) {
 	return list{each(policies, policyView), len(policies)}, nil
 }
 
-// setPolicy stores one; a repeat of a ref replaces.
+// setPolicy stores a policy; one with the same ref is replaced.
 func setPolicy(c *call, b gen.SetPolicyBody) (any, error) {
 	w := b.Window
 	p, err := c.api.cfg.Places.SetPolicy(c.caller(), c.door.ID, place.PolicyRequest{
@@ -49,7 +49,7 @@ func setPolicy(c *call, b gen.SetPolicyBody) (any, error) {
 	return policyView(p), nil
 }
 
-// deletePolicies removes by ref, by id, or all.
+// deletePolicies deletes by ref or by id, or all.
 func deletePolicies(c *call) (any, error) {
 	n, err := c.api.cfg.Places.DeletePolicies(c.caller(), c.door.ID,
 		place.PolicyQuery{Ref: c.query.Str("ref"), PolicyID: c.query.Str("policyId")})

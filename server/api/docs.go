@@ -19,8 +19,8 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// serveDocument serves a document with the configured address, else with one that
-// is relative to its own: the Host header is whatever the caller likes.
+// serveDocument serves a document with the configured address as its server, else with a relative one: the Host header
+// is the caller's to choose.
 func serveDocument(name string) handler {
 	return func(c *call) (any, error) {
 		d := c.api.document(name)
@@ -36,7 +36,7 @@ func (a *API) document(name string) *openapi.Document {
 	return a.docs[slices.Index(openapi.Names, name)]
 }
 
-// The reference is drawn by Scalar, vendored: see pages/scalar/README.md.
+// Scalar, vendored, draws the reference: see pages/scalar/README.md.
 const (
 	scalarVersion = "1.72.1"
 	scalarPath    = "/docs/assets/scalar-" + scalarVersion + ".js"
@@ -44,7 +44,7 @@ const (
 
 var (
 	scalarGzip = []byte(mustFile("pages/scalar/standalone.js.gz"))
-	// scalarPlain is unpacked once, when the first client without gzip asks.
+	// scalarPlain is unpacked once, when the first client without gzip asks for it.
 	scalarPlain = sync.OnceValues(func() ([]byte, error) {
 		z, err := gzip.NewReader(bytes.NewReader(scalarGzip))
 		if err != nil {
@@ -55,8 +55,7 @@ var (
 	docsJS = mustFile("pages/docs.js")
 )
 
-// serveDocs serves a document as a page: drawn by Scalar, or plain where
-// JavaScript is off.
+// serveDocs serves a document as a page: drawn by Scalar, or plain if JavaScript is off.
 func serveDocs(name string) handler {
 	return func(c *call) (any, error) {
 		v := viewOf(c.api.document(name))
@@ -67,13 +66,12 @@ func serveDocs(name string) handler {
 	}
 }
 
-// docsWith: our own scripts, calls of this address only. Styles may be inline,
-// since Scalar writes them as it draws; they can load nothing from elsewhere.
+// docsWith allows our own scripts and calls to this address only. Inline styles are allowed, because Scalar writes them
+// as it draws; they can't load anything from elsewhere.
 var docsWith = "default-src 'none'; script-src 'self' '" + hashOf(docsJS) + "'; style-src 'unsafe-inline'; img-src 'self' data:; " +
 	"connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-// serveScalar serves the script: its address names its version, so it may be
-// kept for good.
+// serveScalar serves the script. Its address contains its version, so it may be cached for good.
 func serveScalar(c *call) (any, error) {
 	h := c.w.Header()
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -86,7 +84,7 @@ func serveScalar(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		body = plain // shared: a reader that doesn't read holds no copy
+		body = plain // shared, so slow readers don't hold copies
 	}
 	return answer{status: http.StatusOK, kind: "text/javascript; charset=utf-8", body: body}, nil
 }

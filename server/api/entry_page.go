@@ -37,7 +37,7 @@ func mustFile(name string) string {
 	return string(b)
 }
 
-// hashOf names an inline style or script in a policy.
+// hashOf is the hash by which a content security policy names an inline style or script.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -48,7 +48,7 @@ func policyFor(css, js string) string {
 	return "default-src 'none'; style-src '" + hashOf(css) + "'; script-src '" + hashOf(js) + "'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
-// wantsPage: who opens /entry gets a page, unless only JSON will do.
+// wantsPage reports whether /entry answers with a page: always, unless the client accepts only JSON.
 func wantsPage(r *http.Request, op *openapi.Operation) bool {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if op.Method == http.MethodGet {
@@ -74,7 +74,7 @@ type entryView struct {
 	Code    string
 }
 
-// entryPage shows the doors of a link, a button each. It opens nothing, see PERM-4.
+// entryPage shows the doors of a link, one button each. It opens nothing, see PERM-4.
 func entryPage(c *call) (any, error) {
 	t := c.query.Str("t")
 	v, err := c.api.cfg.Entry.Link(t) // [PERM-4] looks, opens nothing
@@ -86,11 +86,11 @@ func entryPage(c *call) (any, error) {
 		Token: t, Place: v.PlaceName, State: w.state(v.State), Doors: v.Doors}), nil
 }
 
-// entryOpen presses a button: only this opens, and only by POST, see ENT-3.
+// entryOpen presses a button. Only this opens, and only by POST, see ENT-3.
 func entryOpen(c *call) (any, error) {
 	var b gen.EntryOpen
 	err := c.readBody(&b)
-	if c.token = b.T; err != nil { // the page of a failure leads back to the link
+	if c.token = b.T; err != nil { // a failure's page links back to the doors
 		return nil, err
 	}
 	r, err := c.api.cfg.Entry.Open(context.WithoutCancel(c.r.Context()), b.T, b.DoorID)
@@ -109,7 +109,7 @@ func entryOpen(c *call) (any, error) {
 	return gen.Opened{Result: string(r.Result), DoorID: r.DoorID, DoorName: r.DoorName}, nil
 }
 
-// failPage says a failure to a person.
+// failPage shows a failure to a person.
 func (c *call) failPage(e *fail.Error) {
 	lang, w := speak(c.r)
 	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: w.Failed, Message: w.failure(e), Code: e.Code}
@@ -120,7 +120,7 @@ func (c *call) failPage(e *fail.Error) {
 	c.send(a.status, a.kind, a.body)
 }
 
-// show renders a page that may not be kept, framed, or named to others.
+// show renders a page that must not be cached, framed, or leak its address as a referrer.
 func (c *call) show(name string, status int, v any) answer {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, v); err != nil {

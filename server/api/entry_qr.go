@@ -14,7 +14,7 @@ import (
 
 const quiet = 4 // modules of white around a code
 
-// entryQR is the code of a living link.
+// entryQR is the QR code of a valid link.
 func entryQR(c *call) (*qr.Code, error) {
 	t := c.query.Str("t")
 	if _, err := c.api.cfg.Entry.Link(t); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// failureOf is the body of every failed request: a Failure, which is the same in
-// all three documents, with two more fields on legacy paths.
+// failureOf is the body of a failed request: a Failure, the same in all three documents, with two more fields on legacy
+// paths.
 func failureOf(e *fail.Error, legacy bool) any {
 	plain := gen.Failure{Error: e.Code, Message: e.Message, StatusCode: e.Status(), Details: e.Details}
 	if !legacy {
@@ -26,15 +26,15 @@ func failureOf(e *fail.Error, legacy bool) any {
 	return f
 }
 
-// errorOf is an error as the caller sees it. What isn't a *fail.Error is a
-// fault of ours: it is logged, and the caller learns only that.
+// errorOf is an error as the caller sees it. An error that isn't a *fail.Error is a bug of ours: it is logged, and the
+// caller gets no details.
 func (a *API) errorOf(c *call, err error) *fail.Error {
 	var e *fail.Error
 	switch {
 	case errors.As(err, &e) && e.Status() != 0:
 		return e
 	case a.cfg.Unavailable != nil && a.cfg.Unavailable(err):
-		if now, last := clock.Mono(), a.said.Load(); last == 0 || now-time.Duration(last) >= time.Second { // a full disk fills no log
+		if now, last := clock.Mono(), a.said.Load(); last == 0 || now-time.Duration(last) >= time.Second { // once a second at most: a full disk must not flood the log
 			a.said.Store(int64(now))
 			a.log(c, slog.LevelError, "storage unavailable", "err", err)
 		}
@@ -48,7 +48,7 @@ func internalError() *fail.Error {
 	return fail.New(fail.InternalError, "internal error; include the X-Request-Id when you report it")
 }
 
-// errorHeaders are what goes with a failure besides its body.
+// errorHeaders sets the headers of a failure.
 func errorHeaders(h http.Header, e *fail.Error, scope string) {
 	switch status := e.Status(); {
 	case e.Code == fail.TokenMissing:
@@ -62,7 +62,7 @@ func errorHeaders(h http.Header, e *fail.Error, scope string) {
 	}
 }
 
-// retrySeconds rounds up, so that a caller that waits is let in.
+// retrySeconds rounds up, so that a caller who waits that long is let in.
 func retrySeconds(e *fail.Error) int {
 	switch {
 	case e.RetryAfter > 0:

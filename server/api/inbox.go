@@ -15,23 +15,22 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// seen is what the inbox needs of a call besides what the checks found.
+// seen is what the inbox needs to know about a call besides what the checks found.
 type seen struct {
 	body      []byte
 	answer    []byte
-	late      auth.Principal // whose expired token it was
-	given     auth.Token     // that an exchange answered
+	late      auth.Principal // whose expired token was sent
+	given     auth.Token     // the result of an exchange
 	doorID    string         // whose button a customer pressed
 	commandID string
 }
 
-// record hands the finished call to the inbox of its place. A request without a
-// valid token is nobody's, with three exceptions: one whose token has expired, an
-// exchange that failed, which belongs to the place whose key was exchanged from that
-// address before, and what a place's customers do.
+// record hands the finished call to its place's inbox. A request without a valid token belongs to no place, with three
+// exceptions: one with an expired token; a failed exchange, which belongs to the place whose key was exchanged from
+// that address before; and requests by a place's customers.
 func (c *call) record() {
 	box := c.api.cfg.Inbox
-	if box == nil || c.r.RemoteAddr == "" { // from inside: the console's own
+	if box == nil || c.r.RemoteAddr == "" { // from this process: the console's own
 		return
 	}
 	who := c.who
@@ -64,7 +63,7 @@ func (c *call) record() {
 		x.RetryIn = time.Duration(sec) * time.Second
 	}
 	if customer && c.w.Header().Get("Content-Type") != typeJSON {
-		x.Answer = nil // a page for a person; the status says what it says
+		x.Answer = nil // an HTML page, which adds nothing to the status
 	}
 	box.Add(x)
 }
@@ -90,13 +89,13 @@ func (c *call) customerOf() (who auth.Principal) {
 	return auth.Principal{PlaceID: p.ID, PlaceKind: p.Kind}
 }
 
-// maxUnread is how long a body may be that no check has read, and is read for the inbox.
+// maxUnread is how much the inbox reads of a body that no check has read.
 const maxUnread = 8 << 10
 
-// body is the request's, also when it was refused before its body was looked at.
+// body is the request's body, even if the request was refused before it was read.
 func (c *call) body() []byte {
 	if c.seen.body == nil && c.r.ContentLength > 0 && c.r.ContentLength <= maxUnread {
-		c.seen.body, _ = io.ReadAll(io.LimitReader(c.r.Body, maxUnread)) // what came is shown
+		c.seen.body, _ = io.ReadAll(io.LimitReader(c.r.Body, maxUnread)) // on an error, show what arrived
 	}
 	return c.seen.body
 }
@@ -110,7 +109,7 @@ func (c *call) bearer() string {
 	return strings.TrimSpace(token)
 }
 
-// lateFor remembers whose token has expired.
+// lateFor notes whose token has expired.
 func (c *call) lateFor(who auth.Principal, err error) error {
 	if fail.CodeOf(err) == fail.TokenExpired {
 		c.seen.late = who

@@ -16,7 +16,7 @@ func (c *call) readParams() (err error) {
 	return err
 }
 
-// taking is a handler that gets its request's body, the last of the checks.
+// taking makes a handler that takes the request's decoded body; checking it comes last.
 func taking[T any](h func(c *call, body T) (any, error)) handler {
 	return func(c *call) (any, error) {
 		var body T
@@ -27,8 +27,8 @@ func taking[T any](h func(c *call, body T) (any, error)) handler {
 	}
 }
 
-// takingFew is taking for bodies of which there are few different ones: one that
-// has passed is not checked and decoded again. T must hold no pointers.
+// takingFew is taking for bodies that repeat: one that has passed is not checked and decoded again. T must not contain
+// pointers.
 func takingFew[T any](h func(c *call, body T) (any, error)) handler {
 	var passed few[T]
 	return func(c *call) (any, error) {
@@ -52,13 +52,13 @@ func takingFew[T any](h func(c *call, body T) (any, error)) handler {
 	}
 }
 
-// few are short bodies that have passed the checks, which depend on nothing else.
+// few are short bodies that have passed the checks. The checks depend on nothing else.
 type few[T any] struct {
 	mu sync.RWMutex
 	of map[string]T
 }
 
-// Bounds of few; when it is full it begins again.
+// Limits of few; when it is full it starts over.
 const (
 	mostFew = 256
 	longFew = 256 // bytes
@@ -83,8 +83,7 @@ func (f *few[T]) put(raw []byte, v T) {
 	f.of[string(raw)] = v
 }
 
-// readBody reads, checks and decodes the body into v. v is the zero value for
-// an absent body that isn't required.
+// readBody reads, checks and decodes the body into v. For an absent optional body v keeps its zero value.
 func (c *call) readBody(v any) error {
 	raw, err := c.readAll(c.op.Body.Max)
 	c.seen.body = raw
@@ -101,7 +100,7 @@ func (c *call) decodeBody(raw []byte, v any) error {
 	return c.op.Body.Decode(raw, c.r.Header.Get("Content-Type"), v)
 }
 
-// maxAtOnce is how much is allocated for a body that is only announced.
+// maxAtOnce is how much is allocated for a body on the strength of its Content-Length.
 const maxAtOnce = 4 << 10
 
 func (c *call) readAll(limit int64) ([]byte, error) {

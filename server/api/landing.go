@@ -12,8 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// Example is what the start page lets somebody try: a key of a test place, whose
-// boards are virtual, and a door.
+// Example is what the start page offers to try: a key of a test place, whose boards are virtual, and one of its doors.
 type Example struct{ Key, DoorID string }
 
 var (
@@ -37,12 +36,11 @@ type landingView struct {
 
 type landingDoc struct{ Name, Title, What string }
 
-// landing is the operation behind the start page: of no document, since no
-// program asks for it.
+// landing is the operation behind the start page. It is in no document, because no program calls it.
 var landing = &openapi.Operation{Path: "/", Method: http.MethodGet, Scope: "none", Page: true}
 
-// serveLanding shows where things are, and how to open a door in a minute. The
-// test place's key is for readers on this machine only.
+// serveLanding shows where everything is and how to open a door within a minute. The test place's key is shown only to
+// readers on this machine.
 func serveLanding(c *call) (any, error) {
 	if !c.html {
 		return nil, fail.New(fail.NotFound, "no such path")
@@ -67,8 +65,8 @@ func serveLanding(c *call) (any, error) {
 	return a, nil
 }
 
-// local reports whether the reader sits at this machine and came by one of its
-// loopback names: not through a proxy, and not by a stranger's name that points here.
+// local reports whether the reader is on this machine and used one of its loopback names: not a proxy, and not a
+// stranger's name that resolves here.
 func (c *call) local() bool {
 	from, err := netip.ParseAddrPort(c.r.RemoteAddr)
 	if err != nil || !from.Addr().Unmap().IsLoopback() || c.r.Header.Get("X-Forwarded-For") != "" || c.r.Header.Get("Forwarded") != "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// appendCommanded writes what encode makes of a success, byte for byte: every door
-// command has one, and reflection took as long as the rest of the answer.
+// appendCommanded writes what encode would write for a success, byte for byte. Every door command has one, and
+// reflection took as long as the rest of the answer.
 func appendCommanded(b []byte, d *gen.CommandResult) []byte {
 	b = appendText(append(b, `{"success":true,"data":{"commandId":`...), d.CommandID)
 	b = appendText(append(b, `,"deviceId":`...), d.DeviceID)
@@ -41,8 +41,8 @@ func appendCommanded(b []byte, d *gen.CommandResult) []byte {
 	return append(b, "}}"...)
 }
 
-// appendDevices writes what encode makes of the list of devices, byte for byte: pages that
-// show doors ask for it all the time.
+// appendDevices writes what encode would write for the list of devices, byte for byte: pages that show doors keep
+// asking for it.
 func appendDevices(b []byte, devices []gen.Device) []byte {
 	b = append(b, `{"success":true,"data":[`...)
 	for i := range devices {
@@ -69,13 +69,13 @@ func appendDevices(b []byte, devices []gen.Device) []byte {
 	return append(b, '}')
 }
 
-// silence is the 504 of a command. Every command keeps one until its outcome is
-// there, and they differ by its id only, so the text around that is made once.
+// silence is a command's 504. Every command carries one until it has an outcome. They differ only by command id, so the
+// text around the id is rendered once.
 func silence(r command.Result, legacy bool) (int, []byte) {
 	kind := silenceKind{legacy, r.TimeoutMs}
 	v, ok := silences.Load(kind)
 	if !ok {
-		const where = "<the command's id>" // as no id is
+		const where = "<the command's id>" // can't be in a real id
 		like := r
 		like.CommandID = where
 		e := like.Failure(fail.DeviceOffline)
@@ -86,7 +86,7 @@ func silence(r command.Result, legacy bool) (int, []byte) {
 	return a.status, append(appendText(append(make([]byte, 0, len(a.before)+len(a.after)+48), a.before...), r.CommandID), a.after...)
 }
 
-// silences are the texts by what else they depend on, which hardly varies: the server's own wait.
+// silences are these texts by what else they depend on: the server's wait, which hardly varies.
 var silences sync.Map
 
 type silenceKind struct {
@@ -99,7 +99,7 @@ type around struct {
 	before, after string
 }
 
-// appendText writes a string as JSON; one that is more than plain ASCII is encode's.
+// appendText writes a string as JSON; encode writes those that aren't plain ASCII.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -13,11 +13,10 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// handler does one operation. It returns the data of a success, a list or an
-// answer; or an error.
+// handler performs one operation. It returns the data of a success, a list, or an answer; or an error.
 type handler func(*call) (any, error)
 
-// removed are endpoints of the past: 404 endpoint_removed, whatever the method.
+// removed are former endpoints: 404 endpoint_removed for every method.
 var removed = []string{
 	"/space/v1/doors/{deviceId}/access-config",
 	"/space/v1/access/people",
@@ -64,7 +63,7 @@ func (a *API) router() (http.Handler, error) {
 // verbs are the methods that an operation can have.
 var verbs = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// fail answers a path that is no operation.
+// fail answers a path that has no operation.
 func (a *API) fail(route string, e *fail.Error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		op := &openapi.Operation{Path: cmp.Or(route, Other), Method: Other, Scope: "none", Legacy: legacyPath(r.URL.Path)}
@@ -75,9 +74,8 @@ func (a *API) fail(route string, e *fail.Error) http.HandlerFunc {
 	}
 }
 
-// notAllowed answers a known path with a wrong method. Several patterns may
-// take the path (.../revoke is also a {permitId}): Allow names the methods of
-// all of them, in one order.
+// notAllowed answers a known path with a wrong method. Several patterns can match the path (.../revoke is also a
+// {permitId}): Allow lists the methods of all of them, in a fixed order.
 func (a *API) notAllowed(mux *chi.Mux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.RawPath // as the router looks at it
@@ -101,7 +99,7 @@ func (a *API) notAllowed(mux *chi.Mux) http.HandlerFunc {
 	}
 }
 
-// legacyPath: the older door and board paths, whose failures say more.
+// legacyPath reports whether a path is one of the older door and board paths, whose failures have more fields.
 func legacyPath(path string) bool {
 	for _, p := range []string{"/device/v1/doors", "/device/v1/boards"} {
 		if path == p || strings.HasPrefix(path, p+"/") {

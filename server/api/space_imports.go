@@ -5,7 +5,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// importCustomers and importMemberships take rows that stand alone, see IMP-1.
+// importCustomers and importMemberships take rows that succeed or fail independently, see IMP-1.
 func importCustomers(c *call, b gen.Import) (any, error) {
 	return c.importRows(b, c.api.cfg.Grants.ImportCustomers)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// createPermit registers a permit, or changes the one of that reference.
+// createPermit registers a permit, or changes the one with that reference.
 func createPermit(c *call, b gen.CreatePermitBody) (any, error) {
 	p, err := c.api.cfg.Grants.Register(c.by(), grant.RegisterRequest{
 		ExternalRef: &b.ExternalRef, Phone: &b.Phone, Name: &b.Name,
@@ -38,7 +38,7 @@ func listPermits(c *call) (any, error) {
 	return list{each(permits, permitView), total}, nil
 }
 
-// getPermit shows one permit, with how far it has been synchronized.
+// getPermit shows one permit, and how far its synchronization has got.
 func getPermit(c *call) (any, error) {
 	p, err := c.api.cfg.Grants.Get(c.who.PlaceID, c.path("permitId"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// listRecords lists entry records; the read itself is logged, see ENT-4.
+// listRecords lists entry records; the read itself is audited, see ENT-4.
 func listRecords(c *call) (any, error) {
 	records, total, err := c.api.cfg.Entry.Records(c.caller(), entry.LogQuery{
 		SinceDays: c.query.Num("sinceDays"), Limit: c.query.Num("limit"), Offset: c.query.Num("offset")})
@@ -17,7 +17,7 @@ func listRecords(c *call) (any, error) {
 	return list{each(records, recordView), total}, nil
 }
 
-// caller is who calls, for records and the audit log.
+// caller is the caller as records and the audit log name them.
 func (c *call) caller() record.By {
 	return record.By{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, KeyName: c.who.KeyName, RequestID: c.id}
 }

@@ -2,7 +2,7 @@ package api
 
 import "github.com/doorlab/doorlab/server/grant"
 
-// table is every handler by operationId.
+// table maps operationIds to handlers.
 func (a *API) table() map[string]handler {
 	return map[string]handler{
 		"exchangeKey": taking(exchangeKey),

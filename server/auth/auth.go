@@ -34,7 +34,7 @@ const (
 	exchangeWindow = time.Minute
 )
 
-// Store is what auth needs to remember. Rows that are not there: fail.ErrNotFound.
+// Store is what auth needs to remember. Methods return fail.ErrNotFound for missing rows.
 type Store interface {
 	Place(id string) (place.Place, error)
 	InsertKey(k Key, hash string) error
@@ -79,9 +79,9 @@ func New(cfg Config) (*Service, error) {
 	return s, s.look()
 }
 
-// Admit counts a token exchange of an address (with or without a port), before
-// its body is read. Errors (*fail.Error): rate_limited with RetryAfter, exactly
-// the time until the next one is admitted; a refused one doesn't count.
+// Admit counts a token exchange from an address (with or without a port). Call it before reading the body. Errors
+// (*fail.Error): rate_limited, with RetryAfter the exact time until the next one is admitted; refused exchanges don't
+// count.
 func (s *Service) Admit(addr string) error {
 	if ok, retry := s.window.Allow(limit.Network(addr), s.cfg.Clock.Now()); !ok { // [AUTH-3]
 		return &fail.Error{Code: fail.RateLimited, Message: "too many token exchanges from this address", RetryAfter: retry}
@@ -89,12 +89,12 @@ func (s *Service) Admit(addr string) error {
 	return nil
 }
 
-// Issue gives a token for an API key, see AUTH-1. Errors: ErrInvalidKey, the store's.
+// Issue exchanges an API key for a token, see AUTH-1. Errors: ErrInvalidKey, the store's.
 func (s *Service) Issue(key string) (Token, error) {
 	if !apikey.WellFormed(key) {
 		return Token{}, ErrInvalidKey
 	}
-	// The hash is keyed with the pepper: finding it in an index leaks nothing of the key.
+	// The hash is keyed with the pepper, so looking it up in an index leaks nothing about the key.
 	k, err := s.cfg.Store.KeyByHash(HashKey(s.cfg.Pepper, key))
 	if errors.Is(err, fail.ErrNotFound) || err == nil && !k.RevokedAt.IsZero() { // [AUTH-1]
 		return Token{}, ErrInvalidKey
@@ -109,8 +109,8 @@ func (s *Service) Issue(key string) (Token, error) {
 	return s.sign(Principal{KeyID: k.ID, KeyName: k.Name, PlaceID: k.PlaceID, PlaceKind: p.Kind, Scopes: k.Scopes, Sim: k.Sim})
 }
 
-// Create issues a key for a place; the secret is shown this once. Errors:
-// *fail.Error place_not_found, invalid_field (scopes, name); the store's.
+// Create issues a key for a place; the secret is returned only here. Errors: *fail.Error place_not_found, invalid_field
+// (scopes, name); the store's.
 func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, string, error) {
 	if len(scopes) == 0 {
 		return Key{}, "", fail.Missing("scopes")
@@ -163,12 +163,11 @@ func (s *Service) Revoke(keyID string) error {
 // List names the keys of a place, or all when placeID is "".
 func (s *Service) List(placeID string) ([]Key, error) { return s.cfg.Store.Keys(placeID) }
 
-// lookEvery bounds how long a revocation by another process stays unseen, on
-// the wall clock: 5 s at most are promised.
+// lookEvery bounds how long a revocation by another process goes unnoticed, in wall time. We promise 5 s at most.
 const lookEvery = 2 * time.Second
 
-// isRevoked reports whether a key is revoked; now and then it asks the store,
-// because another process may have done it.
+// isRevoked reports whether a key is revoked. Every lookEvery it asks the store, because another process may have
+// revoked it.
 func (s *Service) isRevoked(keyID string) bool {
 	s.mu.RLock()
 	due, revoked := clock.Mono()-s.looked >= lookEvery, s.revoked[keyID]
@@ -176,7 +175,7 @@ func (s *Service) isRevoked(keyID string) bool {
 	if revoked || !due {
 		return revoked
 	}
-	_ = s.look() // what is known stands while the store cannot be read
+	_ = s.look() // while the store can't be read, rely on what is known
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.revoked[keyID]

@@ -1,5 +1,5 @@
-// Package auth knows who is calling: API keys, the tokens they are exchanged for,
-// revocation, and the limit of exchanges. It declares the Store it needs.
+// Package auth knows who is calling: API keys, the tokens they are exchanged for, revocation, and the limit on
+// exchanges. It declares the Store it needs.
 package auth
 
 import (

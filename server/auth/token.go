@@ -9,11 +9,11 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// TokenLife is how long a token is good: at this age it is expired, see AUTH-2.
+// TokenLife is how long a token is valid. A token exactly this old has expired, see AUTH-2.
 const TokenLife = 900 * time.Second // [AUTH-2]
 
-// early is how far ahead of the clock a token may have been issued. The clock was
-// set back since then, and the token would outlive its 15 minutes.
+// early is how far in the future a token may seem to have been issued. Beyond that the clock was set back, and the
+// token would outlive its 15 minutes.
 const early = time.Minute
 
 // Token is the result of an exchange.
@@ -38,8 +38,7 @@ type Principal struct {
 // Has reports whether the principal holds a scope.
 func (p Principal) Has(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
-// claims are a token's content. IssuedMs is what counts: seconds are too coarse
-// for a life that ends at exactly 900 s.
+// claims are a token's content. IssuedMs decides: seconds are too coarse for a token that expires after exactly 900 s.
 type claims struct {
 	Key      string   `json:"sub"`
 	Name     string   `json:"name,omitempty"`
@@ -51,7 +50,7 @@ type claims struct {
 	IssuedMs int64    `json:"iatMs"`
 }
 
-// Validity is Verify's business: the library would look at the clock only once.
+// Verify checks validity itself; the library would look at the clock only once.
 func (claims) GetExpirationTime() (*jwt.NumericDate, error) { return nil, nil }
 func (claims) GetIssuedAt() (*jwt.NumericDate, error)       { return nil, nil }
 func (claims) GetNotBefore() (*jwt.NumericDate, error)      { return nil, nil }
@@ -77,9 +76,9 @@ func (s *Service) sign(p Principal) (Token, error) {
 	return Token{AccessToken: signed, ExpiresIn: int(TokenLife / time.Second), PlaceID: p.PlaceID, Scopes: p.Scopes, By: p}, err
 }
 
-// Verify says whose a token is. Errors: ErrTokenExpired for a good token of
-// 900 s and more, or from before the clock was set back, together with whose it
-// was; ErrTokenInvalid for everything else, see AUTH-2 and AUTH-5.
+// Verify returns the principal of a token. Errors: ErrTokenExpired, together with the principal, for a genuine token
+// that is 900 s old or older, or was issued before the clock was set back; ErrTokenInvalid for everything else, see
+// AUTH-2 and AUTH-5.
 func (s *Service) Verify(token string) (Principal, error) {
 	sum := sha256.Sum256([]byte(token))
 	g, ok := s.known.Get(sum)
@@ -92,7 +91,7 @@ func (s *Service) Verify(token string) (Principal, error) {
 	}
 	left := g.ends.Sub(s.cfg.Clock.Now())
 	switch {
-	case left <= 0, left > TokenLife+early: // [AUTH-2] only looked at once the signature is right
+	case left <= 0, left > TokenLife+early: // [AUTH-2] checked only once the signature is known to be right
 		return g.who, ErrTokenExpired
 	case s.isRevoked(g.who.KeyID): // [AUTH-5]
 		return Principal{}, ErrTokenInvalid
@@ -100,15 +99,15 @@ func (s *Service) Verify(token string) (Principal, error) {
 	return g.who, nil
 }
 
-// good is what a genuine token says. Checking a signature costs as much as everything else
-// between a request and its handler, so it is remembered, by the token's hash. What may change
-// while a token lives, its age and its key's revocation, is looked at each time.
+// good is the content of a genuine token. Checking a signature costs as much as everything else between a request and
+// its handler, so the result is remembered by the token's hash. What can change while a token lives, its age and its
+// key's revocation, is checked each time.
 type good struct {
 	who  Principal
 	ends time.Time
 }
 
-// genuine reads a token that we signed, however old.
+// genuine parses a token that we signed, whatever its age.
 func (s *Service) genuine(token string) (good, error) {
 	var c claims
 	_, err := jwt.ParseWithClaims(token, &c, func(t *jwt.Token) (any, error) {

@@ -1,8 +1,7 @@
-// Package board is what the server knows of a board and the rules about it: its
-// state, when it counts as online, and its outage policy with default, bounds
-// and merge. Pure: no HTTP, SQL or MQTT, and time comes in as a value.
-// server/gateway keeps a State per connected board, server/store stores it,
-// server/boardsync and server/api read a Status.
+// Package board is what the server knows about a board and the rules for it: its state, when it counts as online, and
+// its outage policy with default, bounds and merge. It is pure: no HTTP, SQL or MQTT, and time is an argument.
+// server/gateway keeps a State per connected board, server/store stores it, server/boardsync and server/api read a
+// Status.
 package board
 
 import (
@@ -39,7 +38,7 @@ var (
 	ErrLost = fail.New(fail.StoreUnreachable, "the connection was lost before the board answered; try again")
 	// ErrNoAnswer: the board did not answer in time.
 	ErrNoAnswer = fail.New(fail.DeviceNoResponse, "the board did not answer", "reason", vocab.NoResponse)
-	// ErrNotFound: there is no such board.
+	// ErrNotFound: no board has this id.
 	ErrNotFound = fail.New(fail.BoardNotFound, "board not found")
 )
 
@@ -67,7 +66,7 @@ type Status struct {
 	Drops           map[string]int64 // what the server dropped of what the board said, by reason, since it started
 }
 
-// State is what is kept of a board over a restart.
+// State is what is kept of a board across restarts.
 type State struct {
 	BoardID         string
 	PlaceID         string
@@ -86,13 +85,13 @@ type State struct {
 	Dropped         int
 }
 
-// Door is a door on a board's channel.
+// Door is a door wired to one of a board's channels.
 type Door struct {
 	DoorID  string
 	Channel int
 }
 
-// Hello is a connection of a board that has just said hello.
+// Hello describes the connection of a board that has just said hello.
 type Hello struct {
 	BoardID  string
 	PlaceID  string
@@ -111,7 +110,7 @@ type Connection struct {
 	Drops      map[string]int64
 }
 
-// Status is the board's status while its connection is c. It shares the state's maps.
+// Status is the board's status given its latest connection c. It shares the state's maps.
 func (s State) Status(c Connection) Status {
 	out := Status{BoardID: s.BoardID, PlaceID: s.PlaceID, State: Unknown, AppliedRevision: s.AppliedRevision, Digest: s.Digest,
 		AppliedAt: s.AppliedAt, Policy: s.Confirmed(), PolicyAppliedAt: s.PolicyAppliedAt, Standings: s.Standings,
@@ -129,12 +128,12 @@ func (s State) Status(c Connection) Status {
 	return out
 }
 
-// HasDoor reports whether a door is one of the board's.
+// HasDoor reports whether a door belongs to the board.
 func (s State) HasDoor(doorID string) bool {
 	return slices.ContainsFunc(s.Doors, func(d Door) bool { return d.DoorID == doorID })
 }
 
-// Stand takes over the standings of the board's own channels, reported now.
+// Stand records the standings of the board's own channels as reported now.
 func (s *State) Stand(list []Standing, now time.Time) {
 	next := make(map[int]Reported, len(s.Doors))
 	maps.Copy(next, s.Standings)

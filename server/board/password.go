@@ -14,7 +14,7 @@ func HashPassword(pepper []byte, boardID, password string) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// Rotated is a board that got another password than its first one.
+// Rotated is a board whose password was changed.
 type Rotated struct {
 	BoardID      string
 	PasswordHash string

@@ -32,7 +32,7 @@ func DefaultPolicy(doors []Door) Policy {
 	return p
 }
 
-// CheckPolicy reports a policy that no board can have confirmed.
+// CheckPolicy returns an error for a policy that no board can have confirmed.
 func CheckPolicy(p Policy) error {
 	if p.GraceSec < 0 || p.GraceSec > maxGraceSec || p.Version < 0 {
 		return errPolicy
@@ -45,9 +45,8 @@ func CheckPolicy(p Policy) error {
 	return nil
 }
 
-// Request is the policy to send to a board: the named channels (by their
-// number as text) laid over what the board confirmed last, see OFF-3. Errors:
-// invalid_field for a channel that the board doesn't have.
+// Request is the policy to send to a board: the named channels (keyed by channel number as text) merged over what the
+// board confirmed last, see OFF-3. Errors: invalid_field for a channel that the board doesn't have.
 func Request(confirmed Policy, channels []int, graceSec int64, named map[string]string) (Policy, error) {
 	p := Policy{GraceSec: graceSec, Channels: map[int]string{}}
 	maps.Copy(p.Channels, confirmed.Channels)
@@ -71,8 +70,8 @@ func (s State) Confirmed() Policy {
 	return p
 }
 
-// Confirm takes over what the board says it has stored. Channels that it
-// doesn't name have the default; version 0 means never configured.
+// Confirm records the policy that the board says it has stored. Channels that it doesn't name get the default; version
+// 0 means never configured.
 func (s *State) Confirm(p Policy, now time.Time) {
 	if p.Version == 0 {
 		s.Policy, s.PolicyAppliedAt = nil, time.Time{}

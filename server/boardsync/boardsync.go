@@ -1,9 +1,7 @@
-// Package boardsync brings every board to its place's content by revision: a
-// change moves the place's desired revision, connected boards get the delta
-// from what they have applied, acknowledge after they have persisted it, and
-// are sent it again, or the whole, until they agree. Nothing relies on a
-// broker's queue. The composition (server) connects it to the store's content and
-// the gateway's lines.
+// Package boardsync brings every board to its place's content, revision by revision. A change raises the place's
+// desired revision. Connected boards get the delta from the revision they have applied, persist it, and acknowledge it;
+// the delta, or a snapshot, is sent again until they agree. Nothing relies on a broker's queue. Package server connects
+// it to the store's content and the gateway's lines.
 package boardsync
 
 import (
@@ -20,19 +18,19 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// Content is what there is to synchronize. server/store implements it.
+// Content is what gets synchronized. server/store implements it.
 type Content interface {
 	// Revision is a place's current revision.
 	Revision(placeID string) (int64, error)
-	// SyncContent takes a board from a revision to the current one; from 0 is a snapshot.
+	// SyncContent returns what takes a board from a revision to the current one; from 0 that is a snapshot.
 	SyncContent(placeID string, from int64) (wire.Sync, error)
 }
 
 // Line is the way to the boards. server/gateway implements it.
 type Line interface {
-	// Push sends to the connection of an epoch without waiting; false when it is not live.
+	// Push sends to the connection of an epoch without waiting; it returns false if that connection is not live.
 	Push(boardID string, epoch int64, payload []byte) bool
-	// Applied notes which revision a board has; 0 when its content isn't the server's.
+	// Applied notes the revision that a board has; 0 if its content differs from the server's.
 	Applied(boardID string, revision int64, digest string, at time.Time)
 	Status(boardID string) board.Status
 }
@@ -54,14 +52,14 @@ type Config struct {
 	Clock   clock.Clock         // nil = clock.Real
 	Flight  *clock.Flight       // nil = nothing is counted
 	History func(history.Event) // nil = none
-	// Observe gets how long an applied change took: since its commit, or since
-	// the board's hello when that was later, see SYNC-1 and SYNC-2.
+	// Observe gets how long a board took to apply a change, counted from its commit or, if that was later, from the
+	// board's hello; see SYNC-1 and SYNC-2.
 	Observe   func(sinceHello bool, took time.Duration)
 	Coalesce  time.Duration // changes of a place within it go out together; 0 = the default
 	Resend    time.Duration // first wait for an acknowledgement, doubled each time
 	ResendMax time.Duration
-	// Leave takes grants that ended long ago out of the content, at most limit at a
-	// time; n is how many. nil = nobody does.
+	// Leave removes grants that ended long ago from the content, at most limit at a time; n is how many it removed. nil
+	// = none are removed.
 	Leave func(limit int) (n int, err error)
 	Log   *slog.Logger // nil = discard
 }
@@ -81,14 +79,14 @@ type Service struct {
 	paces  map[string]*pace // of boards that have ever been connected
 }
 
-// Counts are for metrics: what has been sent; and look-ups of content that failed,
-// look-ups tried again, acknowledgements of what was never sent, repeats put off.
+// Counts are for metrics: what has been sent, failed look-ups of content, look-ups tried again, acknowledgements of
+// revisions that were never sent, and repeats put off.
 type Counts struct {
 	Deltas, Snapshots, Resends, Repairs        atomic.Int64
 	ReadFailures, Retries, Impossible, Delayed atomic.Int64
 }
 
-// New returns a service that is at work.
+// New returns a running service.
 func New(cfg Config) *Service {
 	def := func(d *time.Duration, v time.Duration) {
 		if *d == 0 {
@@ -119,8 +117,8 @@ func New(cfg Config) *Service {
 // Counts are the service's counters; read only.
 func (s *Service) Counts() *Counts { return &s.count }
 
-// Lag is how long the connected board furthest behind has been missing a change
-// (domain time, 0 when none is), and how many are behind.
+// Lag is how long the connected board furthest behind has been lacking a change (domain time, 0 if none is behind), and
+// how many boards are behind.
 func (s *Service) Lag() (longest time.Duration, behind int) {
 	now := s.cfg.Clock.Now()
 	for _, b := range s.connected() {
@@ -138,8 +136,7 @@ func (s *Service) Lag() (longest time.Duration, behind int) {
 	return longest, behind
 }
 
-// Behind is how long each connected board that lacks a change has been missing it
-// (domain time).
+// Behind is, for each connected board that lacks a change, how long it has been lacking it (domain time).
 func (s *Service) Behind() map[string]time.Duration {
 	out, now := map[string]time.Duration{}, s.cfg.Clock.Now()
 	for _, b := range s.connected() {
@@ -185,8 +182,7 @@ func (s *Service) Stop() {
 	s.sweeps.Stop()
 }
 
-// sweep takes what ended long ago out of the content: it is off the boards before
-// anything else happens after a jump.
+// sweep removes what ended long ago from the content. Boards drop it before anything else happens after a jump.
 func (s *Service) sweep(stopped func() bool) {
 	for s.cfg.Leave != nil && !stopped() {
 		n, err := s.cfg.Leave(sweepBatch) // small: commands commit in between
@@ -201,7 +197,7 @@ func (s *Service) sweep(stopped func() bool) {
 
 const sweepBatch = 200
 
-// Moved says that a place's revision was committed. It does not block.
+// Moved tells the service that a place's revision was committed. It does not block.
 func (s *Service) Moved(placeID string, rev int64) {
 	p := s.place(placeID)
 	p.moved(rev, s.cfg.Clock.Now())
@@ -211,17 +207,16 @@ func (s *Service) Moved(placeID string, rev int64) {
 	s.collect(p, rev-1, rev-1, 1, s.cfg.Flight.Begin()) // a jump waits until the change is on its way
 }
 
-// A place that keeps changing is given more time, up to a second by default: each delta
-// costs every board a message, a write to its flash and an acknowledgement, however
-// little it says. What is collected stays far from maxBehind.
+// A place that keeps changing is given more time, by default up to a second: each delta costs every board a message, a
+// write to its flash and an acknowledgement, however little it contains. What accumulates stays far below maxBehind.
 const (
 	manyChanges = 16 // within Config.Coalesce
 	enough      = maxBehind / 4
 	mostWaits   = 4 // times Config.Coalesce
 )
 
-// collect pushes the changes of a place since a revision when no more of them come, seen is
-// the latest known, or this is the last wait.
+// collect pushes a place's changes since a revision once no more of them arrive or this is the last wait; seen is the
+// latest known revision.
 func (s *Service) collect(p *target, since, seen int64, wait int, done func()) {
 	clock.WallAfter(s.cfg.Coalesce, func() {
 		if rev := p.revision(); wait < mostWaits && rev-seen >= manyChanges && rev-since < enough && !s.closed.Load() {
@@ -240,8 +235,7 @@ func (s *Service) collect(p *target, since, seen int64, wait int, done func()) {
 	})
 }
 
-// Found says what revision a place is at, unless that is known: another process
-// may have raised it.
+// Found tells the service which revision a place is at if it doesn't know yet: another process may have raised it.
 func (s *Service) Found(placeID string, rev int64) {
 	if s.place(placeID).revision() < rev {
 		s.Moved(placeID, rev)
@@ -259,7 +253,7 @@ func (s *Service) place(id string) *target {
 	return p
 }
 
-// peer finds a connected board, nil when the epoch is not its own.
+// peer finds a connected board; nil if the epoch is not its current one.
 func (s *Service) peer(boardID string, epoch int64) *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,7 +264,7 @@ func (s *Service) peer(boardID string, epoch int64) *peer {
 	return b
 }
 
-// Connected begins to synchronize a board that has said hello, see OFF-4.
+// Connected starts to synchronize a board that has said hello, see OFF-4.
 func (s *Service) Connected(c board.Hello) {
 	p := s.place(c.PlaceID)
 	now := s.cfg.Clock.Now()
@@ -290,10 +284,10 @@ func (s *Service) Connected(c board.Hello) {
 	}
 	p.join(b) // [OFF-4]
 	s.push(b)
-	s.note(b, now, false) // a wiped flash, or an acknowledgement that was lost
+	s.note(b, now, false) // its flash was wiped, or an acknowledgement was lost
 }
 
-// Gone lets a connection go.
+// Gone forgets a connection.
 func (s *Service) Gone(boardID string, epoch int64) {
 	b := s.peer(boardID, epoch)
 	if b == nil {

@@ -7,18 +7,18 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// Source is where places keep their content. server/store implements it.
+// Source is where places' content is kept. server/store implements it.
 type Source interface {
 	Revision(placeID string) (int64, error)
-	// AtOnce runs fn on everything as it is at one moment.
+	// AtOnce runs fn on one consistent snapshot of everything.
 	AtOnce(fn func(m Moment) error) error
 }
 
-// Moment reads at one moment. Errors: fail.ErrNotFound for an unknown place; the store's.
+// Moment reads from that snapshot. Errors: fail.ErrNotFound for an unknown place; the store's.
 type Moment interface {
 	Parts(placeID string) (Parts, error)
-	// GrantsSince lists the grants of any kind that changed or left the content after a
-	// revision, revoked ones included, by revision; since 0 those in the content.
+	// GrantsSince lists, by revision, the grants of any kind that changed or left the content after a revision,
+	// including revoked ones; since 0, those in the content.
 	GrantsSince(placeID string, rev int64) ([]grant.Grant, error)
 	PhoneKey(placeID string) access.PhoneKey
 	Place(id string) (place.Place, error)
@@ -26,8 +26,8 @@ type Moment interface {
 	Doors(placeID string) ([]place.Door, error)
 }
 
-// Parts is a place's revision, the digest of its content at it, and the
-// revisions since when each part is as it is.
+// Parts is a place's revision, the digest of its content at that revision, and the revision at which each part last
+// changed.
 type Parts struct {
 	Revision                       int64
 	Digest                         string
@@ -47,9 +47,8 @@ func (r Reader) SyncContent(placeID string, from int64) (y wire.Sync, err error)
 	return y, err
 }
 
-// contentOf is what takes a board from revision from to the place's current
-// one: a delta, or a snapshot for a board that has nothing or claims a revision
-// that the place never had.
+// contentOf is what takes a board from revision from to the place's current one: a delta, or a snapshot if the board
+// has nothing or claims a revision that the place never had.
 func contentOf(m Moment, placeID string, from int64) (y wire.Sync, err error) {
 	parts, err := m.Parts(placeID)
 	if err != nil {
@@ -102,7 +101,7 @@ func contentOf(m Moment, placeID string, from int64) (y wire.Sync, err error) {
 	return y, nil
 }
 
-// DoorConfigs are a place's doors as its boards get them.
+// DoorConfigs are a place's doors as boards receive them.
 func DoorConfigs(doors []place.Door) []wire.DoorConfig {
 	out := make([]wire.DoorConfig, 0, len(doors))
 	for _, d := range doors {

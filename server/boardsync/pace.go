@@ -2,26 +2,25 @@ package boardsync
 
 import "time"
 
-// pace is how often a board has been sent what it had been sent before, and
-// snapshots. It outlives connections, so neither hellos nor acknowledgements nor
-// digests of one board can order more than the pace allows.
+// pace limits how often a board is sent repeats and snapshots. It outlives connections, so no board can demand more of
+// them by its hellos, acknowledgements or digests.
 type pace struct {
 	to    int64 // the highest revision that was sent
-	page  int   // pages of a snapshot that have come
-	began int   // page when a connection last went on with a snapshot
+	page  int   // pages of a snapshot that the board has
+	began int   // value of page when a connection last resumed a snapshot
 	count int   // repeats and snapshots, since the last quiet time
 	last  time.Time
 }
 
-// free is how many repeats go out at once; each later one waits twice as long as the
-// one before, up to ResendMax. quiet times ResendMax without one starts over.
+// free is how many repeats go out without delay; each later one waits twice as long as the one before, up to ResendMax.
+// After quiet times ResendMax without a repeat, counting starts over.
 const (
 	free  = 3
 	quiet = 5
 )
 
-// patient reports whether a change from a revision (0 = a snapshot) may be sent to
-// the board now; resend asks again when it may not.
+// patient reports whether a change from a revision (0 = a snapshot) may be sent to the board now; if not, resend asks
+// again later.
 func (s *Service) patient(b *peer, from int64) bool {
 	p, now := b.pace, s.cfg.Clock.Now()
 	since := now.Sub(p.last)
@@ -46,8 +45,8 @@ func (s *Service) interval(p *pace) time.Duration {
 	return min(s.cfg.Resend<<min(p.count-free, 10), s.cfg.ResendMax)
 }
 
-// paced counts what was sent. resend has a back-off of its own, and a snapshot that
-// goes on after a lost connection is no repeat if pages have come since the last time.
+// paced counts a send. resend has its own back-off, and resuming a snapshot after a lost connection doesn't count as a
+// repeat if pages have arrived since the last time.
 func (s *Service) paced(b *peer, m made) {
 	p := b.pace
 	switch {

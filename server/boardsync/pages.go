@@ -7,14 +7,14 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// pageSize is about how large a page is; a change that fits is sent in one message.
-// window is how many pages are under way: a command waits for no more than these.
+// pageSize is the approximate size of a page; a change that fits is sent as one message. window is how many pages may
+// be in flight: a command waits behind no more than these.
 const (
 	pageSize = 32 << 10
 	window   = 2
 )
 
-// encode makes the messages of a change.
+// encode turns a change into messages.
 func encode(y wire.Sync) (made, error) {
 	m := made{to: y.To, digest: y.Digest, snapshot: y.Snapshot}
 	head := y
@@ -50,7 +50,7 @@ func encode(y wire.Sync) (made, error) {
 	return m, nil
 }
 
-// page is what is on a page, each item encoded once.
+// page is the content of a page, each item encoded once.
 type page struct {
 	remove, upsert []byte // comma between them
 	n              int    // bytes
@@ -65,7 +65,7 @@ type pager struct {
 func (p *pager) begin(n int) { p.list = append(p.list, &page{n: n}) }
 func (p *pager) last() *page { return p.list[len(p.list)-1] }
 
-// add puts an item into a list of the last page, or of a new one when it is full.
+// add appends an item to a list of the last page, or of a new one if that is full.
 func (p *pager) add(list *[]byte, item any) {
 	raw, err := json.Marshal(item)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *pager) add(list *[]byte, item any) {
 	p.last().n += len(raw) + 1
 }
 
-// with completes the message that begins as head, an object.
+// with completes the message that starts with head, a JSON object.
 func (p *page) with(head []byte) []byte {
 	out := make([]byte, 0, len(head)+p.n+32)
 	out = append(out, head[:len(head)-1]...)
@@ -99,8 +99,8 @@ func (p *page) with(head []byte) []byte {
 	return append(out, '}')
 }
 
-// more sends the pages that may be under way. It returns false when the first of them
-// was not accepted. Called with the place's mu held.
+// more sends pages until window of them are in flight. It returns false if the first one was not accepted. Called with
+// the place's mu held.
 func (s *Service) more(b *peer) bool {
 	first := b.out
 	for b.out < min(len(b.sent.pages), b.got+window) {
@@ -112,8 +112,7 @@ func (s *Service) more(b *peer) bool {
 	return b.out > first
 }
 
-// Paged takes a board's word that it has so many pages of the change to a revision,
-// from the first; the next ones follow.
+// Paged handles a board's report that it has the first page pages of the change to a revision; the next ones follow.
 func (s *Service) Paged(boardID string, epoch, revision int64, page int) {
 	b := s.peer(boardID, epoch)
 	if b == nil {
@@ -134,16 +133,16 @@ func (s *Service) Paged(boardID string, epoch, revision int64, page int) {
 	}
 }
 
-// keepFor is how long a snapshot is kept for a board whose connection ended in the
-// middle of it. near is how far the place may have moved for a snapshot to be shared:
-// boards that come at different revisions don't get one each.
+// keepFor is how long a snapshot is kept for a board whose connection ended in the middle of it. near is how far the
+// place may have moved on while a snapshot is still shared: boards that connect at different revisions don't get one
+// each.
 const (
 	keepFor = 2 * time.Minute
 	near    = 512
 )
 
-// snapshot is the place's whole content: the one that is under way to others, or that
-// a board holds pages of, or a new one. Called with mu held.
+// snapshot is the place's whole content: one that is being sent to others or that a board holds pages of, else a new
+// one. Called with mu held.
 func (p *target) snapshot(c Content, now time.Time) (made, error) {
 	if len(p.snap.pages) > 0 && p.revision()-p.snap.to <= near {
 		p.snapAt = now
@@ -162,7 +161,7 @@ func (p *target) snapshot(c Content, now time.Time) (made, error) {
 	return m, nil
 }
 
-// expire drops a snapshot that nobody came back for. Called with mu held.
+// expire drops a snapshot that no board came back for. Called with mu held.
 func (p *target) expire(now time.Time) {
 	if p.snaps == 0 && len(p.snap.pages) > 0 && now.Sub(p.snapAt) >= keepFor {
 		p.snap = made{}

@@ -56,7 +56,7 @@ type peer struct {
 	// place.mu
 	applied int64
 	digest  string // of what is applied, "" = the board does not say
-	unread  bool   // the place's revision has not been looked up since hello
+	unread  bool   // the place's revision hasn't been read since hello
 	agreed  bool   // the digest at applied was compared and is the place's
 	whole   bool   // the next one must be a snapshot: the content differs
 	fails   int    // look-ups in a row that failed
@@ -67,21 +67,21 @@ type peer struct {
 	from    int64
 	sentAt  time.Time
 	tries   int
-	out     int           // pages of sent that went out
-	got     int           // pages of sent that came, from the first
-	partial *wire.Partial // pages of an earlier connection
+	out     int           // pages of sent that have been sent
+	got     int           // pages of sent that the board has, from the first
+	partial *wire.Partial // pages from an earlier connection
 	again   bool          // the push is a resend
 	pace    *pace
 }
 
-// maxBehind: a board further behind gets a snapshot. maxMade bounds the encoded
-// changes that a place keeps; a larger one is kept alone.
+// A board that is further behind than maxBehind gets a snapshot. maxMade bounds the encoded changes that a place keeps;
+// a larger one is kept alone.
 const (
 	maxBehind = 1024
 	maxMade   = 8 << 20
 )
 
-// wait: m is under way, and the board holds so many pages of it.
+// wait marks m as in flight; the board holds its first got pages already.
 func (b *peer) wait(m made, from int64, got int, now time.Time) {
 	if m.snapshot { // before done: what m is of is kept
 		b.place.snaps++
@@ -92,7 +92,7 @@ func (b *peer) wait(m made, from int64, got int, now time.Time) {
 	b.waiting, b.sent, b.from, b.sentAt, b.got, b.out = true, m, from, now, got, got
 }
 
-// done: nothing is under way any more. What was encoded goes with the last that waited.
+// done clears the change in flight. Encoded changes are dropped with the last board that waited for one.
 func (b *peer) done() {
 	if !b.waiting {
 		return
@@ -108,8 +108,8 @@ func (b *peer) done() {
 	b.waiting, b.sent, b.got, b.out = false, made{}, 0, 0
 }
 
-// maxCommits bounds what is remembered for the latency; a board that is further
-// behind is measured from the oldest.
+// maxCommits bounds what is remembered to measure latency; a board that is further behind is measured from the oldest
+// commit kept.
 const maxCommits = 1024
 
 func (p *target) moved(rev int64, at time.Time) {
@@ -145,8 +145,8 @@ func (p *target) committed(from int64) (time.Time, bool) {
 	return p.commits[i].at, true
 }
 
-// missing is since when the board could have had the oldest change that it lacks:
-// the change's commit, or its hello when that was later. Called with mu held.
+// missing is the time since which the board could have had the oldest change that it lacks: the change's commit, or the
+// board's hello if that was later. Called with mu held.
 func (p *target) missing(b *peer) (since time.Time, hello bool) {
 	at, ok := p.committed(b.applied)
 	if !ok || at.Before(b.hello) {
@@ -155,7 +155,7 @@ func (p *target) missing(b *peer) (since time.Time, hello bool) {
 	return at, false
 }
 
-// join and leave: with mu held.
+// join and leave are called with mu held.
 func (p *target) join(b *peer) {
 	p.peers[b] = true
 	p.connected.Store(int64(len(p.peers)))
@@ -169,8 +169,7 @@ func (p *target) leave(b *peer) {
 
 func (p *target) drop() { p.made, p.bytes = nil, 0 }
 
-// change encodes what takes a board from a revision to the current one; from 0 is a
-// snapshot. Called with mu held.
+// change encodes what takes a board from a revision to the current one; from 0 that is a snapshot. Called with mu held.
 func (p *target) change(c Content, from int64, now time.Time) (made, error) {
 	if from == 0 {
 		return p.snapshot(c, now)

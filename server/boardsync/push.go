@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// push sends what a board lacks, if anything; what could not be looked up or sent is
-// tried again by resend. Called with the place's mu held.
+// push sends what a board lacks, if anything; resend tries again what could not be read or sent. Called with the
+// place's mu held.
 func (s *Service) push(b *peer) {
 	p := b.place
 	if s.closed.Load() || !p.peers[b] {
@@ -24,7 +24,7 @@ func (s *Service) push(b *peer) {
 	if from == rev && b.agreed {
 		return
 	}
-	if b.whole || from > rev || rev-from > maxBehind { // it has what we never had, or lacks too much
+	if b.whole || from > rev || rev-from > maxBehind { // it claims a revision we never had, or lacks too much
 		from = 0
 	}
 	if !s.patient(b, from) {
@@ -49,8 +49,8 @@ func (s *Service) push(b *peer) {
 	s.paced(b, m)
 }
 
-// known makes sure that the place's revision is known: a board is never taken for
-// equal to what could not be looked up.
+// known makes sure that the place's revision has been read: a board must not count as up to date against an unknown
+// one.
 func (s *Service) known(b *peer) bool {
 	if s.cfg.Clock.Now().Before(b.retryAt) {
 		return false
@@ -70,9 +70,8 @@ func (s *Service) known(b *peer) bool {
 	return b.place.revision() > 0
 }
 
-// compare finds out whether the digest that a board names at the current revision is
-// the content's; a snapshot comes next when it isn't. ok is false when it can't be
-// found out now.
+// compare checks a board's digest at the current revision against the content's; if they differ, a snapshot comes next.
+// ok is false if that can't be checked now.
 func (s *Service) compare(b *peer) (ok bool) {
 	if b.digest == "" { // a simple board: only the revision counts
 		b.agreed = true
@@ -84,7 +83,7 @@ func (s *Service) compare(b *peer) (ok bool) {
 		return false
 	}
 	b.fails = 0
-	if rev != b.applied { // it has just moved: a delta comes
+	if rev != b.applied { // it has just moved on: a delta follows
 		return true
 	}
 	if b.agreed = digest == b.digest; !b.agreed {
@@ -94,7 +93,7 @@ func (s *Service) compare(b *peer) (ok bool) {
 	return true
 }
 
-// failed puts the next look-up off.
+// failed puts off the next look-up.
 func (s *Service) failed(b *peer, err error) {
 	s.count.ReadFailures.Add(1)
 	b.retryAt = s.cfg.Clock.Now().Add(min(s.cfg.Resend<<min(b.fails, 10), s.cfg.ResendMax))
@@ -108,8 +107,8 @@ func (s *Service) equal(b *peer) bool {
 	return !s.closed.Load() && p.peers[b] && !b.unread && !b.waiting && !b.whole && b.agreed && b.applied == p.revision()
 }
 
-// note tells the line which revision the board is known to have: 0 when its content
-// isn't what the server has at that revision, or nobody could look.
+// note tells the line which revision the board is known to have: 0 if its content differs from the server's at that
+// revision, or could not be compared.
 func (s *Service) note(b *peer, now time.Time, applied bool) {
 	rev, digest := b.applied, b.digest
 	if b.unread || b.whole || !b.agreed && rev >= b.place.revision() {
@@ -120,7 +119,7 @@ func (s *Service) note(b *peer, now time.Time, applied bool) {
 	}
 }
 
-// Acked takes a board's word that it has applied and persisted a revision.
+// Acked handles a board's report that it has applied and persisted a revision.
 func (s *Service) Acked(boardID string, epoch, revision int64, digest string) {
 	b := s.peer(boardID, epoch)
 	if b == nil {
@@ -130,14 +129,14 @@ func (s *Service) Acked(boardID string, epoch, revision int64, digest string) {
 	p := b.place
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if revision > max(b.applied, b.sentTo) { // it was never sent: whatever the board has, it isn't ours
+	if revision > max(b.applied, b.sentTo) { // we never sent it: whatever the board has, it isn't ours
 		s.count.Impossible.Add(1)
 		b.whole, b.agreed = true, false
 	} else {
 		s.cfg.History(history.Event{Kind: history.Applied, At: now.UnixMilli(), BoardID: boardID, PlaceID: p.id, Revision: revision, Digest: digest})
 		s.applied(b, revision, digest, now)
 	}
-	if !b.waiting && (b.whole || !p.planned.Load()) { // what came meanwhile goes out with the rest, to all boards alike
+	if !b.waiting && (b.whole || !p.planned.Load()) { // else a planned push sends this board what came meanwhile, with all others
 		s.push(b)
 	}
 	s.note(b, now, b.agreed)
@@ -152,10 +151,10 @@ func (s *Service) applied(b *peer, revision int64, digest string, now time.Time)
 		if b.whole {
 			s.count.Repairs.Add(1)
 		}
-		b.got = 0 // nobody comes back for it
+		b.got = 0 // no board will resume it
 		b.done()
 		b.partial, b.tries = nil, 0
-	case b.waiting && revision < b.applied: // an old one, repeated
+	case b.waiting && revision < b.applied: // a repeat of an old one
 		return
 	default:
 		b.agreed = false
@@ -167,8 +166,8 @@ func (s *Service) applied(b *peer, revision int64, digest string, now time.Time)
 	b.applied, b.digest = revision, digest
 }
 
-// Digest compares a board's content with the place's; what differs is repaired. It is
-// equal only if revision and digest were looked up and are the place's.
+// Digest compares a board's content with the place's and repairs differences. It returns equal only if revision and
+// digest could be read and match the place's.
 func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (equal bool) {
 	b := s.peer(boardID, epoch)
 	if b == nil {
@@ -190,21 +189,20 @@ func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (
 		b.applied, b.digest, b.agreed, b.whole = revision, digest, false, false
 	}
 	s.push(b)
-	if b.agreed && revision > known { // as good as the acknowledgement that was lost
+	if b.agreed && revision > known { // this replaces the acknowledgement that was lost
 		s.cfg.History(history.Event{Kind: history.Applied, At: now.UnixMilli(), BoardID: boardID, PlaceID: p.id, Revision: revision, Digest: digest})
 	}
 	s.note(b, now, false)
 	return s.equal(b)
 }
 
-// patience is how long an acknowledgement is waited for.
+// patience is how long to wait for an acknowledgement.
 func (s *Service) patience(b *peer) time.Duration {
 	return min(s.cfg.Resend<<min(b.tries, 10), s.cfg.ResendMax)
 }
 
-// resend sends again what was not acknowledged in time, with back-off, and what
-// could not be looked up or sent before. It runs when the first of it is due, and each
-// Config.Resend.
+// resend sends again, with back-off, what was not acknowledged in time, and what could not be read or sent before. It
+// runs when the first of it is due, and once per Config.Resend.
 func (s *Service) resend() {
 	now := s.cfg.Clock.Now()
 	for _, p := range s.everyPlace() {
@@ -224,7 +222,7 @@ func (s *Service) resend() {
 		case now.Sub(b.sentAt) >= s.patience(b):
 			b.tries++
 			s.count.Resends.Add(1)
-			if len(b.sent.pages) > 1 { // what is missing of the same
+			if len(b.sent.pages) > 1 { // the missing pages of the same change
 				b.out, b.sentAt = b.got, now
 				s.more(b)
 				break

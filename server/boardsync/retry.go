@@ -7,18 +7,16 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// retry wakes the service when the first board has waited long enough. The tick does
-// the same for what nobody planned, but over a jump of the clock it runs once, at the
-// end: what was lost on the way would then seem to have been sent again only when the
-// jump was over.
+// retry wakes the service when the first board has waited long enough. The tick would do the same, but over a jump of
+// the clock it runs only once, at the end: a message lost on the way would then seem to have been repeated only after
+// the jump.
 type retry struct {
 	mu    sync.Mutex
 	at    time.Time // zero: nobody waits
 	timer clock.Timer
 }
 
-// due is when a board that lacks something is to be sent it again, zero when that is
-// not known or not needed. Called with the place's mu held.
+// due is when to repeat what a board lacks; zero if that is unknown or not needed. Called with the place's mu held.
 func (s *Service) due(b *peer) time.Time {
 	now := s.cfg.Clock.Now()
 	switch {
@@ -32,8 +30,7 @@ func (s *Service) due(b *peer) time.Time {
 	return time.Time{}
 }
 
-// plan makes sure that resend runs at t at the latest, and never at once. Zero plans
-// nothing.
+// plan makes sure that resend runs no later than t, but never immediately. Zero plans nothing.
 func (s *Service) plan(t time.Time) {
 	if t.IsZero() {
 		return
@@ -61,7 +58,7 @@ func (s *Service) plan(t time.Time) {
 	})
 }
 
-// stop forgets what was planned; nothing is planned after Service.closed is set.
+// stop cancels what was planned; nothing is planned once Service.closed is set.
 func (r *retry) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

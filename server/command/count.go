@@ -41,7 +41,7 @@ type Counts struct {
 	LateReports    int64 // settled the record of a 504
 	UnknownReports int64 // named no command
 	ForeignReports int64 // named another board's or door's command
-	GarbageReports int64 // meant nothing
+	GarbageReports int64 // made no sense
 }
 
 // Snapshot reads the counters.

@@ -1,9 +1,7 @@
-// Package command carries out door commands: it claims the idempotency key,
-// commits the intent, sends the command once, waits for the board's report, and
-// commits outcome, entry record and answer together. Everything that opens a
-// door comes through Execute: the API, the entry link, the phone, see ENT-3. It
-// declares the Ledger that server/store implements and the Sender that
-// server/gateway implements.
+// Package command carries out door commands: it claims the idempotency key, commits the intent, sends the command once,
+// waits for the board's report, and commits outcome, entry record and answer together. Everything that opens a door
+// goes through Execute: the API, the entry link and the phone, see ENT-3. The package declares the Ledger that
+// server/store implements and the Sender that server/gateway implements.
 package command
 
 import (
@@ -14,22 +12,20 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// Defaults of the bounds, in the order in which they run out.
+// Defaults of the time limits, in the order in which they expire.
 const (
 	DefaultNotAfter = 5 * time.Second // the board may start acting this long after the request was accepted
 	DefaultWait     = 8 * time.Second // the server waits this long for the report
 )
 
-// Bounds of the commands that run at one time: all together, and at one place,
-// so that nobody takes what is for the others.
+// Limits on commands in progress, in total and per place, so that no place takes the others' share.
 const (
 	defaultInFlight     = 10000
 	defaultPerPlace     = 500
 	defaultPerTestPlace = 200
 )
 
-// Retention is how long an idempotency key is kept, by the time that keys age by
-// (see age).
+// Retention is how long an idempotency key is kept; package age says how old a key is.
 const Retention = 30 * 24 * time.Hour
 
 // Errors of Execute, besides the ledger's own (store.ErrUnavailable).
@@ -40,8 +36,8 @@ var (
 	ErrTooMany = &fail.Error{Code: fail.TooManyInFlight, Message: "too many commands are in progress; try again", RetryAfter: time.Second}
 	// ErrNoDoor: the place has no such door.
 	ErrNoDoor = fail.New(fail.DeviceNotFound, "device not found")
-	// ErrUnavailable: the ledger did not commit in time. Either nothing was sent
-	// and the key is free again, or the same key brings the answer later.
+	// ErrUnavailable: the ledger did not commit in time. Either nothing was sent and the key is free again, or a repeat
+	// with the same key gets the answer later.
 	ErrUnavailable = fail.New(fail.StorageUnavailable, "the storage did not answer in time; try again with the same key")
 	// ErrStopped: the service has been stopped; the command may still be settled at the next start.
 	ErrStopped = fail.New(fail.StorageUnavailable, "the service is stopping; try again with the same key")
@@ -63,13 +59,11 @@ type Request struct {
 	EntryReason vocab.Reason // the record's reason; "" = "api"
 	Sim         bool         // a test place and a key that may ask for sim: outcomes
 
-	// Sent is called when the command has been handed to the board's line;
-	// perhaps never; nil = not called.
+	// Sent is called once the command has been handed to the board's line, which may never happen; nil = not called.
 	Sent func()
 
-	// Render makes the answer that is stored and sent. It is called with
-	// every outcome the command may have and must be a pure function; nil =
-	// no stored answer.
+	// Render makes the answer that is stored and sent. It is called for every outcome that the command may have, and
+	// must be a pure function; nil = no answer is stored.
 	Render func(Result) (status int, body []byte)
 
 	caller any // see Config.Caller
@@ -88,11 +82,10 @@ type Result struct {
 	Standing    *wire.Standing // as reported; nil in a replay
 }
 
-// Answer is what the caller gets: the rendered bytes, the same for every call
-// under one key, see CMD-5.
+// Answer is what the caller gets: the rendered bytes, the same for every call with one key, see CMD-5.
 type Answer struct {
 	Status   int
 	Body     []byte
-	Replayed bool // the key was there already: stored answer, or joined a running call
+	Replayed bool // the key was taken: a stored answer, or that of a running command
 	Result   Result
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// execution is one command from claim to answer. It runs on a goroutine of its
-// own: a caller that hangs up ends nothing.
+// execution is one command from claim to answer. It runs on its own goroutine, so a caller that hangs up ends nothing.
 type execution struct {
 	s       *Service
 	req     Request
@@ -35,17 +34,17 @@ type execution struct {
 	at      time.Time     // of the report
 	arrived chan struct{} // closed with the first report
 	decided vocab.Outcome // outcome; "" = still waiting
-	after   []func()      // what waits for the commit
-	over    bool          // ... which has been: nothing waits any more
+	after   []func()      // to run after the commit
+	over    bool          // the commit is done: run at once what would wait for it
 	work    func()        // ends the flight's work
 }
 
-// stage is what an execution asks of the ledger now.
+// stage is what an execution is waiting for from the ledger.
 type stage int
 
 const (
 	claiming stage = iota
-	running        // nothing: the claim is durable and in time, the board has the word
+	running        // nothing: the claim is durable and in time, now it's up to the board
 	settling
 )
 
@@ -61,12 +60,12 @@ func newExecution(s *Service, r Request, door Door) *execution {
 		DoorID: door.DoorID, BoardID: door.BoardID, Command: r.Command, Minutes: r.Minutes, Reason: r.Reason,
 		Method: r.Method, ActorID: r.ActorID, ActorLabel: r.ActorLabel, GrantID: r.GrantID, EntryReason: r.EntryReason,
 		RequestedAt: now, AgedAt: s.cfg.Ages.Ran()}
-	c.trail.Intent.Status, c.trail.Intent.Body = c.render(c.result(vocab.NoResponse)) // stands if we die [CMD-6]
+	c.trail.Intent.Status, c.trail.Intent.Body = c.render(c.result(vocab.NoResponse)) // the answer if we die [CMD-6]
 	return c
 }
 
-// run is the story of a command: claim the key, send once, wait for the report,
-// commit outcome, record and answer, and only then answer.
+// run takes a command through its whole life: claim the key, send once, wait for the report, commit outcome, record and
+// answer, and only then answer.
 func (c *execution) run() {
 	defer c.s.leave(c)
 	defer func() { c.work() }()
@@ -88,14 +87,14 @@ func (c *execution) run() {
 	}
 }
 
-// claim commits the intent, unless the place has the key already. Callers wait
-// for it no longer than the board may wait with acting.
+// claim commits the intent, unless the place has the key already. Callers wait for it no longer than the board may wait
+// before it acts.
 func (c *execution) claim() (*Prior, error) {
 	defer clock.WallAfter(c.s.cfg.NotAfter, c.unclaimed).Stop()
 	return c.s.cfg.Ledger.Claim(c.trail.Intent, c.trail.Intent.AgedAt.Add(-Retention))
 }
 
-// unclaimed answers the callers of a claim that takes too long.
+// unclaimed answers the callers when claiming takes too long.
 func (c *execution) unclaimed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,8 +103,8 @@ func (c *execution) unclaimed() {
 	}
 }
 
-// inTime reports whether the command may still be sent: its callers wait for it,
-// and the board could still act in time.
+// inTime reports whether the command may still be sent: callers are waiting for it, and the board could still act in
+// time.
 func (c *execution) inTime() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +128,7 @@ func (c *execution) replay(prior *Prior, err error) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if in := prior.Intent; !prior.Settled && prior.Meaning == c.meaning { // a previous run's, or a commit that nobody knew of
+	if in := prior.Intent; !prior.Settled && prior.Meaning == c.meaning { // a previous run's, or one whose commit went unnoticed
 		if err := s.abandon(in); err != nil {
 			return Answer{}, err
 		}
@@ -140,8 +139,8 @@ func (c *execution) replay(prior *Prior, err error) (Answer, error) {
 	return s.again(prior.Meaning, prior.Answer, c.meaning)
 }
 
-// conflict tells a caller with another request under a running key whether to
-// try again: the running one may itself be about to learn that the key is taken.
+// conflict decides whether a caller with a different request under a running key tries again: the running command may
+// itself be about to learn that the key is taken.
 func (c *execution) conflict(ctx context.Context) (again bool, err error) {
 	select {
 	case <-c.claimed:
@@ -170,7 +169,7 @@ func (c *execution) conflict(ctx context.Context) (again bool, err error) {
 	return true, nil
 }
 
-// outcome sends the command and waits for what comes of it.
+// outcome sends the command and waits for its outcome.
 func (c *execution) outcome() vocab.Outcome {
 	play, _ := simulate(c.req)
 	switch play.outcome {
@@ -182,7 +181,7 @@ func (c *execution) outcome() vocab.Outcome {
 		c.mu.Unlock()
 		return c.decide(vocab.Refused)
 	}
-	if play.outcome != vocab.NoResponse || play.opened { // a silence that was asked for needs no board
+	if play.outcome != vocab.NoResponse || play.opened { // simulated silence needs no board
 		c.pass(BeforePublish)
 		if err := c.send(); err != nil { // [CMD-2] nothing was sent
 			return c.decide(vocab.Offline)
@@ -236,7 +235,7 @@ func (c *execution) wait(play sim) vocab.Outcome {
 	return c.decide(vocab.Reported)
 }
 
-// decide fixes the outcome: what comes in from now on is late or a duplicate.
+// decide fixes the outcome. Reports that arrive afterwards are late or duplicates.
 func (c *execution) decide(outcome vocab.Outcome) vocab.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -247,8 +246,8 @@ func (c *execution) decide(outcome vocab.Outcome) vocab.Outcome {
 	return outcome
 }
 
-// settle commits outcome, record and answer, and then answers. While the store
-// is away callers are told so and the commit is tried again.
+// settle commits outcome, record and answer, and then answers. While the store is unavailable, callers are told so and
+// the commit is tried again.
 func (c *execution) settle(outcome vocab.Outcome) {
 	c.mu.Lock()
 	res := c.result(outcome)
@@ -273,9 +272,8 @@ func (c *execution) settle(outcome vocab.Outcome) {
 	c.release()
 }
 
-// bound sees to it that callers are answered in time although the commit hangs
-// or the service stops: a 504 is durable with the claim, anything else is not
-// known until it is committed.
+// bound makes sure that callers are answered in time even if the commit hangs or the service stops. A 504 is durable
+// with the claim; any other answer is unknown until it is committed.
 func (c *execution) bound(ans Answer) clock.Timer {
 	overdue := func() {
 		if ans.Result.Outcome == vocab.NoResponse {
@@ -294,7 +292,7 @@ func (c *execution) bound(ans Answer) clock.Timer {
 	return clock.WallAfter(c.trail.Accepted+c.s.cfg.Answer-clock.Mono(), overdue)
 }
 
-// hurry answers the callers of a service that stops.
+// hurry answers the callers when the service stops.
 func (c *execution) hurry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -308,7 +306,7 @@ func (c *execution) hurry() {
 	}
 }
 
-// answer gives all callers their answer; the first one stands.
+// answer answers all callers; the first answer wins.
 func (c *execution) answer(a Answer, err error) {
 	c.once.Do(func() {
 		c.ans, c.err = a, err

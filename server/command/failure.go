@@ -5,10 +5,9 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// Failure is the caller's error when the command wasn't reported as done;
-// nil when it was. offline is the code for a board without a connection:
-// device_offline for a command, store_offline for an entry link.
-// Details: reason (the outcome), commandId, and deviceCode or timeoutMs.
+// Failure is the caller's error, nil if the command was reported as done. offline is the code for a board without a
+// connection: device_offline for a command, store_offline for an entry link. Details: reason (the outcome), commandId,
+// and deviceCode or timeoutMs.
 func (r Result) Failure(offline string) *fail.Error {
 	switch r.Outcome {
 	case vocab.Reported: // [CMD-1]

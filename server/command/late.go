@@ -6,7 +6,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// LateReport is a report that no running command waits for.
+// LateReport is a report for a command that is no longer running.
 type LateReport struct {
 	CommandID  string
 	BoardID    string
@@ -14,15 +14,14 @@ type LateReport struct {
 	ReportedAt time.Time
 }
 
-// Past is what the ledger holds of the command that a late report names; zero
-// when there is no such command.
+// Past is what the ledger knows about the command that a late report names; zero if there is no such command.
 type Past struct {
 	BoardID string
 	Command string
 	Outcome vocab.Outcome // "" = not settled
 }
 
-// Late is what a late report met.
+// Late is what became of a late report.
 type Late int
 
 // Results of Ledger.Late.
@@ -33,8 +32,8 @@ const (
 	LateSettled             // the 504's record is settled now
 )
 
-// Verdict is what a late report means for a command. LateSettled: unless it is
-// settled already, the 504's record is to be settled as the given result.
+// Verdict decides what a late report means for a command. With LateSettled, the record of the 504 is to be settled with
+// the given result, unless it is settled already.
 func (r LateReport) Verdict(was Past) (v Late, settleAs vocab.Result) {
 	switch {
 	case was == Past{}:
@@ -48,5 +47,5 @@ func (r LateReport) Verdict(was Past) (v Late, settleAs vocab.Result) {
 	case r.Refused:
 		return LateSettled, RecordResult(was.Command, vocab.Refused)
 	}
-	return LateSettled, RecordResult(was.Command, vocab.Reported) // [CMD-4] the answer stays 504, the record tells
+	return LateSettled, RecordResult(was.Command, vocab.Reported) // [CMD-4] the answer stays 504, the record gets the result
 }

@@ -9,30 +9,29 @@ import (
 // Ledger keeps intents, outcomes and answers durable. server/store implements it.
 // Every method returns after the commit; errors are the store's (ErrUnavailable).
 type Ledger interface {
-	// Door finds a door. ErrNoDoor.
+	// Door finds a door. Error: ErrNoDoor.
 	Door(doorID string) (Door, error)
-	// Claim commits the intent, with the answer that stands if nothing ever
-	// comes back (504). When the place has the key already, from keptSince on,
-	// nothing is written and prior is returned. An older claim counts as absent:
-	// claims age by AgedAt.
+	// Claim commits the intent together with the answer that stands if no report ever arrives (504). If the place has
+	// used the key since keptSince, it writes nothing and returns prior. An older claim counts as absent: claims age by
+	// AgedAt.
 	Claim(in Intent, keptSince time.Time) (prior *Prior, err error)
-	// Answered is the meaning and the answer of the finished prior that Claim would
-	// return, if the ledger remembers it without looking; otherwise Claim knows.
+	// Answered is meaning and answer of the finished prior that Claim would return, if the ledger has it in memory;
+	// otherwise only Claim knows.
 	Answered(placeID, key string, keptSince time.Time) (meaning string, a Answer, ok bool)
-	// Withdraw removes the claim of a command that was neither sent nor
-	// settled: its key is free again. No such claim: nothing happens.
+	// Withdraw removes the claim of a command that was neither sent nor settled, so its key is free again. Without such
+	// a claim it does nothing.
 	Withdraw(commandID string) error
-	// Settle commits outcome, entry record and answer of claimed commands, all of
-	// them or none. Those that are settled already stay as they are.
+	// Settle commits outcome, entry record and answer of claimed commands, all or none. Commands that are already
+	// settled stay as they are.
 	Settle(list ...Settlement) error
 	// Late settles the record of a command that was answered 504 long ago.
 	Late(r LateReport) (Late, error)
-	// CountReplay raises the replays of a command's record. Nobody waits: whoever
-	// reads the record from now on sees it, and it is durable a moment later.
+	// CountReplay increments the replays of a command's record. It doesn't block: every later read of the record shows
+	// it, and it becomes durable shortly after.
 	CountReplay(commandID string)
 	// Unsettled lists the intents without an outcome.
 	Unsettled() ([]Intent, error)
-	// Forget drops settled commands that are aged from before a moment, at most limit.
+	// Forget deletes at most limit settled commands that were stamped (AgedAt) before a time.
 	Forget(before time.Time, limit int) (n int, err error)
 }
 
@@ -43,7 +42,7 @@ type Door struct {
 	Test                     bool // of a test place
 }
 
-// Intent is a command that was accepted.
+// Intent is an accepted command.
 type Intent struct {
 	CommandID   string
 	PlaceID     string
@@ -65,7 +64,7 @@ type Intent struct {
 	Body        []byte
 }
 
-// Prior is a claim that was there before.
+// Prior is an earlier claim of the same key.
 type Prior struct {
 	Meaning string
 	Settled bool

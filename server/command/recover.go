@@ -6,12 +6,11 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// settleAtOnce is how many intents a start settles in one commit.
+// settleAtOnce is how many intents are settled per commit at startup.
 const settleAtOnce = 1024
 
-// Recover settles the intents that the previous run of the server left without
-// an outcome as noResponse, their records included, and returns how many.
-// Nothing is sent again, see CMD-6.
+// Recover settles the intents that the server's previous run left without an outcome as noResponse, with their records,
+// and returns their number. Nothing is sent again, see CMD-6.
 func (s *Service) Recover() (n int, err error) {
 	list, err := s.cfg.Ledger.Unsettled()
 	if err != nil {
@@ -26,8 +25,7 @@ func (s *Service) Recover() (n int, err error) {
 	return n, nil
 }
 
-// abandon settles intents whose outcome nobody will ever know: the answer is the
-// 504 that was committed with each.
+// abandon settles intents whose outcome will never be known: their answer is the 504 that was committed with each.
 func (s *Service) abandon(list ...Intent) error {
 	ends := make([]Settlement, 0, len(list))
 	for _, in := range list {

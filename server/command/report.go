@@ -8,12 +8,10 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// Report takes a board's report. The command it names gets its outcome; one
-// that nobody waits for settles the record of an old 504, or is dropped and
-// counted. ack is called, perhaps later and on another goroutine, once
-// everything about the report is committed (accepted false: the board should
-// stop sending it), and never when the commit failed. first tells that this
-// report completes a running command.
+// Report handles a board's report. If the command it names is running, it gets its outcome; otherwise the report
+// settles the record of an old 504, or is dropped and counted. ack is called once everything about the report is
+// committed, perhaps later and on another goroutine (accepted false: the board should stop sending it), and never if
+// the commit failed. first tells that this report completes a running command.
 func (s *Service) Report(boardID string, r wire.Report, ack func(accepted bool)) (first bool) {
 	if s.isDead() {
 		return false
@@ -38,7 +36,7 @@ func (s *Service) Report(boardID string, r wire.Report, ack func(accepted bool))
 	return c.take(r, ack)
 }
 
-// Running reports whether a command runs now.
+// Running reports whether a command is in progress.
 func (s *Service) Running(commandID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,13 +54,13 @@ func sound(r wire.Report) bool {
 	return false
 }
 
-// names reports whether the standing, if there is one, is of the command's door.
+// names reports whether the report's standing, if it has one, is that of the command's door.
 func names(r wire.Report, d Door) bool {
 	return r.Standing == nil || (r.Standing.Channel == d.Channel && (r.Standing.DoorID == "" || r.Standing.DoorID == d.DoorID))
 }
 
-// take keeps the first report of a running command; repeats are acknowledged
-// with it, and what comes after the wait is over is late.
+// take keeps the first report of a running command. Repeats are acknowledged together with it; what arrives after the
+// wait is late.
 func (c *execution) take(r wire.Report, ack func(bool)) (first bool) {
 	then := c.settled(r, ack)
 	c.mu.Lock()
@@ -78,13 +76,13 @@ func (c *execution) take(r wire.Report, ack func(bool)) (first bool) {
 	}
 	c.report, c.at = &r, c.s.now()
 	c.trail.Reported = clock.Mono()
-	c.begin() // before the message counts as handled
+	c.begin() // before the message stops counting as in flight
 	close(c.arrived)
 	return true
 }
 
-// settled is what happens with a report once the command is committed: an
-// acknowledgement, or, after a 504, the late settling of its record.
+// settled returns what to do with a report once the command is committed: acknowledge it or, after a 504, settle the
+// record late.
 func (c *execution) settled(r wire.Report, ack func(bool)) func() {
 	return func() {
 		if c.decided == vocab.NoResponse {
@@ -95,7 +93,7 @@ func (c *execution) settled(r wire.Report, ack func(bool)) func() {
 	}
 }
 
-// late settles what was answered long ago, see CMD-4.
+// late handles a report for a command that was answered long ago, see CMD-4.
 func (s *Service) late(boardID string, r wire.Report, ack func(bool)) {
 	done := s.cfg.Flight.Begin()
 	defer done()

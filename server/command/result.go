@@ -27,8 +27,8 @@ func (c *execution) result(outcome vocab.Outcome) Result {
 	return r
 }
 
-// idle ends the flight's work while there is nothing to do but wait, unless a
-// report is there already: a silent board must not hold a jump up.
+// idle ends the flight's work while there is nothing to do but wait: a silent board must not hold up a jump of the
+// clock. If a report is there already, it does nothing.
 func (c *execution) idle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *execution) begin() {
 	end()
 }
 
-// release lets go what waited for the commit.
+// release runs what was waiting for the commit.
 func (c *execution) release() {
 	c.mu.Lock()
 	after := c.after

@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/server/age"
 )
 
-// Sender sends a command to a board's live connection, at most once, and fills
-// in epoch and sequence. board.ErrOffline: nothing was sent.
+// Sender sends a command over a board's live connection, at most once, and fills in epoch and sequence. Error:
+// board.ErrOffline, nothing was sent.
 type Sender interface {
 	Send(ctx context.Context, boardID string, c wire.Command) error
 }
@@ -27,13 +27,13 @@ type Config struct {
 	Flight                 *clock.Flight // nil = nothing is counted
 	Wait                   time.Duration // 0 = DefaultWait
 	NotAfter               time.Duration // 0 = DefaultNotAfter
-	Answer                 time.Duration // 0 = NotAfter + Wait + 1 s: by then callers are answered, whatever the ledger does
+	Answer                 time.Duration // 0 = NotAfter + Wait + 1 s: the latest time at which callers are answered, whatever the ledger does
 	InFlight               int           // 0 = defaultInFlight
 	PerPlace, PerTestPlace int           // 0 = defaultPerPlace, defaultPerTestPlace
-	// Caller is asked for what Trace shall know of whoever gives a command; nil = nothing.
+	// Caller extracts from a caller's context what Trace should know about them; nil = nothing.
 	Caller func(context.Context) any
-	// Trace is called at every Point of every command, on the command's own
-	// goroutine, and must not keep the Trail; nil = none.
+	// Trace is called at every Point of every command, on the command's own goroutine. It must not keep the Trail. nil
+	// = none.
 	Trace func(Point, *Trail)
 }
 
@@ -46,7 +46,7 @@ type Service struct {
 	dead  chan struct{} // closed by Kill
 	runs  sync.WaitGroup
 	crew  *crew.Crew // executions
-	doors sync.Map   // door id -> Door: where a door hangs never changes
+	doors sync.Map   // door id -> Door: a door's board and channel never change
 
 	mu      sync.Mutex
 	stopped bool
@@ -94,10 +94,9 @@ func New(cfg Config) *Service {
 	return s
 }
 
-// Execute carries a command out and returns when its answer is durable, at the
-// latest after Config.Answer. The caller's context ends only the waiting, never
-// the command. Errors: ErrReused, ErrTooMany, ErrNoDoor, ErrStopped,
-// ErrUnavailable, the context's, the ledger's.
+// Execute carries out a command and returns once its answer is durable, or after Config.Answer at the latest. When ctx
+// ends, only the waiting ends, never the command. Errors: ErrReused, ErrTooMany, ErrNoDoor, ErrStopped, ErrUnavailable,
+// the context's, the ledger's.
 func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 	door, err := s.door(r.PlaceID, r.DoorID)
 	if err != nil {
@@ -109,7 +108,7 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 	if s.cfg.Caller != nil {
 		r.caller = s.cfg.Caller(ctx)
 	}
-	if r.Key != "" && !s.isDead() { // a repeat comes soon as a rule: it needs neither a claim nor a place among those that run
+	if r.Key != "" && !s.isDead() { // most repeats come soon: they need neither a claim nor a slot
 		if was, ans, ok := s.cfg.Ledger.Answered(r.PlaceID, r.Key, s.cfg.Ages.Ran().Add(-Retention)); ok {
 			return s.again(was, ans, meaning(r))
 		}
@@ -145,7 +144,7 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 	}
 }
 
-// again gives the answer of a finished command to whoever asks for the same.
+// again returns the answer of a finished command to a caller with the same request.
 func (s *Service) again(was string, ans Answer, meaning string) (Answer, error) {
 	if was != meaning {
 		s.count.reused.Add(1)
@@ -157,7 +156,7 @@ func (s *Service) again(was string, ans Answer, meaning string) (Answer, error) 
 	return ans, nil
 }
 
-// meaning is what a request asks for: two requests under one key must agree on it.
+// meaning is a canonical form of the request: two requests under one key must agree on it.
 func meaning(r Request) string {
 	return r.DoorID + "\n" + r.Command + "\n" + strconv.Itoa(r.Minutes) + "\n" + r.Reason
 }
@@ -194,7 +193,7 @@ func (s *Service) enter(r Request, door Door) (c *execution, mine bool, err erro
 	return c, true, nil
 }
 
-// forget takes an execution out of the maps: from now on the ledger answers for it.
+// forget removes an execution from the maps: from now on the ledger answers for it.
 func (s *Service) forget(c *execution) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,12 +231,12 @@ func (s *Service) door(placeID, doorID string) (Door, error) {
 
 func (s *Service) now() time.Time { return s.cfg.Clock.Now().Truncate(time.Millisecond) }
 
-// clean drops what is older than the retention.
+// clean deletes what is older than the retention.
 func (s *Service) clean(stopped func() bool) {
 	for n := forgetBatch; n == forgetBatch && !stopped(); {
 		var err error
 		if n, err = s.cfg.Ledger.Forget(s.cfg.Ages.Ran().Add(-Retention), forgetBatch); err != nil {
-			return // the next hour tries again
+			return // tried again in an hour
 		}
 	}
 }

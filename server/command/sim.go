@@ -12,20 +12,19 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// sim is an outcome that a partner asked for in the test place.
+// sim is an outcome that a partner asked for at the test place.
 type sim struct {
 	outcome vocab.Outcome // "" = the board's own
 	code    string
-	opened  bool          // noResponse: the door opens all the same
+	opened  bool          // noResponse: the door opens anyway
 	delay   time.Duration // the report is held back
 }
 
 const maxSimDelay = time.Minute
 
-// CheckReason refuses a reason that begins with "sim:" and asks for nothing
-// that exists, from a key that may ask: the door would open. Error: *fail.Error
-// invalid_field (args.reason), with the valid ones. So is a reason that deceives
-// whoever reads the record.
+// CheckReason rejects a reason with "sim:" and an unknown outcome from a key that may simulate: otherwise the door
+// would open. It also rejects text that deceives people who read the record. Error: *fail.Error invalid_field
+// (args.reason), listing the valid outcomes.
 func CheckReason(r Request) error {
 	if plain.Deceptive(r.Reason) {
 		return fail.Invalid("args.reason", plain.Reason)
@@ -42,9 +41,9 @@ func CheckReason(r Request) error {
 	return err
 }
 
-// simulate reads a reason of the form sim:offline, sim:refused[:code],
-// sim:noResponse[:opened] or sim:delay:<ms>; ok is false for any other that
-// begins with "sim:". Without it, and for keys that may not ask, it is just a reason.
+// simulate parses a reason of the form sim:offline, sim:refused[:code], sim:noResponse[:opened] or sim:delay:<ms>; ok
+// is false for any other reason that starts with "sim:". Any other text, and any text from a key that may not simulate,
+// is just a reason.
 func simulate(r Request) (_ sim, ok bool) {
 	text, asks := strings.CutPrefix(r.Reason, "sim:")
 	if !r.Sim || !asks {

@@ -6,15 +6,15 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Waits for the ledger, in wall time.
+// How long to wait for the ledger, in wall time.
 const (
-	stopGrace  = 250 * time.Millisecond // of a commit in progress when the service stops
-	retryFirst = 50 * time.Millisecond  // between two tries of a write; doubles
+	stopGrace  = 250 * time.Millisecond // for a commit in progress when the service stops
+	retryFirst = 50 * time.Millisecond  // before the first retry of a write; doubles
 	retryMost  = 2 * time.Second
 )
 
-// Stop answers every waiting caller now (504 when the command was sent, else
-// ErrStopped), settles what it can, takes no more, and returns when nothing runs.
+// Stop answers all waiting callers now (504 if the command was sent, else ErrStopped), settles what it can, accepts no
+// more commands, and returns when nothing is running.
 func (s *Service) Stop() {
 	s.end(false)
 	s.runs.Wait()
@@ -22,10 +22,9 @@ func (s *Service) Stop() {
 	s.crew.Close()
 }
 
-// Kill drops what the service has in memory, as the end of the process would:
-// executions neither settle nor answer, callers get ErrStopped, reports are
-// ignored. It waits for nothing; Stop does. The next service's Recover finds in
-// the ledger what a real death would have left there.
+// Kill drops what the service has in memory, as the death of the process would: executions neither settle nor answer,
+// callers get ErrStopped, reports are ignored. It doesn't wait; Stop does. The next service's Recover finds in the
+// ledger what a real death would have left there.
 func (s *Service) Kill() { s.end(true) }
 
 func (s *Service) end(kill bool) {
@@ -58,8 +57,8 @@ func (s *Service) isDead() bool {
 	}
 }
 
-// persist repeats a write until it is durable; failed, unless nil, hears of
-// every error. False when the service stops first.
+// persist repeats a write until it is durable; failed, unless nil, is called with every error. It returns false if the
+// service stops first.
 func (s *Service) persist(write func() error, failed func(error)) bool {
 	err := write()
 	for pause := retryFirst; err != nil; pause = min(2*pause, retryMost) {
@@ -74,7 +73,7 @@ func (s *Service) persist(write func() error, failed func(error)) bool {
 	return true
 }
 
-// pause waits on wall time; false when the service stops.
+// pause waits in wall time; false if the service stops.
 func (s *Service) pause(d time.Duration) bool {
 	over := make(chan struct{})
 	defer clock.WallAfter(d, func() { close(over) }).Stop()

@@ -22,14 +22,13 @@ const (
 	Withdrawn     Point = "withdrawn"
 )
 
-// CrashPoints are the points at which a server may be made to die, see CMD-6.
+// CrashPoints are the points at which a server can be made to die, see CMD-6.
 var CrashPoints = []Point{AfterClaim, BeforePublish, AfterPublish, BeforeCommit, AfterCommit, BeforeAnswer}
 
-// Trail is how far a command has come: its moments on the monotonic clock, 0 =
-// not reached. A hook may read Outcome, Reported and the answer, Status and Body,
-// from BeforeCommit on.
+// Trail is how far a command has come: times on the monotonic clock, 0 = not reached. From BeforeCommit on, a hook may
+// also read Outcome, Reported and the answer (Status and Body).
 type Trail struct {
-	Caller                                            any // what Config.Caller made of the request's context; nil = nothing
+	Caller                                            any // what Config.Caller returned for the request's context
 	Intent                                            Intent
 	Outcome                                           vocab.Outcome
 	Status                                            int
@@ -37,8 +36,8 @@ type Trail struct {
 	Accepted, Committed, Published, Reported, Settled time.Duration
 }
 
-// pass tells the trace hook. In a service that has been killed meanwhile,
-// perhaps by the hook, the execution ends here, as in a process that died.
+// pass calls the trace hook. If the service has been killed by then, perhaps by the hook, the execution ends here, as
+// in a process that died.
 func (c *execution) pass(p Point) {
 	c.s.cfg.Trace(p, &c.trail)
 	select {

@@ -19,7 +19,7 @@ type auditView struct {
 // maxAudits is the largest page of the audit log.
 const maxAudits = 500
 
-// audit lists who read or changed what, newest first; ?placeId= of one place.
+// audit lists who read or changed what, newest first, with ?placeId= of one place.
 func (c Config) audit(w http.ResponseWriter, r *http.Request) {
 	limit, offset, ok := control.Page(w, r, maxAudits)
 	if !ok {

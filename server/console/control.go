@@ -1,9 +1,7 @@
-// Package console is the server's part of the control API: it stands in for the
-// operator's console (keys, places, doors, memberships, reservations), plays
-// callers, moves the clock, shows the history, and kills the process at a step.
-// The composition (testbed) mounts it on a listener of its own; a
-// production server runs without it. The rules stay in server/auth,
-// server/place, server/grant and server/entry.
+// Package console is the server's part of the control API. It stands in for the operator's console (keys, places,
+// doors, memberships, reservations), plays callers, moves the clock, shows the history, and kills the process at a
+// given step. The composition (testbed) mounts it on a listener of its own; a production server runs without it. The
+// rules stay in server/auth, server/place, server/grant and server/entry.
 package console
 
 import (
@@ -70,11 +68,11 @@ type Config struct {
 	Moved func(now time.Time)
 	// WriteHistory writes events from a sequence number on as NDJSON.
 	WriteHistory func(w io.Writer, since int64) error
-	// Record begins or ends a recording of the history.
+	// Record starts or stops a recording of the history.
 	Record func(on bool) (seq int64, err error)
 	// Crash arms a crash point; nil = the process was not started with --crash-points.
 	Crash func(step string) error
-	// Explain answers why somebody got in, or didn't.
+	// Explain answers why a person got in or didn't.
 	Explain Explain
 	// Inbox shows the latest requests of each place.
 	Inbox Inbox
@@ -105,7 +103,7 @@ func (c Config) Routes(r chi.Router) {
 	r.Post("/crash", c.crash)
 }
 
-// KeyRoutes mounts the routes that need Keys and Rotate only.
+// KeyRoutes mounts the routes that need only Keys and Rotate.
 func (c Config) KeyRoutes(r chi.Router) {
 	r.Get("/keys", c.listKeys)
 	r.Post("/keys", c.createKey)
@@ -113,8 +111,7 @@ func (c Config) KeyRoutes(r chi.Router) {
 	r.Post("/boards/{id}/rotate", c.rotate)
 }
 
-// refuse answers with the failure, by the status table of the public API. What
-// isn't a *fail.Error is the storage's.
+// refuse writes the failure, using the public API's status table. An error that isn't a *fail.Error is the storage's.
 func refuse(w http.ResponseWriter, err error) {
 	var e *fail.Error
 	if !errors.As(err, &e) {

@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// grantView is a grant as an operator sees it: of the phone the ends only, no link.
+// grantView is a grant as an operator sees it: only the ends of the phone, no link.
 type grantView struct {
 	GrantID     string   `json:"grantId"`
 	Kind        string   `json:"kind"` // permit reservation membership
@@ -25,7 +25,7 @@ type grantView struct {
 	RevokedAt   *string  `json:"revokedAt"`
 }
 
-// grants lists the grants of a place of one kind (permits, when none is named), newest first.
+// grants lists a place's grants of one kind (permits by default), newest first.
 func (c Config) grants(w http.ResponseWriter, r *http.Request) {
 	placeID, kind := r.URL.Query().Get("placeId"), r.URL.Query().Get("kind")
 	if placeID == "" {

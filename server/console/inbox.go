@@ -20,20 +20,19 @@ type Inbox struct {
 	Recorder *inbox.Recorder
 	Base     func() string                                   // address of the public API
 	Site     func(placeID string) (site inbox.Site, ok bool) // false: no such place
-	Moved    func(doorID, commandID string) any              // what a command did to the relay; nil = not known here
+	Moved    func(doorID, commandID string) any              // what a command did to the relay; nil = unknown here
 }
 
 // received is an entry of the list.
 type received struct {
 	*inbox.Entry
 	Moved any `json:"moved"` // null = no command, or not known here
-	// In a list the texts are left out.
+	// Lists leave out the texts.
 	Request *string `json:"request,omitempty"`
 	Answer  *string `json:"answer,omitempty"`
 }
 
-// opened is one entry with everything that can be copied; "" where the request is
-// longer than what is kept of it.
+// opened is one entry with everything that can be copied; "" where the request is longer than what is kept.
 type opened struct {
 	*inbox.Entry
 	Moved    any    `json:"moved"`
@@ -83,8 +82,7 @@ func (c Config) inboxList(w http.ResponseWriter, r *http.Request) {
 	control.List(w, views, total)
 }
 
-// filter reads status (409, 4xx, lists by comma), path and key. ok is false after it
-// has answered 400.
+// filter parses status (409, 4xx, comma-separated), path and key. ok is false after it has answered 400.
 func filter(w http.ResponseWriter, q url.Values) (f inbox.Filter, ok bool) {
 	f = inbox.Filter{Path: q.Get("path"), Key: q.Get("key")}
 	if !q.Has("status") {
@@ -105,7 +103,7 @@ func filter(w http.ResponseWriter, q url.Values) (f inbox.Filter, ok bool) {
 	return f, true
 }
 
-// moved is what a request moved.
+// moved is what a request did to the relay.
 func (c Config) moved(e *inbox.Entry) any {
 	if e.CommandID == "" || e.DoorID == "" {
 		return nil
@@ -120,7 +118,7 @@ func (c Config) inboxEntry(w http.ResponseWriter, r *http.Request) {
 		e = c.Inbox.Recorder.Get(seq)
 	}
 	if e == nil {
-		refuse(w, fail.New(fail.NotFound, "the inbox has no such request, or no longer"))
+		refuse(w, fail.New(fail.NotFound, "request not found; the inbox keeps only the latest"))
 		return
 	}
 	site, _ := c.Inbox.Site(e.PlaceID)
@@ -133,7 +131,7 @@ func (c Config) inboxClear(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// goLive answers the checklist, computed from what the inbox of a test place holds.
+// goLive answers with the checklist, computed from the inbox of a test place.
 func (c Config) goLive(w http.ResponseWriter, r *http.Request) {
 	placeID, ok := c.at(w, r)
 	if !ok {

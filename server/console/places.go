@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// patchPlace changes what the operator's console would. null unassigns the
-// entry phone and empties closures and holidays.
+// patchPlace changes what the operator's console could. null unassigns the entry phone and empties closures and
+// holidays.
 func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
 	var b struct {
 		EntryPhone   json.RawMessage `json:"entryPhone"`
@@ -45,8 +45,8 @@ func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
 	control.Data(w, viewPlace(got))
 }
 
-// showPlace is what an operator set of a place and its doors, in the form in which
-// the two PATCHes and the public PATCH of its hours take it.
+// showPlace shows an operator's settings of a place and its doors, in the form in which the two PATCHes and the public
+// PATCH of hours accept them.
 func (c Config) showPlace(w http.ResponseWriter, r *http.Request) {
 	p, doors, err := c.Places.Show(chi.URLParam(r, "placeId"))
 	if err != nil {
@@ -71,8 +71,7 @@ func viewDoor(d place.Door) map[string]any {
 	return map[string]any{"doorId": d.ID, "name": d.Name, "placeId": d.PlaceID, "entry": d.Entry, "entryPermitMaxHours": d.PermitMaxHours}
 }
 
-// patched decodes a field that is there into *out; null is the zero value where
-// it is allowed. Error: invalid_field.
+// patched decodes a field that is present into *out; null means the zero value where allowed. Error: invalid_field.
 func patched[T any](field string, raw json.RawMessage, must string, null bool, out **T) error {
 	if raw == nil {
 		return nil

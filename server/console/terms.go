@@ -29,7 +29,7 @@ func (c Config) term(kind, answer string) http.HandlerFunc {
 			refuse(w, fail.Missing("placeId"))
 			return
 		}
-		if _, err := c.Places.GateConfig(*b.PlaceID); err != nil { // before the rules: an unknown place has no doors either
+		if _, err := c.Places.GateConfig(*b.PlaceID); err != nil { // first: the rules would only complain that the place has no doors
 			refuse(w, err)
 			return
 		}

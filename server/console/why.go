@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// Visitor is a person as recordings know him: hashes, and what may be shown.
+// Visitor is a person as recordings know them: hashes, and what may be shown.
 type Visitor struct {
 	PhoneHash, TokenHash string // one of them
 	Actor, Label         string // masked
@@ -23,16 +23,16 @@ type Visitor struct {
 type Explain struct {
 	Door  func(doorID string) (place.Door, error)
 	Place func(placeID string) (place.Place, error)
-	// Visitor is the person of a phone, of an entry token, or of a grant: one of them is
-	// given. fail.ErrNotFound for an unknown grant.
+	// Visitor is the person who has a phone, an entry token, or a grant; exactly one of them is given. fail.ErrNotFound
+	// for an unknown grant.
 	Visitor func(placeID, phone, token, grantID string) (Visitor, error)
 	// OnSite lists the openings on site that boards uploaded.
 	OnSite func(placeID string) ([]why.Entered, error)
-	// Timeline is the recording of a place; a recording begins when there is none.
+	// Timeline is the recording of a place; if there is none, one is started.
 	Timeline func(placeID string) (*why.Timeline, error)
 }
 
-// explanation is the answer of GET /why. It names the person by the ends of the phone only.
+// explanation is the answer of GET /why. Of the person it shows only the ends of the phone.
 type explanation struct {
 	PlaceID    string        `json:"placeId"`
 	PlaceName  string        `json:"placeName"`
@@ -46,10 +46,10 @@ type explanation struct {
 	why.Answer
 }
 
-// person is whom a question is about: one of the three.
+// person is whom a question is about; exactly one field is set.
 type person struct{ phone, token, grantID string }
 
-// whoAsked reads phone, link or grantId. ok is false after it has answered 400.
+// whoAsked parses phone, link or grantId. ok is false after it has answered 400.
 func whoAsked(w http.ResponseWriter, q url.Values) (p person, ok bool) {
 	phone, token := q.Get("phone"), q.Get("link")
 	n := 0
@@ -60,15 +60,15 @@ func whoAsked(w http.ResponseWriter, q url.Values) (p person, ok bool) {
 	}
 	switch {
 	case n == 0:
-		control.FailMissing(w, "phone", "or link or grantId, exactly one of them: ?phone=01012345678")
+		control.FailMissing(w, "phone", "or link or grantId, exactly one of them, as in ?phone=01012345678")
 		return p, false
 	case n > 1:
-		control.FailField(w, "phone", "or link or grantId, exactly one of them: ?phone=01012345678")
+		control.FailField(w, "phone", "or link or grantId, exactly one of them, as in ?phone=01012345678")
 		return p, false
 	case q.Get("grantId") != "":
 		return person{grantID: q.Get("grantId")}, true
 	}
-	if token != "" { // a whole link as it was sent to the person
+	if token != "" { // the whole link, as the person received it
 		if u, err := url.Parse(token); err == nil && u.Query().Get("t") != "" {
 			token = u.Query().Get("t")
 		}
@@ -82,7 +82,7 @@ func whoAsked(w http.ResponseWriter, q url.Values) (p person, ok bool) {
 	return person{phone: phone}, true
 }
 
-// why explains what would open, or did not open, a door for a person at a time.
+// why explains what would open a door for a person at a time, or what would not.
 func (c Config) why(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	asked, ok := whoAsked(w, q)
@@ -169,7 +169,7 @@ func (c Config) exposed(t *why.Timeline, placeID string) ([]why.Exposed, error) 
 		return nil, err
 	}
 	list := t.Exposure(onsite)
-	for i := range list { // what a board hasn't uploaded yet: the grant knows whose it is
+	for i := range list { // not uploaded by the board yet: find the person by the grant
 		if x := &list[i]; x.Actor == "" && x.GrantID != nil {
 			if v, err := c.Explain.Visitor(placeID, "", "", *x.GrantID); err == nil {
 				x.Actor = v.Label

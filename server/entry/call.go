@@ -12,11 +12,10 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// Call is a phone call from a caller id to a number. The number names the
-// place, the caller id the person; the first entry door in the scope of the credited
-// grant opens, else the first whose window is free, see ENT-1 and ENT-2. Calls of one
-// number for one door within 3 s are one opening, and a number opens six times per
-// minute. Errors: the Executor's and the store's only; a refusal is a result.
+// Call is a phone call from a caller id to a number. The number identifies the place, the caller id the person. It
+// opens the first entry door in the scope of the credited grant or, without a grant, the first whose window is free,
+// see ENT-1 and ENT-2. Calls from one number for one door within 3 s are one opening, and a number opens at most six
+// times per minute. Errors: only the Executor's and the store's; a refusal is a result.
 func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error) {
 	p, err := s.cfg.Store.PlaceByPhone(National(to))
 	if errors.Is(err, fail.ErrNotFound) || err == nil && !p.PhoneEnabled {
@@ -51,8 +50,8 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	return CallResult{Answered: true, Result: res.Result, Reason: a.Reason, DoorID: door}, err
 }
 
-// refuseCall answers 60 refused calls per minute, number and place, and records six
-// of them; beyond that it is silent.
+// refuseCall answers 60 refused calls per minute, number and place, and records six of them; after that the call isn't
+// answered.
 func (s *Service) refuseCall(who, door string, v visit, a access.Answer) (CallResult, error) {
 	if ok, _ := s.denials.Allow(who, v.now); !ok {
 		return CallResult{}, nil
@@ -64,10 +63,9 @@ func (s *Service) refuseCall(who, door string, v visit, a access.Answer) (CallRe
 	return res, s.deny(v.place.ID, door, v.method, a.Reason, v.phone, v.now) // [ENT-4]
 }
 
-// choose picks the door a caller gets: of the grants that are valid now, in the
-// order of credit, the first entry door in scope; for a caller without one, the
-// first entry door whose window is free; else the one that a grant of the caller
-// would have opened at another time, so that the refusal names it; else none, "".
+// choose picks the door for a caller: among the grants that are valid now, in order of credit, the first entry door in
+// scope; without one, the first entry door whose window is free; else a door that one of the caller's grants opens at
+// another time, so that the refusal names it; else none, "".
 func (v visit) choose(doors []place.Door) string {
 	first := func(fits func(doorID string) bool) string {
 		for _, d := range doors {
@@ -90,7 +88,7 @@ func (v visit) choose(doors []place.Door) string {
 	})
 }
 
-// valid are the visitor's grants that are valid now, the credited one first.
+// valid are the visitor's currently valid grants, the credited one first.
 func (v visit) valid() []access.Grant {
 	var out []access.Grant
 	for _, g := range v.grants {
@@ -107,8 +105,8 @@ func (v visit) valid() []access.Grant {
 	return out
 }
 
-// National is a phone number as it is stored: digits, the country's own form.
-// Callers come as 010-1234-5678 or +82 10 1234 5678.
+// National is a phone number in the form in which it is stored: the digits of the national form. Callers show up as
+// 010-1234-5678 or +82 10 1234 5678.
 func National(number string) string {
 	intl := strings.HasPrefix(strings.TrimSpace(number), "+82")
 	digits := strings.Map(func(r rune) rune {

@@ -14,8 +14,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// visit is one attempt of a person at a place: everything a decision needs,
-// read once.
+// visit is one person's attempt at a place, with everything a decision needs, read once.
 type visit struct {
 	now     time.Time
 	method  vocab.Method // vocab.Phone or vocab.Link
@@ -23,11 +22,11 @@ type visit struct {
 	windows []access.Window
 	grants  []access.Grant // of the person, any state
 	phone   string         // "" = unknown; masked before it leaves
-	end     func()         // the command is on its way or will never be; may be called again
+	end     func()         // call when the command is on its way or never will be; idempotent
 }
 
-// visit begins an attempt and reads what decisions about a person at a place
-// need. Unless it fails, the attempt has to be ended.
+// visit begins an attempt and reads what decisions about a person at a place need. If it succeeds, the caller must call
+// end.
 func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, err error) {
 	v = visit{now: s.cfg.Clock.Now(), method: method, phone: phone, end: s.cfg.Openings.Begin(placeID)} // before anything is read
 	defer func() {
@@ -44,7 +43,7 @@ func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, er
 	}
 	v.windows = place.Windows(ps)
 	gs, err := s.cfg.Store.GrantsOf(placeID, phone)
-	v.grants = grant.Contents(gs, "") // all of one person: nobody compares phones
+	v.grants = grant.Contents(gs, "") // all of one person, so phones need no comparison
 	return v, err
 }
 
@@ -52,14 +51,14 @@ func (v visit) mode(doorID string) string {
 	return access.Mode(v.windows, v.place.Hours(), doorID, v.now)
 }
 
-// decide asks the one routine about a door, see ENT-3.
+// decide asks the shared decision routine about a door, see ENT-3.
 func (v visit) decide(doorID string) access.Answer {
 	return access.Decide(access.Question{Now: v.now, Method: v.method, DoorID: doorID, // [ENT-3]
 		Link: v.method == vocab.Link, LinkOK: true, Mode: v.mode(doorID), Grants: v.grants})
 }
 
-// open sends the command of an allowed visit; the record is written by the
-// device path, as for a command of an API key, see ENT-3 and ENT-4.
+// open sends the command of an allowed visit. As for a command with an API key, the command service writes the record,
+// see ENT-3 and ENT-4.
 func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Answer) (command.Result, error) {
 	defer v.end()
 	actor, label := access.MaskPhone(v.phone)
@@ -70,7 +69,7 @@ func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Ans
 	return ans.Result, err
 }
 
-// deny records a refusal. The door is "" when none could be chosen.
+// deny records a refusal. doorID is "" if no door could be chosen.
 func (s *Service) deny(placeID, doorID string, method vocab.Method, reason vocab.Reason, phone string, at time.Time) error {
 	actor, label := access.MaskPhone(phone)
 	return record.Keeper{Store: s.cfg.Store}.Add(record.Record{ // [ENT-4]
@@ -78,5 +77,5 @@ func (s *Service) deny(placeID, doorID string, method vocab.Method, reason vocab
 		Method: method, Actor: actor, ActorLabel: label, RequestedAt: fail.Milli(at)})
 }
 
-// result names an outcome as a record does.
+// result is the outcome as a record names it.
 func result(d command.Result) vocab.Result { return command.RecordResult(wire.CmdOpen, d.Outcome) }

@@ -1,7 +1,6 @@
-// Package entry is how people come in: by phone call and by entry link. It asks
-// internal/access for every decision, opens through the same path as a command of
-// an API key, and lists entry records and events. It declares the Store and the
-// Executor it needs.
+// Package entry lets people in by phone call and by entry link. It asks internal/access for every decision and opens
+// doors the same way as a command with an API key. It also lists entry records and events. It declares the Store and
+// the Executor it needs.
 package entry
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// Store is what entry needs. Rows that are not there: fail.ErrNotFound.
+// Store is what entry needs. Methods return fail.ErrNotFound for missing rows.
 type Store interface {
 	Place(id string) (place.Place, error)
 	PlaceByPhone(number string) (place.Place, error)
@@ -35,9 +34,8 @@ type Store interface {
 	AddAudit(a record.Audit) error
 }
 
-// Executor carries out the open command and waits for its outcome; the record
-// is written by then, see ENT-3. *command.Service is one. A context that ends does
-// not stop the command.
+// Executor carries out the open command and waits for its outcome, by which time the record is written, see ENT-3.
+// *command.Service is one. The end of ctx does not stop the command.
 type Executor interface {
 	Execute(ctx context.Context, r command.Request) (command.Answer, error)
 }
@@ -47,27 +45,27 @@ type Config struct {
 	Clock    clock.Clock
 	Store    Store
 	Device   Executor
-	Openings *place.Openings // begun here; what takes a right away waits for them
+	Openings *place.Openings // begun here; changes that take rights away wait for them
 }
 
 // Service lets people in.
 type Service struct {
 	cfg      Config
-	openings *limit.Window // per link, per calling number and place
-	denials  *limit.Window // ... of these; of unknown links per place
+	openings *limit.Window // per link, and per calling number and place
+	denials  *limit.Window // per link or number likewise; of unknown links, per place
 	refused  *limit.Window // records of refused calls per number and place
 	presses  presses
 }
 
-// Limits of links and of calling numbers: nobody fills the records by asking again.
+// Limits per link and per calling number, so that retries can't flood the records.
 const (
 	openingsPerMinute = 6
 	denialsPerMinute  = 60
 	refusedPerMinute  = 6               // refused calls that are recorded
-	onePress          = 3 * time.Second // the same person and door within it is one opening
+	onePress          = 3 * time.Second // the same person at the same door within this time is one opening
 )
 
-// errAborted is what joined presses get when the first one panicked.
+// errAborted is what the callers of joined presses get if the first one panicked.
 var errAborted = errors.New("entry: the opening was aborted")
 
 // New returns a service.
@@ -108,6 +106,6 @@ type OpenResult struct {
 	Device   command.Result
 }
 
-// Failure is nil for an opened door, else the caller's error:
-// store_offline, device_refused, device_no_response, with details.reason.
+// Failure is nil if the door opened, else the caller's error: store_offline, device_refused or device_no_response, with
+// details.reason.
 func (r OpenResult) Failure() *fail.Error { return r.Device.Failure(fail.StoreOffline) }

@@ -15,8 +15,7 @@ func linkInvalid() error {
 	return fail.New(fail.LinkInvalid, "the link is not valid or has been revoked")
 }
 
-// Link is the page of an entry link; it opens nothing. Errors (*fail.Error):
-// link_invalid; the store's.
+// Link returns what the page of an entry link shows; it opens nothing. Errors (*fail.Error): link_invalid; the store's.
 func (s *Service) Link(token string) (LinkView, error) {
 	g, err := s.cfg.Store.GrantByLink(grant.HashLink(token))
 	if errors.Is(err, fail.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
@@ -42,7 +41,7 @@ func (s *Service) Link(token string) (LinkView, error) {
 	return v, nil
 }
 
-// LinkPlace is the place of a link, also of one that has been revoked; "" for what never was a link. Errors: the store's.
+// LinkPlace is the place of a link, even a revoked one; "" for a token that was never a link. Errors: the store's.
 func (s *Service) LinkPlace(token string) (string, error) {
 	g, err := s.cfg.Store.GrantByLink(grant.HashLink(token))
 	if errors.Is(err, fail.ErrNotFound) {
@@ -51,12 +50,10 @@ func (s *Service) LinkPlace(token string) (string, error) {
 	return g.PlaceID, err
 }
 
-// Open presses the button of a door, see PERM-1 and ENT-3. The same link and door
-// within 3 s is one opening, the second call gets the first's answer, also
-// while the first runs. Denials and limits are errors (*fail.Error):
-// link_invalid, device_not_found, entry_denied with details.rule, rate_limited
-// with RetryAfter; the outcome of a sent command is a result, see
-// OpenResult.Failure. Else the Executor's and the store's errors.
+// Open presses the button of a door, see PERM-1 and ENT-3. Presses of one link's button for one door within 3 s are one
+// opening: later callers get the first one's answer, even while it is still running. Denials and limits are errors
+// (*fail.Error): link_invalid, device_not_found, entry_denied with details.rule, rate_limited with RetryAfter. The
+// outcome of a sent command is a result, see OpenResult.Failure. Other errors are the Executor's and the store's.
 func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, error) {
 	link := grant.HashLink(token)
 	g, err := s.cfg.Store.GrantByLink(link)
@@ -82,7 +79,7 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 		v.end()
 		return s.Open(ctx, token, doorID)
 	}
-	a := v.decide(d.ID) // [PERM-1] before anything remembered: a revocation is felt at once
+	a := v.decide(d.ID) // [PERM-1] before any remembered answer, so a revocation takes effect at once
 	if !a.Allow {
 		if ok, retry := s.denials.Allow(link, v.now); !ok {
 			return OpenResult{}, &fail.Error{Code: fail.RateLimited, Message: "too many refused attempts with this link", RetryAfter: retry}
@@ -98,16 +95,15 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 	})
 }
 
-// holds reports whether the permit of a link is the visitor's still, as it was read.
+// holds reports whether the link's permit still belongs to the visitor, unchanged since it was read.
 func (v visit) holds(g grant.Grant) bool {
 	return slices.ContainsFunc(v.grants, func(x access.Grant) bool {
 		return x.ID == g.ID && x.TokenHash == g.TokenHash && !x.Revoked
 	})
 }
 
-// deadLink records an attempt with an unknown or revoked link, when a place is
-// known from the permit or, failing that, from the door, see ENT-4. A flood is told
-// the same, but no longer recorded.
+// deadLink records an attempt with an unknown or revoked link if the place is known, from the permit or else from the
+// door, see ENT-4. In a flood, callers get the same answer, but nothing more is recorded.
 func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
 	d, err := s.cfg.Store.Door(doorID)
 	if err != nil && !errors.Is(err, fail.ErrNotFound) {

@@ -26,7 +26,7 @@ const (
 	day           = 24 * time.Hour
 	defaultPeriod = day
 	maxPeriod     = 30 * day
-	onTheWay      = time.Minute // "30 days ago" of a caller that leaves `to` out is older on arrival
+	onTheWay      = time.Minute // a caller's "30 days ago" is slightly older when it arrives
 	maxValues     = 200         // of a list in a query
 )
 
@@ -47,9 +47,8 @@ func paging(limit, offset *int) error {
 	return nil
 }
 
-// Records lists entry records, newest first, and writes who read them to the
-// audit log, separate from the list itself, see ENT-4. Errors (*fail.Error):
-// invalid_query; the store's.
+// Records lists entry records, newest first. Before it returns them it writes to the audit log who read them, see
+// ENT-4. Errors (*fail.Error): invalid_query; the store's.
 func (s *Service) Records(by record.By, q LogQuery) (list []record.Record, total int, err error) {
 	if q.SinceDays == 0 {
 		q.SinceDays = defaultSince
@@ -67,7 +66,7 @@ func (s *Service) Records(by record.By, q LogQuery) (list []record.Record, total
 	}
 	err = s.cfg.Store.AddAudit(record.Audit{At: now, PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID, Action: "entry-logs.read", // [ENT-4]
 		Detail: fmt.Sprintf("sinceDays=%d limit=%d offset=%d", q.SinceDays, q.Limit, q.Offset), Count: len(list)})
-	return list, total, err // unread unless audited
+	return list, total, err // an error discards the list: nobody reads without an audit row
 }
 
 // Events lists a place's events, newest first. Errors (*fail.Error):
@@ -95,7 +94,7 @@ func (s *Service) Events(placeID string, q record.EventQuery) (list []record.Eve
 	to, most := q.To, maxPeriod
 	if to.IsZero() {
 		to, most = now, maxPeriod+onTheWay
-		q.To = now.Add(time.Millisecond) // what is recorded at this very moment is there
+		q.To = now.Add(time.Millisecond) // To is exclusive: include what is recorded in this millisecond
 	}
 	if q.From.IsZero() {
 		q.From = to.Add(-defaultPeriod)

@@ -19,7 +19,7 @@ type opening struct {
 	err  error
 }
 
-// over reports whether the next press is a new opening.
+// over reports whether the next press starts a new opening.
 func (o *opening) over(now time.Time) bool {
 	select {
 	case <-o.done:
@@ -29,16 +29,16 @@ func (o *opening) over(now time.Time) bool {
 	}
 }
 
-// presses remembers the openings that a further press would join.
+// presses remembers the openings that another press would join.
 type presses struct {
 	mu    sync.Mutex
 	last  map[press]*opening
-	sweep int // size at which those that are over are thrown out
+	sweep int // size at which finished ones are thrown out
 }
 
 const manyPresses = 1024
 
-// join finds the opening in progress or just done, or begins one.
+// join finds the opening that is running or just done, or starts one.
 func (p *presses) join(k press, now time.Time, admit func() error) (o *opening, mine bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,9 +61,8 @@ func (p *presses) join(k press, now time.Time, admit func() error) (o *opening, 
 	return o, true, nil
 }
 
-// press opens once for the same person and door within 3 s, and at most 6 times per
-// minute per link or number. open runs to its end even when the caller has gone; one who
-// joins sends nothing, so the visit ends there.
+// press opens once for the same person and door within 3 s, and at most 6 times per minute per link or number. open
+// runs to its end even if the caller has gone. A press that joins sends nothing, so its visit ends right away.
 func (s *Service) press(ctx context.Context, k press, v visit, open func() (OpenResult, error)) (OpenResult, error) {
 	now := v.now
 	o, mine, err := s.presses.join(k, now, func() error {
@@ -76,7 +75,7 @@ func (s *Service) press(ctx context.Context, k press, v visit, open func() (Open
 		return OpenResult{}, err
 	}
 	if mine {
-		o.err = errAborted // what the others get should open panic
+		o.err = errAborted // what the others get if open panics
 		defer close(o.done)
 		o.res, o.err = open()
 		return o.res, o.err

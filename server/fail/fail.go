@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrNotFound is what a Store of the rules returns for a row that doesn't exist.
+// ErrNotFound is what a rule package's Store returns for a row that doesn't exist.
 var ErrNotFound = New(NotFound, "not found")
 
 // Codes of failures, as the API writes them; Status has the HTTP status of each.
@@ -77,7 +77,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// New makes an Error; details are pairs of name and value.
+// New makes an Error; details are pairs of a name and a value.
 func New(code, message string, details ...any) *Error {
 	e := &Error{Code: code, Message: message}
 	for i := 0; i+1 < len(details); i += 2 {
@@ -89,12 +89,12 @@ func New(code, message string, details ...any) *Error {
 	return e
 }
 
-// Missing is a required field that is absent or null.
+// Missing reports a required field that is absent or null.
 func Missing(field string) *Error {
 	return New(MissingField, field+" is required", "field", field)
 }
 
-// Invalid is a field of the wrong type, length or range; why completes "<field> ".
+// Invalid reports a field of the wrong type, length or range; why completes the sentence "<field> ...".
 func Invalid(field, why string) *Error {
 	return New(InvalidField, field+" "+why, "field", field)
 }

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// ParseTime reads an RFC 3339 time with a zone, to the millisecond. What isn't
-// in the years 2 to 9999 of UTC is refused: an answer couldn't write the year
-// 10000, and Go's zero time, in the year 1, means no time at all.
-// Errors: InvalidTimestamp with details.field.
+// ParseTime reads an RFC 3339 time with a zone, to the millisecond. Only the years 2 to 9999 UTC are accepted: an
+// answer couldn't show the year 10000, and Go's zero time, in the year 1, means no time at all. Errors:
+// InvalidTimestamp with details.field.
 func ParseTime(field, s string) (time.Time, error) {
 	wrong := New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone", "field", field)
 	s = strings.ToUpper(s)
@@ -31,8 +30,8 @@ func ParseTime(field, s string) (time.Time, error) {
 	return Milli(t), nil
 }
 
-// strict reports what Go's parser lets pass: each number has all its digits,
-// a fraction begins with a point, an offset stays under 24:00.
+// strict rejects what Go's parser lets pass: every number must have all its digits, a fraction must start with a point,
+// and an offset must be under 24:00.
 func strict(s string) bool {
 	const form = "0000-00-00T00:00:00"
 	if len(s) <= len(form) {
@@ -53,8 +52,8 @@ func strict(s string) bool {
 	return rest == "Z"
 }
 
-// leapSecond puts second 59 for a second 60, which Go cannot read. It is the
-// last of a month in UTC, and as long as the first of the next.
+// leapSecond replaces a second 60, which Go cannot read, by 59. A leap second is the last of a month in UTC and counts
+// as part of the second before it.
 func leapSecond(s string) (string, bool) {
 	if s[17:19] != "60" {
 		return s, false

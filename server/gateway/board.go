@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// peer is one known board: what is known of it, its live connection, and the
-// queue of its uplinks, which are handled one at a time in order.
+// peer is a known board: its state, its live connection, and the queue of its uplinks, which are handled one at a time,
+// in order.
 type peer struct {
 	g       *Gateway
 	id      string
@@ -29,8 +29,8 @@ type peer struct {
 	buffered int
 	contact  time.Time      // domain time of the last contact before this connection
 	quota    bucket         // of records
-	pending  *pendingConfig // the latest that was sent; it may be over
-	unkept   *record.Change // confirmed, and not on disk yet
+	pending  *pendingConfig // the latest that was sent; it may have ended
+	unkept   *record.Change // confirmed, but not on disk yet
 
 	qmu     sync.Mutex
 	room    *sync.Cond
@@ -56,7 +56,7 @@ func newPeer(g *Gateway, st board.State) *peer {
 	b := &peer{g: g, id: st.BoardID, placeID: st.PlaceID, st: st, config: make(chan struct{}, 1), contact: st.LastSeenAt,
 		uplinks: bucket{size: uplinkBurst, perSecond: uplinkRate}, quota: bucket{size: recordBurst, perSecond: recordRate}}
 	b.room = sync.NewCond(&b.qmu)
-	if st.Online { // the server died before it could write better
+	if st.Online { // the server died while the board was online
 		b.st.Online, b.st.Since = false, st.LastSeenAt
 	}
 	if !st.LastSeenAt.IsZero() {
@@ -140,7 +140,7 @@ func (b *peer) work() {
 	}
 }
 
-// safely handles an uplink; a panic ends the connection that it came over, nothing else.
+// safely handles an uplink. A panic ends the connection that it came from, and nothing else.
 func (b *peer) safely(it item) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -154,8 +154,8 @@ func (b *peer) safely(it item) {
 
 var errPanic = errors.New("gateway: an uplink could not be handled")
 
-// ended takes note of a connection's end. A connection that was taken over
-// changes nothing: presence belongs to the connection that said hello last.
+// ended notes the end of a connection. One that was taken over changes nothing: presence belongs to the connection that
+// said hello last.
 func (b *peer) ended(l *link) {
 	g := b.g
 	b.mu.Lock()

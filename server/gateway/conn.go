@@ -12,12 +12,11 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// guard is a connection as the broker sees it: every write has a deadline of
-// its own, reads have the keep-alive's.
+// guard wraps a connection for the broker: each write has its own deadline, reads have the keep-alive's.
 type guard struct {
 	net.Conn
-	first   []byte // the packet that is being read, as far as it has come
-	missing int    // of CONNECT
+	first   []byte // the packet being read, as far as it has arrived
+	missing int    // bytes of CONNECT still missing
 	timeout time.Duration
 	readBy  time.Time // touched by the reader only
 	writeBy atomic.Int64
@@ -29,11 +28,10 @@ type guard struct {
 	place   *list.Element // nil once the board is known
 }
 
-// slack is how late a deadline may be: it saves setting one for every packet.
+// slack is how late a deadline may fire, which saves setting one for every packet.
 const slack = time.Second
 
-// Read implements net.Conn for the broker's library, which reads one packet at a time
-// that has come whole.
+// Read implements net.Conn for the broker's library, which reads one packet at a time, after all of it has arrived.
 func (g *guard) Read(p []byte) (int, error) {
 	if len(g.first) == 0 {
 		return 0, io.ErrUnexpectedEOF
@@ -43,8 +41,8 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// chunk is how much has to be written within one deadline: on a slow line a large
-// packet takes as long as it makes progress.
+// chunk is how much must be written within one deadline, so a large packet on a slow line may take as long as it makes
+// progress.
 const chunk = 4 << 10
 
 // Write implements net.Conn with a deadline per chunk.
@@ -72,7 +70,7 @@ func (g *guard) write(p []byte) (int, error) {
 	return g.Conn.Write(p)
 }
 
-// SetDeadline is how the broker sets the keep-alive: it is for reads only.
+// SetDeadline is how the broker sets the keep-alive. It applies to reads only.
 func (g *guard) SetDeadline(t time.Time) error {
 	if !t.IsZero() && !g.readBy.IsZero() && t.Sub(g.readBy).Abs() < slack {
 		return nil
@@ -84,20 +82,20 @@ func (g *guard) SetDeadline(t time.Time) error {
 	return g.Conn.SetReadDeadline(t)
 }
 
-// Close tells the link at once, the broker's handler a little later.
+// Close tells the link at once; the broker's handler notices a little later.
 func (g *guard) Close() error {
 	if g.shut.CompareAndSwap(false, true) {
 		if l := g.link.Load(); l != nil {
 			l.shut()
 		}
 	}
-	if secured, ok := g.Conn.(interface{ NetConn() net.Conn }); ok { // TLS says goodbye, for 5 s if the peer doesn't read
+	if secured, ok := g.Conn.(interface{ NetConn() net.Conn }); ok { // closing TLS waits up to 5 s for a peer that doesn't read
 		return secured.NetConn().Close()
 	}
 	return g.Conn.Close()
 }
 
-// Errors of the first bytes.
+// Errors of the first bytes of a connection.
 var (
 	errNotMQTT = errors.New("gateway: not an MQTT CONNECT")
 	errLevel   = errors.New("gateway: protocol level is not 3.1.1")
@@ -105,8 +103,7 @@ var (
 
 const maxPacket = 64 << 10
 
-// greet reads the start of CONNECT and refuses everything but MQTT 3.1.1: the
-// broker behind must never see MQTT 5.
+// greet reads the start of CONNECT and refuses everything but MQTT 3.1.1: the broker behind it must never see MQTT 5.
 func (g *guard) greet() error {
 	b := make([]byte, 0, 16)
 	more := func(n int) error {

@@ -26,9 +26,9 @@ type Counts struct {
 	Uplinks    int64 // messages from boards
 	Reports    int64
 	Records    int64 // on-site records that were new
-	BadRecords int64 // records that mean nothing: other doors, unknown results
+	BadRecords int64 // unacceptable records: other doors, unknown results
 	Early      int64 // uplinks before hello, dropped
-	Garbage    int64 // uplinks that mean nothing, dropped
+	Garbage    int64 // undecodable uplinks, dropped
 	Forbidden  int64 // topics refused
 
 	Down           int64 // messages to boards

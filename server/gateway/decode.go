@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// Decoders of uplinks: JSON into wire types, with everything checked that the
-// server relies on. Unknown fields are ignored.
+// The decoders of uplinks turn JSON into wire types and check everything that the server relies on. They ignore unknown
+// fields.
 
 func decode[T any](payload []byte) (v T, err error) {
 	if err = json.Unmarshal(payload, &v); err != nil {
@@ -53,11 +53,10 @@ func ranges(fields ...field) error {
 	return nil
 }
 
-// whole reports whether a number is one that every JSON reader keeps: 0 to 2^53 - 1.
+// whole reports whether every JSON reader can represent a number: 0 to 2^53 - 1.
 func whole(n int64) bool { return n >= 0 && n < 1<<53 }
 
-// lastSeq is the highest sequence number that can be made out in a batch that
-// doesn't decode, 0 = none.
+// lastSeq is the highest sequence number that can be recognized in a batch that doesn't decode; 0 = none.
 func lastSeq(payload []byte) (last int64) {
 	var batch struct {
 		Records []json.RawMessage `json:"records"`
@@ -74,12 +73,12 @@ func lastSeq(payload []byte) (last int64) {
 	return last
 }
 
-// maxTime is the last millisecond that RFC 3339 can say.
+// maxTime is the last millisecond that RFC 3339 can express.
 const maxTime = 253402300799999
 
 func isTime(ms int64) bool { return ms >= 0 && ms <= maxTime }
 
-// standings keeps those that mean something.
+// standings keeps the valid ones.
 func standings(list []wire.Standing) []wire.Standing {
 	return slices.DeleteFunc(list, func(s wire.Standing) bool {
 		return !slices.Contains([]string{"locked", "unlocked", "open", "warning"}, s.State) || (s.Leaf != "open" && s.Leaf != "closed") ||

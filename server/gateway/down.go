@@ -13,8 +13,8 @@ import (
 
 var errProto = errors.New("gateway: hello refused")
 
-// Send sends a command to the board's live connection, at most once, without
-// waiting for the board. board.ErrOffline: nothing was sent, see CMD-2.
+// Send sends a command over the board's live connection, at most once, without waiting for the board. Error:
+// board.ErrOffline, nothing was sent, see CMD-2.
 func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error {
 	b := g.boards[boardID]
 	if b == nil {
@@ -28,7 +28,7 @@ func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error 
 	}
 	l.seq++
 	c.Epoch, c.Seq = l.epoch, l.seq
-	tell := func() { // before anybody can act on it
+	tell := func() { // before the board can act on it
 		g.tell(b, history.Event{Kind: history.Publish, DoorID: c.DoorID, CommandID: c.ID, Epoch: c.Epoch, Op: c.Command, GrantID: c.GrantID,
 			NotAfterMs: c.NotAfterMs - clock.Mono().Milliseconds()})
 	}
@@ -39,8 +39,8 @@ func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error 
 	return nil
 }
 
-// Push sends synchronized content to the connection of an epoch; false when
-// that connection is no longer the board's.
+// Push sends synchronized content over the connection of an epoch; it returns false if that is no longer the board's
+// connection.
 func (g *Gateway) Push(boardID string, epoch int64, payload []byte) bool {
 	b := g.boards[boardID]
 	if b == nil {

@@ -10,21 +10,21 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Reasons for dropping what a board says, a closed list.
+// Reasons for dropping something a board said, a closed list.
 const (
-	dropEarly     = "early"           // before hello, or of a connection that was taken over
+	dropEarly     = "early"           // before hello, or from a connection that was taken over
 	dropGarbage   = "garbage"         // doesn't decode, or a value is out of range
-	dropForbidden = "forbidden"       // a topic that isn't the board's
+	dropForbidden = "forbidden"       // a topic of another board
 	dropRetained  = "retained"        // a retained message
 	dropOversized = "oversized"       // a packet over 64 KiB; the connection ends
-	dropUnknown   = "unknown_command" // a report on no command of this board
+	dropUnknown   = "unknown_command" // a report on a command that this board never got
 	dropMisfit    = "misfit"          // a report with a result or code that doesn't exist
 	dropRecord    = "bad_record"      // a record that can never be kept
-	dropCredit    = "bad_credit"      // a permit that the board can't have opened by; its record is kept without it
+	dropCredit    = "bad_credit"      // a permit that the board can't have opened by; the record is kept without it
 	dropQuota     = "record_quota"    // records beyond the quota; not acknowledged, they may come again
 )
 
-// DropReasons are all of them.
+// DropReasons lists all of them.
 var DropReasons = []string{dropEarly, dropGarbage, dropForbidden, dropRetained, dropOversized, dropUnknown, dropMisfit, dropRecord, dropCredit, dropQuota}
 
 // drops counts what was dropped, by reason.
@@ -34,7 +34,7 @@ type drops struct {
 	told map[string]time.Duration // Mono of the last line in the log
 }
 
-// logEvery is how often a board and reason get a line in the log.
+// logEvery limits log lines per board and reason.
 const logEvery = time.Minute
 
 func (d *drops) add(why string, n int64) (total int64, tell bool) {
@@ -58,9 +58,8 @@ func (d *drops) all() map[string]int64 {
 	return maps.Clone(d.n)
 }
 
-// drop counts what was dropped, for the metrics and for the board, and says so in
-// the log, at most once a minute per board and reason. field names the part that
-// was wrong, "" = all of it.
+// drop counts what was dropped, in the metrics and on the board, and logs it at most once a minute per board and
+// reason. field names the invalid part, "" = all of it.
 func (b *peer) drop(why, channel, field string, n int) {
 	b.g.drops.add(why, int64(n))
 	if total, tell := b.drops.add(why, int64(n)); tell {
@@ -73,7 +72,7 @@ type rangeError struct{ field string }
 
 func (e rangeError) Error() string { return "gateway: " + e.field + " is out of range" }
 
-// fieldOf names the field that an error of decoding is about.
+// fieldOf names the field that a decoding error is about.
 func fieldOf(err error) string {
 	var wrong *json.UnmarshalTypeError
 	var beyond rangeError
@@ -86,7 +85,7 @@ func fieldOf(err error) string {
 	return ""
 }
 
-// bucket bounds a rate: size at once, then per second.
+// bucket limits a rate: a burst of size, then so many per second.
 type bucket struct {
 	size, perSecond float64
 	left            float64
@@ -94,7 +93,7 @@ type bucket struct {
 	used            bool
 }
 
-// fill adds what has come in until now and returns what is there.
+// fill adds what has accumulated until now and returns the level.
 func (k *bucket) fill(now time.Duration) float64 {
 	if !k.used {
 		k.left, k.used = k.size, true
@@ -105,13 +104,13 @@ func (k *bucket) fill(now time.Duration) float64 {
 	return k.left
 }
 
-// Bounds of one board.
+// Limits per board.
 const (
-	uplinkBurst, uplinkRate = 2000, 1000  // messages, per second of wall time; beyond it the connection is read slower
+	uplinkBurst, uplinkRate = 2000, 1000  // messages, per second of wall time; beyond it the connection is read more slowly
 	recordBurst, recordRate = 10000, 10.0 // records, per second of domain time
 )
 
-// pace waits until a board may say one more thing. Only its own connection waits.
+// pace waits until a board may send its next message. Only that board's connection waits.
 func (b *peer) pace() {
 	b.qmu.Lock()
 	left := b.uplinks.fill(clock.Mono())

@@ -25,21 +25,21 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// Store keeps what is known of boards. server/store implements it.
+// Store keeps board states. server/store implements it.
 type Store interface {
 	BoardStates() ([]board.State, error)
 	SaveBoardStates([]board.State) error
 	NextLife() (int64, error)
 }
 
-// Records keeps what boards recorded on site, and changes of their outage policies. record.Keeper is one.
+// Records keeps the boards' on-site records and changes of their outage policies. record.Keeper implements it.
 type Records interface {
 	Upload(b board.State, list []wire.Record) (record.Uploaded, error)
-	// Configured keeps a board's state and the record of the change that it confirmed.
+	// Configured stores a board's state together with the record of the change it confirmed.
 	Configured(b board.State, c record.Change) error
 }
 
-// Reports takes the boards' reports. server/command implements it.
+// Reports handles the boards' reports. server/command implements it.
 type Reports interface {
 	Report(boardID string, r wire.Report, ack func(accepted bool)) (first bool)
 	Running(commandID string) bool
@@ -50,7 +50,7 @@ type Reports interface {
 type Sync interface {
 	Connected(c board.Hello)
 	Acked(boardID string, epoch, revision int64, digest string)
-	// Paged: so many pages of the change to a revision are there, from the first.
+	// Paged: the board has the first page pages of the change to a revision.
 	Paged(boardID string, epoch, revision int64, page int)
 	Digest(boardID string, epoch, revision int64, digest string) (equal bool)
 	Gone(boardID string, epoch int64)
@@ -66,8 +66,8 @@ type Config struct {
 	// Counted reports whether the other end of a board's line counts messages in
 	// the same Flight: false for a real board or one of another process. nil = all do.
 	Counted func(boardID string) bool
-	// Watch sees every message of a board as it goes down or comes up; nil = nobody
-	// does. It is called on the message's way: it copies what it keeps.
+	// Watch sees every message to or from a board; nil = nobody watches. It is called inline and must copy what it
+	// keeps.
 	Watch  func(boardID string, down bool, channel string, payload []byte)
 	Log    *slog.Logger // nil = discard
 	Pepper []byte       // of the password hashes, as the store was seeded with
@@ -77,7 +77,7 @@ type Config struct {
 	Handshake    time.Duration // until CONNECT must be there; 0 = 5 s
 	WriteTimeout time.Duration // of one write to a board; 0 = 5 s
 	SaveEvery    time.Duration // lazy writes are grouped for this long; 0 = 1 s
-	Greet        int           // network connections that may be before their CONNECT at one time; 0 = 2048
+	Greet        int           // network connections whose CONNECT may be outstanding at one time; 0 = 2048
 	Penalty      time.Duration // before a wrong password is refused; 0 = 1 s
 }
 
@@ -90,8 +90,8 @@ type Gateway struct {
 	sync    Sync
 	life    int64
 	epochs  atomic.Int64
-	jumped  atomic.Int64 // domain ms of the last jump: contact for every live connection
-	deafen  func()       // to jumps; nil on a clock without
+	jumped  atomic.Int64 // domain ms of the last jump, which counts as contact with every live connection
+	deafen  func()       // ends the subscription to jumps; nil on a clock without them
 	count   counters
 	drops   drops
 	tick    clock.Timer
@@ -109,7 +109,7 @@ type Gateway struct {
 	crew      *crew.Crew     // uplink workers and outboxes
 }
 
-// New loads what is known of the boards. Bind and Serve make it work. Errors: the store's.
+// New loads the boards' states. The gateway works once Bind and Serve have been called. Errors: the store's.
 func New(cfg Config) (*Gateway, error) {
 	cfg.defaults()
 	states, err := cfg.Store.BoardStates()
@@ -165,11 +165,10 @@ func (c *Config) defaults() {
 	}
 }
 
-// Bind names who takes reports and acknowledgements. Before Serve.
+// Bind sets who handles reports and acknowledgements. Call it before Serve.
 func (g *Gateway) Bind(r Reports, s Sync) { g.reports, g.sync = r, s }
 
-// Status is what is known of a board; the zero board.Status for an unknown one.
-// Its maps are shared: read only.
+// Status is a board's status; zero for an unknown board. Its maps are shared: read only.
 func (g *Gateway) Status(boardID string) board.Status {
 	b := g.boards[boardID]
 	if b == nil {

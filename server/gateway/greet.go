@@ -10,11 +10,11 @@ import (
 	"github.com/doorlab/doorlab/internal/limit"
 )
 
-// greeting holds the connections whose CONNECT has not been accepted yet. Peers
-// that say nothing can't keep boards out: where there is no room, the one that
-// has waited longest goes, since a board says who it is within milliseconds.
+// greeting holds the connections whose CONNECT has not been accepted yet. Silent peers can't keep boards out: when
+// there is no room, the connection that has waited longest is closed, since a board identifies itself within
+// milliseconds.
 type greeting struct {
-	max int // in all; half of it per address
+	max int // in total; half of it per address
 
 	mu   sync.Mutex
 	list *list.List // of *guard, oldest first
@@ -23,7 +23,7 @@ type greeting struct {
 
 const (
 	defaultGreet = 2048
-	// youngest is the age below which nobody is cut: a storm of boards is no attack.
+	// Connections younger than youngest are never cut: many boards at once are not an attack.
 	youngest = 100 * time.Millisecond
 	roomStep = 5 * time.Millisecond
 )
@@ -35,8 +35,8 @@ func newGreeting(most int) *greeting {
 	return &greeting{max: most, list: list.New(), by: map[string]int{}}
 }
 
-// enter adds a connection from a network listener; those in memory cost no
-// descriptor. It returns who had to go, or how long to wait before trying again.
+// enter adds a connection from a network listener (connections in memory use no descriptor). It returns the connection
+// to close to make room, or how long to wait before trying again.
 func (w *greeting) enter(c *guard) (cut *guard, wait time.Duration) {
 	if _, tcp := c.RemoteAddr().(*net.TCPAddr); !tcp {
 		return nil, 0
@@ -63,7 +63,7 @@ func (w *greeting) enter(c *guard) (cut *guard, wait time.Duration) {
 	return cut, 0
 }
 
-// drop takes a connection out. Called with mu held.
+// drop removes a connection. Called with mu held.
 func (w *greeting) drop(c *guard) {
 	if c.place == nil {
 		return
@@ -75,7 +75,7 @@ func (w *greeting) drop(c *guard) {
 	}
 }
 
-// done takes out a connection that is a board's now, or has ended.
+// done removes a connection that now belongs to a board, or has ended.
 func (w *greeting) done(c *guard) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,16 +15,15 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// Bounds of the keep-alive a board may ask for, in seconds.
+// Range of the keep-alive that a board may ask for, in seconds.
 const (
 	minKeepAlive = 5
 	maxKeepAlive = 60
 )
 
-// A helper is a connection that only publishes, for tools that cannot publish
-// and subscribe on one: its client id is the board's id, "/up", and up to
-// maxHelperTail letters, digits, dots, dashes or underscores, so that several
-// need not take each other over.
+// A helper is a connection that only publishes, for tools that can't publish and subscribe on one connection. Its
+// client id is the board's id, "/up", and up to maxHelperTail letters, digits, dots, dashes or underscores, so that
+// several don't take each other over.
 const (
 	helperSuffix  = "/up"
 	maxHelperTail = 32
@@ -39,8 +38,8 @@ func isHelper(clientID, user string) bool {
 
 const helperTail = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-// broker makes the MQTT server. Its own listeners and event loop are not used:
-// connections come from Serve, nothing is retained or stored.
+// broker creates the MQTT server. Its own listeners and event loop are not used: connections come from Serve, and
+// nothing is retained or stored.
 func (g *Gateway) broker() error {
 	caps := mqtt.NewDefaultServerCapabilities()
 	caps.MaximumPacketSize = maxPacket  // the default allocates 256 MiB for a 5-byte header
@@ -50,7 +49,7 @@ func (g *Gateway) broker() error {
 	caps.WildcardSubAvailable = 0
 	caps.MaximumSessionExpiryInterval = 1
 	g.mq = mqtt.New(&mqtt.Options{Capabilities: caps, SysTopicResendInterval: 3600, Logger: slog.New(slog.DiscardHandler),
-		ClientNetReadBufferSize: 16, ClientNetWriteBufferSize: 16}) // session has the bytes
+		ClientNetReadBufferSize: 16, ClientNetWriteBufferSize: 16}) // session does the buffering
 	return g.mq.AddHook(&hook{g: g}, nil)
 }
 
@@ -68,9 +67,8 @@ func (h *hook) Provides(b byte) bool {
 	return bytes.IndexByte([]byte{mqtt.OnACLCheck, mqtt.OnPacketRead, mqtt.OnPacketEncode, mqtt.OnPublish}, b) >= 0
 }
 
-// OnConnect admits a board or refuses: MQTT 3.1.1, clean session, no will (a
-// will would go around the topic rules), client id = user name or one of its
-// helpers, its password.
+// OnConnect admits or refuses a board. It must use MQTT 3.1.1, a clean session, no will (which would bypass the topic
+// rules), its user name (or a helper's) as client id, and its password.
 func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	g := h.g
 	id, user := pk.Connect.ClientIdentifier, string(pk.Connect.Username)
@@ -90,7 +88,7 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 		b.helpers.Add(-1)
 		code = packets.ErrServerUnavailable
 	}
-	if code == packets.ErrBadUsernameOrPassword { // guessing takes time; a board that knows its password doesn't wait
+	if code == packets.ErrBadUsernameOrPassword { // slows down guessing; a board that knows its password doesn't wait
 		g.sleep(g.cfg.Penalty)
 	}
 	if code != packets.CodeSuccess || c == nil { // c is never nil: Serve makes it
@@ -118,7 +116,7 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	return nil
 }
 
-// passes compares a password in constant time, known board or not.
+// passes compares a password in constant time, whether or not the board exists.
 func (g *Gateway) passes(b *peer, user string, password []byte) bool {
 	got, want := board.HashPassword(g.cfg.Pepper, user, string(password)), "no such board"
 	if b != nil {
@@ -129,8 +127,8 @@ func (g *Gateway) passes(b *peer, user string, password []byte) bool {
 	return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
 }
 
-// anothers reports whether the peer shows another board's certificate. One whose
-// common name is no board's lets in any board that knows its password.
+// anothers reports whether the peer presents another board's certificate. A certificate whose common name is no board's
+// id may be used by any board that knows its password.
 func (g *Gateway) anothers(c *guard, user string) bool {
 	if c == nil {
 		return false
@@ -143,8 +141,8 @@ func (g *Gateway) anothers(c *guard, user string) bool {
 	return len(shown) > 0 && shown[0].Subject.CommonName != user && g.boards[shown[0].Subject.CommonName] != nil
 }
 
-// OnSessionEstablish makes the connection the board's latest. The one before is
-// closed first: the broker would wait for a peer that has stopped reading.
+// OnSessionEstablish makes this the board's latest connection. It closes the previous one first, because the broker
+// would wait for a peer that has stopped reading.
 func (h *hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	l := linkOf(cl)
 	if l == nil || l.helper {
@@ -161,7 +159,7 @@ func (h *hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	}
 }
 
-// OnACLCheck lets a board use its own topics, by exact name, and nothing else.
+// OnACLCheck lets a board use its own topics, by exact name, and no others.
 func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	l := linkOf(cl)
 	if l == nil {
@@ -180,8 +178,7 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	return true
 }
 
-// OnPacketEncode keeps codes of MQTT 5 out of the answers to CONNECT: the
-// broker's own checks use them.
+// OnPacketEncode keeps MQTT 5 codes, which the broker's own checks use, out of the answers to CONNECT.
 func (h *hook) OnPacketEncode(_ *mqtt.Client, pk packets.Packet) packets.Packet {
 	if pk.FixedHeader.Type == packets.Connack && pk.ReasonCode > packets.Err3NotAuthorized.Code {
 		pk.ReasonCode = packets.Err3NotAuthorized.Code
@@ -189,7 +186,7 @@ func (h *hook) OnPacketEncode(_ *mqtt.Client, pk packets.Packet) packets.Packet 
 	return pk
 }
 
-// OnPacketRead notes that the board lives.
+// OnPacketRead notes that the board is alive.
 func (h *hook) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if l := linkOf(cl); l != nil {
 		l.b.hears()
@@ -197,8 +194,8 @@ func (h *hook) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet,
 	return pk, nil
 }
 
-// OnPublish takes every uplink: it is queued for the board's worker and goes to
-// no subscriber. No database here: this is the connection's reader.
+// OnPublish queues every uplink for the board's worker; it reaches no subscriber. It must not use the database: it runs
+// on the connection's reader.
 func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	l := linkOf(cl)
 	_, channel, ok := wire.ParseTopic(pk.TopicName)

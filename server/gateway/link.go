@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// link is one connection of a board. What goes out waits in its outbox, so
-// that no caller ever waits for a board that has stopped reading.
+// link is one connection of a board. Outgoing messages wait in its outbox, so that no caller ever waits for a board
+// that has stopped reading.
 type link struct {
 	b        *peer
 	cl       *mqtt.Client
@@ -20,15 +20,15 @@ type link struct {
 	helper   bool // publishes only, see docs/board-protocol.md
 	closed   atomic.Bool
 	closedAt atomic.Int64  // domain ms
-	gone     atomic.Bool   // nothing of it counts in the flight any more
-	joined   *clock.Joined // nil: a helper's, whose end nobody waits for
+	gone     atomic.Bool   // it no longer counts in the flight
+	joined   *clock.Joined // nil for a helper, whose end nobody waits for
 
 	epoch int64 // set at hello; b.mu
 	seq   int64 // of commands; b.mu
 
 	mu    sync.Mutex
 	out   []outgoing
-	bulk  []outgoing // synchronization: everything else overtakes it
+	bulk  []outgoing // synchronization: everything else goes first
 	busy  bool
 	ended bool
 }
@@ -38,15 +38,15 @@ type outgoing struct {
 	payload []byte
 }
 
-// maxOut bounds what waits for a board that reads slowly; as much may be on its way.
-// maxBulk is the same for synchronization, which sends a few pages at a time.
+// maxOut bounds what waits for a board that reads slowly; as much again may be on its way. maxBulk bounds
+// synchronization likewise, which sends a few pages at a time.
 const (
 	maxOut  = 128
 	maxBulk = 8
 )
 
-// push sends a message as QoS 0; false when it was not accepted (nothing is
-// sent then). first, if not nil, runs once it is accepted and before it is sent.
+// push sends a message as QoS 0; false if it was not accepted and won't be sent. first, unless nil, runs after it is
+// accepted and before it is sent.
 func (l *link) push(channel string, payload []byte, first func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,12 +133,12 @@ func appendPublish(b []byte, topic string, payload []byte) []byte {
 func (l *link) shut() {
 	if l.closed.CompareAndSwap(false, true) {
 		l.joined.Ends()
-		l.b.saw(l.b.g.jumped.Load()) // what was contact while it lived stays contact
+		l.b.saw(l.b.g.jumped.Load()) // a jump during its life counts as contact
 		l.closedAt.Store(l.b.g.cfg.Clock.Now().UnixMilli())
 	}
 }
 
-// close ends the connection; its end is noticed by the connection's handler.
+// close ends the connection; the connection's handler notices.
 func (l *link) close(err error) {
 	l.mu.Lock()
 	l.ended, l.out, l.bulk = true, nil, nil
@@ -149,8 +149,8 @@ func (l *link) close(err error) {
 // counted reports whether the board's end counts messages in our flight.
 func (l *link) counted() bool { return !l.helper && !l.gone.Load() && l.b.g.cfg.Counted(l.b.id) }
 
-// replaced forgets what is in flight on a connection that has ended. On a
-// takeover the new one has not been answered yet: none of its messages is in flight.
+// replaced forgets what is in flight on a connection that has ended. In a takeover, the new connection has not been
+// answered yet, so none of its messages are in flight.
 func (l *link) replaced() {
 	l.mu.Lock() // not while a push counts
 	defer l.mu.Unlock()

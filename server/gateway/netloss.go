@@ -24,7 +24,7 @@ type pendingConfig struct {
 	err  error
 }
 
-// finish decides the result, once. Called with the board's mu held.
+// finish sets the result, once. Called with the board's mu held.
 func (p *pendingConfig) finish(err error) {
 	if !p.over {
 		p.over, p.err = true, err
@@ -32,16 +32,16 @@ func (p *pendingConfig) finish(err error) {
 	}
 }
 
-// SetNetloss sets a board's outage policy, every channel named, and returns
-// what the board confirmed, with its new version. Only what the board confirms
-// is stored, together with the record of who asked for it. Errors: board.ErrNotFound, board.ErrOffline (nothing was sent),
-// board.ErrLost, board.ErrNoAnswer, board.Refused, the context's, the store's.
+// SetNetloss sets a board's outage policy, which must name every channel, and returns what the board confirmed, with
+// its new version. Only what the board confirms is stored, together with the record of who asked for it. Errors:
+// board.ErrNotFound, board.ErrOffline (nothing was sent), board.ErrLost, board.ErrNoAnswer, board.Refused, the
+// context's, the store's.
 func (g *Gateway) SetNetloss(ctx context.Context, by record.By, boardID string, n board.Policy) (board.Policy, error) {
 	b := g.boards[boardID]
 	if b == nil {
 		return board.Policy{}, board.ErrNotFound
 	}
-	over := make(chan struct{}) // bounds the wait for another's turn too
+	over := make(chan struct{}) // also bounds the wait for other configurations
 	defer clock.WallAfter(g.cfg.Wait, func() { close(over) }).Stop()
 	select {
 	case b.config <- struct{}{}:
@@ -51,7 +51,7 @@ func (g *Gateway) SetNetloss(ctx context.Context, by record.By, boardID string, 
 	case <-ctx.Done():
 		return board.Policy{}, ctx.Err()
 	}
-	if b.owes() { // the next change would hide the one that has no record yet
+	if b.owes() { // an earlier change has no record yet, and the next one would hide it
 		if err := b.keepNow(); err != nil {
 			return board.Policy{}, err
 		}
@@ -93,8 +93,7 @@ func (b *peer) configure(by record.By, n board.Policy) (*pendingConfig, error) {
 	return p, nil
 }
 
-// configured takes a board's answer: what it confirms is stored, then passed on. A
-// late confirmation is stored all the same.
+// configured handles a board's answer: what it confirms is stored, then passed on, even if it is late.
 func (b *peer) configured(a wire.SyncAck) {
 	b.mu.Lock()
 	p := b.pending
@@ -124,7 +123,7 @@ func (b *peer) configured(a wire.SyncAck) {
 	b.mu.Unlock()
 	err := b.keepNow()
 	if err != nil {
-		b.g.save(b) // later then
+		b.g.save(b) // then later
 	}
 	if mine {
 		b.mu.Lock()

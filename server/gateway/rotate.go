@@ -4,8 +4,8 @@ import "errors"
 
 var errRotated = errors.New("the board's password was rotated")
 
-// Rotated takes over a board's new password and ends the connections that were
-// made with the old one. A repeat with the same hash changes nothing.
+// Rotated sets a board's new password and ends connections that were made with the old one. Repeating it with the same
+// hash changes nothing.
 func (g *Gateway) Rotated(boardID, passwordHash string) (changed bool) {
 	b := g.boards[boardID]
 	if b == nil {

@@ -6,13 +6,12 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// Lazy writes: what changes often and can be learned again from the board is
-// written in groups. First hellos and outage policies are not: they are
-// written before anyone learns of them.
+// Lazy writes: what changes often and can be learned from the board again is written in groups. First hellos and outage
+// policies are written before anyone is told of them.
 
 const (
 	saveBatch = 200
-	saveChunk = 25 * time.Millisecond // between two batches: commands go first
+	saveChunk = 25 * time.Millisecond // pause between batches: commands go first
 	seenEvery = 10 * time.Minute      // domain time, how far a last-seen may be behind after a crash
 )
 
@@ -33,7 +32,7 @@ func (g *Gateway) save(b *peer) {
 	})
 }
 
-// saveSome writes up to n dirty boards; false ends the saver.
+// saveSome writes up to n dirty boards; it returns false to end the saver.
 func (g *Gateway) saveSome(n int) (more bool) {
 	g.mu.Lock()
 	var batch []*peer
@@ -65,8 +64,7 @@ func (g *Gateway) saveSome(n int) (more bool) {
 	return true
 }
 
-// write writes what is known of the boards. Nothing newer of them is written
-// meanwhile: it would be undone.
+// write writes the boards' states. Meanwhile no newer state of these boards may be written: this write would undo it.
 func (g *Gateway) write(batch []*peer) error {
 	list, owing := make([]board.State, 0, len(batch)), []*peer(nil)
 	for _, b := range batch {
@@ -121,7 +119,7 @@ func (b *peer) keepNow() error {
 	return nil
 }
 
-// keep is what is to be stored now. Called with mu held.
+// keep is the state to store now. Called with mu held.
 func (b *peer) keep() board.State {
 	st := b.st
 	if !st.FirstSeenAt.IsZero() {
@@ -133,7 +131,7 @@ func (b *peer) keep() board.State {
 	return st
 }
 
-// saveSeen writes the boards that are online. Housekeeping.
+// saveSeen marks the boards that are online as dirty, so that their last contact is written. Housekeeping.
 func (g *Gateway) saveSeen() {
 	for _, b := range g.boards {
 		b.mu.Lock()

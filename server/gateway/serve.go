@@ -9,9 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Serve accepts connections from l until Stop or until l is closed; it may be
-// called for several listeners, TCP and memory alike. Errors that pass (no
-// descriptors left) are waited out. It returns nil after Stop.
+// Serve accepts connections from l until Stop or until l is closed; it may be called for several listeners, TCP and
+// memory alike. It waits out temporary errors (no descriptors left). It returns nil after Stop.
 func (g *Gateway) Serve(l net.Listener) error {
 	g.mu.Lock()
 	if g.stopping {
@@ -75,8 +74,8 @@ func (g *Gateway) open(c net.Conn) {
 	go g.attend(gc)
 }
 
-// Stop ends every connection, handles what came in before, writes what is
-// known of the boards, and returns when all of it is done.
+// Stop ends all connections, handles what arrived before, writes the boards' states, and returns when all of that is
+// done.
 func (g *Gateway) Stop() {
 	g.mu.Lock()
 	if !g.stopping {
@@ -92,7 +91,7 @@ func (g *Gateway) Stop() {
 	g.mu.Unlock()
 	g.tick.Stop()
 	if g.deafen != nil {
-		g.deafen() // or the clock would keep every life of the server
+		g.deafen() // else the clock would hold on to the gateways of previous runs
 	}
 	g.handlers.Wait()
 	g.workers.Wait()

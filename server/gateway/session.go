@@ -15,15 +15,15 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// session is one connection on its way through the broker's library. The library's
-// own loop would hold two goroutines with large stacks for each connection, and a tree
-// of subscriptions that nobody asks: messages go to a board's connection directly, see link.
+// session is one connection on its way through the broker's library. The library's own loop would use two goroutines
+// with large stacks per connection, and a subscription tree that nobody reads: messages go directly to a board's
+// connection, see link.
 type session struct {
 	g    *Gateway
 	c    *guard
 	h    *hook
 	cl   *mqtt.Client
-	rest []byte // the beginning of a packet that hasn't come whole
+	rest []byte // the start of a packet that hasn't arrived completely
 	over bool   // touched by whoever reads: one at a time
 }
 
@@ -32,8 +32,8 @@ var brokerLabels = pprof.WithLabels(context.Background(), pprof.Labels("part", "
 
 var errEnded = errors.New("gateway: the connection has ended")
 
-// attend greets one connection. Then a connection in memory is read when there is
-// something to read; for any other one the goroutine waits, to its end.
+// attend greets one connection. After that, a connection in memory is read when it has data; for any other connection,
+// the goroutine stays with it to its end.
 func (g *Gateway) attend(c *guard) {
 	s := &session{g: g, c: c, h: &hook{g: g}}
 	pprof.SetGoroutineLabels(brokerLabels)
@@ -57,7 +57,7 @@ func (s *session) read(buf []byte) bool {
 	return s.got(buf[:n], err)
 }
 
-// safely does a part of the work; an error ends the connection, and so does a panic, and nothing else.
+// safely does part of the work. An error or a panic ends this connection and nothing else.
 func (s *session) safely(do func() error) bool {
 	err := errPanic
 	defer func() {
@@ -73,7 +73,7 @@ func (s *session) safely(do func() error) bool {
 	return err == nil
 }
 
-// got handles what a read brought; false ends the reading.
+// got handles the result of a read; false ends the reading.
 func (s *session) got(b []byte, err error) bool {
 	if s.over {
 		return false
@@ -88,7 +88,7 @@ func (s *session) got(b []byte, err error) bool {
 	})
 }
 
-// greet takes the connection in: CONNECT, the board's right to it, CONNACK.
+// greet admits the connection: CONNECT, the board's credentials, CONNACK.
 func (s *session) greet() error {
 	g, c := s.g, s.c
 	g.count.accepted.Add(1)
@@ -122,7 +122,8 @@ func (s *session) greet() error {
 	return g.mq.SendConnack(s.cl, packets.CodeSuccess, false, nil)
 }
 
-// register makes this the connection of its client id; an earlier one is over. A board's own was closed already, a helper's is now.
+// register makes this the connection of its client id and ends an earlier one. A board's earlier connection was closed
+// already; a helper's is closed here.
 func (s *session) register() {
 	s.g.mu.Lock()
 	old, _ := s.g.mq.Clients.Get(s.cl.ID)
@@ -133,12 +134,12 @@ func (s *session) register() {
 	}
 }
 
-// alive moves the deadline of the keep-alive.
+// alive extends the keep-alive's deadline.
 func (s *session) alive() {
 	_ = s.c.SetDeadline(clock.WallNow().Add(time.Duration(s.cl.State.Keepalive) * time.Second * 3 / 2))
 }
 
-// take handles the packets that are whole and keeps the beginning of the next one.
+// take handles complete packets and keeps the start of the next one.
 func (s *session) take(b []byte) error {
 	if len(s.rest) > 0 {
 		s.rest = append(s.rest, b...)
@@ -165,7 +166,7 @@ func (s *session) take(b []byte) error {
 	return nil
 }
 
-// frame is the length of the packet that b begins with; 0 = it isn't whole yet.
+// frame is the length of the packet that b begins with; 0 = it is incomplete.
 func frame(b []byte) (int, error) {
 	fh := packets.FixedHeader{}
 	if err := fh.Decode(b[0]); err != nil {
@@ -190,7 +191,7 @@ func frame(b []byte) (int, error) {
 	return 0, nil
 }
 
-// next has the library read the packet that is in c.first.
+// next has the library parse the packet in c.first.
 func (s *session) next() (packets.Packet, error) {
 	fh := packets.FixedHeader{}
 	if err := s.cl.ReadFixedHeader(&fh); err != nil {
@@ -199,7 +200,7 @@ func (s *session) next() (packets.Packet, error) {
 	return s.cl.ReadPacket(&fh)
 }
 
-// packet handles the packet that is in c.first.
+// packet handles the packet in c.first.
 func (s *session) packet() error {
 	s.alive()
 	err := s.handle()
@@ -259,7 +260,7 @@ func plainUplink(packet []byte, boardID string) (channel string, payload []byte,
 	return "", nil, false
 }
 
-// subscribe grants a board its own topics. Nothing is kept of it: see link.
+// subscribe grants a board its own topics. It stores nothing: see link.
 func (s *session) subscribe(pk packets.Packet) error {
 	if code := pk.SubscribeValidate(); code != packets.CodeSuccess {
 		return code

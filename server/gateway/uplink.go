@@ -19,7 +19,7 @@ func (b *peer) handle(it item) {
 	b.mu.Lock()
 	greeted := b.cur == it.l
 	b.mu.Unlock()
-	if !greeted && it.channel != wire.UpHello { // before hello, or of a connection that was taken over
+	if !greeted && it.channel != wire.UpHello { // before hello, or from a connection that was taken over
 		g.count.early.Add(1)
 		b.drop(dropEarly, it.channel, "", 1)
 		return
@@ -62,8 +62,8 @@ func encode(v any) []byte {
 	return p
 }
 
-// hello opens an epoch: acknowledged, then online, then synchronized. A second
-// hello on a connection keeps its epoch.
+// hello opens an epoch: the board is acknowledged, then online, then synchronized. A second hello on a connection keeps
+// its epoch.
 func (b *peer) hello(l *link, payload []byte) error {
 	g := b.g
 	h, err := decodeHello(payload)
@@ -87,7 +87,7 @@ func (b *peer) hello(l *link, payload []byte) error {
 	if fresh {
 		l.epoch = g.life<<32 | g.epochs.Add(1)
 	}
-	if fresh && b.buffered == 0 { // what it still had then may be older
+	if fresh && b.buffered == 0 { // records that it still buffered may be older
 		b.contact = b.st.LastSeenAt
 	}
 	if b.contact.IsZero() {
@@ -119,8 +119,7 @@ func (b *peer) hello(l *link, payload []byte) error {
 	return nil
 }
 
-// remember makes sure that a board's first hello is remembered before the board is
-// shown online: it is never unknown again.
+// remember stores a board's first hello before the board is shown online, because a board never becomes unknown again.
 func (b *peer) remember() bool {
 	b.mu.Lock()
 	st := b.st
@@ -160,7 +159,7 @@ func (b *peer) report(l *link, payload []byte) error {
 		}
 		b.ack(l, wire.Ack{Type: wire.AckRpt, CommandID: r.CommandID, Accepted: accepted})
 	})
-	if !running && !refused.Load() { // who invents reports fills no history
+	if !running && !refused.Load() { // invented reports must not fill the history
 		g.tell(b, received)
 	}
 	if first && r.Standing != nil { // a repeated one may be old
@@ -212,14 +211,13 @@ func (b *peer) refusedReport(r wire.Report) {
 	}
 }
 
-// records keeps a batch and acknowledges it after the commit, see OFF-4. What
-// can never be kept is counted and acknowledged too, or the board would send it
-// for ever.
+// records keeps a batch and acknowledges it after the commit, see OFF-4. What can never be kept is counted and
+// acknowledged too, or the board would resend it forever.
 func (b *peer) records(l *link, payload []byte) error {
 	g := b.g
 	batch, err := decodeRecords(payload)
 	if err != nil {
-		// The board must not be stuck with it: it is told how far the batch reaches, or that it can't be read.
+		// The board must not get stuck on it: tell it how far the batch reaches, or that the batch is unreadable.
 		upTo := lastSeq(payload)
 		b.ack(l, wire.Ack{Type: wire.AckRec, Seq: upTo, Accepted: upTo > 0})
 		return err

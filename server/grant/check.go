@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// Limits of fields.
+// Limits on fields.
 const (
 	maxRef    = 128
 	maxName   = 100
@@ -21,8 +21,8 @@ const (
 	maxItems  = 5000
 )
 
-// text checks a string of 1..limit characters (0.. when empty is allowed),
-// none of them invisible: what a person reads must be what is stored.
+// text checks that a string has 1..limit characters (0.. if it may be empty), none of them invisible: people must see
+// what is stored.
 func text(field, s string, least, limit int) error {
 	if plain.Deceptive(s) {
 		return fail.Invalid(field, plain.Reason)
@@ -33,7 +33,7 @@ func text(field, s string, least, limit int) error {
 	return nil
 }
 
-// required checks a string that must be there.
+// required checks a string that must be present.
 func required(field string, s *string, limit int) error {
 	if s == nil {
 		return fail.Missing(field)
@@ -81,8 +81,8 @@ func period(starts, ends time.Time) error {
 	return nil
 }
 
-// named checks the form of doorIds against the place's doors and returns them
-// sorted, each once, see PERM-6. nil stays nil.
+// named checks doorIds against the place's doors and returns them sorted, without duplicates, see PERM-6. nil stays
+// nil.
 func named(ids []string, doors []place.Door) ([]string, error) {
 	if ids == nil {
 		return nil, nil
@@ -106,8 +106,8 @@ func named(ids []string, doors []place.Door) ([]string, error) {
 	return out, nil
 }
 
-// scope is the doors a grant will open: the named ones, else the stored, else
-// a snapshot of the entry doors. Errors: named's, rule_violated.
+// scope is the set of doors that a grant opens: the named ones, else the stored ones, else the entry doors as of now.
+// Errors: as named, rule_violated.
 func scope(ids, stored []string, doors []place.Door) ([]string, error) {
 	out, err := named(ids, doors)
 	if err != nil {
@@ -125,8 +125,8 @@ func scope(ids, stored []string, doors []place.Door) ([]string, error) {
 	return out, nil
 }
 
-// notTooLong holds a permit to the shortest maximum among its doors, never over
-// the place's, see PERM-5. Exactly the maximum is allowed.
+// notTooLong limits a permit's length to the smallest maximum among its doors and the place's, see PERM-5. Exactly the
+// maximum is allowed.
 func notTooLong(p place.Place, doors []place.Door, ids []string, starts, ends time.Time) error {
 	most, door := min(p.PermitMaxHours, place.MaxPermitHours), ""
 	for _, d := range doors {
@@ -146,7 +146,7 @@ func notTooLong(p place.Place, doors []place.Door, ids []string, starts, ends ti
 		"maxHours", most, "requestedHours", hours(starts, ends), "doorId", named)
 }
 
-// hours is the length of a period, whole when it is whole, to the thousandth otherwise.
+// hours is the length of a period, to the thousandth of an hour.
 func hours(starts, ends time.Time) float64 {
 	ms := ends.UnixMilli() - starts.UnixMilli()
 	const hour = int64(time.Hour / time.Millisecond)

@@ -1,6 +1,5 @@
-// Package grant holds the entitlements: entry permits, memberships, reservations,
-// and the rules of registering and revoking them. Pure rules over the Store
-// interface it declares.
+// Package grant holds the entitlements (entry permits, memberships, reservations) and the rules for registering and
+// revoking them. Pure rules over the Store interface that it declares.
 package grant
 
 import (
@@ -18,7 +17,7 @@ const (
 	Revoked = "revoked"
 )
 
-// Kinds of terms.
+// Kinds of grants besides permits.
 const (
 	Membership  = access.KindMembership
 	Reservation = access.KindReservation
@@ -37,7 +36,7 @@ type Grant struct {
 	EndsAt       time.Time // zero = no end
 	Doors        []string  // sorted
 	Generation   int64     // of the entry token; raised by every revocation
-	LinkHash     string    // finds a permit by its entry token; once revoked, by the dead one
+	LinkHash     string    // by it an entry token finds its permit; once revoked, the dead token does
 	TokenHash    string    // what boards compare; "" once revoked
 	CreatedBy    string    // key id
 	CreatedAt    time.Time
@@ -63,15 +62,14 @@ func (g Grant) State(now time.Time) string {
 	return Active
 }
 
-// How long boards know of a grant that opens nothing any more, so that the reader can
-// say why: Stay after its end, and of one revoked long before its end remembered more
-// after the revocation at the most.
+// How long boards keep a grant that no longer opens anything, so that the reader can still say why. It stays for Stay
+// after its end; a grant revoked early counts as ended at most remembered after its revocation.
 const (
 	Stay       = 7 * 24 * time.Hour
 	remembered = 30 * 24 * time.Hour
 )
 
-// LeavesAt is when the grant leaves the boards' content; zero = never.
+// LeavesAt is when the grant is dropped from the boards' content; zero = never.
 func (g Grant) LeavesAt() time.Time {
 	end := g.EndsAt
 	if !g.RevokedAt.IsZero() {
@@ -85,13 +83,13 @@ func (g Grant) LeavesAt() time.Time {
 	return end.Add(Stay)
 }
 
-// Left reports whether boards need no longer know of the grant at now.
+// Left reports whether boards no longer need to know the grant at now.
 func (g Grant) Left(now time.Time) bool {
 	at := g.LeavesAt()
 	return !at.IsZero() && !now.Before(at)
 }
 
-// Contents are the grants as access.Decide and the boards know them.
+// Contents are the grants as access.Decide and the boards see them.
 func Contents(gs []Grant, key access.PhoneKey) []access.Grant {
 	out := make([]access.Grant, 0, len(gs))
 	for _, g := range gs {
@@ -100,8 +98,7 @@ func Contents(gs []Grant, key access.PhoneKey) []access.Grant {
 	return out
 }
 
-// Content is what boards know of the grant: no name, and of the phone a hash under the
-// place's key.
+// Content is what boards know about the grant: no name, and only a hash of the phone under the place's key.
 func (g Grant) Content(key access.PhoneKey) access.Grant {
 	c := access.Grant{
 		ID: g.ID, Kind: g.Kind, PhoneHash: key.Hash(g.Phone), TokenHash: g.TokenHash,
@@ -109,7 +106,7 @@ func (g Grant) Content(key access.PhoneKey) access.Grant {
 	}
 	if !g.EndsAt.IsZero() {
 		if c.EndsAt = g.EndsAt.UnixMilli(); c.EndsAt == 0 {
-			c.EndsAt = -1 // 0 is no end: a period that ended with 1969 would never
+			c.EndsAt = -1 // 0 would mean no end; a period may end exactly at the Unix epoch
 		}
 	}
 	return c

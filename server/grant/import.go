@@ -12,8 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// importBatch is how many rows share a transaction: few enough that door
-// commands never wait long behind a large file.
+// importBatch is how many rows share a transaction: few enough that door commands never wait long behind a large file.
 const importBatch = 50
 
 // importing is one import in progress.
@@ -25,22 +24,21 @@ type importing struct {
 
 type rowFunc func(tx Tx, im importing, row fields) (RowResult, error)
 
-// ImportCustomers imports 1..5000 rows {externalRef, phone, name?}. Each row
-// stands alone and they apply in order; the same file again changes nothing,
-// see IMP-1. Errors (*fail.Error), of the envelope only: missing_field,
+// ImportCustomers imports 1..5000 rows {externalRef, phone, name?}. Rows succeed or fail independently and apply in
+// order; the same file again changes nothing, see IMP-1. Errors (*fail.Error) concern only the envelope: missing_field,
 // invalid_field; the store's.
 func (s *Service) ImportCustomers(by By, r ImportRequest) (ImportResult, error) {
 	return s.importRows(by, r, customerRow)
 }
 
-// ImportMemberships imports rows {externalRef, phone, name?, startsAt, endsAt?,
-// doorIds?}; a new phone makes its customer too. Errors: as ImportCustomers.
+// ImportMemberships imports rows {externalRef, phone, name?, startsAt, endsAt?, doorIds?}; a new phone also creates its
+// customer. Errors: as ImportCustomers.
 func (s *Service) ImportMemberships(by By, r ImportRequest) (ImportResult, error) {
 	return s.importRows(by, r, membershipRow)
 }
 
-// importRows runs f over every row. A rule broken in a row fails that row;
-// any other error ends the import, and the file can be sent again, see IMP-1.
+// importRows runs f on every row. A row that breaks a rule fails alone; any other error ends the import, and the file
+// can be sent again, see IMP-1.
 func (s *Service) importRows(by By, r ImportRequest, f rowFunc) (ImportResult, error) {
 	if err := required("source", r.Source, maxSource); err != nil {
 		return ImportResult{}, err
@@ -127,7 +125,7 @@ func customerRow(tx Tx, im importing, row fields) (RowResult, error) {
 	}
 	if err == nil && old == nil {
 		if old, err = find(tx.CustomerByPhone(im.by.PlaceID, im.source, phone)); old != nil && row.ref != nil {
-			if old.ExternalRef != "" { // somebody else with the same phone
+			if old.ExternalRef != "" { // another customer with the same phone
 				old = nil
 			} else { // the customer gets the reference
 				taken = true

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// imports lets one import run at a time per place; a few may wait for it.
+// imports runs one import at a time per place; a few more may wait.
 type imports struct {
 	mu sync.Mutex
 	of map[string]*lane // by place; none when nothing runs there
@@ -15,14 +15,13 @@ type imports struct {
 
 type lane struct {
 	turn  chan struct{} // holds the one that runs
-	there int           // that one and those that wait
+	there int           // the running one and those that wait
 }
 
-// maxImports bounds the imports of a place, waiting ones included: each holds its rows.
+// maxImports bounds the imports of a place, including waiting ones: each holds its rows in memory.
 const maxImports = 8
 
-// begin waits for its turn; end gives it to the next. Error (*fail.Error):
-// too_many_in_flight.
+// begin waits its turn; end passes the turn on. Error (*fail.Error): too_many_in_flight.
 func (i *imports) begin(placeID string) (end func(), err error) {
 	i.mu.Lock()
 	l := i.of[placeID]

@@ -5,12 +5,11 @@ import (
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
-// linksAtOnce bounds a transaction of RenewLinks: other writes wait behind it.
+// linksAtOnce bounds a transaction of RenewLinks, because other writes wait behind it.
 const linksAtOnce = 100
 
-// RenewLinks gives every permit that isn't revoked another entry link, and says how
-// many. The links that were are dead for good, as after a revocation. Errors: the
-// store's; the permits before it have their new links then.
+// RenewLinks gives every unrevoked permit another entry link and returns their number. The previous links are dead for
+// good, as after a revocation. Errors: the store's; permits renewed before the error keep their new links.
 func (s *Service) RenewLinks() (renewed int, err error) {
 	for after := ""; ; {
 		ids, err := s.cfg.Store.Links(after, linksAtOnce)
@@ -26,7 +25,7 @@ func (s *Service) RenewLinks() (renewed int, err error) {
 					return err
 				}
 				if !old.RevokedAt.IsZero() {
-					continue // meanwhile
+					continue // revoked meanwhile
 				}
 				g := old
 				g.Generation++ // see PERM-4
@@ -47,8 +46,8 @@ func (s *Service) RenewLinks() (renewed int, err error) {
 	}
 }
 
-// link makes what finds a permit by its entry token follow from its generation. A link
-// from before there were labels stays as it is: somebody has it.
+// link derives a permit's LinkHash from its generation. A link made before labels were introduced keeps its form,
+// because someone has it.
 func (s *Service) link(g *Grant) {
 	digits := s.digits(g, g.Generation)
 	if unlabelled(g, digits) {

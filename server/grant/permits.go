@@ -30,11 +30,9 @@ func (r RegisterRequest) check() error {
 	return period(fail.Milli(*r.StartsAt), fail.Milli(*r.EndsAt))
 }
 
-// Register creates a permit or, under a known externalRef, replaces its period,
-// phone and name and clears its revocation. Errors (*fail.Error):
-// missing_field, invalid_field, invalid_phone, invalid_period, invalid_door_ids,
-// empty_door_ids, permit_period_too_long, rule_violated (no entry door); the
-// store's.
+// Register creates a permit or, under a known externalRef, replaces its period, phone and name and clears its
+// revocation. Errors (*fail.Error): missing_field, invalid_field, invalid_phone, invalid_period, invalid_door_ids,
+// empty_door_ids, permit_period_too_long, rule_violated (no entry door); the store's.
 func (s *Service) Register(by By, r RegisterRequest) (Permit, error) {
 	if err := r.check(); err != nil {
 		return Permit{}, err
@@ -80,18 +78,18 @@ func (s *Service) put(tx Tx, by By, r RegisterRequest) (Grant, error) {
 	}
 	s.link(&g)
 	if old != nil && same(g, *old) {
-		return *old, nil // a repeat is one call: not even a revision
+		return *old, nil // a repeat changes nothing, not even the revision
 	}
 	return g, tx.PutGrant("register", &g, old)
 }
 
-// same reports whether a grant says what it said before.
+// same reports whether two versions of a grant mean the same.
 func same(g, old Grant) bool {
 	return g.Phone == old.Phone && g.Name == old.Name && g.StartsAt.Equal(old.StartsAt) && g.EndsAt.Equal(old.EndsAt) &&
 		slices.Equal(g.Doors, old.Doors) && g.RevokedAt.Equal(old.RevokedAt) && g.LinkHash == old.LinkHash && g.ExternalRef == old.ExternalRef
 }
 
-// find turns "not there" into nil.
+// find turns "not found" into nil.
 func find[T any](v T, err error) (*T, error) {
 	if errors.Is(err, fail.ErrNotFound) {
 		return nil, nil
@@ -122,9 +120,8 @@ func (r RevokeRequest) check() error {
 	return optional("reason", r.Reason, 0, maxReason)
 }
 
-// Revoke revokes a permit; its link is dead at once. A repeat keeps the first
-// time and reason. Errors (*fail.Error): missing_field, invalid_field,
-// permit_not_found; the store's.
+// Revoke revokes a permit; its link is dead at once. Repeating it keeps the first time and reason. Errors
+// (*fail.Error): missing_field, invalid_field, permit_not_found; the store's.
 func (s *Service) Revoke(by By, r RevokeRequest) (Permit, error) {
 	if err := r.check(); err != nil {
 		return Permit{}, err
@@ -138,7 +135,7 @@ func (s *Service) Revoke(by By, r RevokeRequest) (Permit, error) {
 		if g := *old; g.RevokedAt.IsZero() {
 			g.RevokedAt, g.UpdatedAt, g.RevokeReason = tx.Now(), tx.Now(), value(r.Reason)
 			g.Generation++   // the old link stays dead for good [PERM-4]
-			g.TokenHash = "" // on site too; LinkHash stays, to know whose dead link is tried
+			g.TokenHash = "" // dead on site, too; LinkHash stays, to tell whose dead link is tried
 			if err := tx.PutGrant("revoke", &g, old); err != nil {
 				return err
 			}
@@ -150,7 +147,7 @@ func (s *Service) Revoke(by By, r RevokeRequest) (Permit, error) {
 	return out, err
 }
 
-// permit finds the one the request names. Errors: permit_not_found, invalid_field.
+// permit finds the permit that the request names. Errors: permit_not_found, invalid_field.
 func (r RevokeRequest) permit(tx Tx, placeID string) (*Grant, error) {
 	var byRef, byID *Grant
 	var err error
@@ -186,7 +183,7 @@ func isPermit(g Grant, placeID string) bool {
 
 const pageSize = 100
 
-// paged fills in the page size of a query that names none.
+// paged fills in the default page size.
 func paged(q ListQuery) ListQuery {
 	if q.Limit == 0 {
 		q.Limit = pageSize
@@ -208,7 +205,7 @@ func (s *Service) List(placeID string, q ListQuery) (list []Permit, total int, e
 	return list, total, nil
 }
 
-// Get reads one permit, with Sync. Errors (*fail.Error): permit_not_found; the store's.
+// Get reads one permit, including Sync. Errors (*fail.Error): permit_not_found; the store's.
 func (s *Service) Get(placeID, permitID string) (Permit, error) {
 	g, err := s.cfg.Store.Grant(permitID)
 	if errors.Is(err, fail.ErrNotFound) || err == nil && !isPermit(g, placeID) {
@@ -226,8 +223,7 @@ func (s *Service) Get(placeID, permitID string) (Permit, error) {
 	return p, nil
 }
 
-// sync compares the revision of the permit's last change with what every board
-// of the place has applied.
+// sync compares the revision of the permit's last change with what each board of the place has applied.
 func (s *Service) sync(g Grant, boards []place.Board) Sync {
 	y := Sync{State: none, Boards: len(boards)}
 	for _, b := range boards {

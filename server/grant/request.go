@@ -18,7 +18,7 @@ type RegisterRequest struct {
 	DoorIDs     []string // nil: the entry doors of a new permit, the stored scope of an old one
 }
 
-// RevokeRequest names a permit by either, or by both if they agree.
+// RevokeRequest names a permit by either field, or by both if they agree.
 type RevokeRequest struct {
 	ExternalRef *string
 	PermitID    *string
@@ -43,7 +43,7 @@ type ListQuery struct {
 	Offset      int
 }
 
-// ImportRequest is a file of rows. Items stay raw: a row of the wrong form fails alone.
+// ImportRequest is a file of rows. Items stay raw, so that a malformed row fails alone.
 type ImportRequest struct {
 	Source *string // required, 1..64 characters
 	Items  []json.RawMessage
@@ -55,17 +55,17 @@ type Permit struct {
 	State string
 	Token string // the entry token; of a revoked permit the dead one
 	URL   string // the entry link with that token
-	Sync  Sync   // of the single read only
+	Sync  Sync   // only in Get
 }
 
 // States of the synchronization.
 const (
 	Synced  = "synced"  // every board of the place has it
-	Waiting = "waiting" // some board has not
+	Waiting = "waiting" // some board doesn't have it yet
 	none    = "none"    // the place has no board
 )
 
-// Sync says how far a permit's last change has come.
+// Sync says how far a permit's last change has got.
 type Sync struct {
 	State        string
 	Boards       int
@@ -102,7 +102,7 @@ const (
 	Failed    = "failed"
 )
 
-// ImportResult says what became of every row.
+// ImportResult says what became of each row.
 type ImportResult struct {
 	Source    string
 	Received  int
@@ -113,7 +113,7 @@ type ImportResult struct {
 	Results   []RowResult
 }
 
-// RowResult is one row's. Error and Message are set for failed rows only.
+// RowResult is the result of one row. Error and Message are set only if it failed.
 type RowResult struct {
 	Index       int
 	ExternalRef string // "" = none

@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// fields are one row of an import: an object whose fields are read one by one,
-// so that a wrong one fails its row with its own code.
+// fields are one row of an import: an object whose fields are read one by one, so that each mistake fails its row with
+// its own code.
 type fields struct {
 	raw map[string]json.RawMessage
 	ref *string // externalRef; nil = none

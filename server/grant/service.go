@@ -12,17 +12,17 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// Store is what grants need. Rows that are not there: fail.ErrNotFound.
+// Store is what grants need. Methods return fail.ErrNotFound for missing rows.
 type Store interface {
 	// Change runs fn in one durable transaction; an error of fn undoes it.
 	Change(fn func(tx Tx) error) error
-	ChangeBehind(fn func(tx Tx) error) error // overtaken by every other write
+	ChangeBehind(fn func(tx Tx) error) error // every other write goes first
 	Grant(id string) (Grant, error)
-	// ListGrants: newest first, of one kind; total counts the matches.
+	// ListGrants lists grants of one kind, newest first; total counts the matches.
 	ListGrants(placeID, kind string, q ListQuery) (list []Grant, total int, err error)
 	ListCustomers(placeID string, q ListQuery) (list []Customer, total int, err error)
 	Boards(placeID string) ([]place.Board, error)
-	// Links lists the ids of permits that aren't revoked, in order, after one.
+	// Links lists the ids of unrevoked permits in order, starting after one.
 	Links(after string, most int) ([]string, error)
 }
 
@@ -32,16 +32,15 @@ type Tx interface {
 	Place(id string) (place.Place, error)
 	Doors(placeID string) ([]place.Door, error)
 	Grant(id string) (Grant, error)
-	// GrantByRef finds by (place, kind, source, externalRef), GrantByPhone the
-	// one without a reference by (place, kind, source, phone).
+	// GrantByRef finds by (place, kind, source, externalRef), GrantByPhone the grant without a reference by (place,
+	// kind, source, phone).
 	GrantByRef(placeID, kind, source, ref string) (Grant, error)
 	GrantByPhone(placeID, kind, source, phone string) (Grant, error)
-	// PutGrant writes a new (old nil) or changed grant, raises the place's
-	// revision and sets g.Rev.
+	// PutGrant writes a new (old nil) or changed grant, raises the place's revision and sets g.Rev.
 	PutGrant(op string, g, old *Grant) error
 	CustomerByRef(placeID, source, ref string) (Customer, error)
 	CustomerByPhone(placeID, source, phone string) (Customer, error)
-	// HasCustomer: of any source.
+	// HasCustomer reports whether the place has a customer with this phone, from any source.
 	HasCustomer(placeID, phone string) (bool, error)
 	PutCustomer(c Customer) error
 }
@@ -52,9 +51,9 @@ type Config struct {
 	Store   Store
 	Secret  []byte // entry tokens derive from it
 	LinkURL string // base of entry links, without a slash at its end
-	// Openings are waited for by every change; the same as server/entry begins. nil = none.
+	// Every change waits for Openings; server/entry begins them. nil = none.
 	Openings *place.Openings
-	// Applied is the revision a board has applied and when; nil = never any.
+	// Applied is the revision that a board has applied and when; nil = none ever.
 	Applied func(boardID string) (rev int64, at time.Time)
 }
 
@@ -72,8 +71,8 @@ func New(cfg Config) *Service {
 	return &Service{cfg: cfg, imports: imports{of: map[string]*lane{}}}
 }
 
-// change runs fn in one durable transaction. When it returns, openings that may
-// have read the grants of the place as they were have sent their command.
+// change runs fn in one durable transaction. When it returns, openings that may have read the place's grants before the
+// change have sent their command.
 func (s *Service) change(fn func(tx Tx) error) error { return s.changeBy(s.cfg.Store.Change, fn) }
 
 func (s *Service) changeBy(write func(func(tx Tx) error) error, fn func(tx Tx) error) error {
@@ -85,9 +84,8 @@ func (s *Service) changeBy(write func(func(tx Tx) error) error, fn func(tx Tx) e
 	return err
 }
 
-// noting is a Tx that notes the place of a grant that is found: only what is
-// there can lose rights, and a repeat, which changes nothing, waits as the
-// first call does.
+// noting is a Tx that notes the place of every grant it finds: only an existing grant can lose rights. A repeat, which
+// changes nothing, waits as the first call did.
 type noting struct {
 	Tx
 	placeID *string
@@ -110,8 +108,8 @@ func (n noting) found(g Grant, err error) (Grant, error) {
 	return g, err
 }
 
-// token is an entry token of a permit, never stored: the place's label, by which a router finds
-// the server, and 210 bits. The generation makes the link that was revoked dead for good.
+// token derives a permit's entry token, which is never stored: the place's label, by which a router finds the server,
+// and 210 bits. The generation makes sure that a revoked link stays dead.
 func (s *Service) token(g *Grant, generation int64) string {
 	digits := s.digits(g, generation)
 	now := digits
@@ -130,7 +128,7 @@ func (s *Service) digits(g *Grant, generation int64) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// HashLink is how a permit is found by its entry token.
+// HashLink is the hash by which a permit is found from its entry token.
 func HashLink(token string) string {
 	h := sha256.Sum256([]byte("link\n" + token))
 	return hex.EncodeToString(h[:])
@@ -140,7 +138,7 @@ func HashLink(token string) string {
 func (s *Service) view(g Grant, now time.Time) Permit {
 	gen := g.Generation
 	if !g.RevokedAt.IsZero() {
-		gen-- // the link that was; the next one isn't anybody's yet
+		gen-- // the revoked link; nobody has the next one yet
 	}
 	token := s.token(&g, gen)
 	return Permit{Grant: g, State: g.State(now), Token: token, URL: s.cfg.LinkURL + "/entry?t=" + token}

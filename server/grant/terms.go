@@ -10,8 +10,7 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// apiSource is the source of memberships and reservations that were made one
-// by one, not by an import.
+// apiSource is the source of memberships and reservations that were created individually, not by an import.
 const apiSource = "api"
 
 func (r TermRequest) check() error {
@@ -41,9 +40,8 @@ func term(g Grant, now time.Time) Term {
 	return t
 }
 
-// CreateTerm makes a membership or a reservation, with no limit of length; under
-// a known externalRef it replaces the one of that reference. Errors: as
-// Register, without permit_period_too_long.
+// CreateTerm creates a membership or a reservation, without a maximum length; under a known externalRef it replaces the
+// existing one. Errors: as Register, without permit_period_too_long.
 func (s *Service) CreateTerm(by By, kind string, r TermRequest) (Term, error) {
 	if err := r.check(); err != nil {
 		return Term{}, err
@@ -67,8 +65,8 @@ func (s *Service) CreateTerm(by By, kind string, r TermRequest) (Term, error) {
 	return out, err
 }
 
-// putTerm writes a checked membership or reservation over old (nil = new) and
-// says created, updated or unchanged. Errors: scope's, the store's.
+// putTerm writes a checked membership or reservation over old (nil = new) and says whether it was created, updated or
+// unchanged. Errors: as scope, the store's.
 func putTerm(tx Tx, by By, kind, source string, r TermRequest, old *Grant, doors []place.Door) (Grant, string, error) {
 	now := tx.Now()
 	prefix := id.Membership
@@ -97,8 +95,8 @@ func putTerm(tx Tx, by By, kind, source string, r TermRequest, old *Grant, doors
 	return g, updated, tx.PutGrant(kind, &g, old)
 }
 
-// CancelTerm ends a membership or a reservation; a repeat changes nothing.
-// Errors (*fail.Error): not_found; the store's.
+// CancelTerm ends a membership or a reservation; repeating it changes nothing. Errors (*fail.Error): not_found; the
+// store's.
 func (s *Service) CancelTerm(by By, kind, grantID string) (Term, error) {
 	var out Term
 	err := s.change(func(tx Tx) error {

@@ -9,8 +9,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// check turns a week that came in into one of ours. Errors: invalid_field,
-// details.field naming the day.
+// check converts the week of a request. Errors: invalid_field, with details.field naming the day.
 func (w Week) check(field string) (access.Week, error) {
 	out := access.Week{}
 	for day, pairs := range w {
@@ -36,9 +35,8 @@ func (w Week) check(field string) (access.Week, error) {
 	return out, nil
 }
 
-// SetHours replaces the given days of the week; what follows opening hours
-// follows at once, see HRS-1. week nil = absent. Errors (*fail.Error):
-// place_not_found, missing_field, invalid_field; the store's.
+// SetHours replaces the given days of the week. Whatever depends on opening hours follows at once, see HRS-1. A nil
+// week counts as absent. Errors (*fail.Error): place_not_found, missing_field, invalid_field; the store's.
 func (s *Service) SetHours(placeID string, week Week) (Place, error) {
 	if week == nil {
 		return Place{}, fail.Missing("hours.week")
@@ -62,7 +60,7 @@ func (s *Service) SetHours(placeID string, week Week) (Place, error) {
 	return out, err
 }
 
-// found turns the read of a place that is not there into place_not_found.
+// found turns a missing place into place_not_found.
 func found(p Place, err error) (Place, error) {
 	if errors.Is(err, fail.ErrNotFound) {
 		return Place{}, fail.New(fail.PlaceNotFound, "no such place")
@@ -70,14 +68,14 @@ func found(p Place, err error) (Place, error) {
 	return p, err
 }
 
-// Bounds of a schedule, in days.
+// Limits of a schedule, in days.
 const (
 	defaultDays = 7
 	maxDays     = 60
 )
 
-// Schedule is the place's next days, today in its zone first, see HRS-2. days
-// 1..60, 0 = 7. Errors: place_not_found, invalid_query; the store's.
+// Schedule is what the place's next days look like, beginning with today in its time zone, see HRS-2. days is 1..60, 0
+// = 7. Errors: place_not_found, invalid_query; the store's.
 func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
 	p, err := found(s.cfg.Store.Place(placeID))
 	if err != nil {
@@ -93,8 +91,7 @@ func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
 	return Schedule{PlaceID: p.ID, Timezone: p.Timezone, Days: h.Schedule(h.Today(s.cfg.Clock.Now()), days)}, nil // [HRS-2]
 }
 
-// Show is a place with its doors, as an operator set them. Errors: place_not_found;
-// the store's.
+// Show is a place with its doors, as an operator set them up. Errors: place_not_found; the store's.
 func (s *Service) Show(placeID string) (Place, []Door, error) {
 	p, err := found(s.cfg.Store.Place(placeID))
 	if err != nil {

@@ -2,11 +2,9 @@ package place
 
 import "sync"
 
-// Openings are the openings by people that are in progress: between reading a
-// place's grants, windows and hours and handing the command to the board. A
-// change that takes a right away is answered only when the openings that may
-// have read it as it was have sent their command: after the answer no door
-// opens on it any more. A nil *Openings counts none.
+// Openings are people's openings in progress: from reading a place's grants, windows and hours until the command is
+// handed to the board. A change that takes a right away is answered only once the openings that may have read the old
+// state have sent their command; after the answer, no door opens on that right. A nil *Openings counts none.
 type Openings struct {
 	mu  sync.Mutex
 	now map[string]map[*opening]struct{} // by place
@@ -14,8 +12,8 @@ type Openings struct {
 
 type opening struct{ ended chan struct{} }
 
-// Begin begins an opening at a place, before anything is read. Call end, once
-// or more, when its command is on its way or will never be.
+// Begin begins an opening at a place; call it before reading anything. Call end, once or more, when the command is on
+// its way or never will be.
 func (o *Openings) Begin(placeID string) (end func()) {
 	if o == nil {
 		return func() {}
@@ -42,8 +40,7 @@ func (o *Openings) end(placeID string, x *opening) {
 	}
 }
 
-// Wait returns when the openings at a place that are in progress now have
-// ended. Those that begin later read what is committed already.
+// Wait returns when the openings now in progress at a place have ended. Later ones read what is committed already.
 func (o *Openings) Wait(placeID string) {
 	if o == nil {
 		return

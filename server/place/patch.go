@@ -109,7 +109,7 @@ func checkHolidays(hs []access.Holiday) error {
 	return nil
 }
 
-// checkName: the schedule shows it to everybody.
+// checkName checks a name that the schedule shows to everyone.
 func checkName(field, name string) error {
 	if plain.Deceptive(name) {
 		return fail.Invalid(field, plain.Reason)

@@ -1,6 +1,5 @@
-// Package place holds what a store is: its doors, boards, opening hours and
-// window policies, and the rules about them. Pure: no HTTP, SQL or MQTT. The
-// API edge calls it, server/store keeps what it describes.
+// Package place describes a store (its doors, boards, opening hours and window policies) and the rules for it. Pure: no
+// HTTP, SQL or MQTT. The API edge calls it; server/store stores what it describes.
 package place
 
 import (
@@ -33,19 +32,19 @@ type Place struct {
 	Holidays       []access.Holiday
 }
 
-// Hours is everything the schedule needs, as it is synchronized to boards.
+// Hours is everything that the schedule needs, in the form synchronized to boards.
 func (p Place) Hours() access.Hours {
 	return access.Hours{Timezone: p.Timezone, Week: p.Week, Closures: p.Closures, Holidays: p.Holidays}
 }
 
-// Door hangs on a channel of a board.
+// Door is wired to a channel of a board.
 type Door struct {
 	ID             string
 	PlaceID        string
 	BoardID        string
 	Name           string
 	Channel        int
-	Entry          bool // guests may come in here
+	Entry          bool // guests may enter here
 	PermitMaxHours int
 }
 
@@ -56,13 +55,13 @@ type Board struct {
 	Name    string
 }
 
-// Policy is a window policy of a door as it is stored.
+// Policy is a door's window policy as stored.
 type Policy struct {
 	access.Window
 	PlaceID string
 }
 
-// Windows are the policies as access.Mode and the boards know them.
+// Windows are the policies in the form that access.Mode and the boards use.
 func Windows(ps []Policy) []access.Window {
 	out := make([]access.Window, 0, len(ps))
 	for _, p := range ps {
@@ -77,7 +76,7 @@ func (p Policy) Created() time.Time { return time.UnixMilli(p.CreatedAt).UTC() }
 // DefaultZone is the timezone of a place that names none.
 const DefaultZone = "Asia/Seoul"
 
-// EntryDoors are the ids of the doors guests may come in by, sorted.
+// EntryDoors are the ids of the doors that guests may enter by, sorted.
 func EntryDoors(doors []Door) []string {
 	var out []string
 	for _, d := range doors {

@@ -39,7 +39,7 @@ func (s *Service) Policies(placeID, doorID string) ([]PolicyView, error) {
 	return out, nil
 }
 
-// views marks the policy of a door that is in force now: one at the most.
+// views marks the policy that is in force at a door now, at most one.
 func views(ps []Policy, hours access.Hours, doorID string, now time.Time) []PolicyView {
 	windows, out := make([]access.Window, 0, len(ps)), make([]PolicyView, 0, len(ps))
 	for _, x := range ps {
@@ -52,9 +52,8 @@ func views(ps []Policy, hours access.Hours, doorID string, now time.Time) []Poli
 	return out
 }
 
-// SetPolicy stores a window policy: one per ref, up to 20 custom ones; a repeat
-// replaces, an equal one changes nothing, see CMD-8. Errors: device_not_found,
-// missing_field, invalid_field, invalid_period, rule_violated (the 21st custom
+// SetPolicy stores a window policy: one per ref, up to 20 custom ones. A repeat replaces; an equal one changes nothing,
+// see CMD-8. Errors: device_not_found, missing_field, invalid_field, invalid_period, rule_violated (the 21st custom
 // one); the store's.
 func (s *Service) SetPolicy(by record.By, doorID string, r PolicyRequest) (PolicyView, error) {
 	placeID := by.PlaceID
@@ -90,7 +89,7 @@ func (s *Service) SetPolicy(by record.By, doorID string, r PolicyRequest) (Polic
 	return out, err
 }
 
-// setWindow replaces the policy that w repeats, or adds it.
+// setWindow replaces the policy for the same window as w, or adds it.
 func setWindow(tx Tx, placeID string, w access.Window) (Policy, error) {
 	have, err := tx.Policies(placeID, w.DoorID)
 	if err != nil {
@@ -121,7 +120,7 @@ func setWindow(tx Tx, placeID string, w access.Window) (Policy, error) {
 	return p, tx.SavePolicies("policy", placeID, []Policy{p}, drop)
 }
 
-// repeats reports whether two policies are about the same window.
+// repeats reports whether two policies concern the same window.
 func repeats(a, b access.Window) bool {
 	return a.Ref == b.Ref && a.StartsAt == b.StartsAt && a.EndsAt == b.EndsAt && equalWeeks(a.Week, b.Week)
 }
@@ -139,8 +138,7 @@ func equalWeeks(a, b access.Week) bool {
 	return true
 }
 
-// DeletePolicies removes policies and says how many. Errors: device_not_found,
-// invalid_query (ref); the store's.
+// DeletePolicies deletes policies and returns their number. Errors: device_not_found, invalid_query (ref); the store's.
 func (s *Service) DeletePolicies(by record.By, doorID string, q PolicyQuery) (deleted int, err error) {
 	placeID := by.PlaceID
 	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
@@ -196,7 +194,7 @@ func (r PolicyRequest) custom(w access.Window) (access.Window, error) {
 	switch {
 	case r.Week == nil && r.StartsAt == nil && r.EndsAt == nil:
 		return w, fail.New(fail.MissingField, needs, "field", "window.week")
-	case r.StartsAt == nil && r.EndsAt != nil: // half a period would hold for ever
+	case r.StartsAt == nil && r.EndsAt != nil: // without a start, it would always be in force
 		return w, fail.New(fail.MissingField, needs, "field", "window.startsAt")
 	case r.StartsAt != nil && r.EndsAt == nil:
 		return w, fail.New(fail.MissingField, needs, "field", "window.endsAt")
@@ -234,10 +232,10 @@ func millis(t *time.Time) int64 {
 	if ms := t.UnixMilli(); ms != 0 {
 		return ms
 	}
-	return -1 // 0 is none
+	return -1 // 0 would mean none
 }
 
-// belongs turns the read of a door into an error unless it is the place's.
+// belongs makes an error of a door that isn't the place's.
 func belongs(placeID string) func(Door, error) error {
 	return func(d Door, err error) error {
 		if errors.Is(err, fail.ErrNotFound) || err == nil && d.PlaceID != placeID {

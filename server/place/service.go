@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// Store is what places need. Rows that are not there: fail.ErrNotFound.
+// Store is what places need. Methods return fail.ErrNotFound for missing rows.
 type Store interface {
 	// ChangePlace runs fn in one durable transaction; an error of fn undoes it.
 	ChangePlace(fn func(tx Tx) error) error
@@ -21,16 +21,16 @@ type Store interface {
 // Tx is a transaction of the store. SavePlace, SavePolicies and SaveDoor raise
 // the place's revision when what boards know has changed.
 type Tx interface {
-	record.Tx // what a change of a policy leaves behind
+	record.Tx // for the record of a policy change
 	Now() time.Time
 	Place(id string) (Place, error)
 	Door(id string) (Door, error)
 	Policies(placeID, doorID string) ([]Policy, error)
-	// PhoneTaken: another place has the entry phone.
+	// PhoneTaken reports whether another place has the entry phone.
 	PhoneTaken(number, placeID string) (bool, error)
 	SavePlace(op string, p, old Place) error
 	SaveDoor(d Door) error
-	// SavePolicies writes put and deletes drop (by id), of one place.
+	// SavePolicies writes the policies put and deletes those in drop (ids), all of one place.
 	SavePolicies(op, placeID string, put []Policy, drop []Policy) error
 }
 
@@ -38,7 +38,7 @@ type Tx interface {
 type Config struct {
 	Clock    clock.Clock
 	Store    Store
-	Openings *Openings // waited for by every change; nil = none
+	Openings *Openings // every change waits for them; nil = none
 }
 
 // Service changes and shows places, doors and window policies.
@@ -47,8 +47,8 @@ type Service struct{ cfg Config }
 // New returns a service.
 func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
-// change changes a place in one durable transaction. When it returns, openings
-// that may have read the place as it was have sent their command.
+// change changes a place in one durable transaction. When it returns, openings that may have read the place before the
+// change have sent their command.
 func (s *Service) change(placeID string, fn func(tx Tx) error) error {
 	err := s.cfg.Store.ChangePlace(fn)
 	if err == nil {
@@ -60,7 +60,7 @@ func (s *Service) change(placeID string, fn func(tx Tx) error) error {
 // PolicyView is a window policy as it is listed.
 type PolicyView struct {
 	Policy
-	Active bool // it is the one in force now
+	Active bool // in force now
 }
 
 // PolicyRequest asks for a window policy. nil = absent or null.
@@ -72,11 +72,10 @@ type PolicyRequest struct {
 	EndsAt   *time.Time
 }
 
-// Week is a week as it comes in: mon..sun to lists of [start, end]. A nil list
-// is not one.
+// Week is a week as requests have it: mon..sun to lists of [start, end]. nil in place of a list is an error.
 type Week map[string][][]string
 
-// PolicyQuery says which policies to delete; both empty = all of the door.
+// PolicyQuery says which policies to delete; both empty = all of the door's.
 type PolicyQuery struct{ Ref, PolicyID string }
 
 // GateConfig is the access configuration.
@@ -93,7 +92,7 @@ type Schedule struct {
 	Days     []access.Day
 }
 
-// PlacePatch is what the operator's console may change. nil = leave.
+// PlacePatch is what the operator's console may change. nil = unchanged.
 type PlacePatch struct {
 	EntryPhone   *string // "" unassigns
 	PhoneEnabled *bool
@@ -102,7 +101,7 @@ type PlacePatch struct {
 	Timezone     *string
 }
 
-// DoorPatch is what the operator's console may change. nil = leave.
+// DoorPatch is what the operator's console may change. nil = unchanged.
 type DoorPatch struct {
 	Entry               *bool
 	EntryPermitMaxHours *int // 1..720

@@ -81,7 +81,7 @@ func (b *both) settled(list ...command.Settlement) {
 	}
 }
 
-// send sends what an intent asks for.
+// send sends the command of an intent.
 func (b *both) send(in command.Intent) error {
 	d, err := b.Door(in.DoorID)
 	if err != nil {
@@ -91,7 +91,7 @@ func (b *both) send(in command.Intent) error {
 		Command: in.Command, Minutes: in.Minutes, GrantID: in.GrantID, NotAfterMs: (clock.Mono() + command.DefaultNotAfter).Milliseconds()})
 }
 
-// early sends before the claim; earlySender doesn't send that a second time.
+// early sends before the claim; earlySender makes sure that this isn't sent twice.
 type early struct{ *both }
 
 func (l early) Claim(in command.Intent, keptSince time.Time) (*command.Prior, error) {
@@ -228,7 +228,7 @@ func (l lateChanges) Claim(in command.Intent, keptSince time.Time) (*command.Pri
 	return p, err
 }
 
-// ledger has small bugs of the keys.
+// ledger has small bugs concerning keys.
 type ledger struct {
 	*both
 	name string
@@ -271,7 +271,7 @@ func (l ledger) Settle(list ...command.Settlement) error {
 	return err
 }
 
-// remembering has bugs of what the ledger remembers without looking.
+// remembering has bugs in what the ledger keeps in memory.
 type remembering struct{ ledger }
 
 func (l remembering) Answered(placeID, key string, _ time.Time) (string, command.Answer, bool) {

@@ -12,17 +12,17 @@ import (
 	"sync"
 )
 
-// edge is a bug of values: it changes what a route is asked or what it answers.
+// edge is a bug in values: it changes a route's request or its answer.
 type edge struct {
-	routes string // "GET /device/v1/devices/*", several with a comma between
+	routes string // "GET /device/v1/devices/*", comma-separated
 	ask    func(*http.Request)
 	say    func(*reply)
-	// elsewhere: what isn't found in the caller's place is looked for in the others.
+	// elsewhere: look for what isn't found in the caller's place in the others.
 	elsewhere bool
 	memory    *memory
 }
 
-// reply is an answer on its way out. body is nil when it isn't a JSON object.
+// reply is an answer on its way out. body is nil if it isn't a JSON object.
 type reply struct {
 	r      *http.Request
 	asked  map[string]any // the JSON body of the request
@@ -33,7 +33,7 @@ type reply struct {
 	memory *memory
 }
 
-// memory is what a bug of the edge remembers, over restarts of the server.
+// memory is what a bug of the edge remembers, even across restarts of the server.
 type memory struct {
 	mu     sync.Mutex
 	tokens []string          // Authorization headers that worked
@@ -99,7 +99,7 @@ func (e edge) around(h http.Handler) http.Handler {
 	})
 }
 
-// known notes a token that is in use and lists the others.
+// known notes a token in use and lists the others.
 func (m *memory) known(auth string, status int) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,7 +124,7 @@ func (e edge) play(h http.Handler, r *http.Request, sent []byte) *reply {
 	return p
 }
 
-// kept is a response that is kept back.
+// kept is a response that is held back.
 type kept struct {
 	head   http.Header
 	status int

@@ -12,10 +12,10 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 )
 
-// change makes another value of a field; in is the object that has it.
+// change computes another value for a field; in is the object that has it.
 type change func(old any, in map[string]any, p *reply) any
 
-// show answers another value in a field of "data", of each item when it is a list.
+// show replaces a field's value in "data", or in each item if that is a list.
 func show(routes, field string, c change) edge {
 	return edge{routes: routes, say: func(p *reply) {
 		if p.body == nil || p.status >= 300 {
@@ -51,7 +51,7 @@ func as(field string) change {
 	return func(_ any, in map[string]any, _ *reply) any { return in[field] }
 }
 
-// for1 answers to where the value is from.
+// swap answers to where the value is from.
 func swap(from, to any) change {
 	return func(old any, _ map[string]any, _ *reply) any {
 		if old == from {
@@ -61,7 +61,7 @@ func swap(from, to any) change {
 	}
 }
 
-// later moves a time.
+// later shifts a time.
 func later(d time.Duration) change {
 	return func(old any, _ map[string]any, _ *reply) any {
 		s, _ := old.(string)
@@ -96,7 +96,7 @@ func mangled(old any, _ map[string]any, _ *reply) any {
 	return s[:len(s)-1] + "0"
 }
 
-// without leaves list items out.
+// without omits list items.
 func without(routes string, drop func(item map[string]any) bool) edge {
 	return edge{routes: routes, say: func(p *reply) {
 		list, ok := p.body["data"].([]any)
@@ -107,7 +107,7 @@ func without(routes string, drop func(item map[string]any) bool) edge {
 	}}
 }
 
-// ignores drops a parameter of the query before anybody sees it.
+// ignores drops a query parameter before anything reads it.
 func ignores(routes, param string) edge {
 	return edge{routes: routes, ask: func(r *http.Request) {
 		q := r.URL.Query()
@@ -134,7 +134,7 @@ func asks(routes string, do func(body map[string]any)) edge {
 	}}
 }
 
-// status answers another one, in the body too.
+// status answers with another status, in the body too.
 func status(routes string, from, to int) edge {
 	return edge{routes: routes, say: func(p *reply) {
 		if p.status != from {
@@ -180,8 +180,7 @@ func says(routes string, do func(*reply)) edge { return edge{routes: routes, say
 
 func elsewhere(routes string) edge { return edge{routes: routes, elsewhere: true} }
 
-// phones remembers every phone that is registered and shows it whole where the
-// last four digits belong.
+// phones remembers every registered phone and shows it whole where only the last four digits belong.
 func phones(routes, field string) edge {
 	e := show(routes, field, func(old any, _ map[string]any, p *reply) any {
 		s, _ := old.(string)

@@ -22,7 +22,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// entryStore decorates what decisions about people read.
+// entryStore decorates what decisions about people are based on.
 type entryStore struct {
 	entry.Store
 	name string
@@ -188,14 +188,14 @@ func (s entryStore) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
 	return gs, err
 }
 
-// overtaken drops a person's grants of a kind when a membership is valid.
+// overtaken drops a person's grants of a kind if a membership is valid.
 func overtaken(kind string, now time.Time, gs []grant.Grant, drop func(func(grant.Grant) bool)) {
 	if slices.ContainsFunc(gs, func(g grant.Grant) bool { return g.Kind == access.KindMembership && g.State(now) == grant.Active }) {
 		drop(func(g grant.Grant) bool { return g.Kind == kind })
 	}
 }
 
-// missed drops the nearer misses of a person who has a farther one.
+// missed drops the nearer misses of a person who also has a farther one.
 func missed(said, nearer string, now time.Time, gs []grant.Grant, drop func(func(grant.Grant) bool)) {
 	if slices.ContainsFunc(gs, func(g grant.Grant) bool { return g.State(now) == said }) {
 		drop(func(g grant.Grant) bool { return g.State(now) == nearer })
@@ -304,7 +304,7 @@ func (s recordStore) KeepRecords(fn func(tx record.Tx, now time.Time) error) err
 	return s.Store.KeepRecords(func(tx record.Tx, now time.Time) error { return fn(recordTx{tx, s.name}, now) })
 }
 
-// uploads loses records of boards.
+// uploads loses boards' records.
 type uploads struct{ gateway.Records }
 
 func (u uploads) Upload(b board.State, list []wire.Record) (record.Uploaded, error) {
@@ -314,7 +314,7 @@ func (u uploads) Upload(b board.State, list []wire.Record) (record.Uploaded, err
 	return u.Records.Upload(b, list)
 }
 
-// doorman decorates the links at the edge.
+// doorman decorates links at the edge.
 type doorman struct {
 	api.Entry
 	name string

@@ -12,16 +12,16 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// Bugs of who pays for the repeats of others, and of what is found by a name or a number.
+// Bugs that make people pay for others' repeats, or that concern finding things by name or number.
 
-// together are limits that count everybody at a place, not each by himself.
+// together has limits for everyone at a place in common instead of one per person.
 type together struct{ presses, calls *limit.Window }
 
 func newTogether() together {
 	return together{limit.New(60, time.Minute), limit.New(6, time.Minute)}
 }
 
-// countedTx keeps the records of people while there is room for them.
+// countedTx keeps people's records only while there is room.
 type countedTx struct {
 	recordTx
 	together
@@ -44,7 +44,7 @@ func (t countedTx) InsertRecord(r record.Record) (bool, error) {
 	return t.recordTx.InsertRecord(r)
 }
 
-// numbered is the place that a number was first seen at.
+// numbered is the place at which a number was first seen.
 func (s entryStore) numbered(number string, p place.Place, err error) (place.Place, error) {
 	if id, known := s.doors.Load("number " + number); known {
 		return s.Store.Place(id.(string))
@@ -55,7 +55,7 @@ func (s entryStore) numbered(number string, p place.Place, err error) (place.Pla
 	return p, err
 }
 
-// longInBytes refuses a name that is too long only when its bytes are counted.
+// longInBytes refuses a name only if its bytes, not its characters, exceed the limit.
 func longInBytes(name *string) error {
 	if name != nil && len(*name) > 100 && utf8.RuneCountInString(*name) <= 100 {
 		return fail.Invalid("name", "must have 0 to 100 characters")

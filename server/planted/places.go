@@ -151,13 +151,12 @@ func doorsOf(y wire.Sync) (out []string) {
 	return out
 }
 
-// loses reports whether the bug leaves something out of what boards get: then
-// digests must not repair it.
+// loses reports whether the bug withholds something from boards: then digests must not repair it.
 func loses(name string) bool {
 	return name == "registrations-lost" || strings.HasSuffix(name, "-not-synchronized") || name == "end-synchronized-an-hour-late"
 }
 
-// reports loses every third one while more than 64 came within a second.
+// reports loses every third report while more than 64 arrive within a second.
 type reports struct {
 	gateway.Reports
 	mu   sync.Mutex

@@ -1,6 +1,5 @@
-// Package planted holds the server's planted bugs as decorators of what the
-// composition puts together (see internal/bug). Only a build with the tag
-// "planted" links it; tests use it too.
+// Package planted holds the server's planted bugs as decorators of the parts that the composition puts together (see
+// internal/bug). Only builds with the tag "planted" link it, and tests.
 package planted
 
 import (

@@ -37,7 +37,7 @@ func (k keys) Admit(addr string) error {
 	return err
 }
 
-// Issue lets verify see each new token at once.
+// Issue makes verify see each new token at once.
 func (k keys) Issue(key string) (auth.Token, error) {
 	t, err := k.Keys.Issue(key)
 	if err == nil && k.verify != nil {
@@ -54,10 +54,10 @@ func (k keys) Verify(token string) (auth.Principal, error) {
 	return p, err
 }
 
-// seen remembers who a token was of.
+// seen remembers the principal of each token.
 var seen sync.Map
 
-// forgiving accepts a token that was good once, when the error is this one.
+// forgiving accepts a token that was valid once if the error is this one.
 func forgiving(what error, same func(token string) string) func(string, auth.Principal, error) (auth.Principal, error) {
 	return func(token string, p auth.Principal, err error) (auth.Principal, error) {
 		if err == nil {
@@ -139,7 +139,7 @@ func (s authStore) RevokedKeys() ([]auth.Key, error) {
 	return s.Store.RevokedKeys()
 }
 
-// slow is a clock that is behind.
+// slow is a clock that runs behind.
 type slow struct {
 	clock.Clock
 	by time.Duration

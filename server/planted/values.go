@@ -153,7 +153,7 @@ var permitValues = map[string]edge{
 	"customer-reference-ignored":     ignores(customers, "externalRef"),
 }
 
-// ensure puts a field into "data" where it is absent.
+// ensure adds a field to "data" if it is absent.
 func ensure(p *reply, field string, v any) {
 	if data, ok := p.body["data"].(map[string]any); ok {
 		if _, there := data[field]; !there {

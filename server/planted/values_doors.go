@@ -187,7 +187,7 @@ func args(body map[string]any, do func(map[string]any)) {
 	}
 }
 
-// turned answers a page the other way round.
+// turned reverses the order of a page.
 func turned(p *reply) {
 	if l, ok := p.body["data"].([]any); ok {
 		slices.Reverse(l)

@@ -8,8 +8,7 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// By is the API key that reads records or changes a policy, and its request. It
-// goes into the audit log.
+// By is the API key that reads records or changes a policy, and its request, as the audit log names them.
 type By struct{ PlaceID, KeyID, KeyName, RequestID string }
 
 // Change is an operation on a policy.
@@ -19,8 +18,8 @@ type Change struct {
 	Note   string // what was changed
 }
 
-// KeepChange writes the record of a change and its line in the audit log, in the
-// transaction that makes the change: there is never one without the other.
+// KeepChange writes the record of a change and its audit row, in the transaction that makes the change, so neither
+// exists without the other.
 func KeepChange(tx Tx, c Change, now time.Time) error {
 	_, err := Keep(tx, Record{PlaceID: c.PlaceID, DoorID: c.DoorID, Result: vocab.Changed, // [CMD-8]
 		Reason: vocab.Reason(vocab.API), Method: vocab.API, Actor: "api:" + c.KeyID, ActorLabel: c.KeyName, Note: c.Note}, now)
@@ -30,13 +29,13 @@ func KeepChange(tx Tx, c Change, now time.Time) error {
 	return tx.InsertAudit(Audit{At: now, PlaceID: c.PlaceID, KeyID: c.KeyID, RequestID: c.RequestID, Action: "policy.changed", Detail: c.Note})
 }
 
-// OutagePolicy is the change of a board's outage policy to p.
+// OutagePolicy describes the change of a board's outage policy to p.
 func OutagePolicy(by By, boardID string, p board.Policy) Change {
 	return Change{By: by, Note: fmt.Sprintf("outage policy of %s: graceSec %d, version %d", boardID, p.GraceSec, p.Version)}
 }
 
-// Configured keeps the state of a board that confirmed an outage policy, and the
-// record of that change. Errors: the store's; nothing is kept then.
+// Configured stores the state of a board that confirmed an outage policy, together with the record of that change.
+// Errors: the store's; then nothing is stored.
 func (k Keeper) Configured(b board.State, c Change) error {
 	return k.Store.KeepRecords(func(tx Tx, now time.Time) error {
 		if err := tx.SaveBoardState(b); err != nil {

@@ -21,13 +21,12 @@ type Store interface {
 // Tx is the transaction that a record is kept in.
 type Tx interface {
 	DoorName(doorID string) (string, error) // "" = no such door
-	// Credited reads what a record shows of a grant of the place; zero = no such grant.
+	// Credited reads what a record needs of a grant of the place; zero = no such grant.
 	Credited(grantID, placeID string) (Credited, error)
-	// Holder is the phone of whom a living link of the place was sent to, by the hash
-	// that boards have; "" = no such link.
+	// Holder is the phone of the person to whom a valid link of the place was sent, found by the hash that boards have;
+	// "" = no such link.
 	Holder(tokenHash, placeID string) (phone string, err error)
-	// InsertRecord writes a record. One whose Dedupe or CommandID is there
-	// already is left alone and reported as not fresh.
+	// InsertRecord writes a record. If its Dedupe or CommandID exists already, it changes nothing and fresh is false.
 	InsertRecord(r Record) (fresh bool, err error)
 	// RecordOfCommand finds a command's record. Errors: fail.ErrNotFound.
 	RecordOfCommand(commandID string) (Record, error)
@@ -42,14 +41,14 @@ type Tx interface {
 type Credited struct {
 	Phone, ExternalRef   string
 	Terms                access.Grant // as boards know them
-	CreatedAt, UpdatedAt time.Time    // equal: its terms never changed
+	CreatedAt, UpdatedAt time.Time    // equal: its terms have never changed
 }
 
-// Keep writes a record and what follows from it: the event, and the use of a
-// credited permit. A record that is there already changes nothing.
+// Keep writes a record and what follows from it: the event, and the use of a credited permit. If the record exists
+// already, nothing changes.
 func Keep(tx Tx, r Record, now time.Time) (fresh bool, err error) { return keep(tx, r, nil, now) }
 
-// keep is Keep for a caller who has read what the record's grant is; nil = who hasn't.
+// keep is Keep for a caller who has already read the record's grant; nil = not read.
 func keep(tx Tx, r Record, c *Credited, now time.Time) (fresh bool, err error) {
 	r = filled(r, now)
 	if r.DoorID != "" && r.DoorName == "" {
@@ -63,9 +62,8 @@ func keep(tx Tx, r Record, c *Credited, now time.Time) (fresh bool, err error) {
 	return true, follow(tx, r, c, false, now)
 }
 
-// Settle says what became of a command that was answered 504: the record keeps
-// its result and gains settledAs, and an opening makes a late event. It does
-// nothing when there is no such record, or it is settled, or has another result.
+// Settle settles a command that was answered 504: the record keeps its result and gains settledAs, and an opening also
+// makes a late event. It does nothing if there is no such record, it is settled already, or it has another result.
 func Settle(tx Tx, commandID string, settledAs vocab.Result, at, now time.Time) (settled bool, err error) {
 	r, err := tx.RecordOfCommand(commandID)
 	if errors.Is(err, fail.ErrNotFound) {
@@ -81,7 +79,7 @@ func Settle(tx Tx, commandID string, settledAs vocab.Result, at, now time.Time) 
 	return true, follow(tx, r, nil, true, now)
 }
 
-// filled is a record with everything that its maker left out, except the door's name.
+// filled is a record with everything filled in that its maker left out, except the door's name.
 func filled(r Record, now time.Time) Record {
 	if r.ID == "" {
 		r.ID = id.New(id.Record, now)
@@ -126,8 +124,8 @@ func follow(tx Tx, r Record, known *Credited, late bool, now time.Time) (err err
 	return nil
 }
 
-// events are what a record makes in the place's activity: an opening or a
-// denial one, the use of a permit another. Everything else makes none.
+// events are what a record contributes to the place's activity: one for an opening or a denial, and one for the use of
+// a permit. Other results contribute none.
 func events(r Record, c Credited, late bool) []Event {
 	e := Event{PlaceID: r.PlaceID, DoorID: r.DoorID, DoorName: r.DoorName, Result: r.Result, Reason: r.Reason, Method: r.Method,
 		Actor: r.Actor, ActorLabel: r.ActorLabel, RecordID: r.ID, OccurredAt: r.OccurredAt, RecordedAt: r.RecordedAt, Late: late}

@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// Keeper keeps the records of attempts that sent no command.
+// Keeper keeps records of attempts for which no command was sent.
 type Keeper struct{ Store Store }
 
 // Add keeps one record.
@@ -23,16 +23,15 @@ func (k Keeper) Add(r Record) error {
 	})
 }
 
-// Uploaded says what became of a batch.
+// Uploaded says what became of a batch of records.
 type Uploaded struct {
-	Fresh      int // that weren't there yet
-	Bad        int // that can never be kept
-	Uncredited int // of the fresh ones, kept without the grant that they name
+	Fresh      int // not known before
+	Bad        int // unacceptable, see acceptable
+	Uncredited int // fresh ones kept without the grant that they name
 }
 
-// Upload keeps a batch of a board's on-site records in one transaction, each
-// once. b.LastSeenAt is its last contact before this connection. Errors: the
-// store's; nothing is kept then.
+// Upload keeps a board's batch of on-site records in one transaction, each record once. b.LastSeenAt is the board's
+// last contact before this connection. Errors: the store's; then nothing is kept.
 func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error) {
 	err = k.Store.KeepRecords(func(tx Tx, now time.Time) error {
 		u = Uploaded{}
@@ -70,32 +69,31 @@ func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error
 	return u, err
 }
 
-// olderContent is how long a board may decide by terms that have changed: as long
-// as it may decide without the server, on a clock that may be ahead.
+// olderContent is how long a board may decide by outdated terms: as long as it may decide without the server, plus how
+// far its clock may be ahead.
 const olderContent = time.Duration(access.OutageLimitMs)*time.Millisecond + recordsAfter
 
-// usable reports whether a board can have opened by a grant. It knows the grant's
-// terms and goes by the clock that dates the record, so door and time must fit;
-// they can't be checked if the terms have changed since.
+// usable reports whether a board can have opened by a grant. The board knows the grant's terms and dates the record by
+// the same clock, so door and time must fit, unless the terms have changed since.
 func usable(c Credited, r wire.Record) bool {
 	if c.Terms.ID == "" || r.Reason != vocab.Reason(vocab.Onsite) {
 		return false
 	}
-	changed := c.Terms.Revoked || !c.UpdatedAt.Equal(c.CreatedAt) // it may have been revoked in the millisecond in which it was made
+	changed := c.Terms.Revoked || !c.UpdatedAt.Equal(c.CreatedAt) // it may have been revoked in the millisecond of its creation
 	if changed && c.UpdatedAt.UnixMilli() > r.At-olderContent.Milliseconds() {
 		return true
 	}
 	return c.Terms.Opens(r.DoorID) && c.Terms.ValidAt(r.At)
 }
 
-// Bounds of a record's time: a board's clock is not believed beyond them.
+// Bounds of a record's time; beyond them a board's clock is not believed.
 const (
-	recordsBefore = 30 * 24 * time.Hour // its last contact before this connection
-	recordsAfter  = time.Hour           // the server's time
+	recordsBefore = 30 * 24 * time.Hour // before the board's last contact
+	recordsAfter  = time.Hour           // after the server's time
 )
 
-// acceptable reports whether a board's record can be kept: of the board's own
-// door, with a possible time and a known result and reason.
+// acceptable reports whether a board's record can be kept: of one of the board's doors, at a possible time, with a
+// known result and reason.
 func acceptable(b board.State, r wire.Record, now time.Time) bool {
 	if r.Seq <= 0 || r.At <= 0 || r.At < b.LastSeenAt.Add(-recordsBefore).UnixMilli() || r.At > now.Add(recordsAfter).UnixMilli() || !b.HasDoor(r.DoorID) || len(r.GrantID) > 64 {
 		return false
@@ -110,8 +108,8 @@ func acceptable(b board.State, r wire.Record, now time.Time) bool {
 	return false
 }
 
-// onsite is a board's record as it is kept. The same board, sequence and time
-// are the same record (a board that lost its flash counts from 1 again).
+// onsite is a board's record as it is stored. Records of the same board with equal sequence and time are the same; a
+// board that lost its flash counts from 1 again.
 func onsite(b board.State, r wire.Record, c Credited) Record {
 	at := time.UnixMilli(r.At).UTC()
 	actor, label := shown(r, c)
@@ -121,9 +119,9 @@ func onsite(b board.State, r wire.Record, c Credited) Record {
 		BoardID: b.BoardID, BoardSeq: r.Seq, RequestedAt: at, OccurredAt: at}
 }
 
-// shown masks the person of a board's record: what the board kept of the phone that
-// was shown, else the holder of the grant. In that order: the permit may have been
-// registered for another phone since. No board gets a whole phone into a record.
+// shown masks the person of a board's record: the phone that the person showed, as the board recorded it, else the
+// grant's holder. In that order, because the permit may have been registered for another phone since. No board can get
+// a whole phone into a record.
 func shown(r wire.Record, c Credited) (actor, label string) {
 	head, tail := r.PhoneHead, r.PhoneTail[max(0, len(r.PhoneTail)-4):]
 	if len(head) != 3 || !digits(head) {

@@ -1,9 +1,7 @@
-// Package record is what happened at the doors, and the rules about it: what a
-// record fills in, which events and permit uses follow from it, late settlement,
-// which of a board's records is acceptable and whom it shows; events, audit rows,
-// and what can be asked of them. server/entry and server/command make records,
-// boards upload them through server/gateway, server/store stores them in the Tx
-// declared here, the API edge shows them. No HTTP, SQL or MQTT.
+// Package record describes what happened at the doors, and the rules for it: what a record fills in, which events and
+// permit uses follow, late settlement, which of a board's records are acceptable and whom they show; also events, audit
+// rows, and queries on all of these. server/entry and server/command make records, boards upload them through
+// server/gateway, server/store stores them in the Tx declared here, and server/api shows them. No HTTP, SQL or MQTT.
 package record
 
 import (
@@ -33,9 +31,9 @@ type Record struct {
 	CommandID   string
 	GrantID     string // the credited grant, any kind
 	Source      string // server (default) or board
-	Dedupe      string // board records: what makes it once, e.g. board, life and sequence
-	BoardID     string // board records, for the history only
-	BoardSeq    int64  // ... the board's number of it
+	Dedupe      string // board records: makes it unique, e.g. board, life and sequence
+	BoardID     string // board records; only for the history
+	BoardSeq    int64  // board records: the board's own number
 	RequestedAt time.Time
 	OccurredAt  time.Time // zero = RequestedAt
 	RecordedAt  time.Time // zero = now
@@ -70,7 +68,7 @@ type Event struct {
 	RecordID    string
 	OccurredAt  time.Time
 	RecordedAt  time.Time
-	Late        bool // the report came after the 504
+	Late        bool // reported after the 504
 }
 
 // EventQuery asks for events. Empty lists match everything.
@@ -84,8 +82,8 @@ type EventQuery struct {
 	Offset    int
 }
 
-// Audit is one line of the audit log: who did or tried what, separate from the
-// records themselves. Never a phone, a key or a token.
+// Audit is one row of the audit log: who did or tried what, kept apart from the records themselves. It never contains a
+// phone, a key or a token.
 type Audit struct {
 	At        time.Time // zero = now
 	PlaceID   string

@@ -31,7 +31,7 @@ func (r Retention) WithDefaults() Retention {
 // audit rows age from when they were written, grants from when they
 // ended, all as package age says. server/store implements it.
 type Archive interface {
-	// Age looks at the machine's clock and remembers how far everything has aged.
+	// Age looks at the machine's clock and saves how much time has passed.
 	Age() error
 	ForgetRecords(keep time.Duration, limit int) (int, error)
 	ForgetEvents(keep time.Duration, limit int) (int, error)
@@ -39,11 +39,10 @@ type Archive interface {
 	ForgetGrants(keep time.Duration, limit int) (int, error)
 }
 
-// forgetBatch keeps a deletion short: other writes commit in between.
+// forgetBatch keeps deletions short: other writes commit in between.
 const forgetBatch = 500
 
-// Sweeper forgets what has been kept long enough, once an hour. Make one with
-// NewSweeper.
+// Sweeper deletes what has been kept long enough, once an hour. Make one with NewSweeper.
 type Sweeper struct {
 	archive Archive
 	keep    Retention
@@ -57,10 +56,10 @@ func NewSweeper(a Archive, clk clock.Clock, f *clock.Flight, keep Retention) *Sw
 	return s
 }
 
-// Stop ends it after the batch in progress. What has aged since the last hour is kept.
+// Stop stops the sweeper after the batch in progress, and saves how much time has passed since the last hour.
 func (s *Sweeper) Stop() {
 	s.chore.Stop()
-	_ = s.archive.Age() // an hour at most is lost without it
+	_ = s.archive.Age() // on failure, at most an hour of ageing is lost
 }
 
 func (s *Sweeper) forget(stopped func() bool) {

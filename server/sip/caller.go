@@ -7,8 +7,8 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// callerID is the number that the peer vouches for, else the one of From; "" for
-// a caller who is anonymous or asked for privacy (RFC 3323, 3325).
+// callerID is the number that the peer vouches for, else the one in From; "" for a caller who is anonymous or asked for
+// privacy (RFC 3323, 3325).
 func callerID(req *msg.Request) string {
 	for _, h := range req.GetHeaders("Privacy") {
 		for _, p := range strings.FieldsFunc(strings.ToLower(h.Value()), func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
@@ -32,8 +32,8 @@ func callerID(req *msg.Request) string {
 	return userOf(from.Address.String())
 }
 
-// addresses are the URIs of a header value: a list of name-addr or addr-spec
-// (RFC 3261, 25.1). What stands in a display name is the caller's own invention.
+// addresses are the URIs of a header value: a list of name-addr or addr-spec (RFC 3261, 25.1). A display name may
+// contain anything the caller likes, so it is skipped.
 func addresses(v string) (uris []string) {
 	for v = strings.TrimSpace(v); v != ""; v = strings.TrimSpace(v) {
 		end, open, quoted := len(v), -1, false
@@ -67,7 +67,7 @@ func addresses(v string) (uris []string) {
 	return uris
 }
 
-// userOf is the number of a sip:, sips: or tel: URI; "" for any other.
+// userOf is the user part of a sip:, sips: or tel: URI; "" for any other.
 func userOf(uri string) string {
 	scheme, rest, ok := strings.Cut(uri, ":")
 	switch {
@@ -76,7 +76,7 @@ func userOf(uri string) string {
 	case strings.EqualFold(scheme, "tel"):
 		number, params, _ := strings.Cut(rest, ";")
 		if strings.Contains(strings.ToLower(params), "phone-context") && !strings.HasPrefix(number, "+") {
-			return "" // a local number of somewhere else
+			return "" // a local number in another context
 		}
 		return number
 	case strings.EqualFold(scheme, "sip"), strings.EqualFold(scheme, "sips"):
@@ -90,9 +90,8 @@ func userOf(uri string) string {
 	return ""
 }
 
-// national is a number as permits hold it: of this country in its own form, of
-// another one in E.164, plus sign and all, so that it never equals a number of
-// this country. "" for anything that is no number.
+// national is a number in the form that permits use: domestic numbers in national form, foreign ones in E.164 with the
+// plus sign, so that they never equal a domestic one. "" if it isn't a number.
 func (s *Server) national(user string) string {
 	user, _, _ = strings.Cut(user, ";")
 	intl := strings.HasPrefix(user, "+")

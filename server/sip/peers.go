@@ -11,11 +11,11 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Bounds of the TCP listener.
+// Limits of the TCP listener.
 const (
 	maxConns    = 256
 	maxPerPeer  = 32
-	messageTime = 5 * time.Second // for the headers of a message, from its first byte or the connection's beginning on
+	messageTime = 5 * time.Second // for a message's headers, from its first byte or from the start of the connection
 	idleTime    = 2 * time.Minute // between messages
 )
 
@@ -29,8 +29,7 @@ func isPeer(a netip.Addr, peers []netip.Prefix) bool {
 	return false
 }
 
-// fromPeers drops what others send: whoever claims an address over UDP must not
-// make us answer it.
+// fromPeers drops packets from others: a claimed UDP source address must not make us answer it.
 type fromPeers struct {
 	net.PacketConn
 	peers []netip.Prefix
@@ -49,8 +48,8 @@ func (c *fromPeers) ReadFrom(b []byte) (int, net.Addr, error) {
 	}
 }
 
-// patient is a listener that outlives a moment without descriptors, and whose
-// connections end when they keep a message back.
+// patient is a listener that survives running out of descriptors for a moment, and whose connections end if they
+// withhold a message.
 type patient struct{ net.Listener }
 
 // Accept implements net.Listener.

@@ -8,15 +8,13 @@ import (
 	msg "github.com/emiago/sipgo/sip"
 )
 
-// callLife is how long a call is remembered: 64 * T1 after it nothing of it is
-// under way any more (RFC 3261, 17).
+// callLife is how long a call is remembered: 64 * T1 later no part of it is in progress any more (RFC 3261, 17).
 const callLife = 64 * time.Second
 
-// maxSeen bounds the calls that are remembered; a peer's rate stays far below it.
+// maxSeen bounds the calls that are remembered; a peer's rate limit keeps it far below that.
 const maxSeen = 100_000
 
-// seen remembers calls, so that one is decided once, however it is repeated or
-// forked on its way.
+// seen remembers calls, so that each is decided once, however often it is repeated or forked on its way.
 type seen struct {
 	mu    sync.Mutex
 	at    map[string]time.Duration
@@ -41,7 +39,7 @@ func (s *seen) first(id string, now time.Duration) bool {
 	return true
 }
 
-// idOf is what all copies of one INVITE have in common.
+// idOf is what all copies of an INVITE have in common.
 func idOf(req *msg.Request) string {
 	var id string
 	if h := req.CallID(); h != nil {

@@ -1,8 +1,7 @@
-// Package sip takes phone calls over SIP: an INVITE to a place's entry phone
-// from a customer's number is decided like any other attempt, the door opens,
-// and the call is rejected unanswered, so that it costs nothing, see PERM-1. Off unless
-// an address is given. A caller id is a credential here, so only peers are believed:
-// the trunks that vouch for it. It declares the Caller that server/entry implements.
+// Package sip takes phone calls over SIP. An INVITE to a place's entry phone from a customer's number is decided like
+// any other attempt: the door opens, and the call is rejected unanswered, so that it costs nothing, see PERM-1. It is
+// off unless an address is given. A caller id is a credential here, so only peers are trusted: the trunks that vouch
+// for it. It declares the Caller that server/entry implements.
 package sip
 
 import (
@@ -36,11 +35,11 @@ type Config struct {
 	Region string         // of national numbers; "" = KR
 	Peers  []netip.Prefix // who may call; nil = this machine only
 	Caller Caller
-	Failed func(error) // told when listening ends by itself; nil = only logged
+	Failed func(error) // called when listening ends by itself; nil = only logged
 	Log    *slog.Logger
 }
 
-// peerCalls is how many calls a peer may make per minute; more are turned away.
+// peerCalls is how many calls per minute a peer may make; more are rejected.
 const peerCalls = 600
 
 // loopback is where peers are by default.
@@ -48,7 +47,7 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 
 func init() { msg.SetDefaultLogger(silent) }
 
-// silent takes the library's own log: it prints malformed packets whole, phone numbers and all.
+// silent swallows the library's own log, which prints malformed packets whole, phone numbers included.
 var silent = slog.New(slog.DiscardHandler)
 
 // Server listens for calls.
@@ -64,7 +63,7 @@ type Server struct {
 	rate *limit.Window // by peer
 }
 
-// Start listens on UDP and TCP. The error says which address is taken.
+// Start listens on UDP and TCP. The error names an address that is taken.
 func Start(cfg Config) (*Server, error) {
 	if cfg.Region == "" {
 		cfg.Region = "KR"
@@ -104,7 +103,7 @@ func Start(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// serve runs a listener's loop; its end before Stop is a failure that somebody must hear of.
+// serve runs a listener's loop and reports a failure if it ends before Stop.
 func (s *Server) serve(what string, f func() error) {
 	err := f()
 	if s.ctx.Err() == nil {
@@ -120,7 +119,7 @@ func (s *Server) known(req *msg.Request) bool {
 	return err == nil && isPeer(from.Addr(), s.cfg.Peers)
 }
 
-// bind takes one port on UDP and TCP; port 0 tries until one is free on both.
+// bind takes the same port on UDP and TCP; with port 0 it tries until one is free on both.
 func bind(addr string) (udp net.PacketConn, tcp net.Listener, err error) {
 	_, port, _ := net.SplitHostPort(addr)
 	for range 20 {
@@ -155,7 +154,7 @@ func ignoreClosed(err error) error {
 }
 
 func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
-	if !s.known(req) { // tells nothing: not which numbers are places, nor who is a customer
+	if !s.known(req) { // reveals neither which numbers are places nor who is a customer
 		s.respond(req, tx, 403, "Forbidden")
 		return
 	}
@@ -184,8 +183,8 @@ func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
 	s.respond(req, tx, status, reason)
 }
 
-// Status is the result of the call for the caller's telephone. No answer is a
-// success: the call must never connect. Busy is the door opening.
+// Status is the result of the call as the caller's telephone gets it. None means success: the call must never connect.
+// Busy means that the door opens.
 func Status(r entry.CallResult) (status int, reason string) {
 	switch {
 	case !r.Answered:

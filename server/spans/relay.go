@@ -2,10 +2,10 @@ package spans
 
 import "time"
 
-// mostRelays bounds what is kept of commands whose server was killed before their answer.
+// mostRelays bounds what is kept for commands whose server was killed before their answer.
 const mostRelays = 20_000
 
-// expect has the relay's time noted that a command will move.
+// expect makes Relay note the time of the relay for a command that is about to move it.
 func (t *Tracer) expect(commandID string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -15,8 +15,8 @@ func (t *Tracer) expect(commandID string) {
 	t.relays[commandID] = time.Time{}
 }
 
-// Relay notes that a board of this process moved its relay for a command. Boards
-// elsewhere don't tell: the protocol carries no trace.
+// Relay notes that a board of this process moved its relay for a command. Boards in other processes can't report it:
+// the protocol carries no trace.
 func (t *Tracer) Relay(commandID string, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -25,7 +25,7 @@ func (t *Tracer) Relay(commandID string, at time.Time) {
 	}
 }
 
-// moved is when the relay moved, zero if it didn't or nobody said so.
+// moved is when the relay moved; zero if it didn't or this is unknown.
 func (t *Tracer) moved(commandID string) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()

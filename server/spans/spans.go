@@ -1,6 +1,5 @@
-// Package spans tells OpenTelemetry how a door command went: from the HTTP request that
-// asked for it to the relay that moved. The server hands it what its one trace hook sees;
-// nothing here runs unless a tracer was asked for. Attributes carry ids and outcomes, never
+// Package spans reports door commands to OpenTelemetry: from the HTTP request to the relay that moved. The server feeds
+// it from its one trace hook; nothing here runs unless a tracer is configured. Attributes carry ids and outcomes, never
 // phones, keys or tokens.
 package spans
 
@@ -33,12 +32,11 @@ type Tracer struct {
 	base     time.Time // the machine's time at Mono 0
 
 	mu     sync.Mutex
-	relays map[string]time.Time // of traced commands in progress: when the relay moved, zero before
+	relays map[string]time.Time // for each traced command in progress, when the relay moved; zero before
 }
 
-// OTLP sends spans to a collector, OTLP over HTTP, e.g. http://127.0.0.1:4318. Sending
-// never holds a request up; what a collector doesn't take is dropped, and logged. The
-// error is of the address.
+// OTLP sends spans to a collector by OTLP over HTTP, e.g. http://127.0.0.1:4318. Sending never delays a request; what
+// the collector doesn't accept is dropped and logged. It returns an error for an invalid address.
 func OTLP(ctx context.Context, collector string, log *slog.Logger) (*Tracer, error) {
 	u, err := url.Parse(collector)
 	if err != nil {
@@ -52,12 +50,12 @@ func OTLP(ctx context.Context, collector string, log *slog.Logger) (*Tracer, err
 		return nil, err
 	}
 	if log != nil {
-		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("spans weren't taken", "err", err) }))
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("the collector didn't accept spans", "err", err) }))
 	}
 	return New(sdktrace.NewBatchSpanProcessor(e)), nil
 }
 
-// path is where collectors take traces, unless the address names another place.
+// path is where collectors accept traces, unless the address has a path.
 func path(u *url.URL) string {
 	if strings.Trim(u.Path, "/") != "" {
 		return ""
@@ -72,7 +70,7 @@ func New(p sdktrace.SpanProcessor) *Tracer {
 	return &Tracer{provider: provider, tracer: provider.Tracer("github.com/doorlab/doorlab/server"), base: clock.WallNow().Add(-clock.Mono()), relays: map[string]time.Time{}}
 }
 
-// Stop sends what is left, as long as ctx allows.
+// Stop sends what is left, within ctx's limit.
 func (t *Tracer) Stop(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
 // request is a request in progress. The command's goroutine writes settled before the
@@ -112,8 +110,7 @@ func (t *Tracer) answered(q *request) {
 	q.span.End(trace.WithTimestamp(now))
 }
 
-// Request names a request's span when it is known what was asked for: by its route, in
-// which ids have no place.
+// Request names a request's span once its route is known; routes contain no ids.
 func (t *Tracer) Request(ctx context.Context, route, method string, status int, code string) {
 	q, _ := ctx.Value(inContext{}).(*request)
 	if q == nil {
@@ -126,8 +123,8 @@ func (t *Tracer) Request(ctx context.Context, route, method string, status int, 
 	}
 }
 
-// Caller is what command.Config.Caller takes: whose command it is, nil where no request
-// is traced, as with phones.
+// Caller is the function for command.Config.Caller: the request behind a command; nil if it isn't traced, as with phone
+// calls.
 func (t *Tracer) Caller(ctx context.Context) any {
 	if q, _ := ctx.Value(inContext{}).(*request); q != nil && q.span.IsRecording() {
 		return q
@@ -135,8 +132,8 @@ func (t *Tracer) Caller(ctx context.Context) any {
 	return nil
 }
 
-// Command sees a command at each of its points; its spans are made when its outcome
-// is committed, with the times that its trail has.
+// Command is called at each point of a command. It makes the spans when the outcome is committed, with the times from
+// the trail.
 func (t *Tracer) Command(p command.Point, c *command.Trail) {
 	q, _ := c.Caller.(*request)
 	if q == nil {
@@ -150,7 +147,7 @@ func (t *Tracer) Command(p command.Point, c *command.Trail) {
 	}
 }
 
-// story makes the spans of a command, one after the other.
+// story makes a command's spans, one after the other.
 func (t *Tracer) story(q *request, c *command.Trail) {
 	q.span.SetAttributes(attribute.String("doorlab.command_id", c.Intent.CommandID), attribute.String("doorlab.place_id", c.Intent.PlaceID),
 		attribute.String("doorlab.door_id", c.Intent.DoorID), attribute.String("doorlab.command", c.Intent.Command), attribute.String("doorlab.outcome", string(c.Outcome)))
@@ -176,7 +173,7 @@ func (t *Tracer) story(q *request, c *command.Trail) {
 	q.mu.Unlock()
 }
 
-// span is one that is over, under the span of ctx.
+// span records a finished span under the span of ctx.
 func (t *Tracer) span(ctx context.Context, name string, from, to time.Time) context.Context {
 	if to.Before(from) {
 		to = from

@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// BoardStates lists every board with its doors and what was kept of it.
+// BoardStates lists every board with its doors and its stored state.
 func (s *Store) BoardStates() ([]board.State, error) {
 	rows, err := s.q.BoardStates(ctx)
 	list, err := each(boardStateOf, rows, err)
@@ -47,7 +47,7 @@ func boardStateOf(r db.BoardStatesRow, err error) (board.State, error) {
 	return b, err
 }
 
-// SaveBoardStates keeps what is known of boards that have said hello, all in one transaction.
+// SaveBoardStates stores the states of boards that have said hello, in one transaction.
 func (s *Store) SaveBoardStates(list []board.State) error {
 	return s.write(func(tx *Tx) error {
 		for _, b := range list {
@@ -71,8 +71,8 @@ func (t *Tx) SaveBoardState(b board.State) error {
 		Standings: jsonText(b.Standings), Dropped: int64(b.Dropped)}))
 }
 
-// RotateBoard gives a board its next password: make derives it from the
-// generation, hash is what is stored of it. ErrNotFound for an unknown board.
+// RotateBoard gives a board its next password: next derives it from the generation, and its hash is stored. ErrNotFound
+// for an unknown board.
 func (s *Store) RotateBoard(id string, next func(generation int64) (hash string)) error {
 	return s.write(func(tx *Tx) error {
 		row, err := tx.q.Board(ctx, id)

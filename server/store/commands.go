@@ -12,9 +12,8 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// Commands is the idempotency ledger: command.Ledger over the store. Its writes
-// are waited for however long they take: server/command bounds its callers' wait,
-// and has to know what became of a claim.
+// Commands is the idempotency ledger: command.Ledger over the store. Its writes wait as long as they take:
+// server/command limits its callers' wait itself, and has to know what became of a claim.
 type Commands struct{ s *Store }
 
 // Commands is the store's side of server/command.
@@ -54,7 +53,7 @@ func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.
 		if err != nil {
 			return err
 		}
-		if !old.Intent.AgedAt.After(keptSince) { // kept long enough
+		if !old.Intent.AgedAt.After(keptSince) { // expired
 			if err := tx.q.ForgetKey(ctx, old.Intent.CommandID); err != nil {
 				return err
 			}
@@ -74,11 +73,11 @@ func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.
 	return prior, nil
 }
 
-// ledgerKey is a command's key, as one place has it.
+// ledgerKey is a command's key at one place.
 type ledgerKey struct{ placeID, key string }
 
-// answered is what is remembered of a command that was settled. Only what is committed is, and
-// that never changes: it stands until its key is too old.
+// answered is what is remembered of a settled command. Only committed answers are, and those never change, so they stay
+// valid until the key expires.
 type answered struct {
 	meaning string
 	agedAt  time.Time
@@ -94,7 +93,7 @@ func (c Commands) Answered(placeID, key string, keptSince time.Time) (meaning st
 	return was.meaning, was.answer, true
 }
 
-// priorOf reads an intent and, when it is settled, its answer.
+// priorOf reads an intent and, if it is settled, its answer.
 func priorOf(r db.Command, err error) (command.Prior, error) {
 	if err != nil {
 		return command.Prior{}, wrap(err)
@@ -110,7 +109,7 @@ func priorOf(r db.Command, err error) (command.Prior, error) {
 	return p, nil
 }
 
-// answerOf is what a settled command answers from now on.
+// answerOf is what a settled command answers from then on.
 func answerOf(st command.Settlement) command.Answer {
 	return command.Answer{Status: st.Status, Body: st.Body, Result: command.Result{CommandID: st.Intent.CommandID, DoorID: st.Intent.DoorID, Command: st.Intent.Command,
 		Outcome: st.Outcome, DeviceCode: st.DeviceCode, RequestedAt: st.Intent.RequestedAt, ReportedAt: st.ReportedAt}}
@@ -124,8 +123,8 @@ func (c Commands) Withdraw(commandID string) error {
 	})
 }
 
-// Settle implements command.Ledger: outcomes, answers and entry records are one
-// transaction. Settling again, after a commit whose result was not known, does nothing.
+// Settle implements command.Ledger: outcomes, answers and entry records are one transaction. Repeating it, after a
+// commit whose result was unknown, does nothing.
 func (c Commands) Settle(list ...command.Settlement) error {
 	settled := list[:0:0]
 	err := c.s.writeWhole(func(tx *Tx) error {
@@ -165,7 +164,7 @@ func (t *Tx) settle(st command.Settlement) (fresh bool, err error) {
 		GrantID: in.GrantID, RequestedAt: in.RequestedAt, OccurredAt: st.ReportedAt, Note: in.Reason}, t.Now)
 }
 
-// Late implements command.Ledger. Only a 504 that is not settled yet costs a write.
+// Late implements command.Ledger. It writes only if the command is a 504 that is not settled yet.
 func (c Commands) Late(r command.LateReport) (command.Late, error) {
 	was, err := none(c.s.q.CommandOutcome(ctx, r.CommandID))
 	if err != nil {
@@ -180,7 +179,7 @@ func (c Commands) Late(r command.LateReport) (command.Late, error) {
 		settled, err = record.Settle(tx, r.CommandID, settleAs, r.ReportedAt, tx.Now)
 		return err
 	})
-	if err != nil || !settled { // settled before, or the record is gone already
+	if err != nil || !settled { // settled before, or the record has been deleted
 		return command.LateKnown, err
 	}
 	return command.LateSettled, nil

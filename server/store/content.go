@@ -33,10 +33,10 @@ func (t *Tx) PhoneKey(placeID string) access.PhoneKey {
 	return access.NewPhoneKey(t.phones, placeID)
 }
 
-// Place reads one place. ErrNotFound. A write that finds none changed takes it from memory.
+// Place reads one place. ErrNotFound. A write that hasn't changed any place reads it from memory.
 func (t *Tx) Place(id string) (place.Place, error) {
 	read := func() (place.Place, error) { return placeOf(t.q.Place(ctx, id)) }
-	if t.batch == nil || t.doors.changed { // a moment of reading has its own past
+	if t.batch == nil || t.doors.changed { // a moment reads the past, which memory doesn't have
 		return read()
 	}
 	return t.doors.place(id, read)
@@ -49,7 +49,7 @@ func (t *Tx) Door(id string) (place.Door, error) { return doorOf(t.q.Door(ctx, i
 // none changed takes them from memory, and nobody may change the list.
 func (t *Tx) Doors(placeID string) ([]place.Door, error) {
 	read := func() ([]place.Door, error) { return readDoors(t.q, placeID) }
-	if t.batch == nil || t.doors.changed { // a moment of reading has its own past
+	if t.batch == nil || t.doors.changed { // a moment reads the past, which memory doesn't have
 		return read()
 	}
 	return t.doors.of(placeID, read)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ctx is that of every query: nothing here is cancelled, what begins also ends.
+// ctx is the context of every query: queries are never cancelled; what starts also finishes.
 var ctx = context.Background()
 
 func msTime(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
@@ -55,7 +55,7 @@ func each[R, T any](of func(R, error) (T, error), rows []R, err error) ([]T, err
 	return out, nil
 }
 
-// none takes a row that is not there for the zero value.
+// none turns a missing row into the zero value.
 func none[T any](v T, err error) (T, error) {
 	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, ErrNotFound) {
 		return v, nil

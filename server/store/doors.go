@@ -8,20 +8,19 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// doors keeps what was read of the doors and their places in memory: they are asked for by every
-// command, permit, record and list, and hardly ever change. A commit that changes any
-// empties it before anybody learns of the commit.
+// doors caches the doors and their places: every command, permit, record and list reads them, and they hardly ever
+// change. A commit that changes any empties the cache before anyone learns of the commit.
 type doors struct {
 	mu      sync.RWMutex
-	age     int64 // rises whenever it is emptied: what was read before isn't kept after
+	age     int64 // incremented when emptied: what was read before that isn't cached
 	byID    map[string]place.Door
 	byPlace map[string][]place.Door
 	places  map[string]place.Place
-	changed bool // by the transaction in progress; the writer's
+	changed bool // by the transaction in progress; only the writer uses it
 }
 
-// committed empties the memory when the transaction changed a door or a place, even if it
-// failed: a write of the same transaction may have read the change.
+// committed empties the cache if the transaction changed a door or a place, even if it failed: a write of the same
+// transaction may have read the change.
 func (d *doors) committed() {
 	if !d.changed {
 		return
@@ -33,12 +32,12 @@ func (d *doors) committed() {
 	d.byID, d.byPlace, d.places = nil, nil, nil
 }
 
-// door is what is kept, or else what read finds.
+// door returns the cached door, or else what read finds.
 func (d *doors) door(id string, read func() (place.Door, error)) (place.Door, error) {
 	return remembered(d, &d.byID, id, read)
 }
 
-// place is the same for a place, whose lists nobody may change.
+// place does the same for a place, whose lists are read only.
 func (d *doors) place(id string, read func() (place.Place, error)) (place.Place, error) {
 	return remembered(d, &d.places, id, read)
 }
@@ -58,11 +57,11 @@ func (d *doors) of(placeID string, read func() ([]place.Door, error)) ([]place.D
 	return list, err
 }
 
-// errNone keeps an unknown place out of the memory.
+// errNone keeps an unknown place out of the cache.
 var errNone = errors.New("store: no doors")
 
-// remembered is what one of the maps keeps, or else what read finds, which is kept unless the
-// memory was emptied meanwhile. Nothing is kept of an error.
+// remembered returns what one of the maps has, or else what read finds, which is cached unless the cache was emptied
+// meanwhile. Errors are never cached.
 func remembered[T any](d *doors, in *map[string]T, id string, read func() (T, error)) (T, error) {
 	d.mu.RLock()
 	kept, ok := (*in)[id]

@@ -10,9 +10,8 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// driver is SQLite with what a data source name cannot say: temporary tables
-// and indexes stay in memory, so that a full or read-only disk doesn't fail
-// reads, and the log gives its space back when it starts over.
+// driver is SQLite with settings that a data source name can't express: temporary tables and indexes stay in memory, so
+// that a full or read-only disk doesn't break reads, and the log shrinks when it starts over.
 const driver = "doorlab-sqlite3"
 
 func init() {
@@ -22,7 +21,7 @@ func init() {
 	}})
 }
 
-// fault tells an error of the database from others, and one that is the program's own doing.
+// fault reports whether an error is the database's, and if so whether our program caused it.
 func fault(err error) (database, ours bool) {
 	var se sqlite3.Error
 	if !errors.As(err, &se) {

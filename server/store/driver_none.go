@@ -8,7 +8,7 @@ import (
 	"errors"
 )
 
-// ErrNoDatabase: SQLite is C, and this program was built without it.
+// ErrNoDatabase: SQLite is written in C, and this program was built without cgo.
 var ErrNoDatabase = errors.New("store: this build of doorlab has no database, so it runs no server: give --target, or use the Linux build")
 
 const driver = "none"

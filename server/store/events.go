@@ -17,15 +17,15 @@ func eventOf(r db.Event, err error) (record.Event, error) {
 		RecordID: r.RecordID, OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt), Late: r.Late}, wrap(err)
 }
 
-// eventIn is the event that a record is as well; its id is the record's with another prefix.
+// eventIn is the event that a record doubles as; its id is the record's with another prefix.
 func eventIn(r db.EntryRecord, err error) (record.Event, error) {
 	return record.Event{ID: id.Event + strings.TrimPrefix(r.ID, id.Record), Kind: record.EntryOpened, PlaceID: r.PlaceID,
 		DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: vocab.Result(r.Result), Reason: vocab.Reason(r.Reason), Method: vocab.Method(r.Method),
 		Actor: r.Actor, ActorLabel: r.ActorLabel, RecordID: r.ID, OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt)}, wrap(err)
 }
 
-// Events lists a place's events in [q.From, q.To), newest first, and how many
-// match: those of their own and the records that are events as well.
+// Events lists a place's events in [q.From, q.To), newest first, and how many match: rows of their own, and records
+// that double as events.
 func (s *Store) Events(placeID string, q record.EventQuery) (list []record.Event, total int, err error) {
 	own := among{sql: " FROM events WHERE place_id = ? AND recorded_at >= ? AND recorded_at < ?",
 		args: []any{placeID, q.From.UnixMilli(), q.To.UnixMilli()}}
@@ -38,13 +38,13 @@ func (s *Store) Events(placeID string, q record.EventQuery) (list []record.Event
 	if len(q.PermitIDs) > 0 || !asked(q.Results, string(vocab.Opened)) || !asked(q.Kinds, record.EntryOpened) {
 		return page(s, own.sql, "recorded_at DESC, id DESC", own.args, q.Limit, q.Offset, (*db.Queries).EventsByID, eventOf)
 	}
-	// Ordered as a whole it is merged from the two indexes: nothing is sorted.
+	// The overall order lets SQLite merge the two indexes instead of sorting.
 	both := "SELECT id, recorded_at" + own.sql + " UNION ALL SELECT id, recorded_at" + also.sql
 	return pageOf(s, both+" ORDER BY recorded_at DESC, id DESC", " FROM ("+both+")", slices.Concat(own.args, also.args), q.Limit, q.Offset,
 		loadEvents, func(e record.Event, err error) (record.Event, error) { return e, err })
 }
 
-// loadEvents reads events by their own ids and by those of the records that they are, in that order.
+// loadEvents reads events by ids, their own or derived from a record's, in that order.
 func loadEvents(q *db.Queries, ctx context.Context, ids []string) ([]record.Event, error) {
 	at := make(map[string]int, len(ids))
 	for i, key := range ids {
@@ -69,13 +69,13 @@ func loadEvents(q *db.Queries, ctx context.Context, ids []string) ([]record.Even
 	return out, nil
 }
 
-// among is the part of a query after what it selects, with its arguments.
+// among is the part of a query after its SELECT list, with its arguments.
 type among struct {
 	sql  string
 	args []any
 }
 
-// in keeps the rows with one of the values; without values it keeps all.
+// in restricts a column to one of the values; without values it restricts nothing.
 func (a *among) in(column string, values []string) {
 	if len(values) == 0 {
 		return

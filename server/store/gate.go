@@ -9,10 +9,9 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// gate keeps new reads waiting for a moment, so that the log can be started over:
-// SQLite does that only while nobody reads from it, and under readers that
-// overlap there is no such moment by itself. Reads that have begun go on, and
-// the writer waits for none of them.
+// gate holds up new reads for a moment, so that the log can start over: SQLite does that only while nobody reads from
+// it, and with overlapping readers that moment never comes by itself. Reads in progress continue, and the writer waits
+// for none of them.
 type gate struct {
 	mu    sync.Mutex
 	shut  chan struct{} // closed when the gate opens; nil = it is open
@@ -29,7 +28,7 @@ func (g *gate) pass() {
 	}
 }
 
-// close shuts the gate, for most at the longest.
+// close shuts the gate, for at most most.
 func (g *gate) close(most time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

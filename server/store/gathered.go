@@ -9,16 +9,15 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// gathered is what the writes of a batch leave to be written together, a statement
-// for many rows: before a write of the batch that may look for it or be undone, and
-// at the latest before the commit.
+// gathered collects what the writes of a batch can write together, one statement for many rows. It is flushed before a
+// write of the batch that may look for it or be undone, and at the latest before the commit.
 type gathered struct {
 	settled settled
 	places  map[string]*placeState // as the writes so far have left them
 	moved   map[string]bool        // of places: their revision isn't written yet
 }
 
-// batch is what the writes of one commit have made known.
+// batch is what the writes of one commit will tell others.
 type batch struct {
 	raised  []revision
 	events  []history.Event
@@ -49,14 +48,13 @@ func (g *gathered) flushRevisions(t *Tx) error {
 	return nil
 }
 
-// inserts are the statements of one table that are kept prepared, by their number of
-// rows, the largest first.
+// inserts are prepared statements for one table, by number of rows, the largest first.
 type inserts []struct {
 	rows  int
 	query string
 }
 
-// insertsOf makes them of what a statement says before VALUES.
+// insertsOf makes them from the part of a statement before VALUES.
 func insertsOf(into string, columns int) (in inserts) {
 	row := "(?" + strings.Repeat(", ?", columns-1) + ")"
 	for _, n := range []int{16, 4, 1} {
@@ -68,7 +66,7 @@ func insertsOf(into string, columns int) (in inserts) {
 	return in
 }
 
-// of writes n rows; args appends what the i-th has in its columns.
+// of writes n rows; args appends the values of the i-th.
 func (in inserts) of(t *Tx, n int, args func(to []any, i int) []any) error {
 	var values []any
 	for i := 0; i < n; {

@@ -23,8 +23,8 @@ func grantOf(r db.Grant, err error) (grant.Grant, error) {
 // Grant reads one grant of any kind. ErrNotFound.
 func (s *Store) Grant(id string) (grant.Grant, error) { return grantOf(s.q.Grant(ctx, id)) }
 
-// GrantByLink finds a permit by the hash of its entry token; a revoked permit by
-// that of its last, dead one. ErrNotFound.
+// GrantByLink finds a permit by the hash of its entry token; a revoked permit by that of its last, now dead, one.
+// ErrNotFound.
 func (s *Store) GrantByLink(linkHash string) (grant.Grant, error) {
 	return grantOf(s.q.GrantByLink(ctx, text(linkHash)))
 }
@@ -35,8 +35,8 @@ func (s *Store) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
 	return each(grantOf, rows, err)
 }
 
-// putGrant writes a grant, new or not, raises the place's revision and keeps
-// the content digest. It sets g.Rev and g.LeftRev.
+// putGrant writes a new or changed grant, raises the place's revision and updates the content digest. It sets g.Rev and
+// g.LeftRev.
 func (t *Tx) putGrant(g, old *grant.Grant) error {
 	rev, err := t.raise(g.PlaceID)
 	if err != nil {
@@ -63,9 +63,8 @@ func (t *Tx) putGrant(g, old *grant.Grant) error {
 		LeavesAt: toNull(g.LeavesAt()), LeftRev: sql.NullInt64{Int64: g.LeftRev, Valid: g.LeftRev > 0}, LeftOn: leftOn})
 }
 
-// Leave takes the grants that boards need no longer know out of their places' content,
-// and brings those back that left it while the machine's clock was ahead; at most limit
-// of each. n is how many of the kind of which there are more.
+// Leave removes grants that boards no longer need from their places' content, and restores those that were removed
+// while the machine's clock was ahead; at most limit of each. n is the larger of the two numbers.
 func (s *Store) Leave(limit int) (n int, err error) {
 	err = s.write(func(tx *Tx) error {
 		at, most := toNull(tx.come), int64(limit)

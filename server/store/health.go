@@ -10,16 +10,15 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// How fresh the last commit must be to speak for the next one, and how long
-// Ping waits for one of its own, both on wall time.
+// How recent the last commit must be to vouch for the next one, and how long Ping waits for its own, both in wall time.
 const (
 	pingFresh  = time.Second
-	pingFailed = 250 * time.Millisecond // the same after a failure: recovery is noticed sooner
+	pingFailed = 250 * time.Millisecond // the same after a failure, to notice recovery sooner
 	pingWait   = 2 * time.Second
 	logEvery   = time.Second
 )
 
-// health is what the last commit said about the disk.
+// health is what the last commit revealed about the disk.
 type health struct {
 	corrupt atomic.Bool // nothing is written
 
@@ -31,8 +30,8 @@ type health struct {
 	unsaid  int           // failures since then
 }
 
-// committed remembers how a commit ended, and logs failures once a second. One
-// that changed nothing says nothing about the disk.
+// committed remembers how a commit ended, and logs failures at most once a second. A commit that changed nothing
+// reveals nothing about the disk.
 func (s *Store) committed(batch []*job, err error) {
 	s.found(err)
 	for _, j := range batch {
@@ -55,20 +54,19 @@ func (s *Store) committed(batch []*job, err error) {
 	h.at, h.err = now, err
 	switch {
 	case err == nil && was != nil:
-		s.log.Warn("the database takes writes again", "failedSince", h.unsaid)
+		s.log.Warn("the database accepts writes again", "failedSince", h.unsaid)
 		h.logged, h.unsaid = 0, 0
 	case err == nil:
 	case h.logged == 0 || now-h.logged >= logEvery:
-		s.log.Error("the database takes no writes", "error", err, "failedSince", h.unsaid)
+		s.log.Error("the database accepts no writes", "error", err, "failedSince", h.unsaid)
 		h.logged, h.unsaid = now, 0
 	default:
 		h.unsaid++
 	}
 }
 
-// Ping reports whether the store takes writes and reads; ErrUnavailable, with
-// the cause, otherwise. The last commit speaks for it while it is fresh; then
-// one of Ping's own does, shared by all who ask meanwhile.
+// Ping reports whether the store accepts writes and reads; otherwise it returns ErrUnavailable with the cause. A recent
+// commit answers for it; after that Ping makes one, shared by all who ask meanwhile.
 func (s *Store) Ping() error {
 	if s.health.corrupt.Load() {
 		return fmt.Errorf("%w: %w", ErrUnavailable, ErrCorrupt)
@@ -106,8 +104,8 @@ func (s *Store) Ping() error {
 	return h.err
 }
 
-// probe writes what a busy moment would: a value that changes, so that the log
-// grows, and for a moment more pages than are free, so that the database does.
+// probe writes what a busy moment would: a value that changes, so that the log grows, and temporarily more pages than
+// are free, so that the database grows.
 func (s *Store) probe(over chan struct{}) {
 	const size, more = 4 << 10, 64 << 10
 	err := s.writeThrough(func(tx *Tx) error {

@@ -40,7 +40,7 @@ func (s *Store) SetHistory(f func(history.Event)) error {
 	return nil
 }
 
-// entries tells of a place's entry doors, in the order in which a caller gets them.
+// entries reports a place's entry doors, in the order in which a caller gets them.
 func entries(placeID string, doors []place.Door) history.Event {
 	ids := []string{}
 	for _, d := range doors {
@@ -59,8 +59,7 @@ func (s *Store) tell(f func(history.Event), list []history.Event) {
 	}
 }
 
-// contentEvents returns what a place's revisions after from have changed; from 0
-// is everything, and the base.
+// contentEvents returns what a place's revisions after from have changed; from 0, everything plus the base.
 func (s *Store) contentEvents(placeID string, from int64) (out []history.Event, err error) {
 	err = s.moment(func(tx *Tx) error {
 		out, err = tx.contentEvents(placeID, from)
@@ -112,9 +111,8 @@ func (t *Tx) contentEvents(placeID string, from int64) (out []history.Event, err
 	return out, nil
 }
 
-// addContent appends what the raised revisions changed to a commit's events. It
-// reads in the commit's own transaction: the writer waits for no reader. Errors:
-// the database's.
+// addContent appends what the raised revisions changed to a commit's events. It reads in the commit's own transaction,
+// so the writer waits for no reader. Errors: the database's.
 func (s *Store) addContent(tx *Tx, b *batch) error {
 	s.mu.Lock()
 	wanted := s.history != nil
@@ -138,8 +136,7 @@ func (s *Store) addContent(tx *Tx, b *batch) error {
 	return nil
 }
 
-// note remembers why the write raises a place's revision; grantID is ""
-// unless it is about one grant.
+// note remembers why the write raises a place's revision; grantID is "" unless it concerns one grant.
 func (t *Tx) note(placeID, op, grantID string) {
 	t.noted = append(t.noted, history.Event{Kind: history.Committed, PlaceID: placeID, Op: op, GrantID: grantID})
 }
@@ -153,8 +150,8 @@ func recordIn(r *record.Record) history.Event {
 		BoardID: r.BoardID, RecordSeq: r.BoardSeq, Actor: r.Actor, Text: r.ActorLabel}
 }
 
-// stamp completes the write's notes about a revision it raised; one without a
-// note is recorded without an op.
+// stamp completes the write's notes on a revision that it raised; without a note, the revision is recorded without an
+// op.
 func (t *Tx) stamp(r revision, digest string) {
 	found := false
 	for i := range t.noted {

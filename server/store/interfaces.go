@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// The interfaces of the rules that are implemented here.
+// The interfaces of the rule packages that are implemented here.
 var (
 	_ auth.Store       = (*Store)(nil)
 	_ boardsync.Source = (*Store)(nil)

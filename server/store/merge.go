@@ -11,13 +11,12 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// merge brings existing data to a world: adds, renames, and notes what it can't
-// change. What the control API and partners change (hours, closures, entry
-// phones, memberships) is theirs once the place exists.
+// merge updates existing data to a world: it adds, renames, and notes what it can't change. Once a place exists, what
+// the control API and partners can change (hours, closures, entry phones, memberships) is theirs.
 type merge struct {
 	*Tx
 	pepper    []byte
-	before    world.World // as it was seeded last; empty when unknown
+	before    world.World // as last seeded; empty if unknown
 	unchanged []string
 }
 
@@ -25,7 +24,7 @@ func (m *merge) note(format string, a ...any) {
 	m.unchanged = append(m.unchanged, fmt.Sprintf(format, a...))
 }
 
-// other is ErrOtherWorld with the reason.
+// other is ErrOtherWorld with a reason.
 func other(format string, a ...any) error {
 	return fmt.Errorf("%w: %s", ErrOtherWorld, fmt.Sprintf(format, a...))
 }
@@ -59,7 +58,7 @@ func (m *merge) world(w *world.World) error {
 	return nil
 }
 
-// newPlace seeds a place whose boards no other place has.
+// newPlace seeds a new place; its boards must not belong to another place.
 func (m *merge) newPlace(wp world.Place) error {
 	for _, b := range wp.Boards {
 		if row, err := m.q.Board(ctx, b.ID); err == nil {
@@ -88,7 +87,7 @@ func (m *merge) place(wp world.Place, have place.Place) error {
 	return m.keys(wp)
 }
 
-// settings notes what was edited in the file and belongs to the APIs by now.
+// settings notes edits of the file that now belong to the APIs.
 func (m *merge) settings(wp, before world.Place) {
 	for _, s := range []struct {
 		name     string
@@ -138,7 +137,7 @@ func (m *merge) boards(wp world.Place) error {
 	return doors.sync()
 }
 
-// gone notes doors that the world no longer has.
+// gone notes doors that are no longer in the world.
 func (m *merge) gone(wp world.Place, had []place.Door) {
 	for _, h := range had {
 		if !slices.ContainsFunc(wp.Boards, func(b world.Board) bool {
@@ -180,7 +179,7 @@ func (m *doorMerge) door(boardID string, d world.Door) error {
 	return m.q.RenameDoor(ctx, d.Name, d.ID)
 }
 
-// sync lets the place's boards know of new doors.
+// sync tells the place's boards about new doors.
 func (m *doorMerge) sync() error {
 	if len(m.added) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// Change implements grant.Store. Rules decide before the write, so it needs no savepoint.
+// Change implements grant.Store. The rules decide before they write, so it needs no savepoint.
 func (s *Store) Change(fn func(tx grant.Tx) error) error {
 	return s.writeIn(s.jobs, &job{whole: true, fn: func(tx *Tx) error { return fn(grantTx{tx}) }})
 }
@@ -69,8 +69,8 @@ func listOf(placeID, kind string, q grant.ListQuery) (from string, args []any) {
 	return filter(" FROM grants"+index+" WHERE place_id = ? AND kind = ?", []any{placeID, kind}, q)
 }
 
-// filter adds the conditions of a list query. They are put together here, not
-// in queries/*.sql: optional conditions in one statement would use no index.
+// filter adds the conditions of a list query. They are composed here, not in queries/*.sql, because a single statement
+// with optional conditions would use no index.
 func filter(where string, args []any, q grant.ListQuery) (string, []any) {
 	if q.ExternalRef != "" {
 		where, args = where+" AND external_ref = ?", append(args, q.ExternalRef)
@@ -81,15 +81,14 @@ func filter(where string, args []any, q grant.ListQuery) (string, []any) {
 	return where, args
 }
 
-// page reads one page and the number of all matches, at one moment. What it
-// looks for differs from call to call, so this SQL is made here: it finds the
-// ids, load reads them, in the same order.
+// page reads one page and the total number of matches, both at one moment. The conditions vary from call to call, so
+// the SQL is composed here: it finds the ids, and load reads the rows in that order.
 func page[R, T any](s *Store, from, order string, args []any, limit, offset int,
 	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
 	return pageOf(s, "SELECT id"+from+" ORDER BY "+order, from, args, limit, offset, load, of)
 }
 
-// pageOf is page with a query of its own for the ids, without its limit.
+// pageOf is page with a custom query for the ids, without its limit.
 func pageOf[R, T any](s *Store, find, from string, args []any, limit, offset int,
 	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
 	err = s.moment(func(tx *Tx) error {
@@ -97,7 +96,7 @@ func pageOf[R, T any](s *Store, find, from string, args []any, limit, offset int
 		if err != nil {
 			return err
 		}
-		if total = offset + len(ids); len(ids) == limit || len(ids) == 0 && offset > 0 { // the page doesn't tell
+		if total = offset + len(ids); len(ids) == limit || len(ids) == 0 && offset > 0 { // the page doesn't reveal the total
 			if err := tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&total); err != nil {
 				return err
 			}
@@ -112,7 +111,7 @@ func pageOf[R, T any](s *Store, find, from string, args []any, limit, offset int
 	return list, total, err
 }
 
-// pageIDs reads the first column; what a query orders by may follow it.
+// pageIDs reads the first column; columns to order by may follow it.
 func pageIDs(tx *Tx, query string, args ...any) (ids []string, err error) {
 	rows, err := tx.Query(query, args...)
 	if err != nil {
@@ -134,7 +133,7 @@ func pageIDs(tx *Tx, query string, args ...any) (ids []string, err error) {
 	return ids, rows.Err()
 }
 
-// moment runs fn on the database as it is at one moment; fn only reads.
+// moment runs fn on a consistent snapshot of the database; fn only reads.
 func (s *Store) moment(fn func(tx *Tx) error) error {
 	tx, err := s.reading.BeginTx(ctx, nil)
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *Store) PlaceByPhone(number string) (place.Place, error) {
 	return placeOf(s.q.PlaceByPhone(ctx, text(number)))
 }
 
-// Revisions is what every place is at.
+// Revisions is the current revision of every place.
 func (s *Store) Revisions() (map[string]int64, error) {
 	rows, err := s.q.Revisions(ctx)
 	out := make(map[string]int64, len(rows))

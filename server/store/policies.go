@@ -26,7 +26,7 @@ func (t placeTx) PhoneTaken(number, placeID string) (bool, error) {
 	return n > 0, wrap(err)
 }
 
-// SavePlace writes what may change of a place; boards hear of changed hours.
+// SavePlace writes the changeable parts of a place; boards hear of changed hours.
 func (t placeTx) SavePlace(op string, p, old place.Place) error {
 	q := t.q
 	t.doors.changed = true
@@ -46,7 +46,7 @@ func (t placeTx) SavePlace(op string, p, old place.Place) error {
 	return t.toggle(p.ID, "hours", p.Hours())
 }
 
-// raiseFor raises the place's revision; changed says which part of its content is new at it.
+// raiseFor raises the place's revision; changed says which part of its content is new.
 func (t placeTx) raiseFor(changed func(ctx context.Context, rev int64, placeID string) error, op, placeID string) error {
 	rev, err := t.raise(placeID)
 	if err != nil {

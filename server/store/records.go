@@ -89,7 +89,7 @@ func (s *Store) Records(placeID string, since time.Time, limit, offset int) (lis
 		if list, err = each(recordOf, rows, err); err != nil {
 			return err
 		}
-		if total = offset + len(list); len(list) == limit || len(list) == 0 && offset > 0 { // the page doesn't tell
+		if total = offset + len(list); len(list) == limit || len(list) == 0 && offset > 0 { // the page doesn't reveal the total
 			n, err := tx.q.CountRecords(ctx, placeID, since.UnixMilli())
 			total = int(n)
 			return err

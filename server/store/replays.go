@@ -7,18 +7,17 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// replays are answers that were given again and that no record counts yet. They are written
-// with the commit that comes next, or after a while with one of their own. Nobody's answer
-// waits for that, and nobody reads a record before it.
+// replays are repeated answers that no record counts yet. They are written with the next commit or, after a while, with
+// one of their own. No answer waits for that, and records are not read before it.
 type replays struct {
 	due chan struct{} // they have waited long enough
 
 	mu      sync.Mutex
 	of      map[string]int64 // by command
-	writing bool             // some are in a commit under way
+	writing bool             // some are in a commit in progress
 }
 
-// replaysWait is how long a count waits for somebody else's commit.
+// replaysWait is how long a count waits for another commit.
 const replaysWait = 250 * time.Millisecond
 
 func (r *replays) add(commandID string) {
@@ -31,14 +30,14 @@ func (r *replays) add(commandID string) {
 	r.of[commandID]++
 }
 
-// pending reports whether there are any that no commit has.
+// pending reports whether any are in no commit yet.
 func (r *replays) pending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.of != nil || r.writing
 }
 
-// take hands over what a commit is to write.
+// take returns what a commit is to write.
 func (r *replays) take() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +46,7 @@ func (r *replays) take() map[string]int64 {
 	return of
 }
 
-// written ends what take began. What could not be committed waits for the next one.
+// written ends what take began. What could not be committed waits for the next commit.
 func (r *replays) written(of map[string]int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +62,7 @@ func (r *replays) written(of map[string]int64, err error) {
 	}
 }
 
-// countReplays writes them, behind the records of the same commit.
+// countReplays writes them, after the records of the same commit.
 func (t *Tx) countReplays(of map[string]int64) error {
 	for id, n := range of {
 		if err := t.q.CountReplays(ctx, n, text(id)); err != nil {
@@ -73,14 +72,14 @@ func (t *Tx) countReplays(of map[string]int64) error {
 	return nil
 }
 
-// commitReplays writes what no other commit came for. The writer's.
+// commitReplays writes those that no other commit has taken. Only the writer calls it.
 func (s *Store) commitReplays() {
 	if s.replays.pending() && !s.health.corrupt.Load() {
 		s.commit(nil)
 	}
 }
 
-// counted returns when the records count every replay so far.
+// counted returns once the records count every replay so far.
 func (s *Store) counted() error {
 	if !s.replays.pending() {
 		return nil

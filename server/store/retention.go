@@ -13,10 +13,10 @@ import (
 
 var _ record.Archive = (*Store)(nil)
 
-// Ages is how old things are; it carries on from where the last run left it.
+// Ages says how old things are; it continues where the last run left off.
 func (s *Store) Ages() *age.Clock { return s.ages }
 
-// readAges needs only reading.
+// readAges only reads.
 func (s *Store) readAges(patience time.Duration) error {
 	text, err := s.meta("ages")
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) Age() error {
 	return s.writeBehind(func(tx *Tx) error { return tx.setMeta("ages", jsonText(s.ages.Tick())) })
 }
 
-// forget deletes a batch behind every other write.
+// forget deletes a batch, after every other write.
 func (s *Store) forget(del func(tx *Tx) (int64, error)) (n int, err error) {
 	err = s.writeBehind(func(tx *Tx) error {
 		gone, err := del(tx)
@@ -55,11 +55,10 @@ func (s *Store) forget(del func(tx *Tx) (int64, error)) (n int, err error) {
 	return n, err
 }
 
-// placesAtOnce is how many places share a batch as long as they have nothing to forget, which
-// is so nearly always.
+// placesAtOnce is how many places share a batch while they have nothing to delete, which is nearly always the case.
 const placesAtOnce = 50
 
-// ofPlaces forgets place by place; n is what went of the place that lost most.
+// ofPlaces deletes place by place; n is the number for the place that lost most.
 func (s *Store) ofPlaces(del func(tx *Tx, placeID string) (int64, error)) (n int, err error) {
 	places, err := s.Places()
 	if err != nil {
@@ -84,8 +83,8 @@ func (s *Store) ofPlaces(del func(tx *Tx, placeID string) (int64, error)) (n int
 	return n, nil
 }
 
-// past are the moments before which a thing was kept long enough: its date, and the
-// day of running time on which it was written.
+// past returns the times before which things have been kept long enough: a date, and the day of running time on which
+// they were written.
 func (t *Tx) past(keep time.Duration) (date, day int64) {
 	return t.come.Add(-keep).UnixMilli(), age.Day(t.ran.Add(-keep))
 }

@@ -1,8 +1,7 @@
 package store
 
-// OnRevision registers f to be called after every commit that moved a place's
-// revision, before the writes of that commit are answered. f must not block
-// and must not write.
+// OnRevision registers f, which is called after every commit that raised a place's revision, before the writes of that
+// commit are answered. f must not block and must not write.
 func (s *Store) OnRevision(f func(placeID string, rev int64)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,24 +19,23 @@ import (
 
 // Errors of Seed and Claim.
 var (
-	// ErrOtherWorld: the world can't be the one that the data was made from.
+	// ErrOtherWorld: the data was made from an incompatible world.
 	ErrOtherWorld = errors.New("store: the data directory holds another world")
-	// ErrForeign: the database belongs to another secret.
+	// ErrForeign: the database was made with another secret.
 	ErrForeign = errors.New("store: the database belongs to another secret")
 )
 
-// meta reads a remembered value, "" when there is none.
+// meta reads a stored value, "" if there is none.
 func (s *Store) meta(name string) (value string, err error) {
 	return none(s.q.Meta(ctx, name))
 }
 
-// setMeta remembers a value.
+// setMeta stores a value.
 func (t *Tx) setMeta(name, value string) error {
 	return wrap(t.q.SetMeta(ctx, name, value))
 }
 
-// Claim remembers the id of the secret that the database goes with. ErrForeign
-// when it goes with another one.
+// Claim stores the id of the secret that the database goes with. ErrForeign if it already goes with another one.
 func (s *Store) Claim(secretID string) error {
 	return s.write(func(tx *Tx) error {
 		have, err := none(tx.q.Meta(ctx, "secret"))
@@ -50,10 +49,9 @@ func (s *Store) Claim(secretID string) error {
 	})
 }
 
-// Seed brings the database to a resolved world with its secrets, in one
-// transaction: what is new is added, other names are taken over. unchanged says
-// what it can't do, a sentence each. Keys and passwords are hashed with pepper.
-// ErrOtherWorld when a place, board or door is something else there.
+// Seed updates the database to a resolved world with its secrets, in one transaction: it adds what is new and takes
+// over changed names. unchanged has a sentence on each thing that it can't change. Keys and passwords are hashed with
+// pepper. ErrOtherWorld if a place, board or door is something else in the data.
 func (s *Store) Seed(w *world.World, pepper []byte) (unchanged []string, err error) {
 	b, err := json.Marshal(w)
 	if err != nil {
@@ -69,7 +67,7 @@ func (s *Store) Seed(w *world.World, pepper []byte) (unchanged []string, err err
 			return err
 		}
 		m := merge{Tx: tx, pepper: pepper}
-		_ = json.Unmarshal([]byte(have), &m.before) // an older version kept a digest: then only the rows are compared
+		_ = json.Unmarshal([]byte(have), &m.before) // older versions stored a digest: then only the rows are compared
 		if err := m.world(w); err != nil {
 			return err
 		}
@@ -79,7 +77,7 @@ func (s *Store) Seed(w *world.World, pepper []byte) (unchanged []string, err err
 	return unchanged, err
 }
 
-// hashPasswords replaces what an older version kept in clear.
+// hashPasswords replaces passwords that an older version stored in clear text.
 func (t *Tx) hashPasswords(pepper []byte) error {
 	rows, err := t.q.ClearPasswords(ctx)
 	if err != nil {

@@ -2,9 +2,8 @@ package store
 
 import "github.com/doorlab/doorlab/server/record"
 
-// settled gathers the records of the commands that a batch settles: they go in
-// together, a statement for many, before anything else of the batch can look for
-// them and at the latest before the commit.
+// settled collects the records of the commands that a batch settles. They are inserted together, one statement for
+// many, before anything else in the batch can look for them and at the latest before the commit.
 type settled struct {
 	rows    []settledRow
 	written int // of rows
@@ -31,7 +30,7 @@ func (r *settledRow) args(to []any, aged int64) []any {
 		orNull(r.Note), r.isEvent, aged)
 }
 
-// orNull is text for a statement that is made here.
+// orNull is text for a statement that is composed here.
 func orNull(s string) any {
 	if s == "" {
 		return nil
@@ -39,9 +38,8 @@ func orNull(s string) any {
 	return s
 }
 
-// settling is the transaction as the record of a command that has just been
-// settled sees it. It is fresh: the outcome was written a moment ago, by the same
-// transaction, and a command gets one only once.
+// settling is the transaction that keeps the record of a command just settled. The record is always fresh: the same
+// transaction wrote the outcome a moment ago, and a command gets only one.
 type settling struct{ *Tx }
 
 // InsertRecord implements record.Tx.
@@ -50,8 +48,8 @@ func (t settling) InsertRecord(r record.Record) (fresh bool, err error) {
 	return true, nil
 }
 
-// InsertEvent implements record.Tx. The opening of a command that used no permit
-// says nothing that its record doesn't.
+// InsertEvent implements record.Tx. The opening by a command that used no permit adds nothing to its record, so the
+// record doubles as the event.
 func (t settling) InsertEvent(e record.Event) error {
 	if e.Kind != record.EntryOpened || e.PermitID != "" {
 		return t.Tx.InsertEvent(e)

@@ -1,8 +1,6 @@
-// Package store keeps everything durable in SQLite: places, grants, keys,
-// records, the command ledger. Every write goes through one goroutine with
-// group commit and is answered after the batch is on disk; reads have a pool of
-// their own. It decides nothing: it implements the Store and Tx interfaces that
-// the rules declare. Only it touches SQL.
+// Package store keeps everything durable in SQLite: places, grants, keys, records, the command ledger. Every write goes
+// through one goroutine with group commit and is answered after its batch is on disk; reads have their own pool. It
+// decides nothing: it implements the Store and Tx interfaces that the rules declare. No other package uses SQL.
 package store
 
 import (
@@ -31,11 +29,11 @@ import (
 
 // Errors of the store.
 var (
-	// ErrUnavailable: the write did not become durable, or the database cannot be read now.
+	// ErrUnavailable: the write did not become durable, or the database can't be read now.
 	ErrUnavailable = errors.New("store: storage unavailable")
 	// ErrNewer: the data directory belongs to a newer version of the program.
 	ErrNewer = errors.New("store: database is newer than this program")
-	// ErrNotFound: no such row. The rules know it as fail.ErrNotFound.
+	// ErrNotFound: no such row. For the rules it is fail.ErrNotFound.
 	ErrNotFound = fail.ErrNotFound
 )
 
@@ -50,12 +48,13 @@ type Options struct {
 	MaxBatch int           // most writes per commit; 0 = 512
 	Readers  int           // read connections; 0 = 8
 	Log      *slog.Logger  // nil = discard
-	Phones   []byte        // secret that the places' phone keys derive from; must never change. nil: tests only
-	Patience time.Duration // see age.Patience; 0 = that
-	// Unchecked: Open doesn't look through the file for damage, which takes a second
-	// per gigabyte: whoever asks for this has had it open a moment ago.
+	Phones   []byte        // secret from which the places' phone keys derive; must never change. nil in tests only
+	Patience time.Duration // 0 = age.Patience
+	// With Unchecked, Open doesn't check the file for damage, which takes a second per gigabyte. For callers who have
+	// had it open a moment ago.
 	Unchecked bool
-	// Committed is told of every commit that was made: how many writes shared it and how long it took, on the writer's goroutine; nil = nobody.
+	// Committed is called after every commit, on the writer's goroutine, with how many writes shared it and how long it
+	// took; nil = not called.
 	Committed func(writes int, took time.Duration)
 }
 
@@ -74,15 +73,15 @@ type Store struct {
 	told    func(writes int, took time.Duration) // see Options.Committed
 	health  health
 	wal     wal
-	changes int64 // rows changed so far; the writer's
-	running int   // commands claimed and not settled, about; the writer's
+	changes int64 // rows changed so far; only the writer uses it
+	running int   // roughly, commands claimed and not settled; only the writer uses it
 	doors   doors
 
-	answered recent.Map[ledgerKey, answered] // commands that were settled or asked for again lately
+	answered recent.Map[ledgerKey, answered] // commands settled or repeated recently
 	replays  replays
 
 	jobs   chan *job
-	bulk   chan *job     // overtaken by all of jobs
+	bulk   chan *job     // jobs go first
 	stop   chan struct{} // closed by Close
 	ended  chan struct{} // closed when the writer has ended
 	closed sync.Once
@@ -92,8 +91,7 @@ type Store struct {
 	history    func(history.Event)
 }
 
-// Open opens or creates the database in dir. Errors: ErrNewer, ErrCorrupt;
-// whatever the file system says otherwise.
+// Open opens or creates the database in dir. Errors: ErrNewer, ErrCorrupt; otherwise the file system's.
 func Open(dir string, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = clock.Real{}
@@ -113,7 +111,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	// SQLite makes files that others can read; the log beside takes the database's mode.
+	// SQLite creates files that others can read; the log gets the database's mode.
 	f, err := os.OpenFile(filepath.Join(dir, "doorlab.db"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
 		err = f.Close()
@@ -148,7 +146,7 @@ func (s *Store) open(path string, o Options) error {
 	}
 	s.writing.SetMaxOpenConns(1)
 	var sync int
-	// go-sqlite3's default in WAL mode is NORMAL, which loses acknowledged commits at a power loss, see CMD-6.
+	// go-sqlite3's default in WAL mode is NORMAL, which loses acknowledged commits on a power failure, see CMD-6.
 	if err := s.writing.QueryRow("PRAGMA synchronous").Scan(&sync); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
@@ -172,7 +170,7 @@ func (s *Store) open(path string, o Options) error {
 	return nil
 }
 
-// quickCheck looks through the whole file for damage. ErrCorrupt.
+// quickCheck checks the whole file for damage. ErrCorrupt.
 func quickCheck(conn *sql.DB) error {
 	var found string
 	err := conn.QueryRow("PRAGMA quick_check(1)").Scan(&found)
@@ -224,8 +222,7 @@ func migrate(conn *sql.DB) error {
 	return nil
 }
 
-// Close ends the writer after what it has begun, and closes the database.
-// Writes from then on fail with ErrUnavailable.
+// Close stops the writer after the batch in progress and closes the database. Later writes fail with ErrUnavailable.
 func (s *Store) Close() error {
 	s.closed.Do(func() { close(s.stop) })
 	<-s.ended
@@ -242,8 +239,7 @@ func (s *Store) closeDBs() error {
 	return errors.Join(errs...)
 }
 
-// wrap turns an error of SQLite itself into ErrUnavailable, a missing row into
-// ErrNotFound, and leaves everything else alone.
+// wrap turns SQLite's own errors into ErrUnavailable and a missing row into ErrNotFound; others stay as they are.
 func wrap(err error) error {
 	if err == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// Tx is one write, or one moment of reading. Writes share a transaction with
-// the others of their batch and are rolled back alone.
+// Tx is one write, or one moment of reading. Writes share a transaction with the others of their batch but are rolled
+// back individually.
 type Tx struct {
 	*statements
 	Now time.Time // domain time at which the transaction began, to the millisecond
@@ -22,15 +22,15 @@ type Tx struct {
 	ran     time.Time // see age.Clock.Ran
 	q       *db.Queries
 	phones  []byte                 // see Options.Phones
-	doors   *doors                 // what is known of doors; a write that changes one says so
+	doors   *doors                 // the cache of doors; a write that changes one marks it
 	places  map[string]*placeState // whose revision or digest this write has touched
 	pending []revision             // that it raised
 	noted   []history.Event        // that it made
-	batch   *gathered              // what the writes of the batch leave for later; nil = a moment of reading
+	batch   *gathered              // collected writes of the batch; nil = a moment of reading
 	running int                    // commands it has claimed, less those it has settled
 }
 
-// tx is one of a transaction's writes. They share what they gather.
+// tx makes one of a transaction's writes. They share what they gather.
 func (s *Store) tx(of *statements, q *db.Queries, now time.Time, batch *gathered) *Tx {
 	return &Tx{statements: of, Now: now, batch: batch, q: q, phones: s.phones, doors: &s.doors,
 		come: s.ages.Come(), ran: s.ages.Ran()}
@@ -64,7 +64,7 @@ func (t *Tx) place(placeID string) (*placeState, error) {
 	return p, nil
 }
 
-// placeBefore is a place as the writes before this one left it.
+// placeBefore is a place as the previous writes left it.
 func (t *Tx) placeBefore(placeID string) (*placeState, error) {
 	if p := t.batch.places[placeID]; p != nil {
 		return &placeState{rev: p.rev, sum: p.sum}, nil
@@ -82,11 +82,11 @@ func (t *Tx) placeBefore(placeID string) (*placeState, error) {
 	return p, nil
 }
 
-// day is that of running time on which the write runs.
+// day is the day of running time on which the write runs.
 func (t *Tx) day() int64 { return age.Day(t.ran) }
 
-// raise moves a place's revision on by one, once per write: further calls in
-// the same write return the same number. ErrNotFound for an unknown place.
+// raise increments a place's revision, once per write: further calls in the same write return the same number.
+// ErrNotFound for an unknown place.
 func (t *Tx) raise(placeID string) (int64, error) {
 	p, err := t.place(placeID)
 	if err != nil {
@@ -100,7 +100,7 @@ func (t *Tx) raise(placeID string) (int64, error) {
 	return p.rev, nil
 }
 
-// toggle changes the place's content digest; raise must have been called.
+// toggle changes the place's content digest; call raise first.
 func (t *Tx) toggle(placeID, kind string, item any) error {
 	p, err := t.place(placeID)
 	if err != nil {
@@ -110,8 +110,8 @@ func (t *Tx) toggle(placeID, kind string, item any) error {
 	return nil
 }
 
-// finish leaves the revisions that the write raised, with their digests, to the batch.
-// It can't fail: whatever comes before it was the last that could.
+// finish hands the revisions that the write raised, with their digests, to the batch. It can't fail: everything that
+// can has happened before.
 func (t *Tx) finish() {
 	if t.batch.places == nil && len(t.places) > 0 {
 		t.batch.places, t.batch.moved = map[string]*placeState{}, map[string]bool{}

@@ -8,13 +8,13 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Bounds of the write-ahead log. SQLite starts it over only when no reader needs
-// it; under readers that overlap that never happens by itself.
+// Limits on the write-ahead log. SQLite starts it over only when no reader needs it, which never happens by itself
+// while readers overlap.
 const (
 	walLimit   = 16 << 20               // bytes; above it the log is started over
 	walGate    = 50 * time.Millisecond  // how long new reads wait for that, per walLimit of size
 	walGateMax = 5 * time.Second        // ... at most
-	walPause   = 100 * time.Millisecond // for readers, between two tries
+	walPause   = 100 * time.Millisecond // pause for readers between two tries
 	idleAfter  = 5 * time.Second        // without writes; then the log is emptied
 	lockWait   = 5 * time.Second        // for a lock of another process
 )
@@ -22,7 +22,7 @@ const (
 // wal is what the writer knows of the log; only its goroutine uses it.
 type wal struct {
 	path  string
-	again time.Duration // when readers may be kept out again; 0 = now
+	again time.Duration // when readers may be held up again; 0 = now
 }
 
 func (w *wal) size() int64 {
@@ -33,9 +33,8 @@ func (w *wal) size() int64 {
 	return info.Size()
 }
 
-// boundWAL starts the log over when it has grown over its limit and nobody reads
-// from it. Otherwise the next commits try again, and new reads wait meanwhile:
-// for those that have begun, but never a commit for a read.
+// boundWAL starts the log over if it exceeds its limit and nobody reads from it. Otherwise the next commits try again
+// and new reads wait meanwhile for those in progress; a commit never waits for a read.
 func (s *Store) boundWAL() {
 	size := s.wal.size()
 	if size <= walLimit {
@@ -52,8 +51,8 @@ func (s *Store) boundWAL() {
 	}
 }
 
-// checkpoint brings the log into the database, without waiting for anybody. Its
-// failure is not a commit's: the log stays, and is tried again.
+// checkpoint copies the log into the database without waiting for anyone. Its failure is not a commit's failure: the
+// log stays, and the next one tries again.
 func (s *Store) checkpoint(mode string) (done bool) {
 	set := func(d time.Duration) {
 		_, _ = s.writing.Exec("PRAGMA busy_timeout=" + strconv.FormatInt(d.Milliseconds(), 10))

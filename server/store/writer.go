@@ -13,7 +13,7 @@ import (
 // job is one write in progress.
 type job struct {
 	fn     func(*Tx) error
-	whole  bool // decides before it writes: once it has written it fails with its batch, so it needs no savepoint
+	whole  bool // decides before it writes; after that it fails only with its batch, so it needs no savepoint
 	stage  atomic.Int32
 	ran    chan struct{} // closed when fn has run
 	err    error
@@ -21,36 +21,34 @@ type job struct {
 	done   chan struct{}
 }
 
-// Group commit: with few writers a batch goes at once. For a crowd it waits a
-// moment, the longer the larger the crowd: a commit costs about as much as ten of
-// the writes in it. A command writes twice, so those that run tell the crowd.
+// Group commit: with few writers, a batch goes at once. With many it waits a moment, the longer the more there are,
+// because a commit costs about as much as ten of its writes. A command writes twice, so the running commands indicate
+// how many writers to expect.
 const (
 	crowd     = 16
-	lingerFor = 20 * time.Microsecond // each of the crowd
+	lingerFor = 20 * time.Microsecond // per expected writer
 	lingerMax = 3 * time.Millisecond
 )
 
-// bulkEvery is how often a part of something large gets its turn while other
-// writes come without a pause.
+// bulkEvery is how often part of a bulk write gets its turn while other writes keep coming.
 const bulkEvery = 50 * time.Millisecond
 
-// Stages of a job. A caller may give a job up while it is queued, and may leave
-// once it has run; in between fn uses the caller's variables.
+// Stages of a job. A caller may give up a job while it is queued, and may leave once it has run; in between, fn uses
+// the caller's variables.
 const (
 	queued int32 = iota
 	begun
 	givenUp
 )
 
-// writeWait is how long a caller waits for a commit: less than a request may take.
+// writeWait is how long a caller waits for a commit, shorter than a request may take.
 const writeWait = 6 * time.Second
 
-// write is writeThrough for callers who can't wait: after writeWait of wall time
-// it fails with ErrUnavailable. By then the write has been dropped, or is in a
-// commit whose result isn't known: the caller must be able to repeat it.
+// write is writeThrough for callers who can't wait: after writeWait of wall time it fails with ErrUnavailable. By then
+// the write has been dropped, or is in a commit whose result is unknown, so the caller must be able to repeat it.
 func (s *Store) write(fn func(tx *Tx) error) error { return s.writeIn(s.jobs, &job{fn: fn}) }
 
-// writeBehind is write for a part of something large: every other write overtakes it.
+// writeBehind is write for part of a bulk write: every other write goes first.
 func (s *Store) writeBehind(fn func(tx *Tx) error) error { return s.writeIn(s.bulk, &job{fn: fn}) }
 
 func (s *Store) writeIn(lane chan *job, j *job) error {
@@ -59,15 +57,13 @@ func (s *Store) writeIn(lane chan *job, j *job) error {
 	return s.wait(lane, j, over)
 }
 
-// writeThrough runs fn in a transaction and returns when it is durable. Many
-// writes share one commit; an fn that fails is rolled back alone. fn must use
-// nothing but tx, must not block, and runs once. A batch that cannot be committed
-// fails with ErrUnavailable, and so does every write after damage was found.
+// writeThrough runs fn in a transaction and returns when it is durable. Many writes share one commit; an fn that fails
+// is rolled back alone. fn must use nothing but tx, must not block, and runs once. If a batch can't be committed, its
+// writes fail with ErrUnavailable, as does every write after damage was found.
 func (s *Store) writeThrough(fn func(tx *Tx) error) error { return s.wait(s.jobs, &job{fn: fn}, nil) }
 
-// writeWhole is writeThrough for an fn that decides before it writes: what fails
-// after its first statement is the disk or the program, and the whole batch fails
-// with it, which spares the two statements of a savepoint.
+// writeWhole is writeThrough for an fn that decides before it writes. An error after its first statement is the disk's
+// or the program's and fails the whole batch, which saves the two statements of a savepoint.
 func (s *Store) writeWhole(fn func(tx *Tx) error) error {
 	return s.wait(s.jobs, &job{fn: fn, whole: true}, nil)
 }
@@ -158,10 +154,10 @@ func (s *Store) writer() {
 		case <-idle:
 			if s.wal.size() > 0 {
 				s.checkpoint("TRUNCATE")
-				timer = clock.WallAfter(idleAfter, func() { notify(idle) }) // a reader may have held it
+				timer = clock.WallAfter(idleAfter, func() { notify(idle) }) // a reader may have been using the log
 			}
 		case <-s.stop:
-			for { // what is already queued still counts
+			for { // finish what is queued
 				select {
 				case j := <-s.jobs:
 					s.commit(s.collect(j, 0))
@@ -174,7 +170,7 @@ func (s *Store) writer() {
 	}
 }
 
-// waiting adds the jobs that wait now to a batch.
+// waiting adds the queued jobs to a batch.
 func (s *Store) waiting(batch []*job) []*job {
 	for len(batch) < s.max {
 		select {
@@ -187,11 +183,11 @@ func (s *Store) waiting(batch []*job) []*job {
 	return batch
 }
 
-// collect gathers a batch that begins with first.
+// collect collects a batch that starts with first.
 func (s *Store) collect(first *job, last int) []*job {
 	batch := s.waiting([]*job{first})
 	n := max(len(batch), last, s.running)
-	most := min(s.max, 2*n) // then all of them are there
+	most := min(s.max, 2*n) // all expected writers are in
 	if n <= crowd || len(batch) >= most {
 		return batch
 	}
@@ -216,7 +212,7 @@ func notify(c chan struct{}) {
 	}
 }
 
-// commit runs a batch in one transaction and answers every job of it.
+// commit runs a batch in one transaction and answers each of its jobs.
 func (s *Store) commit(batch []*job) {
 	began := clock.Mono()
 	replays := s.replays.take()
@@ -283,13 +279,12 @@ func (s *Store) run(jobs []*job, replays map[string]int64) (_ *batch, err error)
 	return &b, nil
 }
 
-// apart runs the job so that its failure undoes nothing but itself. An error is
-// the end of the whole transaction.
+// apart runs the job so that its failure undoes only its own writes. An error means that the whole transaction is lost.
 func (j *job) apart(t *Tx) error {
 	if j.whole {
 		return j.runWhole(t)
 	}
-	if err := t.batch.flush(t); err != nil { // it may look for that, and what it undoes is its own
+	if err := t.batch.flush(t); err != nil { // it may look for those rows, and must not undo them
 		return err
 	}
 	if _, err := t.Exec("SAVEPOINT job"); err != nil {
@@ -297,7 +292,7 @@ func (j *job) apart(t *Tx) error {
 	}
 	if j.run(t); j.err != nil || j.panicV != nil {
 		if _, err := t.Exec("ROLLBACK TO job"); err != nil {
-			return cause(j.err, err) // SQLite gave the whole transaction up: disk full, I/O error
+			return cause(j.err, err) // SQLite rolled back the whole transaction: disk full, I/O error
 		}
 	}
 	_, err := t.Exec("RELEASE job")
@@ -312,7 +307,7 @@ func (j *job) runWhole(t *Tx) error {
 	switch {
 	case j.panicV != nil && wrote:
 		return errPanicked
-	case wrote, errors.Is(j.err, ErrUnavailable): // SQLite may have given the whole transaction up
+	case wrote, errors.Is(j.err, ErrUnavailable): // SQLite may have rolled back the whole transaction
 		return j.err
 	}
 	return nil
@@ -320,8 +315,7 @@ func (j *job) runWhole(t *Tx) error {
 
 var errPanicked = errors.New("a write of the same commit panicked")
 
-// cause is why a transaction was given up: what its last write met, rather than
-// that there is nothing left to roll back.
+// cause is why a transaction was given up: the error of its last write rather than the failure to roll back.
 func cause(met, then error) error {
 	if errors.Is(met, ErrUnavailable) {
 		return met

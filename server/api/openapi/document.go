@@ -1,6 +1,5 @@
-// Package openapi reads the three OpenAPI documents beside it: operations with their
-// scopes, codes and shapes. It checks a request's headers, query and body against
-// them. server/api registers and runs the operations.
+// Package openapi reads the three OpenAPI documents beside it: operations with their scopes, codes and shapes. It
+// checks the headers, query and body of requests against them. server/api registers and runs the operations.
 package openapi
 
 import (
@@ -25,10 +24,10 @@ var files embed.FS
 // Names of the documents, one per sub-service, in this order.
 var Names = []string{"core", "space", "device"}
 
-// ServerURL stands in the documents for the address they are served from.
+// ServerURL is the documents' placeholder for the address they are served from.
 const ServerURL = "https://api.invalid"
 
-// Document is one OpenAPI file, complete: with the failures of every operation.
+// Document is one OpenAPI file, completed with the failures of every operation.
 type Document struct {
 	Name string
 	Doc  *openapi3.T
@@ -69,8 +68,8 @@ type Body struct {
 	shape    *shape
 }
 
-// Load reads, completes and validates the documents, once per process: nobody changes
-// them. It fails for a keyword that nothing checks.
+// Load reads, completes and validates the documents once per process; they are read only. It returns an error for a
+// keyword that nothing checks.
 var Load = sync.OnceValues(loadAll)
 
 func loadAll() ([]*Document, error) {
@@ -182,14 +181,14 @@ func readBody(o *openapi3.Operation) (*Body, error) {
 	return b, err
 }
 
-// Absent is the code for a path that names nothing, by x-resource.
+// Absent is the error code for a path that names nothing, by x-resource.
 var Absent = map[string]string{
 	"place": fail.PlaceForbidden, "public-place": fail.PlaceNotFound, "door": fail.DeviceNotFound,
 	"board": fail.BoardNotFound, "permit": fail.PermitNotFound, "reservation": fail.NotFound,
 }
 
-// codesOf lists every code an operation may fail with: those of x-errors and
-// those that follow from what it takes.
+// codesOf lists every code that an operation may fail with: those in x-errors and those that follow from its parameters
+// and body.
 func codesOf(op *Operation, o *openapi3.Operation) []string {
 	codes := []string{fail.InternalError}
 	if list, ok := o.Extensions["x-errors"].([]any); ok {

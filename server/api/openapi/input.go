@@ -15,7 +15,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// Query are checked parameters: what is absent is the zero value.
+// Query holds checked parameters. An absent one reads as the zero value.
 type Query map[string]any
 
 // Str is a string parameter.
@@ -96,8 +96,7 @@ func (p *Param) read(given []string) (any, error) {
 	return v, nil
 }
 
-// value reads a parameter as its schema wants it; what cannot be read stays a
-// string, and the check says so.
+// value parses a parameter by its schema; what can't be parsed stays a string, which the check rejects.
 func (p *Param) value(given []string) any {
 	switch {
 	case p.list:
@@ -118,11 +117,9 @@ func (p *Param) value(given []string) any {
 	return given[0]
 }
 
-// Decode reads a body, checks it and decodes it into v, a pointer to the
-// generated type of the request. Properties that the document doesn't know are
-// left out before, because encoding/json would take "Items" for "items".
-// Of a body that fails the check v gets the fields that could be read. Errors
-// (*fail.Error): invalid_body, missing_field, the codes of the schema.
+// Decode reads a body, checks it and decodes it into v, a pointer to the request's generated type. Properties that the
+// document doesn't have are dropped first, because encoding/json would accept "Items" for "items". If the check fails,
+// v has the fields that could be read. Errors (*fail.Error): invalid_body, missing_field, the schema's codes.
 func (b *Body) Decode(raw []byte, contentType string, v any) error {
 	o, err := decode(raw, contentType, b.form)
 	if err != nil {
@@ -139,11 +136,11 @@ func (b *Body) Decode(raw []byte, contentType string, v any) error {
 	return err
 }
 
-// decode makes an object of a body. Errors: invalid_body.
+// decode parses a body into an object. Errors: invalid_body.
 func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
 	kind, param, err := mime.ParseMediaType(contentType)
 	switch {
-	case contentType == "": // nothing said: JSON it is
+	case contentType == "": // no content type: assume JSON
 	case err == nil && kind == "application/json":
 	case err == nil && form && kind == "application/x-www-form-urlencoded":
 		return decodeForm(raw)
@@ -155,7 +152,7 @@ func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
 		return nil, fail.New(fail.InvalidBody, "the charset must be utf-8")
 	case len(bytes.TrimSpace(raw)) == 0:
 		return nil, fail.New(fail.InvalidBody, "the body is empty")
-	case !utf8.Valid(raw): // else different names would become one
+	case !utf8.Valid(raw): // else different names would become equal
 		return nil, fail.New(fail.InvalidBody, "the body is not UTF-8")
 	}
 	var v any
@@ -163,7 +160,7 @@ func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
 	case err != nil:
 		return nil, fail.New(fail.InvalidBody, "the body is not valid JSON")
 	case halfPair(raw):
-		return nil, fail.New(fail.InvalidBody, `the body has half of a surrogate pair (\ud800 to \udfff), which is no character`)
+		return nil, fail.New(fail.InvalidBody, `the body has half of a surrogate pair (\ud800 to \udfff), which is not a character`)
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -184,9 +181,8 @@ func decodeForm(raw []byte) (map[string]any, error) {
 	return o, nil
 }
 
-// halfPair finds an escaped surrogate without its other half in valid JSON:
-// encoding/json makes the same replacement character of all of them, and
-// different names would become one.
+// halfPair reports an escaped surrogate without its other half in valid JSON: encoding/json turns them all into the
+// same replacement character, so different names would become equal.
 func halfPair(raw []byte) bool {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {

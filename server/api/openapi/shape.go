@@ -17,14 +17,13 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// shape is a request schema of a document, compiled: checking is a plain walk
-// in a fixed order, so the first error is always the same one.
+// shape is a compiled request schema. Checking is a plain walk in a fixed order, so the same error always comes first.
 type shape struct {
 	kind     string // object array string integer number boolean, "" = anything
 	nullable bool
 	code     string // of a failed check, inherited by what is inside
 	empty    string // of an array without items
-	foreign  string // of a property that is not known, in a closed object
+	foreign  string // of an unknown property in a closed object
 	message  string // completes "<field> "
 
 	required []string
@@ -43,8 +42,8 @@ type shape struct {
 	def                any
 }
 
-// compile turns a schema into a shape; it fails for a keyword that check does
-// not know, so no document can promise what isn't checked.
+// compile turns a schema into a shape. It returns an error for a keyword that check doesn't support, so that no
+// document promises what isn't checked.
 func compile(ref *openapi3.SchemaRef, code string) (*shape, error) {
 	x := ref.Value
 	s := &shape{
@@ -142,7 +141,7 @@ func (f *flaw) in(path string) *flaw {
 	return f
 }
 
-// error says it as the contract does.
+// error is the flaw in the contract's words.
 func (f *flaw) error() *fail.Error {
 	field := cmp.Or(f.path, "body")
 	e := fail.New(f.code, field+" "+f.why, "field", field)
@@ -156,7 +155,7 @@ func (s *shape) flaw(v any, why string) *flaw {
 	return &flaw{code: cmp.Or(s.code, fail.InvalidField), why: cmp.Or(s.message, why), value: v}
 }
 
-// check walks a decoded value: what is missing first, then each property.
+// check walks a decoded value: missing properties first, then each property.
 func (s *shape) check(v any) *flaw {
 	if v == nil {
 		if s.nullable || s.kind == "" {

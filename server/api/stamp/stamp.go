@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// Time is written as RFC 3339 UTC with exactly milliseconds and read as any RFC
-// 3339 time with a zone; zero is null.
+// Time is written as RFC 3339 in UTC with exactly three decimals, and read from any RFC 3339 time with a zone; zero is
+// null.
 type Time time.Time
 
 // IsZero reports whether there is no time; a field with omitzero is then absent.

@@ -1,6 +1,5 @@
-// Package storetest opens real stores for the tests of the rules: a temporary
-// database, a small world, and a virtual clock that stands still at Epoch until
-// it is moved. Tests only.
+// Package storetest opens real stores for the tests of the rules: a temporary database, a small world, and a virtual
+// clock that stands at Epoch until it is moved. For tests only.
 package storetest
 
 import (
@@ -70,8 +69,7 @@ func (h *House) Pass(d time.Duration) {
 	}
 }
 
-// Digest checks that a place's digest is that of its content, and returns the
-// revision.
+// Digest checks that a place's digest matches its content, and returns the revision.
 func (h *House) Digest(placeID string) int64 {
 	h.t.Helper()
 	y, err := boardsync.Reader{Source: h.Store}.SyncContent(placeID, 0)
