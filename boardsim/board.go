@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// board is the shell around one firmware. Everything of it happens under mu;
-// what goes up waits in outbox and is written outside of it.
+// board is the shell around one firmware. All of its state is guarded by mu; outgoing messages wait in outbox and are
+// written without mu.
 type board struct {
 	f        *Fleet
 	id       string
@@ -24,7 +24,7 @@ type board struct {
 	channels []firmware.Door
 	latency  latency
 	first    chan struct{} // closed at the first answered hello, see arrived
-	detached atomic.Bool   // taken away: somebody else speaks for it
+	detached atomic.Bool   // taken away: a real board takes its place
 
 	mu        sync.Mutex
 	s         firmware.State
@@ -39,10 +39,10 @@ type board struct {
 	away      func() // ends the flight of a reconnect
 	announced bool
 	stopped   bool   // detached, or the fleet is stopping
-	lineBad   string // the fault that is in the way, "" = none
-	lossy     bool   // the line loses, doubles or delays packets
+	lineBad   string // the fault that blocks the line, "" = none
+	lossy     bool   // the line loses, repeats or delays packets
 	deaf      clock.Timer
-	upload    firmware.Upload // the one that late is for
+	upload    firmware.Upload // the one that the resend timer is for
 	late      clock.Timer
 	digest    int64 // domain ms of the last one
 	dirty     bool  // flash lags behind
@@ -54,7 +54,7 @@ type board struct {
 	jseq      int64
 }
 
-// message goes up on a session.
+// message is an outgoing message and its session.
 type message struct {
 	ses     *session
 	channel string
@@ -75,14 +75,14 @@ func newBoard(f *Fleet, p *world.Place, wb *world.Board, n int) *board {
 	return b
 }
 
-// outcome is the result of a step, for its caller.
+// outcome is the result of a step for its caller.
 type outcome struct {
 	reports []wire.Report // of a command
 	decided *wire.Record  // of a presentation
 	journal []entry
 }
 
-// onsite are the entries of a presentation at a door.
+// onsite are the journal entries that a presentation led to at a door.
 func (o outcome) onsite(doorID string) (out []entry) {
 	for _, e := range o.journal {
 		if e.DoorID == doorID && (e.Cause == firmware.CauseOnsite || e.Cause == firmware.CauseFree) {
@@ -92,8 +92,8 @@ func (o outcome) onsite(doorID string) (out []entry) {
 	return out
 }
 
-// step runs the firmware and carries out what it wants, but for the reports of a
-// command. Called with mu held; call flush after it.
+// step runs the firmware and carries out its effects, except the reports of a command. Called with mu held; call flush
+// afterwards.
 func (b *board) step(ev firmware.Event) (o outcome) {
 	now := b.f.cfg.Clock.Now()
 	ev.Mono = now.UnixMilli() + b.shift
@@ -142,8 +142,8 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 	return o
 }
 
-// lateNow is the session time when a command was in time as the board looked, and no
-// longer is: the machine stood still in between. Else 0, see CMD-4.
+// lateNow returns the session time if a command was still in time when the board looked but no longer is, because the
+// machine stood still in between; else 0, see CMD-4.
 func (b *board) lateNow(ev firmware.Event) int64 {
 	if ev.Kind != firmware.Command || b.ses == nil || ev.SessionMs <= 0 || ev.SessionMs > ev.Command.NotAfterMs {
 		return 0
@@ -154,7 +154,7 @@ func (b *board) lateNow(ev firmware.Event) int64 {
 	return 0
 }
 
-// persist keeps the named parts in flash, at once unless they may wait.
+// persist writes the named parts to flash, immediately unless they may wait.
 func (b *board) persist(p firmware.Parts, before *firmware.Content, ch *firmware.Change) {
 	if p&^firmware.PartLazy == 0 {
 		b.dirty = true
@@ -197,12 +197,12 @@ func (b *board) sendRaw(channel string, raw []byte) {
 		return
 	}
 	if !b.f.cfg.Apart || channel != wire.UpState && channel != wire.UpAck {
-		b.f.cfg.Flight.Sent(b.id) // before it is written: a faulty line counts the other end
+		b.f.cfg.Flight.Sent(b.id) // before writing: a faulty line counts the other end
 	}
 	b.outbox = append(b.outbox, message{b.ses, channel, raw})
 }
 
-// flush writes the outbox, in order, one writer at a time. Call without mu.
+// flush writes the outbox in order, one writer at a time. Call it without mu.
 func (b *board) flush() {
 	b.mu.Lock()
 	if b.sending {
@@ -244,9 +244,8 @@ func (b *board) arm() {
 	b.timer = clock.At(b.f.cfg.Clock, msTime(at-b.shift), func() { b.tick(at) })
 }
 
-// await has an upload that isn't acknowledged sent again in wall time, too: the server
-// refuses one because its disk takes too long, and that passes while a clock that
-// stands still does not. Called with mu held.
+// await makes an unacknowledged upload go up again after some wall time, too: the server refuses uploads while its disk
+// is too slow, and that passes even if the clock stands still. Called with mu held.
 func (b *board) await() {
 	up := b.s.Upload()
 	if up == b.upload {
@@ -264,7 +263,7 @@ func (b *board) await() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.upload == up && !b.stopped {
-			b.upload = firmware.Upload{} // the next one may look like it
+			b.upload = firmware.Upload{} // the next upload may look the same
 			b.step(firmware.Event{Kind: firmware.Unanswered})
 		}
 	})
@@ -281,7 +280,7 @@ func (b *board) tick(at int64) {
 	b.step(firmware.Event{Kind: firmware.Tick})
 }
 
-// housekeep sends a digest when one is due and writes what could wait.
+// housekeep sends a digest if one is due, and writes what could wait.
 func (b *board) housekeep(now int64) {
 	defer b.flush()
 	b.mu.Lock()
@@ -295,7 +294,7 @@ func (b *board) housekeep(now int64) {
 	}
 }
 
-// reboot starts the board's next life, with what its flash holds. It must not block.
+// reboot restarts the board with what its flash holds. It must not block.
 func (b *board) reboot(wiped, clockLost bool) {
 	defer b.flush()
 	b.mu.Lock()
@@ -312,7 +311,7 @@ func (b *board) reboot(wiped, clockLost bool) {
 	b.boot(wiped, clockLost)
 }
 
-// boot starts the board from its flash and has it connect. Called with mu held.
+// boot starts the board from its flash and connects it. Called with mu held.
 func (b *board) boot(wiped, clockLost bool) {
 	kept := b.powerCut()
 	b.step(firmware.Event{Kind: firmware.Reboot, Wiped: wiped || !kept, ClockLost: clockLost})

@@ -16,7 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// Seat is what the server knows of whoever sits where a board was taken away.
+// Seat is what the server knows about the real board that replaces a detached one.
 type Seat struct {
 	Online          bool             `json:"online"`
 	Since           int64            `json:"since"` // domain Unix ms of the last change, 0 = never said hello
@@ -27,14 +27,14 @@ type Seat struct {
 	Standings       []wire.Standing  `json:"standings"` // as reported
 }
 
-// absent is the list of the boards that were taken away, kept over restarts.
+// absent is the list of detached boards, kept across restarts.
 type absent struct {
 	mu   sync.Mutex
 	path string // "" = not kept
 	ids  []string
 }
 
-// openAbsent reads the list. Error: of the file.
+// openAbsent reads the list. It returns an error if the file can't be read.
 func openAbsent(dir, name string) (*absent, error) {
 	a := &absent{}
 	if dir == "" {
@@ -51,7 +51,7 @@ func openAbsent(dir, name string) (*absent, error) {
 	return a, err
 }
 
-// set puts a board on the list or takes it off; when that can't be kept, nothing changes.
+// set puts a board on the list or removes it. If the change can't be stored, nothing changes.
 func (a *absent) set(id string, away bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -75,8 +75,8 @@ func (a *absent) set(id string, away bool) error {
 	return nil
 }
 
-// detach takes the simulated board away and answers what a real one logs in with.
-// A test key must never move anything real.
+// detach takes the simulated board away and answers with a real board's login. A test place's boards can't be detached:
+// a test key must never move anything real.
 func (f *Fleet) detach(w http.ResponseWriter, _ *http.Request, b *board) {
 	if b.test {
 		control.Fail(w, http.StatusConflict, "rule_violated", "the boards of a test place are virtual and always online: no real one can take their place", nil)
@@ -102,14 +102,14 @@ func (f *Fleet) detach(w http.ResponseWriter, _ *http.Request, b *board) {
 	control.Data(w, map[string]any{"mqtt": addr, "clientId": b.id, "username": b.id, "password": *b.password.Load()})
 }
 
-// SetPassword gives a board the password of its next connections.
+// SetPassword sets the password for a board's next connections.
 func (f *Fleet) SetPassword(boardID, password string) {
 	if b := f.byID[boardID]; b != nil {
 		b.password.Store(&password)
 	}
 }
 
-// attach brings the simulated board back: it boots as after a power cut.
+// attach brings the simulated board back; it boots as after a power failure.
 func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
 	if err := f.absent.set(b.id, false); err != nil {
 		control.Fail(w, http.StatusInternalServerError, "internal_error", "the board stays away: "+err.Error(), nil)
@@ -129,7 +129,7 @@ func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
 	control.Data(w, b.view())
 }
 
-// phaseOf is online or, for a board whose clock nobody knows, stopped.
+// phaseOf is online or, because nobody knows a real board's clock, stopped.
 func phaseOf(s Seat) string {
 	if s.Online {
 		return firmware.PhaseOnline
@@ -137,7 +137,7 @@ func phaseOf(s Seat) string {
 	return firmware.PhaseStopped
 }
 
-// seated shows what the server knows in place of what the board in the drawer does.
+// seated replaces the detached board's own state in a view by what the server knows.
 func (b *board) seated(v *boardView) {
 	var seat Seat
 	if b.f.cfg.Seat != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// redial plans the next attempt: the first soon, later ones with full jitter.
-// Jumping time waits for the first two. Called with mu held.
+// redial schedules the next connection attempt: the first soon, later ones with full jitter. A jump of the clock waits
+// for the first two. Called with mu held.
 func (b *board) redial() {
 	if b.stopped || b.lineBad != "" {
 		b.landed()
@@ -49,7 +49,7 @@ func (b *board) landed() {
 	}
 }
 
-// dialNow begins an attempt unless one is in progress. Called with mu held.
+// dialNow starts an attempt unless one is in progress. Called with mu held.
 func (b *board) dialNow() {
 	if b.stopped || b.lineBad != "" || b.f.ctx.Err() != nil {
 		b.landed()
@@ -112,7 +112,7 @@ func (b *board) hello(s *session) {
 	if b.ses != s {
 		return
 	}
-	b.f.cfg.Flight.Reset(b.id) // what was under way on an earlier connection, whosever it was
+	b.f.cfg.Flight.Reset(b.id) // forget what was in flight on an earlier connection
 	s.up, s.hello = true, clock.Mono()
 	b.step(firmware.Event{Kind: firmware.Connected})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Move is what a relay did, for somebody who looks at a request.
+// Move is what a relay did, as shown beside a request.
 type Move struct {
 	Seq     int64     `json:"seq"`
 	At      time.Time `json:"at"`
@@ -14,9 +14,8 @@ type Move struct {
 	PulseMs int64     `json:"pulseMs,omitempty"`
 }
 
-// Did is what a command did to its door's relay, from the journal's latest lines:
-// empty when nothing moved, nil when the door's board isn't simulated here or was
-// taken away.
+// Did is what a command did to its door's relay, from the journal's latest lines: empty if nothing moved, nil if the
+// door's board isn't simulated here or is detached.
 func (f *Fleet) Did(doorID, commandID string) []Move {
 	b := f.byDoor[doorID]
 	if b == nil || b.detached.Load() {

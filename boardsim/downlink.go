@@ -14,9 +14,8 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// receive handles one message from the server; the client calls it in order. It is
-// out of flight when the board is done with it; a report on its way is in flight
-// by itself.
+// receive handles one message from the server; the client calls it in order. When the board is done with the message,
+// it is no longer in flight; its report counts separately.
 func (b *board) receive(s *session, topic string, payload []byte) {
 	_, channel, _ := wire.ParseTopic(topic)
 	ev, err := b.f.decode(b.placeID, channel, payload)
@@ -46,8 +45,8 @@ func (b *board) receive(s *session, topic string, payload []byte) {
 	b.f.cfg.Flight.Got(b.id)
 }
 
-// arrived lets Fleet.Start know when the board is what it waits for: greeted,
-// and with Config.Synced in possession of its place's content. Called with mu held.
+// arrived tells Fleet.Start that the board is connected: greeted and, with Config.Synced, in possession of its place's
+// content. Called with mu held.
 func (b *board) arrived(s *session) {
 	select {
 	case <-b.first:
@@ -60,7 +59,7 @@ func (b *board) arrived(s *session) {
 	close(b.first)
 }
 
-// greeted: the server has answered the hello.
+// greeted handles the server's answer to the hello.
 func (b *board) greeted(s *session, a wire.Ack) {
 	s.base = max(a.SessionMs, 1)
 	s.end()
@@ -68,7 +67,7 @@ func (b *board) greeted(s *session, a wire.Ack) {
 	b.landed()
 }
 
-// command lets the faults have their say, then the firmware. Called with mu held.
+// command passes a command to the faults, then to the firmware. Called with mu held.
 func (b *board) command(s *session, ev firmware.Event) {
 	r := b.f.faults.Command(b.id, ev.Command.DoorID, ev.Command.Command)
 	if len(r.Faults) > 0 {
@@ -89,7 +88,7 @@ func (b *board) command(s *session, ev firmware.Event) {
 	})
 }
 
-// after does something under mu in a while of wall time; jumps wait for it.
+// after calls do under mu after some wall time; jumps wait for it.
 func (b *board) after(d time.Duration, do func()) {
 	done := b.f.cfg.Flight.Begin()
 	clock.WallAfter(d, func() {
@@ -119,7 +118,7 @@ func (b *board) run(s *session, ev firmware.Event, r fault.Ruling) {
 	}
 }
 
-// decode reads a message; a Sync that many boards of a place get is prepared once.
+// decode reads a message. A Sync that many boards of a place receive is prepared once.
 func (f *Fleet) decode(placeID, channel string, payload []byte) (firmware.Event, error) {
 	if channel != wire.DownSync {
 		return firmware.Decode(channel, payload)

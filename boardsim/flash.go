@@ -18,11 +18,10 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// flash is what the boards keep over a reboot and over the process: one
-// append-only file for the fleet, written before a board answers. Content that
-// boards share is written once. When the file has grown, a new one is begun:
-// every board writes itself whole, then the old file goes. A new process reads
-// all files that are there, in order; a reboot reads the board's lines.
+// flash is what the boards keep across reboots and restarts of the process: one append-only file for the whole fleet,
+// written before a board answers. Content that boards share is written once. When the file has grown, a new one is
+// started: every board writes its whole state, then the old file is deleted. A new process reads all existing files in
+// order; a reboot reads the board's lines.
 type flash struct {
 	dir, name string // dir "" = in memory
 
@@ -31,9 +30,9 @@ type flash struct {
 	gen      int          // the generation that is written
 	size     int64        // of its file
 	contents map[string]span
-	lines    map[string][]span // by board, since it last wrote itself whole
+	lines    map[string][]span // by board, since it last wrote its whole state
 	beat     int64             // domain ms of the last sign of life
-	whole    atomic.Bool       // a rotation is under way
+	whole    atomic.Bool       // a rotation is in progress
 	rotating sync.WaitGroup
 }
 
@@ -64,7 +63,7 @@ func (m *memory) Write(p []byte) (int, error)            { m.b = append(m.b, p..
 func (m *memory) ReadAt(p []byte, at int64) (int, error) { return bytes.NewReader(m.b).ReadAt(p, at) }
 func (m *memory) Close() error                           { return nil }
 
-// flashLine is one write. What belongs to board B comes in the order of the fields.
+// flashLine is one write. The parts of board B apply in the order of the fields.
 type flashLine struct {
 	B    string        `json:"b,omitempty"`
 	New  bool          `json:"new,omitempty"` // forget what the board wrote before
@@ -75,14 +74,14 @@ type flashLine struct {
 	S    *coreLine     `json:"s,omitempty"`
 }
 
-// contentLine is a place's content: what a Sync makes of the content From ("" = of nothing).
+// contentLine is a place's content: the result of applying a Sync to the content From ("" = to nothing).
 type contentLine struct {
 	Key  string    `json:"k"`
 	From string    `json:"f,omitempty"`
 	Sync wire.Sync `json:"y"`
 }
 
-// coreLine is everything small of a board.
+// coreLine is all of a board's small state.
 type coreLine struct {
 	firmware.State
 	Content string   `json:"content,omitempty"` // key
@@ -94,7 +93,7 @@ func keyOf(placeID string, c *firmware.Content) string {
 	return placeID + "@" + strconv.FormatInt(c.Revision, 10) + "/" + c.Digest()
 }
 
-// write keeps parts of a board; before and ch say how its content came about. Called with b.mu held.
+// write writes parts of a board's state; before and ch say how its content came about. Called with b.mu held.
 func (f *flash) write(b *board, p firmware.Parts, before *firmware.Content, ch *firmware.Change) {
 	b.dirty = false
 	l := flashLine{B: b.id, New: p&firmware.PartAll != 0, Mono: b.f.nowMs() + b.shift}
@@ -145,8 +144,8 @@ func (b *board) core() *coreLine {
 	return c
 }
 
-// content writes the board's content unless the file has it: as the change that
-// made it when that is known, else whole.
+// content writes the board's content unless the file has it: as the change that produced it if that is known, else
+// whole.
 func (f *flash) content(b *board, before *firmware.Content, ch *firmware.Change) error {
 	c := b.s.Content
 	l := contentLine{Key: keyOf(b.placeID, c)}
@@ -165,13 +164,13 @@ func (f *flash) content(b *board, before *firmware.Content, ch *firmware.Change)
 	return err
 }
 
-// has reports whether the file that is written holds a content.
+// has reports whether the current file holds a content.
 func (f *flash) has(key string) bool {
 	at, ok := f.contents[key]
 	return ok && at.gen == f.gen
 }
 
-// append is one write. Called with mu held.
+// append performs one write. Called with mu held.
 func (f *flash) append(l flashLine) (span, error) {
 	raw, err := json.Marshal(l)
 	if err != nil {
@@ -192,7 +191,7 @@ func (f *flash) read(at span) (l flashLine, err error) {
 	return l, err
 }
 
-// tick notes that the fleet is alive and begins a new file when the old one has grown.
+// tick notes that the fleet is alive, and starts a new file when the current one has grown.
 func (f *flash) tick(nowMs int64, boards []*board) {
 	f.mu.Lock()
 	if nowMs-f.beat >= beatEvery {
@@ -211,7 +210,7 @@ func (f *flash) tick(nowMs int64, boards []*board) {
 	}
 }
 
-// renew begins a new file, has every board write itself whole, and removes the older files.
+// renew starts a new file, has every board write its whole state, and deletes the older files.
 func (f *flash) renew(boards []*board) error {
 	f.mu.Lock()
 	next, err := f.create(f.gen + 1)
@@ -266,7 +265,7 @@ func (f *flash) Close() (err error) {
 	return err
 }
 
-// generations are those that are there, oldest first.
+// generations lists the existing ones, oldest first.
 func (f *flash) generations() ([]int, error) {
 	names, err := filepath.Glob(filepath.Join(f.dir, f.name+"-[0-9][0-9][0-9][0-9][0-9][0-9].ndjson"))
 	if err != nil {

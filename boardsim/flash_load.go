@@ -20,8 +20,8 @@ type loaded struct {
 	records []wire.Record
 }
 
-// openFlash reads what earlier lives kept and sets the boards to it: for them
-// the process's end was a reboot. now is domain ms.
+// openFlash reads what previous runs kept and sets the boards to it: for them, the end of the process was a reboot. now
+// is domain ms.
 func openFlash(dir, name string, boards map[string]*board, now int64) (*flash, error) {
 	f := &flash{dir: dir, name: name, beat: now, files: map[int]file{}, contents: map[string]span{}, lines: map[string][]span{}}
 	if dir == "" {
@@ -63,7 +63,7 @@ func (r *reader) file(path string) error {
 	in := bufio.NewReaderSize(file, 1<<16)
 	for {
 		raw, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // a line cut short is no line
+		if errors.Is(err, io.EOF) { // ignore a line cut short
 			return nil
 		}
 		if err != nil {
@@ -107,8 +107,8 @@ func (r *reader) line(l flashLine) {
 	b.records = slices.DeleteFunc(b.records, func(r wire.Record) bool { return r.Seq < l.S.First })
 }
 
-// content makes a content out of the lines that led to it. When one of them is
-// missing the board has none: it asks for everything at its next hello.
+// content rebuilds a content from the lines that led to it. If one is missing, the board has no content and asks for
+// everything at its next hello.
 func (r *reader) content(made map[string]*firmware.Content, key string) *firmware.Content {
 	if key == "" {
 		return &firmware.Content{}
@@ -136,7 +136,7 @@ func (r *reader) content(made map[string]*firmware.Content, key string) *firmwar
 	return made[key]
 }
 
-// stored is the state that flash holds; what was only in memory is gone.
+// stored is the state that flash holds; whatever was only in memory is lost.
 func (b *board) stored(l *loaded, c *firmware.Content) firmware.State {
 	s := l.core.State
 	s.BoardID, s.PlaceID, s.Content = b.id, b.placeID, c
@@ -156,18 +156,18 @@ func (b *board) stored(l *loaded, c *firmware.Content) firmware.State {
 func (b *board) restore(l *loaded, alive, now int64, c *firmware.Content) {
 	s := b.stored(l, c)
 	s.Boot = max(s.Boot, b.s.Boot) + 1
-	if s.Outage.Online { // it died while connected: the drop is when it was last alive
+	if s.Outage.Online { // the process died while connected: count from its last sign of life
 		s.Outage.Online, s.Outage.Contact = false, max(alive, l.mono)
 	}
 	for i := range s.Doors {
 		s.Doors[i].PulseEnd = 0
 	}
-	b.shift = max(0, max(alive, l.mono)-now) // the machine's clock went back: the board's does not
+	b.shift = max(0, max(alive, l.mono)-now) // never goes back, even if the machine's clock did
 	b.s = s
 }
 
-// powerCut drops what the board has in memory and reads back what its flash
-// holds, see CMD-6. ok is false when that is nothing. Called with mu held.
+// powerCut drops what the board has in memory and reads back what its flash holds, see CMD-6. ok is false if that is
+// nothing. Called with mu held.
 func (b *board) powerCut() (ok bool) {
 	l, c, err := b.f.flash.recall(b)
 	if err != nil {
@@ -179,9 +179,9 @@ func (b *board) powerCut() (ok bool) {
 		s = b.stored(l, c)
 	}
 	s.Boot = max(s.Boot, b.s.Boot)
-	for i := range s.Doors { // a sensor says where the leaf is
+	for i := range s.Doors { // the leaf's position comes from a sensor
 		s.Doors[i].LeafOpen = b.s.Doors[i].LeafOpen
-		s.Doors[i].PulseEnd = b.s.Doors[i].PulseEnd // for Reboot to tell that the relay falls
+		s.Doors[i].PulseEnd = b.s.Doors[i].PulseEnd // so that Reboot reports the relay's release
 	}
 	if was, is := b.s.Outage.Online, s.Outage.Online; was != is {
 		b.f.online.Add(map[bool]int64{true: 1, false: -1}[is])
@@ -190,9 +190,8 @@ func (b *board) powerCut() (ok bool) {
 	return l != nil
 }
 
-// recall reads what the file holds of a board, nil = nothing. A content that the
-// board still has in memory isn't built again: the key, with its digest, is the
-// same. Called with b.mu held.
+// recall reads what the file holds of a board; nil = nothing. A content that the board still has in memory isn't
+// rebuilt: its key, which includes the digest, is the same. Called with b.mu held.
 func (f *flash) recall(b *board) (*loaded, *firmware.Content, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -226,7 +225,7 @@ func (f *flash) recall(b *board) (*loaded, *firmware.Content, error) {
 	return l, r.content(map[string]*firmware.Content{}, key), nil
 }
 
-// merge keeps the stored doors in the order of the world's; a new channel starts empty.
+// merge keeps the stored doors in the world's order; a new channel starts empty.
 func merge(stored, world []firmware.Door) []firmware.Door {
 	out := slices.Clone(world)
 	for i, d := range out {

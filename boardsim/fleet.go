@@ -1,7 +1,6 @@
-// Package boardsim is the fleet: simulated boards, each an MQTT client around
-// boardsim/firmware with faults, flash and a ground-truth journal, and the control
-// routes that steer them. Commands come in over a link and reports go out; people
-// and faults come in over the routes.
+// Package boardsim is the fleet: simulated boards, each an MQTT client around boardsim/firmware with faults, flash and
+// a ground-truth journal, and the control routes that steer them. Commands arrive over a link and reports go back;
+// people and faults arrive through the routes.
 package boardsim
 
 import (
@@ -37,20 +36,20 @@ type Config struct {
 	Client string
 	Clock  clock.Clock
 	Flight *clock.Flight // nil = none
-	// Apart: the server is another process and counts nothing in Flight, so only
-	// messages that it answers are counted: until the answer is here.
+	// Apart: the server is in another process and counts nothing in Flight. So only messages that it answers are
+	// counted, until their answer arrives.
 	Apart bool
-	// Synced: Start waits until every board has its place's content, too.
+	// Synced: Start also waits until every board has its place's content.
 	Synced  bool
 	History func(history.Event) // nil = none
 	DataDir string              // flash and journal; "" = nothing is kept
-	Retry   time.Duration       // a board whose line broke dials again within it, at random; 0 = 300 ms
+	Retry   time.Duration       // after losing its line, a board redials at a random time within it; 0 = 300 ms
 	Seed    int64               // of latencies, jitter and faults; 0 = World.Seed
-	// Desired is the revision the server wants on a board, for GET /boards; nil = the applied one is shown.
+	// Desired is the revision that a board should have, for GET /boards; nil = show the applied one.
 	Desired func(boardID string) int64
-	// Seat is what the server knows of whoever sits where a board was taken away; nil = nothing.
+	// Seat is what the server knows about the replacement of a detached board; nil = nothing.
 	Seat func(boardID string) Seat
-	Addr func() string // broker address that detach answers, e.g. tcp://127.0.0.1:1883
+	Addr func() string // broker address in detach's answer, e.g. tcp://127.0.0.1:1883
 	Log  *slog.Logger  // nil = discard
 }
 
@@ -66,7 +65,7 @@ type Fleet struct {
 	absent  *absent
 	syncs   changes
 	count   *counts
-	slots   chan struct{} // bounds connection attempts under way
+	slots   chan struct{} // bounds concurrent connection attempts
 	crew    *crew.Crew    // reads for the boards
 
 	ctx    context.Context
@@ -75,11 +74,11 @@ type Fleet struct {
 	jumped atomic.Int64 // domain ms at the end of the last jump
 	deafen func()       // to jumps; nil on a clock without
 	online atomic.Int64
-	failed atomic.Pointer[error] // of the last connection that didn't come about
+	failed atomic.Pointer[error] // error of the last failed connection
 	wg     sync.WaitGroup        // connection attempts
 }
 
-// unconnected is a start that took too long, with the last attempt that failed.
+// unconnected means that starting took too long; it includes the last failed attempt.
 type unconnected struct {
 	online, boards int
 	last           *error // nil = none has
@@ -100,11 +99,10 @@ func (u *unconnected) Unwrap() error { return u.over }
 // connecting limits concurrent connection attempts.
 const connecting = 128
 
-// New builds the boards and loads their flash. It does not connect. The error
-// is of the data directory.
+// New builds the boards and loads their flash. It does not connect. Errors: the data directory's.
 func New(c Config) (*Fleet, error) {
 	if c.World == nil || c.Dial == nil || c.Clock == nil {
-		return nil, errors.New("boardsim: World, Dial and Clock must be given")
+		return nil, errors.New("boardsim: World, Dial and Clock are required")
 	}
 	if c.Seed == 0 {
 		c.Seed = c.World.Seed
@@ -131,7 +129,7 @@ func New(c Config) (*Fleet, error) {
 	return f, nil
 }
 
-// build makes the boards of the chosen places and slice.
+// build makes the boards of the selected places and slice.
 func (f *Fleet) build() {
 	n := 0
 	for i := range f.cfg.World.Places {
@@ -164,7 +162,7 @@ func (f *Fleet) mine(kind string, n *int) bool {
 	return f.cfg.Slice.Takes(*n - 1)
 }
 
-// open loads flash and journal and begins new files.
+// open loads flash and journal and starts new files.
 func (f *Fleet) open() error {
 	suffix := ""
 	if !f.cfg.Slice.Whole() {
@@ -217,7 +215,7 @@ func (f *Fleet) Start(ctx context.Context) error {
 	return nil
 }
 
-// desired is the revision the server wants on a board, 0 if unknown.
+// desired is the revision that a board should have, 0 if unknown.
 func (f *Fleet) desired(boardID string) int64 {
 	if f.cfg.Desired == nil {
 		return 0
@@ -254,14 +252,14 @@ func (f *Fleet) Stop() error {
 	return errors.Join(f.flash.Close(), f.journal.Close())
 }
 
-// Len is how many boards there are.
+// Len is the number of boards.
 func (f *Fleet) Len() int { return len(f.boards) }
 
 // Online counts the boards that the server has spoken to on their current connection.
 func (f *Fleet) Online() int { return int(f.online.Load()) }
 
-// Simulates reports whether the board is one of the fleet's and was not taken
-// away. Any goroutine may ask, at any time; a nil Fleet simulates nothing.
+// Simulates reports whether a board belongs to the fleet and isn't detached. It is safe for concurrent use; a nil Fleet
+// simulates nothing.
 func (f *Fleet) Simulates(boardID string) bool {
 	if f == nil {
 		return false
@@ -270,7 +268,7 @@ func (f *Fleet) Simulates(boardID string) bool {
 	return b != nil && !b.detached.Load()
 }
 
-// infos is what the fault set knows of the boards.
+// infos describes the boards to the fault set.
 func (f *Fleet) infos() []fault.Info {
 	out := make([]fault.Info, 0, len(f.boards))
 	for _, b := range f.boards {
@@ -283,8 +281,8 @@ func (f *Fleet) infos() []fault.Info {
 	return out
 }
 
-// housekeeping is how often the fleet looks after its boards, digests how often
-// a board sends its digest; both domain time.
+// housekeeping is how often the fleet does its housekeeping, digests how often a board sends its digest; both in domain
+// time.
 const (
 	housekeeping = 5 * time.Second
 	digests      = 60 * time.Second
@@ -311,7 +309,7 @@ func (f *Fleet) emit(e history.Event) {
 	f.cfg.History(e)
 }
 
-// virtual reports whether domain time can stand still.
+// virtual reports whether domain time is virtual.
 func (f *Fleet) virtual() bool {
 	_, ok := f.cfg.Clock.(*clock.Virtual)
 	return ok
@@ -323,7 +321,7 @@ func (f *Fleet) walking() bool {
 	return ok && v.State() == clock.Advancing
 }
 
-// told is how faults notify the boards.
+// told is the fleet as faults see it.
 type told Fleet
 
 func (t *told) LineChanged(boardID string)        { t.byID[boardID].lineChanged() }

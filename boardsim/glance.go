@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// Glance is how a board is now, without what a closer look at it costs.
+// Glance is a board's state as far as it is cheap to get.
 type Glance struct {
 	BoardID   string
 	Detached  bool // taken away: the rest says nothing
@@ -35,8 +35,8 @@ func (f *Fleet) Glances() []Glance {
 	return out
 }
 
-// Believes is what a simulated board decides by: its content as a snapshot, and
-// its outage policy. False for a board that is not there, or was taken away.
+// Believes is what a simulated board bases its decisions on: its content as a snapshot, and its outage policy. ok is
+// false for an unknown or detached board.
 func (f *Fleet) Believes(boardID string) (content wire.Sync, policy wire.Netloss, ok bool) {
 	b := f.byID[boardID]
 	if b == nil || b.detached.Load() {
@@ -45,7 +45,7 @@ func (f *Fleet) Believes(boardID string) (content wire.Sync, policy wire.Netloss
 	b.mu.Lock()
 	policy = b.s.Netloss
 	policy.Channels = maps.Clone(policy.Channels)
-	c := b.s.Content // never changed in place
+	c := b.s.Content // immutable
 	b.mu.Unlock()
 	return c.Snapshot(), policy, true
 }

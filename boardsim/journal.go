@@ -18,9 +18,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// journal is the fleet's ground truth: what each relay did, appended line by
-// line, each one write before the board's report is sent, so that it survives
-// the process. It is the world's notebook, not the board's flash: a wiped board
+// journal is the fleet's ground truth: what each relay did, appended line by line, each in one write before the board's
+// report is sent, so that it survives the process. It belongs to the world, not to the board's flash: a wiped board
 // keeps its lines.
 type journal struct {
 	mu   sync.Mutex
@@ -28,7 +27,7 @@ type journal struct {
 	size int64
 }
 
-// entry is an entry as it is kept and shown.
+// entry is a journal entry as it is stored and shown.
 type entry struct {
 	Seq  int64
 	Boot int
@@ -36,7 +35,7 @@ type entry struct {
 	firmware.Entry
 }
 
-// entryJSON is an entry's form in the file and in the control API.
+// entryJSON is an entry as written to the file and shown by the control API.
 type entryJSON struct {
 	Seq          int64           `json:"seq"`
 	Boot         int             `json:"boot"`
@@ -94,7 +93,7 @@ func (v entryJSON) line() entry {
 		Cause: v.Cause, PulseMs: v.PulseMs, CommandID: orEmpty(v.CommandID), GrantID: orEmpty(v.GrantID), Revision: v.Revision, OutageAgeMs: ms}}
 }
 
-// openJournal reads what earlier lives wrote and goes on behind the last whole line.
+// openJournal reads what previous runs wrote and continues after the last complete line.
 func openJournal(dir, name string, boards map[string]*board) (*journal, error) {
 	j := &journal{}
 	if dir == "" {
@@ -118,7 +117,7 @@ func (j *journal) load(file *os.File, boards map[string]*board) error {
 	r := bufio.NewReaderSize(file, 1<<16)
 	for {
 		raw, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // a line cut short by a power loss is no line
+		if errors.Is(err, io.EOF) { // ignore a line cut short by a power failure
 			return file.Truncate(j.size)
 		}
 		if err != nil {
@@ -135,7 +134,7 @@ func (j *journal) load(file *os.File, boards map[string]*board) error {
 	}
 }
 
-// append writes a line, in one write, and returns where it is.
+// append writes a line, in one write, and returns its offset.
 func (j *journal) append(v entryJSON) (at int64, err error) {
 	if j.file == nil {
 		return 0, nil
@@ -162,7 +161,7 @@ func (j *journal) bytes() int64 {
 	return j.size
 }
 
-// read returns the line at a place that append returned.
+// read returns the line at an offset that append returned.
 func (j *journal) read(at int64) (v entryJSON, err error) {
 	return v, json.NewDecoder(io.NewSectionReader(j.file, at, 1<<16)).Decode(&v)
 }
@@ -195,8 +194,8 @@ func (b *board) write(e firmware.Entry) entry {
 	return l
 }
 
-// movedBy tells whether the command of a movement moved a relay before, see CMD-5.
-// It asks the journal, not the firmware, which may have forgotten the command.
+// movedBy reports whether the command behind an entry has moved a relay before, see CMD-5. It asks the journal, not the
+// firmware, which may have forgotten the command.
 func (b *board) movedBy(e firmware.Entry) bool {
 	if e.Cause != firmware.CauseCommand || e.Action == firmware.ActRefuse {
 		return false
@@ -204,7 +203,7 @@ func (b *board) movedBy(e firmware.Entry) bool {
 	return slices.ContainsFunc(b.entries, func(old entry) bool { return old.CommandID == e.CommandID && old.Action != firmware.ActRefuse })
 }
 
-// keep remembers a line that is at a place in the file; old ones by their place only.
+// keep remembers a line at an offset in the file; of older lines only the offset.
 func (b *board) keep(l entry, at int64) {
 	b.jseq = l.Seq
 	if len(b.entries) >= keepEntries && b.f.cfg.DataDir != "" {
@@ -221,7 +220,7 @@ func (b *board) lines() ([]entryJSON, error) {
 	b.mu.Unlock()
 	out := make([]entryJSON, 0, len(old)+len(kept))
 	for _, at := range old {
-		if at < 0 { // the disk was full; the history has it
+		if at < 0 { // it wasn't written, as the disk was full; the history has it
 			continue
 		}
 		v, err := b.f.journal.read(at)

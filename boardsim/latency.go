@@ -8,14 +8,14 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// Response times of boards that name none.
+// Response times of boards that specify none.
 const (
 	testLow, testHigh = 20 * time.Millisecond, 80 * time.Millisecond
 	liveP50, liveP99  = 80 * time.Millisecond, 400 * time.Millisecond
 )
 
-// latency is how long a board takes to report: uniform between low and high, or
-// log-normal by median and 99th percentile. Wall time.
+// latency is how long a board takes to report, in wall time: uniform between low and high, or log-normal by median and
+// 99th percentile.
 type latency struct {
 	low, high time.Duration
 	mu, sigma float64

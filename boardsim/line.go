@@ -5,7 +5,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// lineChanged takes over what the faults make of the line. It must not block.
+// lineChanged applies the faults' current effect on the line. It must not block.
 func (b *board) lineChanged() {
 	defer b.flush()
 	b.mu.Lock()
@@ -38,7 +38,7 @@ func (b *board) lineChanged() {
 		if b.deaf != nil {
 			b.deaf.Stop()
 		}
-		if s != nil && s.deaf { // the two ends share no session any more
+		if s != nil && s.deaf { // the two ends no longer share a session
 			b.drop(true)
 		}
 		b.tries = 0
@@ -48,8 +48,7 @@ func (b *board) lineChanged() {
 	}
 }
 
-// lossyChanged tells that packets pass, but not all, not at once or not once.
-// Called with mu held.
+// lossyChanged notes whether packets now get lost, delayed or repeated. Called with mu held.
 func (b *board) lossyChanged(lossy bool) {
 	if lossy == b.lossy {
 		return
@@ -63,11 +62,11 @@ func (b *board) lossyChanged(lossy bool) {
 	}
 }
 
-// deafen: from now on nothing arrives, and neither end is notified. The board notices
-// after its keep-alive, in domain time. Called with mu held.
+// deafen: from now on nothing arrives, and neither end is notified. The board notices when its keep-alive runs out, in
+// domain time. Called with mu held.
 func (b *board) deafen(s *session) {
 	heard := b.heardMs(s)
-	if b.f.walking() { // up to here the jump was contact
+	if b.f.walking() { // until now the jump counts as contact
 		heard = b.f.nowMs()
 	}
 	s.heard.Store(heard)
@@ -85,7 +84,7 @@ func (b *board) deafen(s *session) {
 		b.over(true)
 		done := b.f.cfg.Flight.Begin()
 		go func() {
-			bye(s) // a half-open line keeps it to itself
+			bye(s) // a half-open line passes nothing on
 			done()
 		}()
 		b.redial()

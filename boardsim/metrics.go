@@ -30,15 +30,15 @@ func (c *counts) line(action firmware.Action) {
 	}
 }
 
-// fleetMetrics reads the fleet when the page is read: nothing is kept twice.
+// fleetMetrics reads the fleet when the page is requested, so nothing is counted twice.
 type fleetMetrics struct {
 	f                                                     *Fleet
 	boards, online, buffered                              *prometheus.Desc
 	faulty, hits, lines, twice, reports, dropped, journal *prometheus.Desc
 }
 
-// Metrics are the fleet's, for a page that may show others beside them. Labels
-// come from closed lists: phases, fault names, actions.
+// Metrics are the fleet's own, for a page that may include others. Labels come from closed lists: phases, fault names,
+// actions.
 func (f *Fleet) Metrics() prometheus.Gatherer {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("doorlab_fleet_"+name, help, labels, nil)
@@ -104,7 +104,7 @@ func (m *fleetMetrics) Collect(ch chan<- prometheus.Metric) {
 	counter(m.reports, m.f.count.reports.Load())
 }
 
-// census is what the metrics ask of a board.
+// census is a board's contribution to the metrics.
 func (b *board) census() (phase string, buffered, dropped int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

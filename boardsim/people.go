@@ -27,7 +27,7 @@ func (f *Fleet) people(w http.ResponseWriter, r *http.Request) {
 		if in.Phone == nil {
 			f = control.FailMissing
 		}
-		f(w, "phone", `or token, exactly one of them: {"doorId":"..","phone":"01012345678"}`)
+		f(w, "phone", `or token, exactly one of them, as in {"doorId":"..","phone":"01012345678"}`)
 		return
 	}
 	if in.Phone != nil && !isPhone(*in.Phone) {
@@ -67,8 +67,8 @@ func (f *Fleet) people(w http.ResponseWriter, r *http.Request) {
 	control.Data(w, shown(b.id, o))
 }
 
-// shown is the answer to a presentation: the reason is the decision's, whether the
-// door opened is what the relay's journal says.
+// shown is the answer to a presentation: the reason is the decision's, but whether the door opened is what the relay's
+// journal says.
 func shown(boardID string, o outcome) map[string]any {
 	result := vocab.Denied
 	entries := []entryJSON{}
@@ -131,7 +131,7 @@ func (f *Fleet) leaf(w http.ResponseWriter, r *http.Request) {
 	unknownDoor(w, in.DoorID, "")
 }
 
-// atDoor finds the board of a door; nil after it has answered 400 or 404.
+// atDoor finds the board of a door. It returns nil after it has answered 400 or 404.
 func (f *Fleet) atDoor(w http.ResponseWriter, doorID string) *board {
 	if doorID == "" {
 		control.FailMissing(w, "doorId", "is missing")

@@ -11,7 +11,7 @@ import (
 // reorderWait is how long a report waits for the next one to overtake it.
 const reorderWait = 2 * time.Second
 
-// pending is a report that waits to be overtaken.
+// pending is a report waiting to be overtaken.
 type pending struct{ out fault.Outgoing }
 
 // report sends what the faults made of a report. Called with mu held.

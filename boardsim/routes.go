@@ -49,16 +49,16 @@ type boardView struct {
 	BufferedRecords int         `json:"bufferedRecords"`
 	DroppedRecords  int         `json:"droppedRecords"`
 	Boot            int         `json:"boot"`
-	Detached        bool        `json:"detached"` // taken away: the rest is what the server knows of whoever sits there
+	Detached        bool        `json:"detached"` // taken away: the rest is what the server knows about its replacement
 	Doors           []doorView  `json:"doors"`
-	// Dropped is what the server dropped of what the board said, by reason; of a single board only.
+	// Dropped counts by reason what the server dropped of the board's messages; only for a single board.
 	Dropped map[string]int64 `json:"dropped,omitempty"`
 }
 
 type doorView struct {
 	DoorID   string    `json:"doorId"`
 	Channel  int       `json:"channel"`
-	Standing *standing `json:"standing"` // null = nobody reported one
+	Standing *standing `json:"standing"` // null = none reported
 }
 
 type standing struct {
@@ -86,7 +86,7 @@ func (b *board) view() boardView {
 	return v
 }
 
-// whole is the view of a single board: with what the server counts of it.
+// whole is the view of a single board, with what the server has dropped.
 func (b *board) whole() boardView {
 	v := b.view()
 	if b.f.cfg.Seat != nil {
@@ -148,7 +148,7 @@ func (f *Fleet) ids() []string {
 
 func journalOf(w http.ResponseWriter, _ *http.Request, b *board) {
 	if b.detached.Load() {
-		control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away, and whoever sits there has no journal", nil)
+		control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away; its replacement has no journal", nil)
 		return
 	}
 	lines, err := b.lines()
@@ -200,7 +200,7 @@ func (f *Fleet) showFault(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "id")
 	a, err := f.faults.Find(id)
 	if err != nil {
-		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q was armed here lately", id), nil)
+		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("fault %q not found; nothing of that id was armed here recently", id), nil)
 		return
 	}
 	control.Data(w, a)

@@ -20,12 +20,12 @@ const (
 	handshake   = 10 * time.Second // dial, CONNECT, SUBSCRIBE, hello, each
 	firstRetry  = 300 * time.Millisecond
 	maxRetry    = 20 * time.Second
-	// deafAfter is when a board notices that nothing comes through any more, in
-	// domain time: a jump is longer than any keep-alive.
+	// deafAfter is when a board notices, in domain time, that nothing gets through any more: a jump is longer than any
+	// keep-alive.
 	deafAfter = keepAlive + pingTimeout + 5*time.Second
 )
 
-// session is one connection of a board, from the dial on.
+// session is one connection of a board, from dialling to its end.
 type session struct {
 	no     int64
 	line   *link.Line
@@ -35,10 +35,10 @@ type session struct {
 	hello  time.Duration // clock.Mono when it was sent
 	base   int64         // the server's session time then, 0 = not known
 	heard  atomic.Int64  // domain ms of the last bytes from the server
-	deaf   bool          // a fault keeps the server from being heard: heard stands
+	deaf   bool          // a fault blocks the server's messages: heard stops
 }
 
-// sessionMs estimates the server's session time: never behind it, see CMD-4.
+// sessionMs estimates the server's session time. It is never behind it, see CMD-4.
 func (s *session) sessionMs() int64 {
 	if s.base == 0 {
 		return 0
@@ -64,7 +64,7 @@ func (h heardConn) note(n int, err error) (int, error) {
 	return n, err
 }
 
-// start makes the board live: timers and the first connection.
+// start starts the board: timers and the first connection.
 func (b *board) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +79,7 @@ func (b *board) start() {
 	b.dialNow()
 }
 
-// announce tells the history, once, that it has this board's journal. Called with mu held.
+// announce records once in the history that it includes this board's journal. Called with mu held.
 func (b *board) announce() {
 	if b.announced {
 		return
@@ -90,7 +90,7 @@ func (b *board) announce() {
 	}
 }
 
-// halt ends the board's part in the fleet.
+// halt takes the board out of service.
 func (b *board) halt() {
 	b.mu.Lock()
 	b.stopped = true
@@ -102,7 +102,7 @@ func (b *board) halt() {
 	bye(s)
 }
 
-// leave ends the session in order and stops all timers. Called with mu held.
+// leave ends the session properly and stops all timers. Called with mu held.
 func (b *board) leave() *session {
 	for _, t := range []clock.Timer{b.retry, b.deaf, b.late} {
 		if t != nil {
@@ -116,7 +116,7 @@ func (b *board) leave() *session {
 	return s
 }
 
-// bye says DISCONNECT and closes.
+// bye sends DISCONNECT and closes.
 func bye(s *session) {
 	if s == nil {
 		return
@@ -137,7 +137,7 @@ func (b *board) options(s *session) mqtt.Config {
 		Go:      b.f.crew.Go}
 }
 
-// ended: a session broke, or never came about.
+// ended handles a session that broke or never came about.
 func (b *board) ended(s *session, err error) {
 	b.mu.Lock()
 	current := b.ses == s
@@ -160,7 +160,7 @@ func (b *board) over(silent bool) {
 	}
 }
 
-// forget gives the session up without telling the firmware; nil = there is none. Called with mu held.
+// forget drops the session without telling the firmware; nil = there was none. Called with mu held.
 func (b *board) forget() *session {
 	s := b.ses
 	if s != nil {
@@ -171,15 +171,15 @@ func (b *board) forget() *session {
 	return s
 }
 
-// unplug ends the session as a power cut does: both ends see it, and the
-// firmware has no time to note anything. Called with mu held.
+// unplug ends the session as a power failure does: both ends notice, and the firmware has no time to note anything.
+// Called with mu held.
 func (b *board) unplug() {
 	if s := b.forget(); s != nil && s.line != nil {
 		s.line.Cut()
 	}
 }
 
-// drop ends the session from this side, at once: both ends see it. Called with mu held.
+// drop ends the session from this side, immediately: both ends notice. Called with mu held.
 func (b *board) drop(silent bool) {
 	s := b.ses
 	b.over(silent)

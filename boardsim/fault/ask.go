@@ -8,17 +8,16 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// Ruling is what the faults make of one command of a board: Incoming now,
-// Outgoing of its report later.
+// Ruling is the faults' effect on one command: Incoming now, Outgoing on its report later.
 type Ruling struct {
 	Incoming
-	Faults  []string // by name: those that hit it, and those that may hit its report
+	Faults  []string // names of faults that hit it or may hit its report
 	set     *Set
 	boardID string
 	armed   []*armed // those that may change the report
 }
 
-// Command is asked once for each command that a board received.
+// Command is called once for each command that a board receives.
 func (s *Set) Command(boardID, doorID, command string) Ruling {
 	r := Ruling{set: s, boardID: boardID}
 	if s.commands.Load() == 0 {
@@ -45,7 +44,7 @@ func (s *Set) Command(boardID, doorID, command string) Ruling {
 	return r
 }
 
-// Outgoing is what goes up in place of the command's report.
+// Outgoing is what goes up instead of the command's report.
 func (r Ruling) Outgoing(report wire.Report) Outgoing {
 	out := Outgoing{Report: report, Messages: []any{report}}
 	if len(r.armed) == 0 {
@@ -61,7 +60,7 @@ func (r Ruling) Outgoing(report wire.Report) Outgoing {
 	return out
 }
 
-// chance is a fault's parameters with a board's next numbers.
+// chance combines a fault's parameters with a board's next random numbers.
 func (s *Set) chance(a *armed, boardID string) params {
 	p := a.p
 	p.draw = func() float64 { return s.draw(a, boardID) }
@@ -73,7 +72,7 @@ func (a *armed) matches(doorID, command string) bool {
 		(len(a.spec.Commands) == 0 || slices.Contains(a.spec.Commands, command))
 }
 
-// Line is the state of a board's line now.
+// Line is the current state of a board's line.
 func (s *Set) Line(boardID string) (l Line) {
 	if s.lines.Load() == 0 {
 		return l
@@ -88,8 +87,7 @@ func (s *Set) Line(boardID string) (l Line) {
 	return l
 }
 
-// LineHit counts a packet for the line faults that could have had it: the shell
-// calls it from link.Config.OnFault.
+// LineHit counts a packet for the line faults that may have affected it; the shell calls it from link.Config.OnFault.
 func (s *Set) LineHit(boardID string, dir link.Dir) {
 	if s.lines.Load() == 0 {
 		return
@@ -108,8 +106,7 @@ func (s *Set) LineHit(boardID string, dir link.Dir) {
 	}
 }
 
-// Offset is how far a board's wall clock is off at domain time now: seconds plus
-// the drift since each skew was armed.
+// Offset is how far a board's wall clock is off at domain time now: seconds, plus the drift since each skew was armed.
 func (s *Set) Offset(boardID string, now time.Time) (off time.Duration) {
 	if s.clocks.Load() == 0 {
 		return 0

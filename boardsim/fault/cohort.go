@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
-// cohort checks whom a spec means; pick, called with mu held, names the boards.
+// cohort checks which boards a spec selects; pick, called with mu held, names them.
 func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 	var all []Info
 	if s.c.Boards != nil {
@@ -91,7 +91,7 @@ func named(all []Info, ids []string) ([]Info, error) {
 	return out, nil
 }
 
-// doorsOf checks that each door hangs on one of the boards.
+// doorsOf checks that each door belongs to one of the boards.
 func doorsOf(boards []Info, doors []string) error {
 	for _, d := range doors {
 		if !slices.ContainsFunc(boards, func(b Info) bool { return slices.Contains(b.DoorIDs, d) }) {
@@ -101,8 +101,7 @@ func doorsOf(boards []Info, doors []string) error {
 	return nil
 }
 
-// share picks those that the fewest armed shares hold, in the seed's order.
-// Called with mu held.
+// share picks the boards held by the fewest armed shares, in the seed's order. Called with mu held.
 func (s *Set) share(ids []string, share float64) []string {
 	type candidate struct {
 		id   string

@@ -1,6 +1,5 @@
-// Package fault performs what can go wrong with a simulated board, one fault per
-// file. Faults are armed by rule (cohort or share, doors, commands, n-th, time
-// window, seed) in a Set; commands, reports and the state of the line pass through
+// Package fault performs what can go wrong with a simulated board, one fault per file. A Set arms faults by rule
+// (cohort or share, doors, commands, n-th, time window, seed); commands, reports and the state of the line pass through
 // it and come out changed. Names, parameters and meanings are in internal/faults.
 package fault
 
@@ -23,12 +22,12 @@ var (
 type Info struct {
 	ID, PlaceID string
 	Test        bool // belongs to a test place
-	Detached    bool // taken away: only a fault that names it means it, and that is refused
+	Detached    bool // taken away: only faults that name it apply, and those are refused
 	DoorIDs     []string
 }
 
-// Board is notified of what a fault does to it. The calls come outside of the Set's
-// lock, from the goroutine of Arm, Remove or the clock; they must not block.
+// Board is notified of what a fault does to it. The calls are made without the Set's lock, from the goroutine of Arm,
+// Remove or the clock, and must not block.
 type Board interface {
 	LineChanged(boardID string) // ask Line again
 	Reboot(boardID string, wiped bool)
@@ -43,7 +42,7 @@ type Config struct {
 	Board  Board         // nil = nobody is told
 }
 
-// Line is what the faults make of a board's line; zero = clean.
+// Line is the faults' effect on a board's line; zero = clean.
 type Line struct {
 	Offline    bool // no connection: cut it and do not dial
 	HalfOpen   bool
@@ -57,7 +56,7 @@ func (l Line) State() link.State {
 	return link.State{HalfOpen: l.HalfOpen, OnewayUp: l.OnewayUp, OnewayDown: l.OnewayDown, Lossy: l.Lossy}
 }
 
-// Moment is written as every time of the API: UTC with milliseconds.
+// Moment is written like every time of the API: UTC with milliseconds.
 type Moment struct{ time.Time }
 
 // MarshalJSON writes it.

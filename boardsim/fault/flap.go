@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// flap: the line is up and down in turn, in domain time. The first time up is
-// shorter, by the seed, so that boards do not fall in step.
+// flap: the line alternates between up and down, in domain time. The seed shortens each board's first time up, so that
+// boards don't flap in step.
 var flap = kind{
 	name: "flap",
 	line: func(_ params, down bool, l *Line) { l.Offline = l.Offline || down },
@@ -18,7 +18,7 @@ var flap = kind{
 
 func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 
-// flapping is where one board's line stands.
+// flapping is the state of one board's line.
 type flapping struct {
 	down  bool
 	timer clock.Timer
@@ -29,7 +29,7 @@ func (a *armed) down(boardID string) bool {
 	return f != nil && f.down
 }
 
-// startFlap sets every board's first turn. Called with mu held.
+// startFlap starts the first phase of every board. Called with mu held.
 func (s *Set) startFlap(a *armed) {
 	a.flaps = make(map[string]*flapping, len(a.boards))
 	up, _ := a.k.cycle(a.p)

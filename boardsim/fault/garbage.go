@@ -1,6 +1,6 @@
 package fault
 
-// garbage: bytes that are no report go up in its place.
+// garbage: random bytes go up instead of the report.
 var garbage = kind{name: "garbage", outgoing: func(p params, out *Outgoing) bool {
 	raw := make([]byte, 24)
 	for i := range raw {

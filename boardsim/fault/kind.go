@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// kinds performs every fault of internal/faults, one per file, in that order:
-// of several in force on one command, the earlier act first.
+// kinds performs the faults of internal/faults, one per file, in that order: of several in force on one command,
+// earlier ones act first.
 var kinds = []*kind{
 	&silent, &refuse, &slow, &silentAfter, &garbage, &wrongID, &stale, &late, &duplicate, &reorder, &noop,
 	&offline, &halfopen, &onewayUp, &onewayDown, &lossy, &flap,
@@ -17,25 +17,24 @@ var kinds = []*kind{
 	&reboot, &rebootWiped, &noClock,
 }
 
-// kind performs a fault in one way: it has incoming or outgoing, line, clock, or
-// instant.
+// kind performs a fault in one way: by incoming or outgoing, line, clock, or instant.
 type kind struct {
 	name string
 	// incoming changes a command on its way to the board's brain, outgoing the
 	// report on its way back. Both report whether they did anything.
 	incoming func(p params, in *Incoming) bool
 	outgoing func(p params, out *Outgoing) bool
-	// line adds to what the faults make of a line; down is where flap stands.
+	// line adds to the faults' effect on a line; down is flap's current state.
 	line func(p params, down bool, l *Line)
 	// cycle is how long the line is up and down in turn.
 	cycle func(p params) (up, down time.Duration)
-	// clock turns a board's wall clock: by seconds, and by ppm from then on.
+	// clock skews a board's wall clock: by seconds, and by ppm from then on.
 	clock func(p params) (seconds, ppm float64)
-	// instant acts at once on a board.
+	// instant acts on a board once.
 	instant func(b Board, boardID string)
 }
 
-// lookup finds who performs a fault, and where it stands in the list.
+// lookup finds who performs a fault, and its position in the list.
 func lookup(name string) (*kind, int) {
 	for i, k := range kinds {
 		if k.name == name {
@@ -45,7 +44,7 @@ func lookup(name string) (*kind, int) {
 	return nil, -1
 }
 
-// params are a fault's parameters and, for one command, its chance.
+// params are a fault's parameters and, for one command, its random numbers.
 type params struct {
 	faults.Values
 	draw func() float64 // the next number in (0, 1)
@@ -63,15 +62,14 @@ func (p params) delay() time.Duration {
 	return time.Duration(p50) * time.Millisecond
 }
 
-// Incoming is what the faults make of a command before the board's brain has it;
-// zero = nothing.
+// Incoming is the faults' effect on a command before the board's brain gets it; zero = none.
 type Incoming struct {
 	Lost   bool          // the board never learns of it
 	Refuse string        // refuse with this code, do not act
 	Delay  time.Duration // before acting, wall time
 }
 
-// Outgoing is what the faults make of a report.
+// Outgoing is the faults' effect on a report.
 type Outgoing struct {
 	Report   wire.Report   // what the board has to say
 	Messages []any         // what goes up in its place, in order: wire.Report or []byte
@@ -83,10 +81,10 @@ type Outgoing struct {
 // Silent reports whether nothing goes up.
 func (o *Outgoing) Silent() bool { return len(o.Messages) == 0 }
 
-// True reports whether the report itself goes up. What does not is never sent again either.
+// True reports whether the report itself goes up. A report that doesn't is never resent either.
 func (o *Outgoing) True() bool { return !o.forged && !o.Silent() }
 
-// forge sends a message in place of the report, unless nothing or another one goes up.
+// forge replaces the report by a message, unless it is suppressed or replaced already.
 func (o *Outgoing) forge(message any) bool {
 	if o.forged || o.Silent() {
 		return false

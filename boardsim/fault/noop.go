@@ -1,4 +1,4 @@
 package fault
 
-// noop: the commands it matches are counted, and that is all.
+// noop: only counts the commands it matches.
 var noop = kind{name: "noop", incoming: func(params, *Incoming) bool { return true }}

@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Set holds the armed faults of a fleet. All methods are safe for concurrent
-// use and next to free while nothing is armed.
+// Set holds the armed faults of a fleet. All methods are safe for concurrent use and cost next to nothing while nothing
+// is armed.
 type Set struct {
 	c Config
 
@@ -26,7 +26,7 @@ type Set struct {
 	commands, lines, clocks atomic.Int32 // armed faults of each sort
 }
 
-// maxGone is how many faults that are no longer in force the set can still tell about.
+// maxGone is how many ended faults the set remembers.
 const maxGone = 1000
 
 // armed is a fault in force. The set's mu guards it.
@@ -54,8 +54,8 @@ func New(c Config) *Set {
 	return &Set{c: c, byBoard: map[string][]*armed{}, hits: map[string]int64{}}
 }
 
-// Arm puts a fault in force. Instant faults act now and are gone, the id still
-// names what happened and Hits counts it. Errors: *faults.Bad, ErrTestPlace, ErrDetached.
+// Arm arms a fault. Instant faults act once and are not kept; the returned id still finds them, and Hits counts them.
+// Errors: *faults.Bad, ErrTestPlace, ErrDetached.
 func (s *Set) Arm(spec Spec) (id string, err error) {
 	k, v, err := spec.check()
 	if err != nil {
@@ -80,13 +80,13 @@ func (s *Set) Arm(spec Spec) (id string, err error) {
 		}
 		return a.id, nil
 	}
-	if k.cycle == nil { // a flapping line begins up
+	if k.cycle == nil { // a flapping line starts in the up state
 		s.tell(a)
 	}
 	return a.id, nil
 }
 
-// put enters a fault. Called with mu held.
+// put adds a fault. Called with mu held.
 func (s *Set) put(a *armed) {
 	if a.k.instant != nil || a.k.clock != nil || a.k == &offline {
 		s.hit(a, int64(len(a.boards)))
@@ -153,8 +153,8 @@ func (s *Set) Remove(id string) (Armed, error) {
 	return last, nil
 }
 
-// Find returns the state of a fault: as it is in force, or the last one, without its
-// boards, of a fault that is gone, unless that is long ago. Error: ErrNotFound.
+// Find returns the state of a fault in force, or the last state, without its boards, of one that ended recently. Error:
+// ErrNotFound.
 func (s *Set) Find(id string) (Armed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +171,7 @@ func (s *Set) Find(id string) (Armed, error) {
 func (s *Set) bury(a *armed) Armed {
 	last := a.state()
 	kept := last
-	kept.Boards = []string{} // they may be many thousands
+	kept.Boards = []string{} // there may be thousands
 	s.gone = append(s.gone, kept)
 	if n := len(s.gone); n > maxGone {
 		s.gone = slices.Delete(s.gone, 0, n-maxGone)
@@ -179,8 +179,7 @@ func (s *Set) bury(a *armed) Armed {
 	return last
 }
 
-// drop ends a fault that is no longer listed and returns its last state. Called
-// with mu held.
+// drop ends a fault that has been unlisted and returns its last state. Called with mu held.
 func (s *Set) drop(a *armed) Armed {
 	a.over = true
 	s.sort(a).Add(-1)
@@ -201,7 +200,7 @@ func (s *Set) drop(a *armed) Armed {
 	return s.bury(a)
 }
 
-// Reset removes all and returns their last states.
+// Reset removes all faults and returns their last states.
 func (s *Set) Reset() []Armed {
 	s.mu.Lock()
 	all := s.armed
@@ -228,14 +227,14 @@ func (s *Set) List() []Armed {
 	return out
 }
 
-// Hits counts by fault name over the set's life, faults that are gone included.
+// Hits counts by fault name over the set's life, including faults that have ended.
 func (s *Set) Hits() map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.hits)
 }
 
-// until is the end as List shows it: a jump to it ends the fault.
+// until is the fault's end as List shows it: a jump to that time ends the fault.
 func (a *armed) until() time.Time { return a.since.Truncate(time.Millisecond).Add(a.spec.For) }
 
 func (a *armed) state() Armed {

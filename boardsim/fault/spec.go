@@ -13,13 +13,13 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// WholeBody is the Field when the body is no JSON object at all.
+// WholeBody is the Field of an error if the body is not a JSON object at all.
 const WholeBody = "body"
 
-// Spec arms a fault. Exactly one of Boards, PlaceID and Share picks its boards.
+// Spec arms a fault. Exactly one of Boards, PlaceID and Share selects its boards.
 //
-// A share takes boards in an order drawn from the seed, those held by the fewest
-// armed shares first: 5 % + 5 % + 5 % + 5 % of one fleet are disjoint while they fit.
+// A share takes boards in an order drawn from the seed, those held by the fewest armed shares first: 5 % + 5 % + 5 % +
+// 5 % of one fleet are disjoint as long as there are enough boards.
 type Spec struct {
 	Fault    string         `json:"fault"`
 	Boards   []string       `json:"boards,omitempty"`
@@ -37,7 +37,7 @@ func ParseSpec(body []byte) (Spec, error) {
 	var in struct {
 		Spec
 		For string `json:"for"`
-		Nth *int   `json:"nth"` // 0 means every in Go, and nothing in JSON
+		Nth *int   `json:"nth"` // in Go 0 means every command; in JSON it is an error
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -79,7 +79,7 @@ func broken(err error) *faults.Bad {
 
 var commands = []string{wire.CmdOpen, wire.CmdHold, wire.CmdClose}
 
-// check fills in and validates what needs no fleet.
+// check fills in defaults and validates what doesn't depend on the fleet.
 func (spec *Spec) check() (*kind, faults.Values, error) {
 	none := faults.Values{}
 	f, known := faults.Lookup(spec.Fault)

@@ -10,8 +10,8 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// Content is what was synchronized to a board: immutable, so that the boards of
-// a place share it. The zero Content is revision 0, nothing stored.
+// Content is what was synchronized to a board. It is immutable, so the boards of a place share it. The zero Content is
+// revision 0, with nothing stored.
 type Content struct {
 	Revision int64
 	Sum      access.Sum
@@ -26,8 +26,8 @@ type Content struct {
 	people *people // nil = nothing stored
 }
 
-// people find grants by who stands at the reader. It is made when the first one does: most
-// contents are gone before.
+// people finds grants by the person at the reader. It is built on the first presentation, because most contents are
+// replaced before one.
 type people struct {
 	once    sync.Once
 	byPhone map[string][]*item
@@ -40,8 +40,7 @@ type item struct {
 	sum   access.Sum
 }
 
-// Change is a Sync made ready to apply. Boards of one place may share it: what
-// it makes of a Content is computed once.
+// Change is a Sync ready to be applied. Boards of one place may share it: its result for a Content is computed once.
 type Change struct {
 	Sync  wire.Sync
 	items []*item
@@ -50,11 +49,11 @@ type Change struct {
 	from *Content
 	to   *Content
 
-	joined *Change // of a last page: what Join made of
+	joined *Change // for a last page: what Join made of
 	of     []*Change
 }
 
-// Prepare makes a Sync ready to apply.
+// Prepare makes a Sync ready to be applied.
 func Prepare(y wire.Sync) *Change {
 	c := &Change{Sync: y}
 	for _, g := range y.Upsert {
@@ -70,7 +69,7 @@ func (c *Change) sameAs(y wire.Sync) bool {
 	return c.Sync.To == y.To && c.Sync.From == y.From && c.Sync.Snapshot == y.Snapshot && c.Sync.Digest == y.Digest && c.Sync.Pages == y.Pages
 }
 
-// Join makes one change of all its pages. Boards that hold the same pages share it.
+// Join combines the pages of a change. Boards that hold the same pages share the result.
 func Join(pages []*Change) *Change {
 	last := pages[len(pages)-1]
 	last.mu.Lock()
@@ -89,7 +88,7 @@ func Join(pages []*Change) *Change {
 	return j
 }
 
-// Digest of the content.
+// Digest is the content's digest.
 func (c *Content) Digest() string {
 	if c.digest == "" {
 		return c.Sum.String()
@@ -97,7 +96,7 @@ func (c *Content) Digest() string {
 	return c.digest
 }
 
-// Grants is how many grants are stored.
+// Grants is the number of stored grants.
 func (c *Content) Grants() int { return len(c.grants) }
 
 // Apply returns the content after a change; a snapshot starts from nothing.
@@ -114,8 +113,7 @@ func (c *Content) Apply(ch *Change) *Content {
 	return ch.to
 }
 
-// same reports whether two contents say the same. Boards that came to it by different changes
-// share what comes next.
+// same reports whether two contents are equal. Boards that reached one by different changes share what follows.
 func (c *Content) same(o *Content) bool {
 	if c == nil || o == nil {
 		return c == o
@@ -123,7 +121,7 @@ func (c *Content) same(o *Content) bool {
 	return c == o || c.Revision == o.Revision && c.Sum == o.Sum && c.Timezone == o.Timezone && c.PhoneKey == o.PhoneKey
 }
 
-// ApplyAll applies changes one after the other; base nil = nothing stored.
+// ApplyAll applies changes in order; base nil = nothing stored.
 func ApplyAll(base *Content, changes ...*Change) *Content {
 	n := &Content{}
 	if base != nil {
@@ -207,7 +205,7 @@ func (c *Content) hours() access.Hours {
 	return *c.Hours
 }
 
-// find returns the way from people to grants.
+// find returns the index from people to grants, building it if needed.
 func (c *Content) find() *people {
 	p := c.people
 	if p == nil {
@@ -225,7 +223,7 @@ func (c *Content) find() *people {
 	return p
 }
 
-// person is every grant of a phone, by id.
+// person lists all grants of a phone, by id.
 func (c *Content) person(phoneHash string) []access.Grant {
 	items := c.find().byPhone[phoneHash]
 	out := make([]access.Grant, 0, len(items))
@@ -245,7 +243,7 @@ func (c *Content) link(tokenHash string) (phoneHash string, ok bool) {
 	return it.grant.PhoneHash, true
 }
 
-// Snapshot is a Sync that makes this content from nothing.
+// Snapshot is a Sync that produces this content from nothing.
 func (c *Content) Snapshot() wire.Sync {
 	y := wire.Sync{To: c.Revision, Snapshot: true, Timezone: c.Timezone, PhoneKey: c.PhoneKey, Hours: c.Hours, Digest: c.Digest()}
 	for _, id := range slices.Sorted(maps.Keys(c.grants)) {

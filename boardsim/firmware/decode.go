@@ -9,14 +9,13 @@ import (
 )
 
 // ErrPayload is a message from the server that a board drops.
-var ErrPayload = errors.New("firmware: no such message")
+var ErrPayload = errors.New("firmware: invalid message")
 
-// ErrEcho is the board's own acknowledgement: its topic runs both ways, and a broker
-// that isn't the server's own sends it back. It is no word of the server.
+// ErrEcho is the board's own acknowledgement, not a message of the server: its topic is used in both directions, and a
+// broker other than the server's own sends it back.
 var ErrEcho = errors.New("firmware: the board's own message")
 
-// Decode reads a message from the server. The event lacks its times. Errors:
-// ErrPayload, ErrEcho.
+// Decode parses a message from the server. The event's times are not set. Errors: ErrPayload, ErrEcho.
 func Decode(channel string, payload []byte) (Event, error) {
 	var ev Event
 	var err error

@@ -7,12 +7,12 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// command runs a door command and reports it. It returns the door whose
-// standing the report carries, -1 = none.
+// command executes a door command and reports it. It returns the index of the door whose standing the report carries,
+// -1 = none.
 func (m *machine) command() int {
 	c := m.ev.Command
 	known := slices.IndexFunc(m.Done, func(d Done) bool { return d.Report.CommandID == c.ID })
-	if known >= 0 { // [CMD-5] the stored report, the relay stays
+	if known >= 0 { // [CMD-5] repeat the stored report; the relay doesn't move
 		m.report(m.Done[known].Report)
 		return -1
 	}
@@ -46,7 +46,7 @@ func (m *machine) command() int {
 	return i
 }
 
-// report answers the command in hand.
+// report answers the current command.
 func (m *machine) report(r wire.Report) {
 	if m.Outage.Online {
 		m.out = append(m.out, Effect{Kind: Report, Report: r})
@@ -56,7 +56,7 @@ func (m *machine) report(r wire.Report) {
 // energised reports whether anything drives the relay: a pulse, a hold or the resting behaviour.
 func (d Door) energised() bool { return d.PulseEnd > 0 || d.driven() }
 
-// refusal is why the command in hand is not executed, "" = it is.
+// refusal is why the current command is not executed; "" = it is.
 func (m *machine) refusal(door int) string {
 	c := m.ev.Command
 	switch {
@@ -70,7 +70,7 @@ func (m *machine) refusal(door int) string {
 	return m.ev.Refuse
 }
 
-// act moves the relay: exactly one line of ground truth a command, see CMD-1.
+// act moves the relay: exactly one line of ground truth per command, see CMD-1.
 func (m *machine) act(i int) {
 	c := m.ev.Command
 	d := m.door(i)
@@ -90,13 +90,13 @@ func (m *machine) act(i int) {
 	}
 }
 
-// lock ends holds and pulses; on an open leaf it is a warning.
+// lock ends holds and pulses; with the leaf open, the door goes into warning.
 func (d *Door) lock() {
 	d.Held, d.HoldEnd, d.PulseEnd, d.Rest = false, 0, 0, ""
 	d.Warn = d.LeafOpen
 }
 
-// holdEnds is a hold of N minutes running out, outage or not, see CMD-7.
+// holdEnds handles the end of a hold of N minutes, in an outage or not, see CMD-7.
 func (m *machine) holdEnds(i int) {
 	d := m.door(i)
 	d.Held, d.HoldEnd = false, 0
@@ -108,19 +108,19 @@ func (m *machine) holdEnds(i int) {
 	m.persist(PartCore)
 }
 
-// released: a leaf that stands open when a hold ends gets its 60 s from now.
+// released: a leaf that is open when a hold ends has 60 s from now.
 func (d *Door) released(mono int64) {
 	if d.LeafOpen && !d.Warn {
 		d.LeafAt = mono
 	}
 }
 
-// warnAt is when an open leaf becomes a warning.
+// warnAt is when an open leaf turns into a warning.
 func (d Door) warnAt() (at int64, due bool) {
 	return d.LeafAt + leafWarnMs + 1, d.LeafOpen && !d.Warn && !d.driven()
 }
 
-// leaf is a person (or the wind) moving the door's leaf.
+// leaf handles the door's leaf being moved.
 func (m *machine) leaf() {
 	i := m.doorByID(m.ev.DoorID)
 	if i < 0 {

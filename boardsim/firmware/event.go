@@ -19,9 +19,9 @@ const (
 	Present                  // DoorID, PhoneHash and PhoneTail, or TokenHash
 	Leaf                     // DoorID, Action
 	DigestDue                // the periodic digest
-	Unanswered               // the upload under way has waited long enough, whatever the board's clock says
+	Unanswered               // the upload in progress has waited long enough, whatever the board's clock says
 	Reboot                   // Wiped: flash is lost; ClockLost: so is the clock
-	Forget                   // CommandID: its report was sent as well as it ever will be (a fault)
+	Forget                   // CommandID: its report won't be sent again (a fault)
 )
 
 // Leaf actions.
@@ -31,9 +31,8 @@ const (
 	LeafForce = "force"
 )
 
-// Event is something that happened to the board. Wall is the board's wall clock
-// (Unix ms, skewed perhaps): permit periods, windows, record times. Mono is its
-// monotonic domain time in ms: outage age, holds, pulses.
+// Event is something that happened to the board. Wall is the board's wall clock (Unix ms, possibly skewed), for permit
+// periods, windows and record times. Mono is its monotonic domain time in ms, for outage age, holds and pulses.
 type Event struct {
 	Kind Kind
 	Wall int64
@@ -60,7 +59,7 @@ type Event struct {
 	CommandID string
 }
 
-// EffectKind says which effect it is.
+// EffectKind is the kind of an effect.
 type EffectKind int
 
 // Effects, to be carried out in order.
@@ -77,7 +76,7 @@ const (
 // Parts of the state that Persist names.
 type Parts int
 
-// Parts. Core is everything small; the others grow.
+// Parts. Core is all the small state; the others grow.
 const (
 	PartCore    Parts = 1 << iota
 	PartContent       // Content changed
@@ -87,7 +86,7 @@ const (
 	PartLazy          // Acked or Records shrank: may be written later
 )
 
-// Effect is something the shell has to do.
+// Effect is something that the shell has to do.
 type Effect struct {
 	Kind    EffectKind
 	Entry   Entry
@@ -115,7 +114,7 @@ const (
 // Actions are all there are.
 var Actions = []Action{ActPulse, ActHold, ActLock, ActOff, ActRefuse, ActDeny}
 
-// Cause is why.
+// Cause is why the relay did it.
 type Cause string
 
 // Causes.

@@ -1,12 +1,9 @@
-// Package firmware is the board's brain: Step(state, event) -> state, effects.
-// Server messages, people at the reader, door leaves and due deadlines flow in;
-// relay movements (the ground truth), messages to the server and what to keep
-// in flash flow out. It has no I/O, no goroutine and no clock: now is in the
-// event. boardsim runs it.
+// Package firmware is the board's brain: Step(state, event) -> state, effects. Server messages, people at the reader,
+// door leaves and deadlines go in; relay movements (the ground truth), messages to the server and what to keep in flash
+// come out. It has no I/O, no goroutines and no clock: the time is in the event. boardsim runs it.
 //
-// A State is linear: once stepped, the old value may be read (Doors, Content,
-// Outage are copied on write) but not stepped again, because the logs of
-// commands and records grow in place.
+// A State is linear: once stepped, the old value may be read (Doors, Content, Outage are copied on write) but not
+// stepped again, because the logs of commands and records grow in place.
 package firmware
 
 import (
@@ -30,7 +27,7 @@ const (
 	limitMs    = access.OutageLimitMs
 )
 
-// State is everything a board knows. The zero value is no board; see New.
+// State is everything that a board knows. The zero value is not a valid board; see New.
 type State struct {
 	BoardID string `json:"-"`
 	PlaceID string `json:"-"`
@@ -38,7 +35,7 @@ type State struct {
 
 	Doors   []Door       `json:"doors"`
 	Content *Content     `json:"-"` // synchronized; never nil
-	pages   []*Change    // of a change that has not come whole
+	pages   []*Change    // of a change that hasn't arrived completely
 	Netloss wire.Netloss `json:"netloss"`
 	Outage  Outage       `json:"outage"`
 
@@ -50,13 +47,13 @@ type State struct {
 	Seq     int64         `json:"seq"`
 	Dropped int           `json:"dropped,omitempty"` // records lost to a full buffer, ever
 
-	sentSeq int64 // last record of the batch that is under way, 0 = none
+	sentSeq int64 // last record of the batch being uploaded, 0 = none
 	sentAt  int64 // mono
 	tries   int   // of that batch: the wait doubles
 }
 
-// Door is one channel: its relay and its leaf. Times ending in At are the
-// board's monotonic milliseconds, Since is its wall clock.
+// Door is one channel: its relay and its leaf. Fields ending in At are the board's monotonic milliseconds; Since is its
+// wall clock.
 type Door struct {
 	ID       string `json:"id"`
 	Channel  int    `json:"channel"`
@@ -70,7 +67,7 @@ type Door struct {
 	Since    int64  `json:"since"`
 }
 
-// Outage is the board's own view of its line.
+// Outage is the board's own view of its connection.
 type Outage struct {
 	Online  bool  `json:"online,omitempty"` // the server has spoken on this connection
 	Contact int64 `json:"contact"`          // mono from which the age counts while offline
@@ -79,13 +76,13 @@ type Outage struct {
 	Rested  bool  `json:"rested,omitempty"` // the resting behaviour was applied
 }
 
-// Done is a remembered command and the report it got.
+// Done is a remembered command and its report.
 type Done struct {
 	Report wire.Report `json:"report"`
-	Acked  bool        `json:"-"` // committed by the server, or never to be sent
+	Acked  bool        `json:"-"` // committed by the server, or not to be sent again
 }
 
-// New is a board fresh from the box: nothing stored, age counted from mono on.
+// New is a board fresh from the box: nothing stored, outage age counted from mono.
 func New(boardID, placeID string, doors []Door, wall, mono int64) State {
 	s := State{BoardID: boardID, PlaceID: placeID, Boot: 1, Content: &Content{}, Doors: slices.Clone(doors)}
 	for i := range s.Doors {
@@ -124,8 +121,7 @@ const (
 	PhaseStopped = "stopped"
 )
 
-// Phase is where the board stands in the outage table at mono, deadlines that
-// nobody stepped to included.
+// Phase is the board's row in the outage table at mono, counting deadlines that no step has handled yet.
 func (s State) Phase(mono int64) string {
 	switch {
 	case s.Outage.Online:
@@ -169,7 +165,7 @@ const (
 	warning  = "warning"
 )
 
-// driven reports whether the relay is held open: by a hold or by an outage's resting behaviour.
+// driven reports whether the relay is held open, by a hold or by an outage's resting behaviour.
 func (d Door) driven() bool { return d.Rest == wire.RestHold || d.Held && d.Rest != wire.RestOff }
 
 // State is locked, unlocked (held), open or warning. A pulse alone leaves it locked.
@@ -189,7 +185,7 @@ func (s State) doorByID(id string) int {
 	return slices.IndexFunc(s.Doors, func(d Door) bool { return d.ID == id })
 }
 
-// door makes the doors writable and returns one.
+// door makes the doors writable and returns one of them.
 func (s *State) door(i int) *Door {
 	s.Doors = slices.Clone(s.Doors)
 	return &s.Doors[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// present decides on site from the synchronized state, online or not, see OFF-1.
+// present decides on site from the synchronized state, whether online or not, see OFF-1.
 func (m *machine) present() {
 	i := m.doorByID(m.ev.DoorID)
 	if i < 0 {
@@ -45,7 +45,7 @@ func (m *machine) present() {
 func (m *machine) question() access.Question {
 	now := time.UnixMilli(m.ev.Wall)
 	q := access.Question{Now: now, Method: vocab.Onsite, DoorID: m.ev.DoorID, OutageMs: m.Age(m.ev.Mono)}
-	if m.Outage.Over || access.OutageOver(q.OutageMs) { // [OFF-2] and until the synchronization after it
+	if m.Outage.Over || access.OutageOver(q.OutageMs) { // [OFF-2] and until synchronized again
 		q.OutageMs = -1
 	}
 	phone := m.ev.PhoneHash
@@ -68,7 +68,7 @@ func (m *machine) upload() {
 	m.publish(wire.UpRec, wire.Records{Records: batch, Dropped: m.Dropped}) // [OFF-4]
 }
 
-// recordsAcked forgets what the server has committed and goes on.
+// recordsAcked drops what the server has committed and continues uploading.
 func (m *machine) recordsAcked(seq int64) {
 	n := 0
 	for n < len(m.Records) && m.Records[n].Seq <= seq {
@@ -87,7 +87,7 @@ func (m *machine) recordsAcked(seq int64) {
 	}
 }
 
-// again sends the batch that is under way once more: its acknowledgement is overdue.
+// again resends the batch in progress, whose acknowledgement is overdue.
 func (m *machine) again() {
 	if m.sentSeq > 0 {
 		m.sentSeq, m.tries = 0, min(m.tries+1, 6)
@@ -95,13 +95,13 @@ func (m *machine) again() {
 	}
 }
 
-// Upload is a batch under way, which differs from every other one; zero = none.
+// Upload identifies a batch in progress; zero = none.
 type Upload struct {
 	Seq, At int64
 	Tries   int
 }
 
-// Upload is the batch under way.
+// Upload is the batch in progress.
 func (s State) Upload() Upload {
 	if s.sentSeq == 0 {
 		return Upload{}

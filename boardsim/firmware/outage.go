@@ -5,8 +5,8 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// restAt is when the resting behaviour is applied: at graceSec, at the latest
-// over 36 h, see OFF-3; at once with a lost clock.
+// restAt is when the resting behaviour is applied: after graceSec, no later than just past 36 h, see OFF-3; immediately
+// with a lost clock.
 func (s State) restAt() int64 {
 	if s.Outage.Lost {
 		return s.Outage.Contact
@@ -14,7 +14,7 @@ func (s State) restAt() int64 {
 	return min(s.Outage.Contact+s.Netloss.GraceSec*1000, s.overAt()) // [OFF-3]
 }
 
-// overAt is the first millisecond over 36 h; at 36 h exactly decisions still work, see OFF-2.
+// overAt is the first millisecond past 36 h; at exactly 36 h decisions still work, see OFF-2.
 func (s State) overAt() int64 {
 	if s.Outage.Lost {
 		return s.Outage.Contact
@@ -22,8 +22,7 @@ func (s State) overAt() int64 {
 	return s.Outage.Contact + limitMs + 1 // [OFF-2]
 }
 
-// disconnected begins an outage: from the drop on, or from when the server was
-// last heard if nobody noticed.
+// disconnected begins an outage, counted from the drop or, if nobody noticed that, from when the server was last heard.
 func (m *machine) disconnected() {
 	m.Epoch, m.sentSeq = 0, 0
 	if !m.Outage.Online {
@@ -36,7 +35,7 @@ func (m *machine) disconnected() {
 	m.persist(PartCore)
 }
 
-// contact is a message from the server: it alone ends an outage, see OFF-4.
+// contact handles a message from the server: only that ends an outage, see OFF-4.
 func (m *machine) contact() {
 	if m.Outage.Online {
 		return
@@ -64,7 +63,7 @@ func (m *machine) contact() {
 	m.persist(PartCore)
 }
 
-// resume: the synchronization after an outage is acknowledged.
+// resume: the synchronization after an outage has been acknowledged.
 func (m *machine) resume() {
 	if m.Outage.Over {
 		m.Outage.Over = false
@@ -72,7 +71,7 @@ func (m *machine) resume() {
 	}
 }
 
-// rest applies the stored behaviour to each channel, once an outage, see OFF-3.
+// rest applies the stored behaviour to each channel, once per outage, see OFF-3.
 func (m *machine) rest() {
 	m.Outage.Rested = true
 	for i := range m.Doors {

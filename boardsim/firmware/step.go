@@ -13,12 +13,12 @@ type machine struct {
 	State
 	ev     Event
 	before []Door
-	driven []Door // as falls has seen them last
+	driven []Door // as falls saw them last
 	out    []Effect
 }
 
-// Step is what the board makes of an event: its next state, and what is to be
-// done, in order. Deadlines that fell due before the event come first.
+// Step computes the board's response to an event: its next state, and what to do, in order. Deadlines that fell due
+// before the event are handled first.
 func Step(s State, ev Event) (State, []Effect) {
 	m := machine{State: s, ev: ev, before: s.Doors, driven: s.Doors}
 	switch ev.Kind {
@@ -28,7 +28,7 @@ func Step(s State, ev Event) (State, []Effect) {
 		m.out = make([]Effect, 0, 2) // the flash, an acknowledgement
 	}
 	m.advance()
-	skip := -1 // the door whose standing goes up in a report
+	skip := -1 // the door whose standing the report carries
 	switch ev.Kind {
 	case Connected:
 		m.hello()
@@ -99,7 +99,7 @@ func (s State) NextDeadline() (at int64, ok bool) {
 	return at, ok
 }
 
-// advance does everything that is due by the event's time, each at its own time.
+// advance handles everything that is due by the event's time, each deadline at its own time.
 func (m *machine) advance() {
 	wall, mono := m.ev.Wall, m.ev.Mono
 	for {
@@ -138,7 +138,7 @@ func (m *machine) advance() {
 	}
 }
 
-// standings reports the doors that changed to the server; skip's is in a report.
+// standings reports changed doors to the server, except skip, whose standing is in a report.
 func (m *machine) standings(skip int) {
 	var changed []wire.Standing
 	for i := range m.Doors {
@@ -161,7 +161,7 @@ func (m *machine) since(i int) {
 	}
 }
 
-// publish sends when the server has spoken; before that only the hello goes up.
+// publish sends once the server has spoken; before that only the hello goes up.
 func (m *machine) publish(channel string, payload any) {
 	if m.Outage.Online {
 		m.out = append(m.out, Effect{Kind: Publish, Channel: channel, Payload: payload})
@@ -189,7 +189,7 @@ func (m *machine) falls() {
 	m.driven = m.Doors
 }
 
-// hello opens the conversation of a connection.
+// hello starts the conversation on a new connection.
 func (m *machine) hello() {
 	n := cloneNetloss(m.Netloss)
 	h := wire.Hello{Proto: wire.Version, Boot: m.Boot, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono),
@@ -209,7 +209,7 @@ func (m *machine) digest() {
 	m.publish(wire.UpDigest, wire.Digest{Revision: m.Content.Revision, Digest: m.Content.Digest()})
 }
 
-// ack takes the server's acknowledgements.
+// ack handles the server's acknowledgements.
 func (m *machine) ack() {
 	a := m.ev.Ack
 	switch a.Type {
@@ -221,7 +221,7 @@ func (m *machine) ack() {
 			}
 		}
 		if m.Outage.Over {
-			m.digest() // decisions resume with the answer
+			m.digest() // its answer resumes decisions
 		}
 		m.sentSeq = 0
 		m.upload()
@@ -282,7 +282,7 @@ func (m *machine) fits(n wire.Netloss) bool {
 	return true
 }
 
-// reboot starts the next life. Holds, ids, records and the outage age are in flash.
+// reboot restarts the board. Holds, ids, records and the outage age survive in flash.
 func (m *machine) reboot() {
 	m.disconnected()
 	m.Boot++
@@ -291,10 +291,10 @@ func (m *machine) reboot() {
 		m.door(i).PulseEnd = 0
 	}
 	parts := PartCore
-	if m.ev.Wiped { // nothing is left, not even since when the line is down
+	if m.ev.Wiped { // nothing is left, not even when the line went down
 		m.Content, m.Netloss = &Content{}, unconfigured(m.Doors)
 		m.Done, m.Records, m.Dropped = nil, nil, 0
-		m.Seq = int64(m.Boot) << bootShift // the server tells records by (board, seq)
+		m.Seq = int64(m.Boot) << bootShift // the server identifies records by (board, seq)
 		m.Outage = Outage{Contact: m.ev.Mono, Lost: true}
 		for i := range m.Doors {
 			d := m.door(i)

@@ -10,8 +10,8 @@ import (
 func (m *machine) sync() {
 	y := m.ev.Change.Sync
 	switch {
-	case y.Pages > 1 && y.To == m.Content.Revision && y.Digest == m.Content.Digest(): // all of it is here
-	case y.Snapshot && y.To < m.synced: // an old one, late: it would bring back what was revoked since [SYNC-2]
+	case y.Pages > 1 && y.To == m.Content.Revision && y.Digest == m.Content.Digest(): // the board has all of it already
+	case y.Snapshot && y.To < m.synced: // outdated: it would bring back what has been revoked since [SYNC-2]
 		m.digest()
 		return
 	case y.Snapshot || y.From == m.Content.Revision && y.To != y.From:
@@ -23,7 +23,7 @@ func (m *machine) sync() {
 		m.synced = y.To
 		m.rename()
 		m.persist(PartContent | PartCore)
-	case y.To != m.Content.Revision: // neither ours nor a repeat of ours
+	case y.To != m.Content.Revision: // neither for our revision nor a repeat
 		m.digest()
 		return
 	}
@@ -31,8 +31,8 @@ func (m *machine) sync() {
 	m.publish(wire.UpAck, wire.SyncAck{Type: wire.SyncDone, Revision: m.Content.Revision, Digest: m.Content.Digest()})
 }
 
-// whole is the change that has come: itself, or what its last page completes. nil: a
-// page is missing, and the server is told how many are here, from the first.
+// whole returns the change that is now complete: the Sync itself, or all pages if this is the last one. nil: a page is
+// missing, and the server is told how many there are, from the first.
 func (m *machine) whole() *Change {
 	y := m.ev.Change.Sync
 	if y.Pages < 2 {
@@ -51,7 +51,7 @@ func (m *machine) whole() *Change {
 	return nil
 }
 
-// rename takes over which door hangs on which of the board's channels.
+// rename updates which door is on which of the board's channels.
 func (m *machine) rename() {
 	for _, c := range m.Content.Doors {
 		if c.BoardID != m.BoardID {

@@ -7,11 +7,11 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// linger is how long a closed line may take to send what is delayed on it.
+// linger is how long a closed line may take to send delayed packets.
 const linger = 5 * time.Second
 
-// Close implements net.Conn. On a line that swallows what goes up the server is
-// not notified; delayed packets still pass first.
+// Close implements net.Conn. If the line swallows what goes up, the server is not notified; delayed packets still go
+// out first.
 func (l *Line) Close() error {
 	l.mu.Lock()
 	if err := l.gone("close"); err != nil {
@@ -35,7 +35,7 @@ func (l *Line) Close() error {
 		return l.hangUp()
 	}
 	l.left = true
-	for _, q := range l.lanes[Down].queue { // nobody is there to read it
+	for _, q := range l.lanes[Down].queue { // nobody reads it any more
 		l.swallowed(Down, q.packet[0], true)
 		q.done()
 	}
@@ -50,16 +50,16 @@ func (l *Line) Close() error {
 	return nil
 }
 
-// hangUp ends the connection, so that the server is told.
+// hangUp ends the connection so that the server notices.
 func (l *Line) hangUp() error {
 	l.ends()
 	return l.inner.Close()
 }
 
-// ends has a jump wait until the server knows that the connection has ended.
+// ends makes a jump wait until the server knows that the connection has ended.
 func (l *Line) ends() { l.cfg.Flight.Ends(l.cfg.BoardID, l.inner.LocalAddr().String()) }
 
-// drain swallows what the server sends to a line that the board has left, until it ends.
+// drain swallows what the server sends to a line that the board has left, until the line ends.
 func (l *Line) drain() {
 	l.rlock.Lock()
 	defer l.rlock.Unlock()
@@ -68,7 +68,7 @@ func (l *Line) drain() {
 	for {
 		n, err := l.inner.Read(buf)
 		l.mu.Lock()
-		l.state.OnewayDown = true // nobody is there to read
+		l.state.OnewayDown = true // nobody reads any more
 		l.filter(Down, buf[:n])
 		if err != nil {
 			l.left = false
@@ -91,7 +91,7 @@ func (l *Line) flush() {
 	over := l.closed && !l.state.blocked(Up) && len(l.lanes[Up].queue) == 0
 	l.mu.Unlock()
 	if len(pass) > 0 {
-		_, _ = l.inner.Write(pass) // an error shows in the reader
+		_, _ = l.inner.Write(pass) // the reader will see an error, too
 	}
 	if over {
 		_ = l.hangUp()

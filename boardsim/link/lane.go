@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// maxHeld bounds a packet that is kept back whole; a longer one passes as it comes.
+// maxHeld bounds a packet that is held back whole; a longer one passes as it arrives.
 const maxHeld = 1 << 20
 
 // lane is one direction of a line. The line's mu guards it.
@@ -19,7 +19,7 @@ type lane struct {
 	rnd   *rand.Rand
 }
 
-// fate is what becomes of a packet; zero = it passes at once.
+// fate is what happens to a packet; zero = it passes at once.
 type fate struct {
 	drop  bool
 	blind bool // dropped by a state that swallows everything
@@ -27,7 +27,7 @@ type fate struct {
 	delay time.Duration
 }
 
-// delayed is a packet that waits for its time, in order.
+// delayed is a packet waiting for its time, in order.
 type delayed struct {
 	packet []byte
 	due    time.Time
@@ -41,7 +41,7 @@ func (s State) blocked(d Dir) bool {
 
 func (s State) clean(d Dir) bool { return !s.blocked(d) && s.Lossy == Lossy{} }
 
-// judge decides about a packet from its first byte.
+// judge decides a packet's fate from its first byte.
 func (l *Line) judge(d Dir, first byte) fate {
 	if l.state.blocked(d) {
 		return fate{drop: true, blind: true}
@@ -55,14 +55,13 @@ func (l *Line) judge(d Dir, first byte) fate {
 	if n.rnd == nil {
 		n.rnd = rand.New(rand.NewPCG(uint64(l.cfg.Seed), uint64(d)))
 	}
-	// Two draws whatever comes of them: one packet's fate does not move the next one's.
+	// Always draw twice, so that one packet's fate doesn't shift the next one's.
 	lost, twice := n.rnd.Float64()*100 < y.Percent, n.rnd.Float64()*100 < y.DuplicatePercent
 	f.drop, f.twice = lost, twice && !lost
 	return f
 }
 
-// filter takes bytes that came in a direction and returns those that pass now.
-// Called with mu held.
+// filter takes bytes going in a direction and returns those that pass now. Called with mu held.
 func (l *Line) filter(d Dir, in []byte) []byte {
 	n := &l.lanes[d]
 	if l.state.clean(d) && n.fate == (fate{}) && len(n.queue) == 0 && len(n.held) == 0 {
@@ -84,7 +83,7 @@ func (l *Line) filter(d Dir, in []byte) []byte {
 	return pass
 }
 
-// apply does to a piece of a packet what its fate says.
+// apply applies a packet's fate to a piece of it.
 func (l *Line) apply(d Dir, piece []byte, end bool, pass []byte) []byte {
 	n := &l.lanes[d]
 	switch {
@@ -118,7 +117,7 @@ func (l *Line) apply(d Dir, piece []byte, end bool, pass []byte) []byte {
 	return pass
 }
 
-// enqueue lets a packet wait, or pass if neither it nor one before it has to.
+// enqueue makes a packet wait, or pass if neither it nor an earlier one has to wait.
 func (l *Line) enqueue(d Dir, packet []byte, delay time.Duration, pass []byte) []byte {
 	n := &l.lanes[d]
 	if delay == 0 && len(n.queue) == 0 {
@@ -135,7 +134,7 @@ func (l *Line) enqueue(d Dir, packet []byte, delay time.Duration, pass []byte) [
 	return pass
 }
 
-// release takes what is due from the queue: the bytes that pass and what to call when they have.
+// release removes what is due from the queue: the bytes that pass, and what to call once they have.
 func (l *Line) release(d Dir) (pass []byte, done []func()) {
 	n := &l.lanes[d]
 	now := clock.WallNow()
@@ -155,7 +154,7 @@ func (l *Line) release(d Dir) (pass []byte, done []func()) {
 	return pass, done
 }
 
-// swallowed counts a packet that is gone.
+// swallowed counts a packet that was dropped.
 func (l *Line) swallowed(d Dir, first byte, blind bool) {
 	if blind && !plain(first) {
 		l.tainted = true
@@ -172,7 +171,7 @@ func (l *Line) told(d Dir) {
 	}
 }
 
-// drop forgets what waits: the connection is gone.
+// drop forgets waiting packets: the connection is gone.
 func (l *Line) drop() {
 	for d := range l.lanes {
 		for _, q := range l.lanes[d].queue {

@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// Dir is a direction as the board sees it.
+// Dir is a direction from the board's point of view.
 type Dir int
 
 // Up runs from the board to the server, Down from the server to the board.
@@ -23,18 +23,16 @@ const (
 
 func (d Dir) String() string { return [...]string{"up", "down"}[d] }
 
-// Lossy drops, repeats and delays PUBLISH packets; its zero value does nothing.
-// Everything else (CONNECT, SUBSCRIBE, PING, acknowledgements) is only delayed,
-// and delays keep the order of a direction.
+// Lossy drops, repeats and delays PUBLISH packets; its zero value does nothing. Other packets (CONNECT, SUBSCRIBE,
+// PING, acknowledgements) are only delayed, and delays keep the order within a direction.
 type Lossy struct {
 	Percent          float64 // of packets lost, 0..100
 	DuplicatePercent float64 // of packets that pass twice, 0..100
 	DelayMs          int64   // each packet, each direction, wall time
 }
 
-// State is what a line does to its packets; the zero value is a clean line.
-// A state that swallows keeps the end of the connection to itself, too: the
-// other side is not notified of a Close.
+// State is what a line does to its packets; the zero value is a clean line. A state that swallows packets also swallows
+// the end of the connection: the other side doesn't notice a Close.
 type State struct {
 	HalfOpen   bool // nothing passes either way and nobody is told
 	OnewayUp   bool // what the board sends is lost
@@ -58,16 +56,16 @@ type Line struct {
 	inner net.Conn
 	rlock lock          // one reader at a time, held while it waits
 	wlock lock          // one writer at a time
-	quit  chan struct{} // closed when the board closes: drain may have rlock then
+	quit  chan struct{} // closed when the board closes; drain may take rlock then
 
 	mu      sync.Mutex
 	state   State
 	lanes   [2]lane
-	tainted bool      // something was swallowed that an end waits for
+	tainted bool      // something was swallowed that one end waits for
 	closed  bool      // by the board
 	left    bool      // closed, but the server is not told, or not yet
 	cut     bool      // by a fault
-	src     net.Conn  // what Read waits on: inner, or a pipe to nowhere when inner's end is not to be told yet
+	src     net.Conn  // what Read waits on: inner, or a pipe to nowhere while inner's end must stay hidden
 	ended   error     // how inner ended
 	rd      time.Time // the owner's read deadline
 	clipped bool      // src's differs from it
@@ -83,9 +81,8 @@ func Wrap(c net.Conn, cfg Config) *Line {
 	return &Line{cfg: cfg, inner: c, src: c, state: cfg.State, rlock: newLock(), wlock: newLock(), quit: make(chan struct{})}
 }
 
-// Set switches the line's state at the next packet boundary. Leaving half-open,
-// or a state that swallowed anything but QoS 0 messages or hid the connection's
-// end, cuts the line: its two ends no longer share a session.
+// Set switches the line's state at the next packet boundary. Leaving half-open, or a state that swallowed anything but
+// QoS 0 messages or hid the connection's end, cuts the line: its two ends no longer share a session.
 func (l *Line) Set(s State) {
 	l.mu.Lock()
 	was := l.state
@@ -98,7 +95,7 @@ func (l *Line) Set(s State) {
 	}
 }
 
-// Cut resets the connection: both ends see it at once, packets in transit are lost.
+// Cut resets the connection: both ends notice at once, and packets in transit are lost.
 func (l *Line) Cut() {
 	l.mu.Lock()
 	if l.closed && !l.left {
@@ -114,7 +111,7 @@ func (l *Line) Cut() {
 	pipe.Reset(src)
 }
 
-// gone is the error of a line that was ended on this side. Called with mu held.
+// gone is the error of a line that this side has ended. Called with mu held.
 func (l *Line) gone(op string) error {
 	switch {
 	case l.closed:
@@ -136,8 +133,8 @@ func (l *Line) Read(p []byte) (int, error) {
 	return l.read(p, net.Conn.Read)
 }
 
-// Watch has f called whenever TryRead may return something new, see pipe.Watched.
-// False: the connection under the line can't tell, so Read has to wait.
+// Watch makes f be called whenever TryRead may return something new, see pipe.Watched. It returns false if the
+// underlying connection doesn't support that, so Read has to wait.
 func (l *Line) Watch(f func()) bool {
 	inner, ok := l.inner.(pipe.Watched)
 	if !ok {
@@ -150,8 +147,7 @@ func (l *Line) Watch(f func()) bool {
 	return true
 }
 
-// TryRead is Read, but for pipe.ErrEmpty when it would have to wait; after Watch
-// returned true only.
+// TryRead is Read, but returns pipe.ErrEmpty instead of waiting. Only use it after Watch has returned true.
 func (l *Line) TryRead(p []byte) (int, error) {
 	select {
 	case l.rlock <- struct{}{}:
@@ -162,7 +158,7 @@ func (l *Line) TryRead(p []byte) (int, error) {
 	return l.read(p, func(src net.Conn, p []byte) (int, error) { return src.(pipe.Watched).TryRead(p) })
 }
 
-// read reads with the given function of what is under the line. Called with rlock held.
+// read reads from the underlying connection with the given function. Called with rlock held.
 func (l *Line) read(p []byte, from func(net.Conn, []byte) (int, error)) (int, error) {
 	for {
 		src, buf, n, err := l.look(p)
@@ -176,7 +172,7 @@ func (l *Line) read(p []byte, from func(net.Conn, []byte) (int, error)) (int, er
 	}
 }
 
-// look returns what can be read now, or what to read from into which buffer.
+// look returns what can be read now, or what to read from and into which buffer.
 func (l *Line) look(p []byte) (src net.Conn, buf []byte, n int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,7 +204,7 @@ func (l *Line) look(p []byte) (src net.Conn, buf []byte, n int, err error) {
 
 func (l *Line) late() bool { return !l.rd.IsZero() && !l.rd.After(clock.WallNow()) }
 
-// hand gives the reader what passed.
+// hand gives the reader the bytes that have passed.
 func (l *Line) hand(p []byte) int {
 	n := copy(p, l.ready)
 	if l.ready = l.ready[n:]; len(l.ready) == 0 {
@@ -217,7 +213,7 @@ func (l *Line) hand(p []byte) int {
 	return n
 }
 
-// clip lets src wake the reader when the next delayed packet is due.
+// clip makes src wake the reader when the next delayed packet is due.
 func (l *Line) clip() {
 	at := l.rd
 	if q := l.lanes[Down].queue; len(q) > 0 && (at.IsZero() || q[0].due.Before(at)) {
@@ -227,7 +223,7 @@ func (l *Line) clip() {
 	_ = l.src.SetReadDeadline(at)
 }
 
-// got judges what a read of src brought; (0, nil) = look again.
+// got handles the result of reading src; (0, nil) = look again.
 func (l *Line) got(p, b []byte, err error) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -260,7 +256,7 @@ func (l *Line) got(p, b []byte, err error) (int, error) {
 	return n, nil
 }
 
-// Write implements net.Conn. What is swallowed or delayed counts as written.
+// Write implements net.Conn. Swallowed or delayed bytes count as written.
 func (l *Line) Write(p []byte) (int, error) {
 	l.wlock.Lock()
 	defer l.wlock.Unlock()
@@ -286,7 +282,7 @@ func (l *Line) Write(p []byte) (int, error) {
 	return min(n, len(p)), l.why("write", err)
 }
 
-// lose counts whole packets that went to a server that is gone.
+// lose counts whole packets that were sent to a server that is gone.
 func (l *Line) lose(b []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -300,7 +296,7 @@ func (l *Line) lose(b []byte) {
 
 func (l *Line) over() bool { return l.why("", nil) != nil }
 
-// why prefers what happened on this side to what inner says of it.
+// why prefers the error of an end on this side to inner's.
 func (l *Line) why(op string, err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
 package link
 
-// MQTT packet types, and what the first byte says.
+// MQTT packet types, from the first byte.
 const publish = 3
 
 func kind(first byte) byte { return first >> 4 }
@@ -8,8 +8,8 @@ func kind(first byte) byte { return first >> 4 }
 // plain reports whether the packet needs no answer: a PUBLISH of QoS 0.
 func plain(first byte) bool { return kind(first) == publish && first&0x06 == 0 }
 
-// splitter finds the ends of MQTT packets in a stream. Only the fixed header is
-// read; a length that is none makes the rest of the stream one endless packet.
+// splitter finds the ends of MQTT packets in a stream. It reads only the fixed header; an invalid length makes the rest
+// of the stream one endless packet.
 type splitter struct {
 	started bool // inside a packet
 	first   byte // its first byte

@@ -8,9 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
-// Dial connects the n-th board. To a loopback address it spreads the source over
-// 127.x.y.1, for there are only 28,000 ports per address; Close resets, so that no
-// port waits in TIME_WAIT. With secure the broker is spoken to over TLS.
+// Dial connects the n-th board. To a loopback address it spreads source addresses over 127.x.y.1, because each has only
+// 28,000 ports; Close resets, so that no port stays in TIME_WAIT. With secure, it uses TLS.
 func Dial(ctx context.Context, address string, n int, secure *tls.Config) (net.Conn, error) {
 	d := net.Dialer{}
 	host, _, err := net.SplitHostPort(address)
@@ -39,7 +38,7 @@ func Dial(ctx context.Context, address string, n int, secure *tls.Config) (net.C
 	return s, nil
 }
 
-// secured is a TLS connection that can end without a goodbye, as a cut line does.
+// secured is a TLS connection that can end abruptly, as a cut line does.
 type secured struct{ *tls.Conn }
 
 // Cut ends the connection below TLS; see pipe.Reset.

@@ -8,14 +8,14 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// maxPacket is the longest packet that is read, far above the 32 KiB of a page.
+// maxPacket is the longest packet accepted, far above the 32 KiB of a page.
 const maxPacket = 1 << 20
 
-// errPacket is what ends a connection over which a server says what none may say.
-var errPacket = errors.New("mqtt: not a packet of a server")
+// errPacket ends the connection over a packet that no server may send.
+var errPacket = errors.New("mqtt: invalid packet from the server")
 
-// decode reads the packet that b begins with, and its length; 0 = the rest of it
-// has not come yet. Payload and reason codes are parts of b.
+// decode parses the packet that b begins with and returns its length; 0 = it is incomplete. Payload and reason codes
+// are slices of b.
 func decode(b []byte) (pk packets.Packet, n int, err error) {
 	if len(b) < 2 {
 		return pk, 0, nil
@@ -50,7 +50,7 @@ func decode(b []byte) (pk packets.Packet, n int, err error) {
 	return pk, at + size, nil
 }
 
-// exactly are the lengths of packets that have one.
+// exactly has the packets of fixed length.
 var exactly = map[byte]int{packets.Connack: 2, packets.Puback: 2, packets.Pubrec: 2, packets.Pubrel: 2, packets.Pubcomp: 2,
 	packets.Unsuback: 2, packets.Pingresp: 0}
 
@@ -65,7 +65,7 @@ func body(pk *packets.Packet, b []byte) error {
 		if err := pk.PublishDecode(b); err != nil {
 			return err
 		}
-		pk.TopicName = strings.Clone(pk.TopicName) // the codec's is a part of b
+		pk.TopicName = strings.Clone(pk.TopicName) // the codec's is a slice of b
 		if code := pk.PublishValidate(0); code != packets.CodeSuccess {
 			return code
 		}

@@ -15,27 +15,26 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// light reads when its line says that there is something to read: while nothing
-// happens it is a timer and no goroutine. Over a line that can't tell, one
-// goroutine waits.
+// light reads when its line reports data, so while nothing happens it needs a timer but no goroutine. Over a line that
+// can't report data, one goroutine waits.
 type light struct {
 	cfg Config
 
 	// Touched by the reader only.
 	rest   []byte          // the beginning of a packet
-	halves map[uint16]bool // messages of QoS 2 that came and weren't released; nil = none
+	halves map[uint16]bool // messages of QoS 2 received but not yet released; nil = none
 
 	mu     sync.Mutex
 	over   bool
-	answer chan reply // who waits for the answer to CONNECT or SUBSCRIBE; nil = nobody
+	answer chan reply // receives the answer to CONNECT or SUBSCRIBE; nil = nobody waits
 	heard  time.Duration
 	sent   time.Duration // clock.Mono, both
-	asked  time.Duration // of the ping that isn't answered; 0 = none
+	asked  time.Duration // of the unanswered ping; 0 = none
 	by     time.Time     // the line's write deadline
 	timer  clock.Timer
 }
 
-// reply is the server's answer, or why there will be none.
+// reply is the server's answer, or why there is none.
 type reply struct {
 	kind  byte
 	codes []byte
@@ -46,7 +45,7 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 func newLight(c Config) *light { return &light{cfg: c} }
 
-// watched is a line that tells when it can be read.
+// watched is a line that reports when it can be read.
 type watched interface {
 	Watch(f func()) bool
 	TryRead(p []byte) (int, error)
@@ -93,7 +92,7 @@ func (l *light) subscribe(topics []string) error {
 	return err
 }
 
-// ask sends a packet and waits for the answer of a type.
+// ask sends a packet and waits for an answer of the wanted type.
 func (l *light) ask(pk *packets.Packet, want byte) ([]byte, error) {
 	answer := make(chan reply, 1)
 	l.mu.Lock()
@@ -126,7 +125,7 @@ func (l *light) Close() {
 	l.end()
 }
 
-// end stops everything; false = it was stopped already.
+// end stops everything; it returns false if that was done already.
 func (l *light) end() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +137,7 @@ func (l *light) end() bool {
 	return !was
 }
 
-// lost ends the connection and tells whoever must know.
+// lost ends the connection and notifies whoever waits.
 func (l *light) lost(err error) {
 	l.mu.Lock()
 	answer := l.answer
@@ -157,10 +156,10 @@ func (l *light) lost(err error) {
 	l.cfg.Go(func() { l.cfg.Lost(err) })
 }
 
-// slack is how much later a write may time out: it saves setting a deadline for every packet.
+// slack is how late a write may time out, which saves setting a deadline for every packet.
 const slack = time.Second
 
-// write sends a packet, whole.
+// write sends a whole packet.
 func (l *light) write(pk *packets.Packet) error {
 	buf := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buf)
@@ -217,7 +216,7 @@ func (l *light) wait() {
 	}
 }
 
-// got handles what a read brought; false ends the reading.
+// got handles the result of a read; false ends the reading.
 func (l *light) got(b []byte, err error) bool {
 	if len(b) > 0 {
 		if bad := l.take(b); bad != nil {
@@ -230,7 +229,7 @@ func (l *light) got(b []byte, err error) bool {
 	return err == nil
 }
 
-// take handles the packets that are whole and keeps the beginning of the next one.
+// take handles complete packets and keeps the start of the next one.
 func (l *light) take(b []byte) error {
 	l.mu.Lock()
 	l.heard = clock.Mono()

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// handle does what a packet of the server asks for.
+// handle responds to a packet from the server.
 func (l *light) handle(pk *packets.Packet) error {
 	switch pk.FixedHeader.Type {
 	case packets.Connack:
@@ -41,8 +41,8 @@ func (l *light) answered(r reply) {
 	}
 }
 
-// message delivers a message and acknowledges it as its QoS asks. We subscribe
-// with QoS 0; a server may still send more.
+// message delivers a message and acknowledges it as its QoS requires. We subscribe with QoS 0, but a server may send
+// more.
 func (l *light) message(pk *packets.Packet) error {
 	ack := packets.Packet{PacketID: pk.PacketID}
 	switch pk.FixedHeader.Qos {
@@ -65,7 +65,7 @@ func (l *light) message(pk *packets.Packet) error {
 	return l.write(&ack)
 }
 
-// arm sets the timer for the next ping, or for the end of the wait for an answer. Called with mu held.
+// arm sets the timer for the next ping, or for the deadline of its answer. Called with mu held.
 func (l *light) arm() {
 	if l.over {
 		return
@@ -77,7 +77,7 @@ func (l *light) arm() {
 	l.timer = clock.WallAfter(max(at-clock.Mono(), time.Millisecond), l.tick)
 }
 
-// tick pings when a direction has been quiet for a keep-alive, as paho does.
+// tick pings if either direction has been quiet for a keep-alive, as paho does.
 func (l *light) tick() {
 	l.mu.Lock()
 	now, ping, dead := clock.Mono(), false, false

@@ -1,6 +1,6 @@
-// Package mqtt is a board's MQTT 3.1.1 client, one for each connection: paho, the
-// reference, and light, for large fleets. boardsim uses it; bytes go over the
-// board's line. One suite holds both clients to the same behaviour.
+// Package mqtt is a board's MQTT 3.1.1 client, one per connection, in two versions: paho, the reference, and light, for
+// large fleets. boardsim uses it; its bytes go over the board's line. One suite holds both versions to the same
+// behaviour.
 package mqtt
 
 import (
@@ -21,17 +21,16 @@ type Config struct {
 	BoardID   string   // client id and user name
 	Password  string
 	KeepAlive time.Duration // whole seconds
-	// PingTimeout is how long the server may take to answer a ping, WriteTimeout how
-	// long the line may take to accept a packet, Answer how long the server may take to
-	// answer CONNECT and SUBSCRIBE, each.
+	// PingTimeout is how long the server may take to answer a ping, WriteTimeout how long the line may take to accept a
+	// packet, and Answer how long the server may take to answer CONNECT and SUBSCRIBE, each.
 	PingTimeout, WriteTimeout, Answer time.Duration
 	// Receive is called for each message, in order and one at a time. The payload is
 	// valid during the call.
 	Receive func(topic string, payload []byte)
-	// Lost is called, at most once, if the connection ends other than by Close; it may be
-	// after an error of Connect, too. ErrSilent: the server wasn't heard any more.
+	// Lost is called, at most once, if the connection ends other than by Close, possibly also after Connect has
+	// returned an error. ErrSilent: the server was no longer heard.
 	Lost func(error)
-	// Go runs a function on a goroutine, soon and without waiting for it.
+	// Go runs a function on another goroutine without waiting for it.
 	Go func(func())
 }
 
@@ -41,7 +40,7 @@ type Client interface {
 	Connect(topics []string) error
 	// Publish sends a message as QoS 0. What goes wrong shows in Lost.
 	Publish(topic string, payload []byte)
-	// Close says DISCONNECT. It doesn't close the connection.
+	// Close sends DISCONNECT. It doesn't close the connection.
 	Close()
 }
 
@@ -52,7 +51,7 @@ var (
 	ErrRefused = errors.New("mqtt: refused by the server")
 )
 
-// New returns the client of that name; every name but Light is Paho.
+// New returns the client of that name; any name but Light means Paho.
 func New(name string, c Config) Client {
 	if name == Light {
 		return newLight(c)

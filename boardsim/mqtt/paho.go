@@ -27,7 +27,7 @@ func newPaho(c Config) *pahoClient {
 	return &pahoClient{paho.NewClient(o), c.Answer}
 }
 
-// silence tells ErrSilent from paho's words.
+// silence recognizes ErrSilent by paho's error texts.
 func silence(err error) error {
 	if strings.Contains(err.Error(), "pingresp") || strings.Contains(err.Error(), "timeout") {
 		return fmt.Errorf("%w: %w", ErrSilent, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// shorter ends a pulse that has just begun after a second; its line in the journal says 5 s.
+// shorter ends a new pulse after one second, although its journal line says 5 s.
 func shorter(s *state, ev event) {
 	doors(s, func(d *firmware.Door) {
 		if d.PulseEnd == ev.Mono+firmware.PulseMs && !d.Held {

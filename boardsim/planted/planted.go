@@ -1,6 +1,5 @@
-// Package planted holds the boards' planted bugs as decorators of the firmware's
-// step (see internal/bug). Only a build with the tag "planted" links it; tests
-// use it too.
+// Package planted holds the boards' planted bugs as decorators of the firmware's step (see internal/bug). Only builds
+// with the tag "planted" link it, and tests.
 package planted
 
 import (
@@ -58,7 +57,7 @@ func In(name string, step Step) Step {
 
 func asItIs(s firmware.State, _ firmware.Event) firmware.State { return s }
 
-// forget takes the command in hand out of the board's memory.
+// forget makes the board forget the current command.
 func forget(s firmware.State, ev firmware.Event) firmware.State {
 	if ev.Kind == firmware.Command {
 		s.Done = slices.DeleteFunc(slices.Clone(s.Done), func(d firmware.Done) bool { return d.Report.CommandID == ev.Command.ID })

@@ -14,7 +14,7 @@ type (
 	effect = firmware.Effect
 )
 
-// before changes what a step begins with.
+// before changes a step's input.
 func before(do func(s *state, ev *event)) func(Step) Step {
 	return func(step Step) Step {
 		return func(s state, ev event) (state, []effect) {
@@ -24,7 +24,7 @@ func before(do func(s *state, ev *event)) func(Step) Step {
 	}
 }
 
-// after changes what a step comes to; was is the state before it.
+// after changes a step's result; was is the state before it.
 func after(do func(was state, ev event, s *state, out []effect) []effect) func(Step) Step {
 	return func(step Step) Step {
 		return func(s state, ev event) (state, []effect) {
@@ -35,7 +35,7 @@ func after(do func(was state, ev event, s *state, out []effect) []effect) func(S
 	}
 }
 
-// moved changes the journal's entries, and leaves out those for which it says false.
+// moved changes journal entries, and drops those for which do returns false.
 func moved(do func(was state, ev event, e *firmware.Entry) bool) func(Step) Step {
 	return after(func(was state, ev event, _ *state, out []effect) []effect {
 		var kept []effect
@@ -56,7 +56,7 @@ func doors(s *state, do func(d *firmware.Door)) {
 	}
 }
 
-// said changes what goes up.
+// said changes outgoing messages.
 func said(do func(e *effect) bool) func(Step) Step {
 	return after(func(_ state, _ event, _ *state, out []effect) []effect {
 		var kept []effect
@@ -69,7 +69,7 @@ func said(do func(e *effect) bool) func(Step) Step {
 	})
 }
 
-// denied opens to those who are denied for a reason, and says that it didn't.
+// denied lets people in who are denied for a reason, and reports the denial nevertheless.
 func denied(step Step, reason vocab.Reason) Step {
 	return func(s state, ev event) (state, []effect) {
 		s, out := step(s, ev)
@@ -87,7 +87,7 @@ func denied(step Step, reason vocab.Reason) Step {
 	}
 }
 
-// younger makes the board believe at a presentation that the line went down by ms later.
+// younger makes the board believe, when someone presents themselves, that the line went down ms later than it did.
 func younger(step Step, ms int64) Step {
 	return func(s state, ev event) (state, []effect) {
 		if ev.Kind != firmware.Present || s.Outage.Online {
@@ -112,7 +112,7 @@ func graceful(step Step, sec int64) Step {
 	})(step)
 }
 
-// neighbours lets boards in an outage decide by what others of the place know.
+// neighbours makes boards in an outage decide by what other boards of the place know.
 func neighbours(step Step) Step {
 	var newest sync.Map // place -> content
 	return func(s state, ev event) (state, []effect) {

@@ -1,7 +1,6 @@
-// Package browser drives a headless Chromium for tests: it opens, presses, reads
-// and photographs pages, and keeps every request and console message. Commands and
-// events flow over a pipe (two inherited files), so no port is opened and no
-// library is needed. The browser resolves no names, so nothing leaves loopback.
+// Package browser drives a headless Chromium for tests: it opens, presses, reads and photographs pages, and records
+// every request and console message. Commands and events use a pipe (two inherited files), so it needs neither a port
+// nor a library. The browser resolves no names, so nothing leaves loopback.
 package browser
 
 import (
@@ -39,8 +38,8 @@ type message struct {
 
 var errGone = errors.New("browser: chromium ended")
 
-// find is the path of Chromium, or skips the test: a laptop may have none. In
-// CI (the variable CI is set) its absence fails.
+// find returns the path of Chromium, or skips the test, because a laptop may have none. In CI (the variable CI is set)
+// it fails instead.
 func find(tb testing.TB) string {
 	tb.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -55,7 +54,7 @@ func find(tb testing.TB) string {
 	return ""
 }
 
-// Start runs a Chromium until the test ends.
+// Start runs a Chromium until the end of the test.
 func Start(tb testing.TB) *Browser {
 	tb.Helper()
 	path := find(tb)
@@ -97,7 +96,7 @@ func Start(tb testing.TB) *Browser {
 	return b
 }
 
-// read hands every message on: an answer to its caller, an event to its page.
+// read dispatches messages: an answer to its caller, an event to its page.
 func (b *Browser) read(from *os.File) {
 	r := bufio.NewReaderSize(from, 1<<20)
 	for {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Look is how a page is looked at. Its zero value is a desktop of 1280 x 800.
+// Look is how a page is viewed. The zero value is a desktop of 1280 x 800.
 type Look struct {
 	Width, Height int
 	Mobile        bool   // a touch screen, and the viewport of the page counts
@@ -91,7 +91,7 @@ func (p *Page) do(method string, params, out any) {
 	p.b.must(p.session, method, params, out)
 }
 
-// event keeps what a page asked for and complained of.
+// event records what a page requested and complained about.
 func (p *Page) event(m message) {
 	var v struct {
 		RequestID string
@@ -142,7 +142,7 @@ func (p *Page) event(m message) {
 	}
 }
 
-// Requests are those made so far, data and blob addresses left out.
+// Requests are the requests so far, except to data and blob addresses.
 func (p *Page) Requests() (out []Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,15 +154,14 @@ func (p *Page) Requests() (out []Request) {
 	return out
 }
 
-// Console is what the browser complained of: refused by a policy, failed to
-// load, thrown, warned.
+// Console is what the browser complained about: blocked by a policy, failed to load, thrown, warned.
 func (p *Page) Console() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.console)
 }
 
-// Open goes to an address and waits until it is loaded.
+// Open navigates to an address and waits until it is loaded.
 func (p *Page) Open(url string) {
 	p.b.tb.Helper()
 	var nav struct{ ErrorText string }
@@ -180,8 +179,7 @@ func (p *Page) drain() {
 	}
 }
 
-// Eval evaluates an expression, waits for it when it is a promise, and reads
-// its value.
+// Eval evaluates an expression, awaits it if it is a promise, and decodes its value.
 func (p *Page) Eval(js string, out any) {
 	p.b.tb.Helper()
 	var r struct {
@@ -202,8 +200,8 @@ func (p *Page) Eval(js string, out any) {
 	}
 }
 
-// Await waits until an expression is true, 30 s at most: it is asked again
-// whenever the page changes. JavaScript has to be on.
+// Await waits, 30 s at most, until an expression is true; it is evaluated again whenever the page changes. Requires
+// JavaScript.
 func (p *Page) Await(js string) {
 	p.b.tb.Helper()
 	if p.Within(30*time.Second, js) {
@@ -212,10 +210,10 @@ func (p *Page) Await(js string) {
 	if dir := os.Getenv("DOORLAB_PICTURES"); dir != "" {
 		_ = os.WriteFile(filepath.Join(dir, "failed.png"), p.Picture(), 0o600)
 	}
-	p.b.tb.Fatalf("never true: %s; console %q", js, p.Console())
+	p.b.tb.Fatalf("never became true: %s; console: %q", js, p.Console())
 }
 
-// Within waits as Await does and says whether it came true.
+// Within waits like Await and reports whether the expression became true.
 func (p *Page) Within(d time.Duration, js string) (ok bool) {
 	p.b.tb.Helper()
 	p.Eval(`new Promise(done => {
@@ -229,8 +227,8 @@ func (p *Page) Within(d time.Duration, js string) (ok bool) {
 	return ok
 }
 
-// Press clicks in the middle of what an expression finds; where JavaScript is
-// on, once it rests there and nothing covers it.
+// Press clicks in the middle of the element that an expression finds; with JavaScript, once it has stopped moving and
+// nothing covers it.
 func (p *Page) Press(js string) {
 	p.b.tb.Helper()
 	const where = `const where = () => {
@@ -271,7 +269,7 @@ func (p *Page) PressTo(js string) {
 	<-p.loads
 }
 
-// Type writes into what has the focus.
+// Type types into the focused element.
 func (p *Page) Type(text string) {
 	p.b.tb.Helper()
 	p.do("Input.insertText", map[string]any{"text": text}, nil)
@@ -282,14 +280,14 @@ func (p *Page) Key(key, code string, number, modifiers int) {
 	p.b.tb.Helper()
 	text := ""
 	if key == "Enter" {
-		text = "\r" // without it no button is pressed
+		text = "\r" // without it, Enter presses no button
 	}
 	for _, kind := range []string{"keyDown", "keyUp"} {
 		p.do("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers, "text": text}, nil)
 	}
 }
 
-// Picture is a PNG of what is seen.
+// Picture is a PNG of the visible page.
 func (p *Page) Picture() []byte {
 	p.b.tb.Helper()
 	var shot struct{ Data string }

@@ -2,8 +2,8 @@ package browser
 
 import "strconv"
 
-// Wide says what makes the page wider than the screen; "" when it fits. The screen's width is the one that was asked for:
-// on a phone innerWidth grows with the page.
+// Wide names what makes the page wider than the screen; "" if it fits. The screen's width is the one that was
+// requested: on a phone, innerWidth grows with the page.
 func (p *Page) Wide() (who string) {
 	p.b.tb.Helper()
 	p.Eval(`(() => {
@@ -15,8 +15,8 @@ func (p *Page) Wide() (who string) {
 	return who
 }
 
-// Faint lists texts that are hard to read: their contrast to what lies behind them is under 4.5:1, or 3:1 when they are
-// large (WCAG 2.2, 1.4.3). What shines through and placeholders count; texts on pictures don't.
+// Faint lists texts that are hard to read: their contrast to what is behind them is under 4.5:1, or 3:1 if they are
+// large (WCAG 2.2, 1.4.3). Translucent backgrounds and placeholders count; texts on pictures don't.
 func (p *Page) Faint() (texts []string) {
 	p.b.tb.Helper()
 	p.Eval(`(() => {

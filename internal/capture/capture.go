@@ -1,4 +1,4 @@
-// Package capture keeps what a program writes, for the tests of what it says.
+// Package capture records what a program writes, for tests of its output.
 package capture
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Text is what was written. The zero value is empty; any goroutine may use it.
+// Text is what was written. The zero value is empty. Safe for concurrent use.
 type Text struct {
 	mu    sync.Mutex
 	b     strings.Builder
@@ -40,7 +40,7 @@ func (t *Text) Reset() {
 	t.b.Reset()
 }
 
-// Says is closed once want has been written.
+// Says returns a channel that is closed once want has been written.
 func (t *Text) Says(want string) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package contract checks answers against the OpenAPI documents that a target
-// publishes, so every scenario and every load notices a service that doesn't answer
-// as documented.
+// Package contract checks answers against the OpenAPI documents that a target publishes, so that every scenario and
+// every load notices a service that doesn't answer as documented.
 package contract
 
 import (
@@ -15,13 +14,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// subServices publish a document each, at /{sub-service}/v1/openapi.json.
+// subServices publish one document each, at /{sub-service}/v1/openapi.json.
 var subServices = []string{"core", "space", "device"}
 
-// MaxDocument bounds what need be read of a document, bytes.
+// MaxDocument bounds a document, in bytes.
 const MaxDocument = 8 << 20
 
-// Contract is what a target promises. The nil Contract promises nothing.
+// Contract is what a target's documents promise. A nil Contract promises nothing.
 type Contract struct{ routes []route }
 
 type route struct {
@@ -29,10 +28,9 @@ type route struct {
 	operations map[string]*openapi3.Operation // by method
 }
 
-// Read asks the target for its documents. fetch returns the body of a 200. The
-// error names each document that can't be read: answers of its sub-service would
-// go unchecked, so a run with an error must not count as passed. The contract
-// holds what could be read.
+// Read asks the target for its documents. fetch returns the body of a 200. The error names each document that can't be
+// read: its sub-service's answers would go unchecked, so a run with an error must not count as passed. The contract
+// holds whatever could be read.
 func Read(fetch func(path string) ([]byte, error)) (*Contract, error) {
 	c := &Contract{}
 	var unread []error
@@ -68,8 +66,8 @@ func (c *Contract) add(prefix string, raw []byte) error {
 	return nil
 }
 
-// documents keeps those that were read: one run after the other has a target with the
-// same ones, and reading them is half of the work of a short run.
+// documents caches parsed ones: consecutive runs have targets with the same documents, and parsing them is half the
+// work of a short run.
 type documents struct {
 	mu sync.Mutex
 	by map[[sha256.Size]byte]*openapi3.T
@@ -77,7 +75,7 @@ type documents struct {
 
 var read documents
 
-// most documents that are kept; beyond them all are read again.
+// most is how many documents are cached; beyond that, the cache starts over.
 const most = 16
 
 func (d *documents) document(raw []byte) (*openapi3.T, error) {
@@ -101,7 +99,7 @@ func (d *documents) document(raw []byte) (*openapi3.T, error) {
 	return doc, nil
 }
 
-// find returns the operation of a path or route; a literal segment beats a parameter.
+// find returns the operation of a path or route; a literal segment wins over a parameter.
 func (c *Contract) find(method, path string) *openapi3.Operation {
 	path, _, _ = strings.Cut(path, "?")
 	segments := strings.Split(path, "/")
@@ -115,7 +113,7 @@ func (c *Contract) find(method, path string) *openapi3.Operation {
 	return found
 }
 
-// match counts the equal segments; -1 when the path is another.
+// match counts equal segments; -1 if the path doesn't match.
 func (r route) match(segments []string) (equal int) {
 	if len(r.segments) != len(segments) {
 		return -1
@@ -131,9 +129,8 @@ func (r route) match(segments []string) (equal int) {
 	return equal
 }
 
-// Check holds one answer against the document: its status, its kind of content
-// and its body. checked is false for paths and methods that no document has. It
-// may be called from many goroutines.
+// Check checks one answer against the document: its status, content type and body. checked is false for paths and
+// methods that no document has. Safe for concurrent use.
 func (c *Contract) Check(method, path string, status int, contentType string, body []byte) (checked bool, err error) {
 	if c == nil {
 		return false, nil
@@ -149,7 +146,7 @@ func (c *Contract) Check(method, path string, status int, contentType string, bo
 	return true, nil
 }
 
-// hide leaves out a query: it may hold a token.
+// hide removes a query, which may hold a token.
 func hide(path string) string {
 	u, err := url.Parse(path)
 	if err != nil {

@@ -4,10 +4,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Field reports whether an answer of an operation, of whatever status, may have a field:
-// names of objects and ints of lists from the body on. Where it can't, at is how much of
-// the path there is, and known what could stand there. A path or method that no document
-// has, and what a document leaves open, may have any.
+// Field reports whether any answer of an operation may have a field. field is its path from the body: names for
+// objects, ints for lists. If it can't, at is how much of the path exists, and known what could follow there. For a
+// path or method that no document has, and where a document leaves things open, any field may exist.
 func (c *Contract) Field(method, path string, field []any) (may bool, at int, known []string) {
 	if c == nil {
 		return true, 0, nil
@@ -42,7 +41,7 @@ func (c *Contract) Field(method, path string, field []any) (may bool, at int, kn
 	return true, 0, nil
 }
 
-// parts are a schema and what it is made of.
+// parts are a schema and the schemas it is composed of.
 func parts(s *openapi3.Schema) []*openapi3.Schema {
 	out := []*openapi3.Schema{s}
 	for _, refs := range []openapi3.SchemaRefs{s.AllOf, s.AnyOf, s.OneOf} {
@@ -56,7 +55,7 @@ func parts(s *openapi3.Schema) []*openapi3.Schema {
 // within are the schemas of a field or element; open: it may be anything.
 func within(of []*openapi3.Schema, name any) (next []*openapi3.Schema, open bool) {
 	for _, whole := range of {
-		bare := true // says nothing of what is in it
+		bare := true // doesn't say what is in it
 		for _, s := range parts(whole) {
 			more := s.AdditionalProperties
 			bare = bare && len(s.Properties) == 0 && s.Items == nil && more.Schema == nil && (s.Type == nil || s.Type.Is("object") || s.Type.Is("array"))

@@ -33,10 +33,10 @@ type clockView struct {
 	Now   string `json:"now"`
 	Mode  string `json:"mode"`
 	State string `json:"state"`
-	// WallNs is the machine's clock, Unix ns, which stamps the events of this process:
-	// whoever merges histories measures by it how far the clocks are apart. Only with ?stamp=true.
+	// WallNs is the machine's clock in Unix ns, which stamps this process's events; whoever merges histories uses it to
+	// measure how far clocks are apart. Only with ?stamp=true.
 	WallNs int64 `json:"wallNs,omitempty"`
-	// Abandoned is how many messages between server and boards jumps have given up.
+	// Abandoned is how many messages between server and boards were given up during jumps.
 	Abandoned int64 `json:"abandoned,omitempty"`
 }
 
@@ -97,7 +97,7 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (time.Time
 		return time.Time{}, false
 	}
 	if (body.By == nil) == (body.To == nil) {
-		FailField(w, "by", `or to, exactly one of them: {"by":"36h"} or {"to":"2026-12-01T00:00:00Z"}`)
+		FailField(w, "by", `or to, exactly one of them, as in {"by":"36h"} or {"to":"2026-12-01T00:00:00Z"}`)
 		return time.Time{}, false
 	}
 	now := v.Now()

@@ -1,6 +1,5 @@
-// Package control is what all control listeners share: bearer check, envelope,
-// strict bodies, and the clock's routes. server/console, boardsim and testbed mount
-// their routes on it.
+// Package control is what all control listeners share: bearer check, envelope, strict bodies, and the clock's routes.
+// server/console, boardsim and testbed mount their routes on it.
 package control
 
 import (
@@ -41,7 +40,7 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 		Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path, nil)
 	})
 	root.Route(Prefix, func(r chi.Router) {
-		mount(r.With(bearer(token))) // on the routes only: an unknown path or method comes first
+		mount(r.With(bearer(token))) // only on routes: an unknown path or method is reported first
 	})
 	return root
 }
@@ -107,7 +106,7 @@ func FailMissing(w http.ResponseWriter, field, why string) {
 	Fail(w, http.StatusBadRequest, "missing_field", field+" "+why, map[string]any{"field": field})
 }
 
-// Object reads a body that begins as a JSON object does. ok is false after it has answered 400.
+// Object reads a body that starts like a JSON object. ok is false after it has answered 400.
 func Object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	b, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
@@ -123,8 +122,8 @@ func Object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	return nil, false
 }
 
-// Body decodes a JSON object strictly into v, a pointer to a struct. ok is false after it has
-// answered 400: not an object, a wrong type, an unknown field with the nearest known name.
+// Body decodes a JSON object strictly into v, a pointer to a struct. ok is false after it has answered 400: not an
+// object, a wrong type, or an unknown field, with the nearest known name.
 func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 	b, ok := Object(w, r)
 	if !ok {
@@ -151,7 +150,7 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 	return false
 }
 
-// fieldsOf are the names that v, a pointer to a struct, has in JSON.
+// fieldsOf lists the JSON names of the fields of v, a pointer to a struct.
 func fieldsOf(v any) (names []string) {
 	t := reflect.TypeOf(v).Elem()
 	for field := range t.Fields() {
@@ -177,7 +176,7 @@ func kind(goType string) string {
 	return "an object"
 }
 
-// Page reads limit (default 100, 1..max) and offset. ok is false after it has answered 400.
+// Page parses limit (default 100, 1..max) and offset. ok is false after it has answered 400.
 func Page(w http.ResponseWriter, r *http.Request, maxLimit int) (limit, offset int, ok bool) {
 	limit, ok = number(w, r, "limit", 100, 1, maxLimit)
 	if !ok {

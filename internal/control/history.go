@@ -8,9 +8,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// HistoryRoute mounts GET /history: every event of the run, one JSON object per
-// line; ?since= a sequence number leaves out what came up to it. POST and DELETE
-// /history/recording call record: a run begins, a run ends. The answer's seq is the
+// HistoryRoute mounts GET /history: every event of the run, one JSON object per line; ?since= skips events up to a
+// sequence number. POST and DELETE /history/recording call record when a run begins and ends; the answer's seq is the
 // last event before the run.
 func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error, record func(on bool) (seq int64, err error)) {
 	set := func(on bool) http.HandlerFunc {
@@ -40,6 +39,6 @@ func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error,
 			since = n
 		}
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		_ = writeSince(w, since) // the caller hung up
+		_ = writeSince(w, since) // on an error, the caller has hung up
 	})
 }

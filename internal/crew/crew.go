@@ -1,7 +1,6 @@
-// Package crew runs functions on goroutines that are used again. A new goroutine
-// begins with a small stack, and one that encodes JSON or writes to a connection
-// grows it several times; where thousands of short functions are started every
-// second, that costs more than starting them.
+// Package crew runs functions on reused goroutines. A new goroutine starts with a small stack, and one that encodes
+// JSON or writes to a connection grows it several times; with thousands of short functions per second, that costs more
+// than starting them.
 package crew
 
 import (
@@ -9,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// most is how many goroutines wait for work; those beyond it end.
+// most is how many idle goroutines are kept; more than that end.
 const most = 64
 
-// Crew starts functions. Make one with New; Close ends the goroutines that wait.
+// Crew starts functions. Make one with New; Close ends the idle goroutines.
 type Crew struct {
 	work chan func()
 	over chan struct{}
@@ -23,8 +22,8 @@ type Crew struct {
 // New returns a crew without goroutines.
 func New() *Crew { return &Crew{work: make(chan func()), over: make(chan struct{})} }
 
-// Go runs f on a goroutine of its own for as long as f takes. f may end it with
-// runtime.Goexit. It works after Close, too.
+// Go runs f on a goroutine that is f's own until f returns. f may end it with runtime.Goexit. Go works even after
+// Close.
 func (c *Crew) Go(f func()) {
 	select {
 	case c.work <- f:
@@ -36,7 +35,7 @@ func (c *Crew) Go(f func()) {
 func (c *Crew) run(f func()) {
 	for {
 		f()
-		f = nil // what it holds isn't kept
+		f = nil // let go of what f references
 		if c.idle.Add(1) > most {
 			c.idle.Add(-1)
 			return
@@ -51,5 +50,5 @@ func (c *Crew) run(f func()) {
 	}
 }
 
-// Close ends the goroutines that wait for work; those that work end when they have done it.
+// Close ends the idle goroutines; busy ones end when they are done.
 func (c *Crew) Close() { c.once.Do(func() { close(c.over) }) }

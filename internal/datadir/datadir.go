@@ -1,6 +1,5 @@
-// Package datadir is what all files of a data directory have in common: they are
-// private, they are on disk once written, and those of one directory know each
-// other by the id of its secret. The database itself belongs to server/store.
+// Package datadir is what all files of a data directory have in common: they are private, durable once written, and
+// linked to each other by the id of the directory's secret. The database itself belongs to server/store.
 package datadir
 
 import (
@@ -29,9 +28,8 @@ var (
 	ErrPublic = errors.New("the data directory can be read by others")
 )
 
-// Private creates the directory with mode 0700, or takes the rights of others
-// away from an existing one and the files in it. Errors: ErrPublic for a
-// directory that others can read and that isn't ours alone, the file system's.
+// Private creates the directory with mode 0700, or removes others' permissions from an existing one and its files.
+// Errors: ErrPublic for a directory that others can read and that holds more than our files; the file system's.
 func Private(dir string) error {
 	if err := makeDir(osDisk{}, dir); err != nil {
 		return err
@@ -53,7 +51,7 @@ func Private(dir string) error {
 	return tighten(dir)
 }
 
-// foreign names an entry that no doorlab made, "" when there is none.
+// foreign names an entry that doorlab didn't create, "" if there is none.
 func foreign(entries []fs.DirEntry) string {
 	for _, e := range entries {
 		name := e.Name()
@@ -77,7 +75,7 @@ func isFleets(name string) bool {
 	return false
 }
 
-// tighten takes the rights of others away from everything below dir.
+// tighten removes others' permissions from everything in dir.
 func tighten(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -12,20 +12,18 @@ import (
 	"path/filepath"
 )
 
-// Secret is 32 bytes that nothing else can be computed from. It is never used
-// as it is: Of derives a secret for each purpose.
+// Secret is 32 random bytes. It is never used directly: Of derives a secret for each purpose.
 type Secret []byte
 
 // secretSize is how many bytes a secret has.
 const secretSize = 32
 
-// OpenSecret reads the secret of a data directory, or makes one that is on disk
-// when it returns. Errors: a damaged file, ErrIncomplete when the database is
-// there without its secret, the file system's.
+// OpenSecret reads the secret of a data directory, or creates one, durably. Errors: a damaged file; ErrIncomplete if
+// the database exists without its secret; the file system's.
 func OpenSecret(dir string) (Secret, error) { return openSecret(osDisk{}, dir) }
 
 func openSecret(d disk, dir string) (Secret, error) {
-	if err := makeDir(d, dir); err != nil { // the first to look into it
+	if err := makeDir(d, dir); err != nil { // nothing has looked into it yet
 		return nil, err
 	}
 	path := filepath.Join(dir, SecretFile)
@@ -50,9 +48,8 @@ func openSecret(d disk, dir string) (Secret, error) {
 	return b, nil
 }
 
-// OpenShared reads the secret that several processes share, from a file with at
-// least 32 characters. make: a missing file is created with a random one. Errors:
-// too short, missing, the file system's.
+// OpenShared reads a secret that several processes share, from a file of at least 32 characters. With create, a missing
+// file is created with a random one. Errors: too short, missing, the file system's.
 func OpenShared(path string, create bool) (Secret, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && create {
@@ -81,6 +78,6 @@ func (s Secret) Of(purpose string) []byte {
 	return m.Sum(nil)
 }
 
-// ID names the secret without revealing it: what the database and lab.json
-// remember, so that files of different origin don't start together.
+// ID identifies the secret without revealing it. The database and lab.json store it, so that files of different origin
+// don't start together.
 func (s Secret) ID() string { return hex.EncodeToString(s.Of("id")[:16]) }

@@ -13,15 +13,14 @@ import (
 // beforePrefix begins the name of the folder that StartOver moves old files to.
 const beforePrefix = "before-"
 
-// there reports whether a file exists and holds something.
+// there reports whether a file exists and isn't empty.
 func there(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(dir, name))
 	return err == nil && info.Size() > 0
 }
 
-// Whole checks that either all files that belong together are there or none.
-// begun: a first start was cut short, so that nothing had been answered yet.
-// Errors: ErrIncomplete, with the names.
+// Whole checks that the files that belong together are either all there or all missing. begun: a first start was
+// interrupted before anything was answered. Errors: ErrIncomplete, with the names.
 func Whole(dir string, begun bool) (fresh bool, err error) {
 	var have, missing []string
 	for _, name := range []string{SecretFile, DatabaseFile, LabFile} {
@@ -41,7 +40,7 @@ func Whole(dir string, begun bool) (fresh bool, err error) {
 	return false, nil
 }
 
-// StartOver moves what a data directory holds into a folder in it, named by the time.
+// StartOver moves the contents of a data directory into a subfolder named by the time.
 func StartOver(dir string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

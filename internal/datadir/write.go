@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// disk is what writing needs of a file system: a test sees the order of its calls.
+// disk is what writing needs from a file system; a test checks the order of the calls.
 type disk interface {
 	Mkdir(path string) error
 	Create(path string) (file, error)
@@ -31,7 +31,7 @@ func (osDisk) Create(path string) (file, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 }
 
-// Write replaces a file atomically. Content and name are on disk when it returns.
+// Write replaces a file atomically. Content and name are durable when it returns.
 func Write(path string, b []byte) error { return write(osDisk{}, path, b) }
 
 func write(d disk, path string, b []byte) error {
@@ -42,7 +42,7 @@ func write(d disk, path string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	if err == nil {
-		err = errors.Join(f.Chmod(0o600), f.Sync()) // before the name says that it is whole
+		err = errors.Join(f.Chmod(0o600), f.Sync()) // before the rename makes it the file
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
@@ -64,7 +64,7 @@ func syncDir(d disk, dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// makeDir makes a directory with those above it; each name is on disk when it returns.
+// makeDir creates a directory and its parents; each name is durable when it returns.
 func makeDir(d disk, dir string) error {
 	above := filepath.Dir(dir)
 	err := d.Mkdir(dir)
@@ -75,7 +75,7 @@ func makeDir(d disk, dir string) error {
 		err = d.Mkdir(dir)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil // of another kind: whoever uses it says so
+		return nil // not a directory: its user will report that
 	}
 	if err != nil {
 		return err

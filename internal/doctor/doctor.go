@@ -1,5 +1,5 @@
-// Package doctor looks at a machine before doorlab runs on it: descriptors, ports,
-// clock, the disk's speed, and what fleet fits. cmd/doorlab prints what it finds.
+// Package doctor checks a machine before doorlab runs on it: descriptors, ports, clock, the disk's speed, and what
+// fleet fits. cmd/doorlab prints what it finds.
 package doctor
 
 import (
@@ -17,14 +17,14 @@ import (
 // State of a finding.
 type State string
 
-// Findings by how much they matter: Warn slows or bounds, Bad keeps doorlab from starting.
+// Findings by severity: Warn slows down or limits doorlab, Bad keeps it from starting.
 const (
 	OK   State = "ok"
 	Warn State = "warn"
 	Bad  State = "bad"
 )
 
-// Finding is one thing that was looked at. Do says what to change, "" for nothing.
+// Finding is the result of one check. Do says what to change, "" for nothing.
 type Finding struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
@@ -39,17 +39,17 @@ type Machine struct {
 	CPUs        int
 }
 
-// What one board takes in the process that simulates it, measured with 2,000 of them
-// (111 KiB over the memory link, 118 KiB over TCP), and what the server takes without any.
+// What one board takes in the process that simulates it, measured with 2,000 of them (111 KiB over the memory link, 118
+// KiB over TCP), and what the server takes without any.
 const (
 	perBoard      = 128 << 10
 	serverAlone   = 128 << 20
-	boardsPerCPU  = 5000 // 10,000 beside the server are played on 2 processors
+	boardsPerCPU  = 5000 // measured: 10,000 and the server on 2 processors
 	tcpPerBoard   = 2    // descriptors: both ends are in the process
 	ownDescriptor = 64
 )
 
-// fleet is how many simulated boards fit.
+// fleet is how many simulated boards fit on a machine.
 type fleet struct {
 	Memory  int // boards that reach the broker in memory (up's default)
 	TCP     int // over TCP in one process (--link tcp)
@@ -57,7 +57,7 @@ type fleet struct {
 	Limited string
 }
 
-// fleetOf says what fits a machine: half of its memory, its descriptors, its processors.
+// fleetOf is the fleet for half of a machine's memory, its descriptors, and its processors.
 func fleetOf(m Machine) fleet {
 	f := fleet{Memory: boardsPerCPU * max(m.CPUs, 1), Limited: "processors"}
 	if m.Memory > 0 {
@@ -70,8 +70,8 @@ func fleetOf(m Machine) fleet {
 	return f
 }
 
-// OverTCP is how many boards over TCP so many descriptors allow a process, which also has
-// the server of these boards or not.
+// OverTCP is how many boards over TCP a process can have with that many descriptors, with or without their server in
+// the same process.
 func OverTCP(descriptors int, server bool) int {
 	each := 1
 	if server {
@@ -91,7 +91,7 @@ func Fit(m Machine) Finding {
 	return out
 }
 
-// Descriptors judges the bound on open files and sockets.
+// Descriptors checks the limit on open files and sockets.
 func Descriptors(n int) Finding {
 	f := Finding{Name: "descriptors", State: OK, Says: thousands(n) + " files and sockets may be open"}
 	if n < 4096 {
@@ -100,7 +100,7 @@ func Descriptors(n int) Finding {
 	return f
 }
 
-// Port says whether an address can be listened on.
+// Port checks whether an address can be listened on.
 func Port(name, addr string) Finding {
 	f := Finding{Name: name, State: OK, Says: addr + " is free"}
 	l, err := net.Listen("tcp", addr)
@@ -114,14 +114,14 @@ func Port(name, addr string) Finding {
 	return f
 }
 
-// reason is the last part of an error's text, without what went wrong around it.
+// reason is the last part of an error's text, without the context around it.
 func reason(err error) string {
 	parts := strings.Split(err.Error(), ": ")
 	return parts[len(parts)-1]
 }
 
-// Clock judges the machine's clock: now, the same moment read over a wait by the wall
-// clock and by the monotonic one, and when this program was built (zero = unknown).
+// Clock checks the machine's clock. It takes the time, how long the same wait was by the wall clock and by the
+// monotonic clock, and when this program was built (zero = unknown).
 func Clock(now time.Time, wall, monotonic time.Duration, built time.Time) Finding {
 	f := Finding{Name: "clock", State: OK, Says: now.UTC().Format(time.RFC3339) + ", steady"}
 	step := (wall - monotonic).Abs()
@@ -138,7 +138,7 @@ func Clock(now time.Time, wall, monotonic time.Duration, built time.Time) Findin
 	return f
 }
 
-// Zones says whether time zones can be loaded: places have one each.
+// Zones checks whether time zones can be loaded; every place has one.
 func Zones(zone string) Finding {
 	if _, err := time.LoadLocation(zone); err != nil {
 		return Finding{Name: "time zones", State: Bad, Says: reason(err), Do: "install tzdata, or set ZONEINFO to a zoneinfo.zip"}
@@ -149,8 +149,8 @@ func Zones(zone string) Finding {
 // syncs is how often Disk writes.
 const syncs = 40
 
-// Disk measures how long a small write takes until it is on disk, in dir or in the
-// nearest directory above it that exists. now reads a clock.
+// Disk measures how long a small write takes to become durable, in dir or the nearest existing directory above it. now
+// reads a clock.
 func Disk(dir string, now func() time.Time) Finding {
 	f := Finding{Name: "disk"}
 	at := dir
@@ -199,7 +199,7 @@ func syncTimes(dir string, now func() time.Time) (took []time.Duration, err erro
 	return took, nil
 }
 
-// short is a duration with three digits.
+// short writes a duration with three digits.
 func short(d time.Duration) string {
 	switch {
 	case d >= time.Second:
@@ -210,8 +210,7 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%d µs", d.Microseconds())
 }
 
-// Memory is what a process may still take: of the machine, or of the container that
-// it is in. root is "/" outside of tests. 0 = unknown.
+// Memory is what a process may still take, of the machine or of its container. root is "/" outside tests. 0 = unknown.
 func Memory(root fs.FS) int64 {
 	var least int64
 	take := func(n int64) {

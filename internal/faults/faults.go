@@ -1,7 +1,6 @@
-// Package faults is the one list of what can go wrong with a simulated board:
-// names, parameters, meanings and what to expect. The fleet validates what it is
-// asked to arm with it (boardsim/fault performs them), the JSON Schema of
-// scenario files and docs/faults.md are made from it.
+// Package faults is the one list of what can go wrong with a simulated board: names, parameters, meanings and what to
+// expect. The fleet validates requests to arm faults with it (boardsim/fault performs them), and the JSON Schema of
+// scenario files and docs/faults.md are generated from it.
 package faults
 
 import (
@@ -30,7 +29,7 @@ type Fault struct {
 	Outcome string // what the caller of a door command sees
 	Journal string // what the relay's journal shows
 	Params  []Param
-	// check judges the parameters together and fills in what follows from others.
+	// check validates the parameters together and fills in what follows from others.
 	check func(v Values, given map[string]any) *Bad
 }
 
@@ -47,8 +46,7 @@ type Param struct {
 
 const day = 24 * 3600
 
-// All lists the faults. Of several in force on one command, those that stand
-// earlier act first.
+// All lists the faults. Of several in force on one command, earlier ones act first.
 var All = []Fault{
 	{Name: "silent", Acts: OnCommand, Does: "The board neither acts nor reports.",
 		Outcome: "504 `noResponse`", Journal: "no line"},

@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/near"
 )
 
-// Bad says what is wrong with the body that arms a fault.
+// Bad says what is wrong with a request to arm a fault.
 type Bad struct {
 	Field   string // as in the control API: "fault", "boards", "params.code"
 	Reason  string
@@ -27,17 +27,17 @@ func (e *Bad) Error() string {
 	return e.Field + ": " + e.Reason
 }
 
-// Badly is a Bad with a formatted reason.
+// Badly makes a Bad with a formatted reason.
 func Badly(field, format string, a ...any) *Bad {
 	return &Bad{Field: field, Reason: fmt.Sprintf(format, a...)}
 }
 
-// Unknown is a Bad for a name that is none of the valid ones.
+// Unknown makes a Bad for an invalid name.
 func Unknown(field, name string, valid []string) *Bad {
 	return &Bad{Field: field, Reason: fmt.Sprintf("unknown %q", name), Nearest: near.Name(name, valid)}
 }
 
-// Values are a fault's parameters, defaults filled in.
+// Values are a fault's parameters, with defaults filled in.
 type Values struct {
 	Num  map[string]float64
 	Text map[string]string
@@ -116,7 +116,7 @@ func (v Values) set(p Param, x any, given bool) error {
 	return nil
 }
 
-// Text says what the parameter means, in which unit, range and with which default.
+// Text describes the parameter with its unit, range and default.
 func (p Param) Text() string {
 	if len(p.Names) > 0 {
 		return fmt.Sprintf("%s: one of %s; default %s", p.Means, strings.Join(p.Names, ", "), p.Names[0])
@@ -130,7 +130,7 @@ func (p Param) Text() string {
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// number takes what JSON, YAML and Go callers hand in.
+// number accepts the number types of JSON, YAML and Go callers.
 func number(x any) (float64, bool) {
 	switch x := x.(type) {
 	case float64:
@@ -150,7 +150,7 @@ func number(x any) (float64, bool) {
 	return 0, false
 }
 
-// spreadOK checks the pair; when only one is given the other follows.
+// spreadOK checks the pair; if only one is given, the other is derived.
 func spreadOK(v Values, given map[string]any) *Bad {
 	p50, p99 := v.Num["p50Ms"], v.Num["p99Ms"]
 	if given["p99Ms"] == nil && p99 < p50 {
@@ -165,7 +165,7 @@ func spreadOK(v Values, given map[string]any) *Bad {
 	return nil
 }
 
-// onlyAlone makes a default count only when no parameter is given.
+// onlyAlone makes a default apply only if no parameter is given.
 func onlyAlone(name string) func(Values, map[string]any) *Bad {
 	return func(v Values, given map[string]any) *Bad {
 		if _, ok := given[name]; !ok && len(given) > 0 {

@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	// enough is how many commands with keys of their own show a habit.
+	// enough is how many commands with keys of their own prove the habit.
 	enough = 3
-	// retryWithin is how long after a failure another command for the same door
-	// counts as the client's answer to it.
+	// retryWithin is how soon after a failure another command for the same door counts as the client's reaction to it.
 	retryWithin = 2 * time.Minute
-	// staleAfter: nobody retries a finished request so much later; the key is a constant.
+	// staleAfter: nobody retries a finished request that late, so the key must be a constant.
 	staleAfter = 5 * time.Minute
 )
 
-// uniqueKeys: one key, one request; a repeat is a retry, soon after.
+// uniqueKeys checks that each key belongs to one request, and that repeats are prompt retries.
 func uniqueKeys(entries []*inbox.Entry) finding {
 	first := map[string]*inbox.Entry{}
 	var fresh []*inbox.Entry
@@ -49,7 +48,7 @@ func uniqueKeys(entries []*inbox.Entry) finding {
 	return finding{Proven, fmt.Sprintf("%d commands, each with a key of its own", len(fresh)), fresh[:enough]}
 }
 
-// sameKeyAfter504: whether the door moved is unknown, and only the same key tells.
+// sameKeyAfter504 checks that retries keep the key: only then can the client find out whether the door moved.
 func sameKeyAfter504(entries []*inbox.Entry) (f finding) {
 	list := commands(entries)
 	for i, e := range list {
@@ -71,7 +70,7 @@ func sameKeyAfter504(entries []*inbox.Entry) (f finding) {
 	return f
 }
 
-// newKeyAfter409: the outcome offline is stored under the key; the door never moves under it.
+// newKeyAfter409 checks for a new key: the outcome offline is stored under the old one, which never moves the door.
 func newKeyAfter409(entries []*inbox.Entry) (f finding) {
 	list := commands(entries)
 	for i, e := range list {
@@ -90,7 +89,7 @@ func newKeyAfter409(entries []*inbox.Entry) (f finding) {
 	return f
 }
 
-// doorIDs: an empty array is a filter that found nothing, sent all the same.
+// doorIDs checks for empty arrays: an empty array is usually a filter that found nothing.
 func doorIDs(entries []*inbox.Entry) (f finding) {
 	for _, e := range entries {
 		if e.Code == "empty_door_ids" {
@@ -103,7 +102,7 @@ func doorIDs(entries []*inbox.Entry) (f finding) {
 	return f
 }
 
-// methods: what changes something has no GET, so a GET of it is 405.
+// methods checks for GETs of paths that change something; those answer 405.
 func methods(entries []*inbox.Entry) (f finding) {
 	for _, e := range entries {
 		if e.Method == "GET" && e.Code == "method_not_allowed" {
@@ -122,7 +121,7 @@ const (
 	hammerWithin = time.Minute
 )
 
-// errorsHandled: what can't succeed isn't repeated; an expired token is renewed.
+// errorsHandled checks that hopeless requests aren't repeated, and expired tokens are renewed.
 func errorsHandled(entries []*inbox.Entry) (f finding) {
 	for i, e := range entries {
 		if e.Status < 400 || e.Status >= 500 || e.Status == 409 || e.Status == 429 {

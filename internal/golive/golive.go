@@ -1,7 +1,6 @@
-// Package golive is the checklist before a partner goes live, computed from the
-// partner's own requests to the test place (internal/inbox): each point is proven or
-// broken by named requests, or not yet seen; nothing is green without evidence. It is
-// pure; server/console shows it.
+// Package golive is a partner's checklist before going live, computed from the partner's own requests to the test place
+// (internal/inbox). Each point is proven or broken by specific requests, or not yet seen; nothing is green without
+// evidence. It is pure; server/console shows it.
 package golive
 
 import (
@@ -25,7 +24,7 @@ type Point struct {
 	ID    string  `json:"id"`
 	Title string  `json:"title"`
 	State string  `json:"state"`
-	Says  string  `json:"says"` // what was seen; of an unseen point, how to show it
+	Says  string  `json:"says"` // what was seen; for an unseen point, how to show it
 	Seqs  []int64 `json:"seqs"` // the requests that prove or break it, in the inbox's numbers
 	// Requests are their X-Request-Ids.
 	Requests []string `json:"requests"`
@@ -47,7 +46,7 @@ type finding struct {
 
 func broken(says string, by ...*inbox.Entry) finding { return finding{Broken, says, by} }
 
-// rule looks at the requests of a place, oldest first. how says how to show it.
+// rule examines a place's requests, oldest first. how tells the partner how to prove the point.
 type rule struct {
 	id, title, how string
 	look           func([]*inbox.Entry) finding
@@ -72,8 +71,8 @@ var rules = []rule{
 		"let your client meet an error (an unknown door, an expired token) and see that it changes something before it tries again", errorsHandled},
 }
 
-// Check computes the checklist from the requests of a place, oldest first. What the place's customers
-// did says nothing of the partner's client.
+// Check computes the checklist from a place's requests, oldest first. Requests by the place's customers don't count:
+// they say nothing about the partner's client.
 func Check(entries []*inbox.Entry) List {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e *inbox.Entry) bool { return e.Customer })
 	l := List{Ready: true, Requests: len(entries)}
@@ -100,7 +99,7 @@ const (
 	lastMinute    = time.Minute
 )
 
-// isCommand: a request that moves a door, by the newer or the older path.
+// isCommand reports whether a request moves a door, by the current or the legacy path.
 func isCommand(e *inbox.Entry) bool {
 	switch e.Route {
 	case "/device/v1/devices/{id}/commands", "/device/v1/doors/{id}/open", "/device/v1/doors/{id}/close", "/device/v1/doors/{id}/hold":
@@ -109,7 +108,7 @@ func isCommand(e *inbox.Entry) bool {
 	return false
 }
 
-// door commands among the requests.
+// commands are the door commands among the requests.
 func commands(entries []*inbox.Entry) (out []*inbox.Entry) {
 	for _, e := range entries {
 		if isCommand(e) {
@@ -119,12 +118,12 @@ func commands(entries []*inbox.Entry) (out []*inbox.Entry) {
 	return out
 }
 
-// same reports whether two requests mean the same: a repeat.
+// same reports whether two requests mean the same, so that one repeats the other.
 func same(a, b *inbox.Entry) bool {
 	return a.Method == b.Method && a.Path == b.Path && a.RequestMark == b.RequestMark
 }
 
-// span is a duration for a sentence.
+// span writes a duration for a sentence.
 func span(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())

@@ -7,22 +7,22 @@ import (
 	"github.com/doorlab/doorlab/internal/inbox"
 )
 
-// life is one access token in the traffic.
+// life is the life of one access token, as far as the traffic shows it.
 type life struct {
 	given   *inbox.Entry
 	uses    []*inbox.Entry
-	expired *inbox.Entry // the answer 401 token_expired that it drew
+	expired *inbox.Entry // the request that was answered 401 token_expired
 }
 
-// tooEarly is how many exchanges while an earlier token of the key was still good
-// break the point: a restart and a second process are no mistake.
+// tooEarly is how many exchanges while an earlier token was still valid break the point: a restart or a second process
+// is not a mistake.
 const tooEarly = 3
 
 // tokenReuse follows each key's tokens from exchange to exchange.
 func tokenReuse(entries []*inbox.Entry) finding {
 	lives := map[string]*life{}   // by token
 	latest := map[string]*life{}  // by key id
-	early := map[string][]*life{} // by key id: whose successor came too early, within the last token life
+	early := map[string][]*life{} // by key id: tokens replaced too early, within the last token life
 	var proof finding
 	for _, e := range entries {
 		if l := lives[e.Token]; l != nil {
@@ -74,7 +74,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d requests", n)
 }
 
-// backOff looks at what follows each 429 on the same route by the same caller.
+// backOff looks at what follows each 429 on the same route from the same caller.
 func backOff(entries []*inbox.Entry) (f finding) {
 	for i, e := range entries {
 		if e.Status != 429 {
@@ -100,7 +100,7 @@ func backOff(entries []*inbox.Entry) (f finding) {
 	return f
 }
 
-// sentTogether: the second request was on its way when the first was answered.
+// sentTogether reports whether the second request was on its way when the first was answered.
 func sentTogether(first, second *inbox.Entry) bool {
 	return second.Status == 429 && second.At.Sub(first.At) < 50*time.Millisecond
 }

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// CallIn is one HTTP request to the public API and its answer, as a client saw
-// both.
+// CallIn is one HTTP request to the public API and its answer, as the client saw them.
 type CallIn struct {
 	Method, Path string // Path with its query
 	PlaceID      string // of the key that the client meant to use, "" = unknown
@@ -27,7 +26,7 @@ type CallIn struct {
 	Own          bool // the client's own errand: no step of a scenario asked for it
 }
 
-// CallText is what a Call event carries as JSON: no secret, only marks of them.
+// CallText is what a Call event carries as JSON: no secrets, only marks that stand for them.
 type CallText struct {
 	SentAt int64          `json:"sentAt"`
 	SentNs int64          `json:"sentNs,omitempty"`
@@ -40,10 +39,10 @@ type CallText struct {
 	Leaks  int            `json:"leaks,omitempty"`
 	Own    bool           `json:"own,omitempty"`
 	In     map[string]any `json:"in,omitempty"`  // named fields of the request, secrets as marks
-	Out    map[string]any `json:"out,omitempty"` // of the answer's data, or of a failure
+	Out    map[string]any `json:"out,omitempty"` // named fields of the answer's data, or of a failure
 	Items  []any          `json:"items,omitempty"`
 	Rows   []any          `json:"rows,omitempty"`    // of an import: its items, everything but the doors as marks
-	Wrote  []any          `json:"results,omitempty"` // ... and what became of each
+	Wrote  []any          `json:"results,omitempty"` // ... and the result of each
 }
 
 var (
@@ -56,7 +55,7 @@ var (
 		"doorState", "online", "id", "index", "status", "error"}
 )
 
-// mostRows is up to how many rows of an import the history keeps.
+// mostRows is how many rows of an import the history keeps.
 const mostRows = 1000
 
 // mark stands for a secret in the history: 16 hex digits, "" for "".
@@ -68,7 +67,7 @@ func mark(secret string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// CallEvent describes a request and its answer for the history.
+// CallEvent is the history's event for a request and its answer.
 func CallEvent(c CallIn) Event {
 	path, query, _ := strings.Cut(c.Path, "?")
 	e := Event{Kind: Call, Method: c.Method, PlaceID: c.PlaceID, Status: c.Status}
@@ -98,7 +97,7 @@ func CallEvent(c CallIn) Event {
 // listed are the routes whose lists checkers read.
 var listed = regexp.MustCompile(`entry-permits$|/device/v1/(doors|boards|doors/\{id\}/policies)$`)
 
-// answer takes in what the server said, and an import's rows.
+// answer adds the server's answer, and an import's rows.
 func (t *CallText) answer(e *Event, c CallIn) {
 	var env struct {
 		Data    json.RawMessage `json:"data"`
@@ -151,7 +150,7 @@ func (t *CallText) rows(request, data []byte) {
 	t.Wrote = each(out.Results)
 }
 
-// each picks from every item of a list.
+// each applies pick to every item of a list.
 func each(raw []byte) (out []any) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -163,8 +162,7 @@ func each(raw []byte) (out []any) {
 	return out
 }
 
-// pick keeps the fields of a JSON object that checkers read; of a list of items
-// only how many there are.
+// pick keeps the fields of a JSON object that checkers read; of a list, only its length.
 func pick(raw []byte) map[string]any {
 	var all map[string]any
 	if json.Unmarshal(raw, &all) != nil {
@@ -178,7 +176,7 @@ func pick(raw []byte) map[string]any {
 	}
 	for _, k := range secrets {
 		s, ok := all[k].(string)
-		if k == "from" && strings.Trim(s, "0123456789") != "" { // another form of a number has another mark: nobody could tell whose it is
+		if k == "from" && strings.Trim(s, "0123456789") != "" { // other forms of the number would have other marks, and couldn't be matched
 			continue
 		}
 		if ok && s != "" {
@@ -199,8 +197,7 @@ func pick(raw []byte) map[string]any {
 	return out
 }
 
-// PhonesIn counts the telephone numbers in a text that known says are somebody's:
-// runs of 8 to 15 digits, written with hyphens or without.
+// PhonesIn counts the telephone numbers in a text that known accepts: runs of 8 to 15 digits, with or without hyphens.
 func PhonesIn(text []byte, known func(string) bool) int {
 	n, run := 0, make([]byte, 0, 16)
 	end := func() {

@@ -6,26 +6,24 @@ import (
 	"time"
 )
 
-// Clock is the machine's clock of a process that told a part of a history, held
-// against the clock of the run that asked for it.
+// Clock is the machine clock of a process that contributed part of a history, compared with the clock of the run that
+// collected it.
 type Clock struct {
 	Source   string `json:"source"`             // base URL of its control listener
-	Measured bool   `json:"measured"`           // false: nobody knows how far it is off
-	OffsetNs int64  `json:"offsetNs"`           // how far it is ahead; what its stamps are shifted by
+	Measured bool   `json:"measured"`           // false: its offset is unknown
+	OffsetNs int64  `json:"offsetNs"`           // how far it is ahead; its stamps are shifted by this
 	ErrNs    int64  `json:"plusMinusNs"`        // how far that may be off: half a round trip, and the drift over the run
 	DriftNs  int64  `json:"driftNs"`            // how much further ahead it was after the run than before
-	Why      string `json:"why,omitempty"`      // it couldn't be measured
+	Why      string `json:"why,omitempty"`      // why it couldn't be measured
 	Real     bool   `json:"realTime,omitempty"` // its domain time is its machine's time
 }
 
 // Clocks are those of all control listeners, in their order.
 type Clocks []Clock
 
-// Apply marks the events of each listener with their source, and brings their stamps
-// to the run's own clock. parts holds several lists of events for the listeners, such
-// as what each found and what it told since: the i-th of each is the i-th listener's.
-// Domain times, where they are the machine's, are brought to those of the server,
-// which the run itself goes by.
+// Apply marks the events of each listener with their source and converts their stamps to the run's own clock. Each of
+// parts holds one list of events per listener, in the listeners' order: for example, what each found and what it has
+// told since. Domain times that follow a machine's clock are converted to the server's, which the run itself uses.
 func (c Clocks) Apply(server int, parts ...[][]Event) {
 	for _, lists := range parts {
 		for i := range lists {
@@ -43,7 +41,7 @@ func (c Clocks) Shift(server, i int, e *Event) {
 	}
 }
 
-// domainOf is how far the domain time of a listener is ahead of the server's, in ms.
+// domainOf is how far a listener's domain time is ahead of the server's, in ms.
 func (c Clocks) domainOf(i, server int) int64 {
 	a, b := c[i], c[server]
 	if !a.Real || !b.Real || !a.Measured || !b.Measured {
@@ -61,11 +59,11 @@ func (c Clock) shift(domainMs int64, src int, e *Event) {
 	}
 }
 
-// FineNs is how exactly clocks should be known; a report says when they aren't.
+// FineNs is how exactly clocks should be known; reports mention anything worse.
 const FineNs = 1e6
 
-// Told says how well they are known, and how many pairs of events were left unordered
-// for that; "" without any.
+// Told says how well the clocks are known, and how many pairs of events were left unordered because of that; "" without
+// clocks.
 func (c Clocks) Told(unordered int) string {
 	if len(c) == 0 {
 		return ""
@@ -95,7 +93,7 @@ func (c Clocks) Told(unordered int) string {
 	return out
 }
 
-// Routine reports whether a note is what Told says of clocks with which nothing is wrong.
+// Routine reports whether a note is what Told says if nothing is wrong with the clocks.
 func Routine(note string) bool {
 	return strings.HasPrefix(note, "clocks: at most ") && !strings.Contains(note, "(")
 }

@@ -8,12 +8,12 @@ import (
 
 const (
 	divisionShares = 512 // by place
-	divisionPage   = 128 // events of a share that are written together: all shares hold at most 30 MB
+	divisionPage   = 128 // events of a share that are written together; all shares together hold at most 30 MB
 )
 
-// Division is a history of any length on disk, divided by place: no guarantee of commands
-// crosses one, so a group of places can be judged by itself. Common events, which name no
-// place, such as the start of a server, belong to every group.
+// Division is a history of any length on disk, divided by place. No guarantee about commands spans places, so groups of
+// places can be judged separately. Common events, which name no place, such as the start of a server, belong to every
+// group.
 type Division struct {
 	file   *pages
 	shares [divisionShares]share
@@ -24,15 +24,15 @@ type Division struct {
 	begin  []int64           // of each list: n
 }
 
-// share is what some of the places have.
+// share is the part that belongs to some of the places.
 type share struct {
 	pages   []page
 	pending []Event
 	events  int64
 }
 
-// NewDivision is an empty one that writes into an unnamed file of dir ("" = the system's for
-// temporary files). Errors: the file system's.
+// NewDivision is an empty division in an unnamed file of dir ("" = the system's directory for temporary files). Errors:
+// the file system's.
 func NewDivision(dir string) (*Division, error) {
 	f, err := newPages(dir)
 	if err != nil {
@@ -41,10 +41,10 @@ func NewDivision(dir string) (*Division, error) {
 	return &Division{file: f, boards: map[string]string{}, doors: map[string]string{}}, nil
 }
 
-// Next begins another list: what one process told. Lists are told apart when they are read.
+// Next begins another list: what one process contributed. Lists are kept apart when they are read.
 func (d *Division) Next() { d.begin = append(d.begin, d.n) }
 
-// Add takes the next event of the list; its Seq is lost. Errors: the file system's.
+// Add adds the next event of the list; its Seq is lost. Errors: the file system's.
 func (d *Division) Add(e Event) error {
 	d.n++
 	e.Seq = d.n
@@ -83,13 +83,12 @@ func (d *Division) flush(s *share) error {
 	return err
 }
 
-// Common reports whether an event belongs to no place. A call that names none is a caller's
-// whom nobody knows: there is one group for all of these.
+// Common reports whether an event belongs to no place. A call that names none comes from an unknown caller; there is
+// one group for all of those.
 func Common(e *Event) bool { return e.PlaceID == "" && e.BoardID == "" && e.Kind != Call }
 
-// Groups calls f with one group of places after the other: the lists of its events, each in
-// its order. A group has at most so many events beside the common ones, or those of a single
-// share of the places. Errors: f's and the file system's.
+// Groups calls f for one group of places after another, with the lists of its events, each in order. A group has at
+// most most events besides the common ones, or else those of a single share. Errors: f's and the file system's.
 func (d *Division) Groups(most int64, f func(lists [][]Event) error) error {
 	var group []*share
 	var size int64
@@ -114,13 +113,13 @@ func (d *Division) Groups(most int64, f func(lists [][]Event) error) error {
 		}
 		group, size = append(group, s), size+s.events
 	}
-	if size > 0 || !given { // there is always one
+	if size > 0 || !given { // there is always at least one group
 		return give()
 	}
 	return nil
 }
 
-// read brings the events of shares into the order of their lists.
+// read restores the events of shares to the order of their lists.
 func (d *Division) read(group []*share) ([][]Event, error) {
 	all := slices.Clone(d.common)
 	for _, s := range group {
@@ -142,5 +141,5 @@ func (d *Division) read(group []*share) ([][]Event, error) {
 	return lists, nil
 }
 
-// Close gives the space back.
+// Close frees the space.
 func (d *Division) Close() error { return d.file.close() }

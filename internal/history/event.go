@@ -32,10 +32,10 @@ const (
 	// Boards, ground truth.
 	Door      = "door"      // a simulated board has this door: BoardID, PlaceID, DoorID, Channel
 	Actuation = "actuation" // one journal line: Action, Cause
-	Presented = "presented" // somebody presented himself on site: Result, Reason, PhoneHash or TokenHash, JournalSeq
+	Presented = "presented" // someone presented themselves on site: Result, Reason, PhoneHash or TokenHash, JournalSeq
 	Released  = "released"  // nothing drives the relay any more: DoorID, Channel, At is when it fell
 	Netloss   = "netloss"   // the board stored an outage policy: BoardID, Text (JSON)
-	Line      = "line"      // the line cannot carry both ways, loses or delays, or is whole again: BoardID, Op down|lossy|up, Text (fault)
+	Line      = "line"      // the line can't carry both ways, loses or delays, or is intact again: BoardID, Op down|lossy|up, Text (fault)
 	Fault     = "fault"     // a fault hit a command: BoardID, DoorID, CommandID, Text
 	Dropped   = "dropped"   // a full buffer lost a record: BoardID, RecordSeq
 	Rebooted  = "rebooted"  // what was in memory is lost, the flash kept: BoardID
@@ -49,8 +49,8 @@ const (
 	World = "world" // what follows happened in a world of its own: Text is its scenario file
 )
 
-// Quiet is the op of a Begun at which nothing was in progress: no command, no outage,
-// and every board in sync. Nothing after it is excused by what may have gone before.
+// Quiet is the op of a Begun at which nothing was in progress: no command, no outage, and every board in sync. After
+// it, nothing is excused by what may have happened before.
 const Quiet = "quiet"
 
 // Ended is the op of a commit by which grants that ended long ago left the content.
@@ -65,13 +65,12 @@ const (
 	ContentBase    = "base"    // everything of the place up to Revision has been told
 )
 
-// Event is one line of the history. At is domain time (Unix ms; on a board the
-// true one, not its skewed clock), WallNs Unix nanoseconds of the machine, Seq
-// the order of arrival in a Log.
+// Event is one line of the history. At is domain time (Unix ms; on a board the true one, not its skewed clock), WallNs
+// the machine's time in Unix ns, Seq the order of arrival in a Log.
 //
-// Src is whose clock stamped it, in a history that several processes told: 0 is the
-// run's own, n the n-th control listener. ErrNs is how far WallNs may be off from the
-// run's own clock after Clocks.Apply has shifted it; negative = nobody knows.
+// In a history from several processes, Src says whose clock stamped it: 0 is the run's own, n the n-th control
+// listener's. ErrNs is how far WallNs may be off from the run's own clock after Clocks.Apply has shifted it; negative =
+// unknown.
 type Event struct {
 	Seq    int64  `json:"seq"`
 	At     int64  `json:"at"`
@@ -113,20 +112,19 @@ type Event struct {
 	// JournalSeq is the number of the journal entry: of an Actuation, of what a Presented led to.
 	JournalSeq int64        `json:"journalSeq,omitempty"`
 	PulseMs    int64        `json:"pulseMs,omitempty"` // Actuation: how long a pulse is meant to last
-	LateMs     int64        `json:"lateMs,omitempty"`  // Actuation: how long after the board's timers started it was noted: the machine was busy
+	LateMs     int64        `json:"lateMs,omitempty"`  // Actuation: how late it was noted after the board's timers started, on a busy machine
 	Result     vocab.Result `json:"result,omitempty"`
 	Reason     vocab.Reason `json:"reason,omitempty"`
 	Text       string       `json:"text,omitempty"`
 
-	PhoneHash string `json:"phoneHash,omitempty"` // Presented: who, as the board knows him
+	PhoneHash string `json:"phoneHash,omitempty"` // Presented: who, as the board knows them
 	TokenHash string `json:"tokenHash,omitempty"`
 	BoardAt   int64  `json:"boardAt,omitempty"`   // Presented: the board's own wall clock, Unix ms; 0 = At
 	RecordSeq int64  `json:"recordSeq,omitempty"` // Presented, RecordIn, Dropped: the board's record number
 	Actor     string `json:"actor,omitempty"`     // RecordIn, masked
 }
 
-// Meaning is the canonical request under an Idempotency-Key: door, command,
-// minutes, which only a hold has, and reason.
+// Meaning is the canonical request under an Idempotency-Key: door, command, minutes (only for a hold), and reason.
 func Meaning(doorID, command string, minutes float64, reason string) string {
 	if command != "hold" {
 		minutes = 0
@@ -134,8 +132,7 @@ func Meaning(doorID, command string, minutes float64, reason string) string {
 	return fmt.Sprintf("%s %s %g %q", doorID, command, minutes, reason)
 }
 
-// KeyHash is how an Idempotency-Key appears in the history: bound to its place,
-// 16 hex digits. "" for no key.
+// KeyHash is how the history shows an Idempotency-Key: bound to its place, 16 hex digits. "" for no key.
 func KeyHash(placeID, key string) string {
 	if key == "" {
 		return ""

@@ -7,23 +7,22 @@ import (
 
 const chunkSize = 4096
 
-// Log is the append-only history of one process. The zero value works; the
-// fields are set before the first Append. All methods may be called at any time
-// from any goroutine.
+// Log is the append-only history of one process. The zero value works; set the fields before the first Append. Safe for
+// concurrent use.
 type Log struct {
 	// Wall stamps events that come without a WallNs (Unix ns); nil = they keep 0.
 	Wall func() int64
 
 	mu     sync.Mutex
-	chunks [][]Event // full but for the last; an event never moves once it is in
+	chunks [][]Event // all but the last are full; an event never moves once added
 	n      int64
-	grown  chan struct{} // closed by the next event; nil = nobody waits
+	grown  chan struct{} // closed by the next event; nil = no one waits
 }
 
 // NewLog is an empty log that stamps with wall (nil = none).
 func NewLog(wall func() int64) *Log { return &Log{Wall: wall} }
 
-// Append adds an event; it fits where components take a func(Event).
+// Append adds an event. It can be passed wherever a func(Event) is wanted.
 func (l *Log) Append(e Event) {
 	if e.WallNs == 0 && l.Wall != nil {
 		e.WallNs = l.Wall()
@@ -44,14 +43,14 @@ func (l *Log) Append(e Event) {
 	l.mu.Unlock()
 }
 
-// Len is how many events there are, which is also the last Seq.
+// Len is the number of events, which is also the last Seq.
 func (l *Log) Len() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.n
 }
 
-// parts are the events after seq as they stand, without copying.
+// parts are the events after seq, without copying.
 func (l *Log) parts(seq int64) [][]Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,8 +79,7 @@ func (l *Log) since(seq int64) []Event {
 	return out
 }
 
-// Await returns the number of the first event after seq that matches, as soon as there is
-// one. The error is ctx's.
+// Await returns the number of the first event after seq that matches, once there is one. The error is ctx's.
 func (l *Log) Await(ctx context.Context, seq int64, match func(Event) bool) (int64, error) {
 	for {
 		for _, e := range l.since(seq) {
@@ -115,5 +113,5 @@ func (l *Log) after(seq int64) <-chan struct{} {
 // Snapshot copies all events.
 func (l *Log) Snapshot() []Event { return l.since(0) }
 
-// Chunks are all events as they stand, in order and without copying. Read only.
+// Chunks are all events in order, without copying. Read only.
 func (l *Log) Chunks() [][]Event { return l.parts(0) }

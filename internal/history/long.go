@@ -9,9 +9,8 @@ import (
 // longInMemory is how many events a Long keeps in memory, about 65 MB.
 const longInMemory = 32 * chunkSize
 
-// Long is a Log without a limit of size: the newest events are in memory, older ones in
-// an unnamed file of a directory. A disk that is slow, full or gone holds nobody up: then
-// the events stay in memory. All methods may be called at any time from any goroutine.
+// Long is a Log of unlimited size: the newest events are in memory, older ones in an unnamed file. A slow, full or
+// missing disk holds nothing up; events then stay in memory. Safe for concurrent use.
 type Long struct {
 	dir  string
 	wall func() int64
@@ -19,7 +18,7 @@ type Long struct {
 
 	mu     sync.Mutex
 	moved  sync.Cond // moving became false
-	chunks [][]Event // those in memory, full but for the last
+	chunks [][]Event // those in memory; all but the last are full
 	stored []page    // those before them, a chunk each
 	n      int64
 	file   *pages
@@ -27,15 +26,15 @@ type Long struct {
 	stay   bool // the disk failed
 }
 
-// NewLong is an empty one that writes into dir ("" = the system's for temporary files) and
-// stamps events without a WallNs with wall (nil = none).
+// NewLong is an empty Long that writes into dir ("" = the system's directory for temporary files) and stamps events
+// without a WallNs with wall (nil = none).
 func NewLong(dir string, wall func() int64) *Long {
 	l := &Long{dir: dir, wall: wall, keep: longInMemory}
 	l.moved.L = &l.mu
 	return l
 }
 
-// Append adds an event; it waits for no disk.
+// Append adds an event without waiting for the disk.
 func (l *Long) Append(e Event) {
 	if e.WallNs == 0 && l.wall != nil {
 		e.WallNs = l.wall()
@@ -59,7 +58,7 @@ func (l *Long) Append(e Event) {
 // tooMany reports whether a chunk has to move; l.mu is held.
 func (l *Long) tooMany() bool { return !l.stay && l.n-int64(len(l.stored))*chunkSize > l.keep }
 
-// move brings chunks to disk until few enough are in memory.
+// move writes chunks to disk until few enough are in memory.
 func (l *Long) move() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,15 +84,15 @@ func (l *Long) move() {
 	l.moved.Broadcast()
 }
 
-// Len is how many events there are, which is also the last Seq.
+// Len is the number of events, which is also the last Seq.
 func (l *Long) Len() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.n
 }
 
-// Each calls f with the events after seq as they stand, in order; f keeps no pointer to
-// one. Errors: f's, and those of a disk that doesn't give back what was written.
+// Each calls f with the events after seq, in order; f must keep no pointer to one. Errors: f's, and those of a disk
+// that can't return what was written.
 func (l *Long) Each(seq int64, f func(*Event) error) error {
 	l.mu.Lock()
 	stored, file := slices.Clip(l.stored), l.file

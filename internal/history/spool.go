@@ -43,7 +43,7 @@ type Spool struct {
 	n        int64 // events of the recording
 	written  int64 // ... in the file
 	size     int64 // of the file
-	err      error // the recording isn't whole
+	err      error // the recording is incomplete
 }
 
 // NewSpool is a spool that records into an unnamed file of dir and stamps events
@@ -54,7 +54,7 @@ func NewSpool(dir string, wall func() int64) *Spool {
 	return s
 }
 
-// Append adds an event; it waits for no disk.
+// Append adds an event without waiting for the disk.
 func (s *Spool) Append(e Event) {
 	if !s.on.Load() && !stands(e.Kind) { // most events, nearly always
 		return
@@ -68,7 +68,7 @@ func (s *Spool) append(e Event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e.Kind != Content { // the server tells it when a recording begins
+	if e.Kind != Content { // the server sends content again when a recording begins
 		s.standing.See(e)
 	}
 	if s.file != nil {
@@ -97,8 +97,8 @@ func (s *Spool) Recording() bool {
 	return s.file != nil
 }
 
-// Start begins a recording, or joins the one that runs. fresh: it began, and
-// holds the standing events now. Errors: the file system's.
+// Start starts a recording, or joins the current one. fresh: a new one was started, and so far holds only the standing
+// events. Errors: the file system's.
 func (s *Spool) Start() (fresh bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,8 +122,7 @@ func (s *Spool) Start() (fresh bool, err error) {
 	return true, nil
 }
 
-// Stop ends the recording when nobody else who started it needs it, and gives
-// its space back. over: it has ended.
+// Stop ends the recording once no one else who started it needs it, and frees its space. over: it has ended.
 func (s *Spool) Stop() (over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,14 +138,14 @@ func (s *Spool) Stop() (over bool) {
 	return true
 }
 
-// Len is how many events the recording has, which is also the last Seq.
+// Len is the number of events in the recording, which is also the last Seq.
 func (s *Spool) Len() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.n
 }
 
-// write brings the events of one recording to its file until it ends.
+// write writes the events of one recording to its file until it ends.
 func (s *Spool) write(f *os.File) {
 	defer func() { _ = f.Close() }()
 	for {
@@ -201,9 +200,8 @@ func pack(events []Event) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// WriteSince writes the recording's events after seq as a whole history of their
-// own; without a recording that is an empty one. ErrOverflow, ErrTooLong or the
-// disk's when it lacks events; then the closing line is missing.
+// WriteSince writes the recording's events after seq as a complete history of their own; without a recording, an empty
+// one. If events are missing, it returns ErrOverflow, ErrTooLong or the disk's error, and the closing line is missing.
 func (s *Spool) WriteSince(w io.Writer, seq int64) error {
 	out := NewWriter(w)
 	broken := s.lines(func(n int64, line []byte) error {
@@ -219,8 +217,8 @@ func (s *Spool) WriteSince(w io.Writer, seq int64) error {
 	return err
 }
 
-// Each calls f with the events of the recording whose line contains mark, such as an
-// id, in order. Errors: as WriteSince, after the events that there are.
+// Each calls f, in order, with the events whose line contains mark, such as an id. Errors: as WriteSince, after the
+// events that exist.
 func (s *Spool) Each(mark string, f func(*Event)) error {
 	return s.lines(func(_ int64, line []byte) error {
 		if !bytes.Contains(line, []byte(mark)) {
@@ -235,8 +233,7 @@ func (s *Spool) Each(mark string, f func(*Event)) error {
 	})
 }
 
-// lines calls f with the number and the text of each line of the recording as it
-// stands, and waits until these are on disk.
+// lines calls f with the number and the text of each line recorded so far, once those are on disk.
 func (s *Spool) lines(f func(n int64, line []byte) error) error {
 	s.mu.Lock()
 	file, n := s.file, s.n

@@ -6,22 +6,21 @@ import (
 	"slices"
 )
 
-// Standing is what a history so far says of the present: which boards and doors
-// there are, who is online, what each board has applied and stored, which channels a
-// command holds, and each place's content and entry doors. A recording begins with it, and a run
-// that joins a recording takes it for its base. The zero value works.
+// Standing is the present state according to a history: which boards and doors exist, who is online, what each board
+// has applied and stored, which channels a command holds, and each place's content and entry doors. A recording begins
+// with it, and a run that joins a recording uses it as its base. The zero value works.
 type Standing struct {
 	last map[standing]Event // Seq: order among them
 	seen int64
 }
 
-// standing names what an event says the present state of.
+// standing identifies the piece of state that an event describes.
 type standing struct {
 	what, id, detail string
 	channel          int
 }
 
-// stands reports whether an event of a kind can change what stands: See looks at no other.
+// stands reports whether an event of a kind can change the present state; See ignores all others.
 func stands(kind string) bool {
 	switch kind {
 	case Started, Door, Applied, Netloss, Online, Offline, Line, Wiped, Detached, Attached, Actuation, Content, Entries:
@@ -30,7 +29,7 @@ func stands(kind string) bool {
 	return false
 }
 
-// See takes in the next event.
+// See processes the next event.
 func (s *Standing) See(e Event) {
 	if !stands(e.Kind) {
 		return
@@ -70,7 +69,7 @@ func (s *Standing) See(e Event) {
 			k.detail = ContentGrant + e.GrantID
 		}
 		if base := (standing{what: Content, id: e.PlaceID, detail: ContentBase}); k != base && s.last[base].Revision < e.Revision {
-			if b, told := s.last[base]; told { // everything is known, up to this revision
+			if b, told := s.last[base]; told { // everything is known up to this revision
 				b.Revision = e.Revision
 				s.last[base] = b
 			}
@@ -88,14 +87,14 @@ func (s *Standing) See(e Event) {
 	s.last[k] = e
 }
 
-// forget drops what a board had in its flash: it was lost, or another board sits there.
+// forget drops what a board had in its flash: it was wiped, or another board replaces it.
 func (s *Standing) forget(board string) {
 	maps.DeleteFunc(s.last, func(k standing, _ Event) bool {
 		return k.id == board && (k.what == Applied || k.what == Netloss || k.what == Actuation)
 	})
 }
 
-// Events are the standing ones in their order, numbered from 1.
+// Events are the standing events in order, numbered from 1.
 func (s *Standing) Events() []Event {
 	out := make([]Event, 0, len(s.last))
 	for _, e := range s.last {
@@ -108,8 +107,8 @@ func (s *Standing) Events() []Event {
 	return out
 }
 
-// Since joins what several processes told of a run that began in the middle of
-// their lives: the base of each, the event begun, and what happened since by WallNs.
+// Since joins the histories of several processes for a run that began in the middle of their lives: the base of each,
+// the event begun, and what has happened since, by WallNs.
 func Since(begun Event, bases, since [][]Event) []Event {
 	begun.Kind = Begun
 	out := append(Merge(bases...), begun)

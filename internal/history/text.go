@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// String is an event in a line: its kind and what it carries.
+// String is an event on one line: its kind and its fields.
 func (e Event) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%-9s", e.Kind)

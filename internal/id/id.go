@@ -31,7 +31,7 @@ var last struct {
 	rand uint64
 }
 
-// New returns a new id. Ids of one process sort in the order they were made,
+// New returns a new id. Ids made by one process sort in the order in which they were made,
 // as long as now does not run backwards; they never repeat in any case.
 func New(prefix string, now time.Time) string {
 	last.Lock()

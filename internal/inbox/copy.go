@@ -16,14 +16,13 @@ var (
 	maskedLink  = regexp.MustCompile(`([?&']t=)\[token\]`) // of a query or a form, in quotes
 )
 
-// fromEnv has a shell put a variable in place of what is masked in a quoted text.
+// fromEnv makes a shell insert a variable where a quoted text is masked.
 func fromEnv(quoted string, masked *regexp.Regexp, name string) string {
 	return masked.ReplaceAllString(quoted, `${1}'"$$`+name+`"'`)
 }
 
-// Curl is the request as a command line for a shell, against base. What is masked
-// comes from the environment: TOKEN, KEY, PHONE, ENTRY_TOKEN. "" when the request is
-// longer than what is kept of it.
+// Curl is the request as a shell command, with base as the address. What is masked comes from the environment: TOKEN,
+// KEY, PHONE, ENTRY_TOKEN. "" if the request is longer than what is kept.
 func (e *Entry) Curl(base string) string {
 	if e.Cut() {
 		return ""
@@ -60,8 +59,8 @@ func (e *Entry) Curl(base string) string {
 // quote is a text as one word of a POSIX shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Site is where an entry's place, board and door stand in the world: a scenario
-// speaks of the door's number, so that it plays in any world.
+// Site is where an entry's place, board and door are in the world: a scenario refers to doors by number, so that it
+// plays in any world.
 type Site struct {
 	Kind    string // test or live
 	PlaceID string
@@ -69,9 +68,8 @@ type Site struct {
 	Doors   []string // of all boards, in their order
 }
 
-// Step is the request as a scenario step that expects the same answer, and File a
-// whole scenario around it. Both are "" when the request is longer than what is kept
-// of it. Ids other than the place's own (a permit's, say) stay as they were.
+// Step is the request as a scenario step that expects the same answer, and File a complete scenario around it. Both are
+// "" if the request is longer than what is kept. Ids other than the place's own (a permit's, say) stay as they are.
 func (e *Entry) Step(s Site) string {
 	if e.Cut() {
 		return ""
@@ -105,7 +103,7 @@ func (e *Entry) Step(s Site) string {
 	return strings.Join(append(lines, e.expected("    ")...), "\n") + "\n"
 }
 
-// expected is what the answer was.
+// expected is the expected answer.
 func (e *Entry) expected(indent string) []string {
 	out := []string{fmt.Sprintf("%sstatus: %d", indent, e.Status)}
 	if e.Code != "" {
@@ -137,7 +135,7 @@ func (e *Entry) commandStep(s Site) string {
 		if body.Command, body.Args.Minutes = legacy, body.Minutes; legacy == "policies" {
 			return ""
 		}
-	} else if body.Capability != "door" || e.Status == 400 { // what is wrong about it must stay
+	} else if body.Capability != "door" || e.Status == 400 { // its mistakes must survive
 		return ""
 	}
 	lines := []string{"- command:", fmt.Sprintf("    door: shop.doors[%d]", i), "    command: " + body.Command, "    key: " + yamlText(e.IdempotencyKey)}
@@ -153,11 +151,11 @@ func (e *Entry) commandStep(s Site) string {
 	return strings.Join(append(lines, e.expected("    ")...), "\n") + "\n"
 }
 
-// isLink: a customer's press on the entry page, or a look at it.
+// isLink reports whether a customer looked at the entry page or pressed a button on it.
 func isLink(e *Entry) bool { return e.Customer && strings.HasPrefix(e.Route, "/entry") }
 
-// linkStep has a guest of the scenario do it. A link that opens is all that a scenario can be made of: why
-// another one didn't lies in what came before.
+// linkStep has a guest of the scenario do it. Only a link that opens can be turned into a scenario; why another one
+// didn't open depends on what came before.
 func (e *Entry) linkStep(s Site) string {
 	if e.Status != 200 {
 		return ""
@@ -172,7 +170,7 @@ func (e *Entry) linkStep(s Site) string {
 	return fmt.Sprintf("- link: {person: guest, door: \"shop.doors[%d]\", status: 200}\n", i)
 }
 
-// names puts the scenario's names in place of the place's ids.
+// names replaces the place's ids by the scenario's names.
 func (s Site) names(text string) string {
 	var pairs []string
 	for i, d := range s.Doors {
@@ -184,13 +182,13 @@ func (s Site) names(text string) string {
 	return strings.NewReplacer(append(pairs, s.PlaceID, "${shop.place}")...).Replace(text)
 }
 
-// bodyNames puts names in place of what is masked.
+// bodyNames replaces what is masked by names.
 func bodyNames(body string) string {
 	body = maskedPhone.ReplaceAllString(body, `${1}"$${phone(\"guest\")}"`)
 	return maskedKey.ReplaceAllString(body, `${1}"$${partner.apiKey}"`)
 }
 
-// yamlText is a text as a YAML scalar on one line: JSON's form is YAML's, too.
+// yamlText is a text as a one-line YAML scalar: JSON is valid YAML.
 func yamlText(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package inbox keeps the latest requests of each place to the public API, masked
-// and bounded, for partners who look at what their client does. The edge hands over
-// what passed it (server/api), a goroutine masks and stores it, and the control API
-// shows it (server/console). internal/golive reads the same entries.
+// Package inbox keeps each place's latest requests to the public API, masked and bounded, for partners who want to see
+// what their client does. The edge hands over requests (server/api), a goroutine masks and stores them, and the control
+// API shows them (server/console). internal/golive reads the same entries.
 package inbox
 
 import (
@@ -11,8 +10,8 @@ import (
 	"time"
 )
 
-// Exchange is one request with its answer, as the edge saw both. Nothing of it is
-// kept as it is; Request and Answer are read, not changed.
+// Exchange is one request with its answer, as the edge saw them. It is never stored as is; Request and Answer are read
+// only.
 type Exchange struct {
 	At        time.Time // domain
 	PlaceID   string
@@ -40,8 +39,7 @@ type Exchange struct {
 	requestBytes, answerBytes int // before Add cut them
 }
 
-// Entry is an exchange as it is kept: masked. Marks stand for secrets: equal marks,
-// equal secrets.
+// Entry is an exchange as stored: masked. Marks stand for secrets; equal marks mean equal secrets.
 type Entry struct {
 	Seq            int64     `json:"seq"`
 	At             time.Time `json:"at"`
@@ -71,13 +69,13 @@ type Entry struct {
 	TookMs         float64   `json:"tookMs"`
 }
 
-// Cut reports whether the request is longer than what is kept of it.
+// Cut reports whether the request is longer than what is kept.
 func (e *Entry) Cut() bool { return e.RequestBytes > maxText }
 
 // maxText is how much of a body is kept.
 const maxText = 8 << 10
 
-// overhead is about what an entry takes besides its texts.
+// overhead is roughly what an entry takes besides its texts.
 const overhead = 512
 
 func (e *Entry) size() int {
@@ -93,7 +91,7 @@ func mark(s string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// clip is what is kept of a body; a long one isn't held.
+// clip is what is kept of a body; the rest isn't retained.
 func clip(b []byte) []byte {
 	if len(b) > maxText {
 		return bytes.Clone(b[:maxText])

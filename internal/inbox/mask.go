@@ -13,13 +13,12 @@ const (
 	hidden      = "[hidden]"
 )
 
-// byName are the JSON fields whose value is a secret whatever it looks like.
+// byName are the JSON fields whose value is secret whatever it looks like.
 var byName = map[string]bool{"key": true, "phone": true, "accessToken": true, "entryToken": true, "token": true, "t": true}
 
-// Mask returns a text, JSON or not, whole or cut off, without API keys, tokens and
-// telephone numbers: of a number the first three and the last four digits stay, of
-// a key its prefix. Ids and UUIDs stay. It reads the text once, without a regular
-// expression, because every recorded request passes it.
+// Mask returns a text, JSON or not, complete or cut off, without API keys, tokens and telephone numbers. The first
+// three and the last four digits of a number stay, and the prefix of a key. Ids and UUIDs stay. It reads the text once,
+// without regular expressions, because every recorded request passes through it.
 func Mask(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -66,7 +65,7 @@ func Mask(text string) string {
 	return b.String()
 }
 
-// closing is where the string that began before i ends: at its quote, or with the text.
+// closing is where the string that began before i ends: at its quote, or at the end of the text.
 func closing(text string, i int) int {
 	for ; i < len(text); i++ {
 		switch text[i] {
@@ -102,12 +101,12 @@ func maskLink(text string) string {
 	}
 }
 
-// isWord: what keys, tokens, ids and numbers are made of.
+// isWord reports whether keys, tokens, ids and numbers may contain c.
 func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-'
 }
 
-// secret masks the value of a field that is secret by its name.
+// secret masks the value of a field whose name makes it secret.
 func secret(v string) string {
 	if v == "" {
 		return ""
@@ -161,7 +160,7 @@ func words(b *strings.Builder, text string) {
 var idPrefixes = map[string]bool{"plc": true, "brd": true, "dor": true, "pmt": true, "mem": true, "rsv": true, "cus": true, "cmd": true, "evt": true,
 	"rec": true, "pol": true, "key": true}
 
-// entryTokenLength is that of 256 bits in base64url.
+// entryTokenLength is the length of 256 bits in base64url.
 const entryTokenLength = 43
 
 func word(b *strings.Builder, w string, plus bool) {
@@ -172,7 +171,7 @@ func word(b *strings.Builder, w string, plus bool) {
 		b.WriteString(w[:len(apikey.TestPrefix)] + hidden)
 	case apikey.WellFormed(w):
 		b.WriteString(w[:strings.LastIndexByte(w, '_')+1] + hidden)
-	case strings.HasPrefix(w, "eyJ") && len(w) >= 20, len(w) >= entryTokenLength: // or something around one
+	case strings.HasPrefix(w, "eyJ") && len(w) >= 20, len(w) >= entryTokenLength: // or something that contains one
 		b.WriteString(hiddenToken)
 	case len(w) > 4 && w[3] == '_' && idPrefixes[w[:3]], isUUID(w):
 		b.WriteString(w)

@@ -22,8 +22,8 @@ type Config struct {
 	Rate    int              // per second and place, with a burst of ten seconds; 0 = 50
 }
 
-// Recorder keeps the latest exchanges of each place. Add is for the path of
-// requests: it waits for nothing. All methods may be called from any goroutine.
+// Recorder keeps the latest exchanges of each place. Add is called on the path of requests and never waits. Safe for
+// concurrent use.
 type Recorder struct {
 	cfg   Config
 	in    chan Exchange
@@ -51,18 +51,18 @@ type box struct {
 	evicted int64
 }
 
-// bucket lets a place's exchanges through at a rate: a load test would wash
-// everything away in a second, and cost what it measures.
+// bucket limits the rate of a place's exchanges: otherwise a load test would flush everything out within a second, and
+// distort what it measures.
 type bucket struct {
 	tokens float64
 	last   time.Duration
 	missed int64
 }
 
-// waiting bounds the exchanges that aren't masked yet; they are the only ones in full.
+// waiting bounds the exchanges that aren't masked yet; only they are held in full.
 const waiting = 256
 
-// maxPeers bounds the addresses that are remembered.
+// maxPeers bounds the remembered addresses.
 const maxPeers = 1000
 
 // New starts a recorder; Close ends it.
@@ -82,7 +82,7 @@ func New(c Config) *Recorder {
 	return r
 }
 
-// Close ends the recorder; what comes later is dropped.
+// Close ends the recorder; later exchanges are dropped.
 func (r *Recorder) Close() {
 	r.mu.Lock()
 	again := r.closed
@@ -94,7 +94,8 @@ func (r *Recorder) Close() {
 	}
 }
 
-// boxOf names what keeps a place's exchanges: those of its customers, whom anybody can play, push none of the partner's out.
+// boxOf names the box for a place's exchanges. Those of its customers have their own, because anyone can send them:
+// they must not push out the partner's.
 func boxOf(placeID string, customer bool) string {
 	if customer {
 		return placeID + " customers"
@@ -102,7 +103,7 @@ func boxOf(placeID string, customer bool) string {
 	return placeID
 }
 
-// Wants reports whether an exchange of a place, or of its customers, would be kept; it counts as one.
+// Wants reports whether an exchange of a place, or of its customers, would be kept; it counts against the rate.
 func (r *Recorder) Wants(placeID string, customer, live bool) bool {
 	if r == nil || live && !r.cfg.Live {
 		return false
@@ -126,7 +127,7 @@ func (r *Recorder) Wants(placeID string, customer, live bool) bool {
 	return true
 }
 
-// Add hands an exchange over; it is dropped when too many wait.
+// Add hands over an exchange; it is dropped if too many are waiting.
 func (r *Recorder) Add(x Exchange) {
 	if r.cfg.Now != nil {
 		x.At = r.cfg.Now()
@@ -171,14 +172,14 @@ func (r *Recorder) run() {
 	}
 }
 
-// store appends an entry and lets go of the oldest; mu is held.
+// store appends an entry and evicts the oldest; mu is held.
 func (r *Recorder) store(e *Entry, addr string) {
 	name := boxOf(e.PlaceID, e.Customer)
 	b := r.places[name]
 	if b == nil {
 		b = &box{}
 		r.places[name] = b
-		for _, other := range r.places { // each place's share of the whole has shrunk
+		for _, other := range r.places { // each place's share has shrunk
 			other.trim(r.cfg.Entries, r.share())
 		}
 	}
@@ -217,8 +218,8 @@ func (r *Recorder) settle() {
 // Filter narrows a list. Zero values match everything.
 type Filter struct {
 	Status func(int) bool
-	Path   string // a part of path or route
-	Key    string // an Idempotency-Key, whole, or the beginning of one as it is shown
+	Path   string // part of the path or route
+	Key    string // a complete Idempotency-Key, or the start of one as shown
 }
 
 func (f Filter) fits(e *Entry) bool {
@@ -231,11 +232,11 @@ func (f Filter) fits(e *Entry) bool {
 // Kept says how much of a place's traffic a list shows.
 type Kept struct {
 	Entries int   `json:"entries"`
-	Evicted int64 `json:"evicted"` // older ones that made room
-	Skipped int64 `json:"skipped"` // that came too fast to be recorded
+	Evicted int64 `json:"evicted"` // older ones that were evicted
+	Skipped int64 `json:"skipped"` // too fast to be recorded
 }
 
-// List is the entries of a place that fit, its customers' among them, oldest first. Entries are not to be changed.
+// List returns the matching entries of a place, including its customers', oldest first. Entries are read only.
 func (r *Recorder) List(placeID string, f Filter) (out []*Entry, kept Kept) {
 	r.gate.Lock()
 	for _, customer := range []bool{false, true} {
@@ -263,7 +264,7 @@ func (r *Recorder) List(placeID string, f Filter) (out []*Entry, kept Kept) {
 	return out, kept
 }
 
-// Get is one entry; nil when it isn't kept.
+// Get is one entry; nil if it isn't kept (any more).
 func (r *Recorder) Get(seq int64) *Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -278,7 +279,7 @@ func (r *Recorder) Get(seq int64) *Entry {
 	return nil
 }
 
-// Clear forgets a place's entries and returns how many there were.
+// Clear deletes a place's entries and returns their number.
 func (r *Recorder) Clear(placeID string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package limit is a sliding window: at most n calls per key within any span of
-// time. Time is an argument, so it runs on the domain clock. server/auth (token
-// exchanges per address) and server/entry (openings and denials per link and
+// Package limit is a sliding window: at most n calls per key within any span of time. Time is an argument, so it runs
+// on the domain clock. server/auth (token exchanges per address) and server/entry (openings and denials per link and
 // number) use it. Its memory is bounded, whoever calls.
 package limit
 
@@ -9,7 +8,7 @@ import (
 	"time"
 )
 
-// Window admits N calls a key within any Per. Make one with New.
+// Window admits N calls per key within any Per. Make one with New.
 type Window struct {
 	n   int
 	per time.Duration
@@ -21,7 +20,7 @@ type Window struct {
 
 const (
 	firstSweep = 1024
-	maxKeys    = 1 << 15 // beyond them some key is forgotten early: it may call again sooner
+	maxKeys    = 1 << 15 // beyond that, some key is forgotten early and may call again sooner
 )
 
 // New returns an empty window.
@@ -29,8 +28,8 @@ func New(n int, per time.Duration) *Window {
 	return &Window{n: n, per: per, calls: map[string][]time.Time{}, sweep: firstSweep}
 }
 
-// Allow admits a call at now, or says exactly how long until the next one is
-// admitted. Refused calls do not count, so they do not extend the window.
+// Allow admits a call at now, or returns the exact time until the next one is admitted. Refused calls don't count, so
+// they don't extend the wait.
 func (w *Window) Allow(key string, now time.Time) (ok bool, retry time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +59,7 @@ func (w *Window) clean(now time.Time) {
 	}
 	if len(w.calls) >= maxKeys {
 		n := maxKeys / 8
-		for k := range w.calls { // in no order: nobody can choose whom
+		for k := range w.calls { // in random order, so nobody can choose whom
 			delete(w.calls, k)
 			if n--; n == 0 {
 				break

@@ -2,8 +2,8 @@ package limit
 
 import "net/netip"
 
-// Network is what counts as one address: an IPv4 address or an IPv6 /64; addr
-// may have a port. What is no IP address is returned as it is.
+// Network is what counts as one address: an IPv4 address or an IPv6 /64; addr may include a port. Anything that isn't
+// an IP address is returned as is.
 func Network(addr string) string {
 	ip, err := netip.ParseAddr(addr)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package listen bounds what the peers of a listener may hold: connections in
-// total and per address, descriptors, and the time that headers, bodies and
-// answers take. testbed puts it around its listeners, server/gateway counts
-// its unfinished peers with Network.
+// Package listen limits what a listener's peers may hold: connections in total and per address, descriptors, and the
+// time for headers, bodies and answers. testbed wraps its listeners in it; server/gateway counts its unfinished peers
+// with Network.
 package listen
 
 import (
@@ -14,16 +13,15 @@ import (
 	"github.com/doorlab/doorlab/internal/limit"
 )
 
-// writeBuffer is what the kernel may hold of what a peer has not read, twice that
-// on Linux. By itself it grows to megabytes, and filling those of a few hundred
-// peers that don't read takes the time of everybody else.
+// writeBuffer is how much unread data the kernel may hold for a peer, twice that on Linux. By default it grows to
+// megabytes, and filling the buffers of a few hundred peers that don't read takes everyone else's time.
 const writeBuffer = 128 << 10
 
-// Cap bounds the connections of a listener, in total and per address (IPv6: per
-// /64). It outlives a listener that is opened again.
+// Cap limits the connections of a listener, in total and per address (IPv6: per /64). It survives reopening the
+// listener.
 type Cap struct {
 	total, each int
-	free        []netip.Prefix // no bound per address: trusted proxies
+	free        []netip.Prefix // no limit per address: trusted proxies
 	refused     atomic.Int64
 
 	mu   sync.Mutex
@@ -31,23 +29,23 @@ type Cap struct {
 	by   map[string]int
 }
 
-// NewCap returns a cap of total connections, each of them per address; 0 = no
-// bound. Addresses in free have no bound of their own.
+// NewCap returns a cap of total connections, with at most each per address; 0 = no limit. Addresses in free have no
+// limit of their own.
 func NewCap(total, each int, free ...netip.Prefix) *Cap {
 	return &Cap{total: total, each: each, free: free, by: map[string]int{}}
 }
 
-// Open is how many connections are open now.
+// Open is the number of open connections.
 func (c *Cap) Open() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.open
 }
 
-// Refused is how many connections were closed at once because a bound was reached.
+// Refused is the number of connections closed at once because a limit was reached.
 func (c *Cap) Refused() int64 { return c.refused.Load() }
 
-// On returns l with the bounds: what is beyond them is accepted and closed at once.
+// On returns l with the limits: connections beyond them are accepted and closed at once.
 func (c *Cap) On(l net.Listener) net.Listener { return &capped{Listener: l, cap: c} }
 
 func (c *Cap) enter(network string, free bool) bool {
@@ -98,7 +96,7 @@ func (l *capped) Accept() (net.Conn, error) {
 	}
 }
 
-// counted is a connection that leaves its place once, at its first Close.
+// counted is a connection that gives up its slot once, at its first Close.
 type counted struct {
 	net.Conn
 	once sync.Once
@@ -131,7 +129,7 @@ func within(network string, list []netip.Prefix) bool {
 	return false
 }
 
-// Prefixes reads addresses and CIDR prefixes. The error names the one that is neither.
+// Prefixes parses addresses and CIDR prefixes. The error names the first that is neither.
 func Prefixes(list []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, s := range list {
@@ -153,15 +151,14 @@ type Shares struct {
 	Public  int // connections of the public API
 	Control int // of the control API
 	Broker  int // of boards
-	Greet   int // of boards that have not said who they are
+	Greet   int // of boards that haven't identified themselves
 }
 
-// most bounds the shares where the process has no bound of its own.
+// most bounds the shares if the process has no limit of its own.
 const most = 1 << 16
 
-// Share divides n descriptors: half to the broker and three eighths to the API,
-// so that neither can take the other's; the rest is for the database and what
-// the process opens itself.
+// Share divides n descriptors: half to the broker and three eighths to the API, so that neither can take the other's;
+// the rest is for the database and the process's own files.
 func Share(n int) Shares {
 	n = min(max(n, 64), 2*most)
 	return Shares{Public: 3 * n / 8, Control: min(n/32, 128), Broker: n / 2, Greet: n / 8}

@@ -12,10 +12,9 @@ import (
 	"sync/atomic"
 )
 
-// Serve is s.Serve, on connections that are watched for requests whose length can
-// be read in two ways: with both Content-Length and Transfer-Encoding. A proxy in
-// front that reads the other one would send one caller's bytes as the beginning of
-// another's request. net/http hides the Content-Length, so the bytes are read here.
+// Serve is s.Serve, but rejects requests with both Content-Length and Transfer-Encoding, whose length is ambiguous. A
+// proxy in front that goes by the other header would pass one caller's bytes on as the start of another's request.
+// net/http hides the Content-Length, so this reads the bytes itself.
 func Serve(s *http.Server, l net.Listener) error {
 	return s.Serve(framedListener{l})
 }
@@ -31,7 +30,7 @@ func (l framedListener) Accept() (net.Conn, error) {
 	return &framed{Conn: c}, nil
 }
 
-// framed is a connection whose requests are followed as they are read.
+// framed is a connection whose requests are tracked as they are read.
 type framed struct {
 	net.Conn
 	f         framing
@@ -45,7 +44,7 @@ func (c *framed) Read(p []byte) (int, error) {
 		c.ambiguous.Store(true)
 	}
 	var plain tls.RecordHeaderError
-	if errors.As(err, &plain) && plain.Conn != nil { // net/http would say so, but sees no TLS connection here
+	if errors.As(err, &plain) && plain.Conn != nil { // net/http would answer this, but doesn't see a TLS connection here
 		_, _ = io.WriteString(plain.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nThis listener speaks https.\n")
 	}
 	return n, err
@@ -57,16 +56,16 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, framedKey{}, c)
 }
 
-// ambiguous reports whether a request of the connection, so far, can be read in two ways.
+// ambiguous reports whether some request on the connection so far has an ambiguous length.
 func ambiguous(r *http.Request) bool {
 	c, ok := r.Context().Value(framedKey{}).(*framed)
 	return ok && c.ambiguous.Load()
 }
 
-// framing follows requests: head, then a body of known length or in chunks.
+// framing tracks requests: a head, then a body of known length or in chunks.
 type framing struct {
 	state   int
-	line    []byte // so far; of a long one the beginning
+	line    []byte // so far; only the start of a long one
 	begun   bool   // the head has a first line
 	length  int64  // of the body, or what is left of it or of a chunk; -1 = unknown
 	chunked bool
@@ -81,11 +80,10 @@ const (
 	inTrailer
 )
 
-// longest is as much of a line as has to be seen: a header's name, a length.
+// longest is how much of a line is needed: a header's name, a length.
 const longest = 64
 
-// read takes the next bytes; false when the requests can't be told apart, or
-// can in two ways.
+// read processes the next bytes; false if requests can't be delimited, or can be in two ways.
 func (f *framing) read(p []byte) bool {
 	for len(p) > 0 {
 		if f.state == inBody || f.state == inChunk {
@@ -120,7 +118,7 @@ func (f *framing) read(p []byte) bool {
 	return true
 }
 
-// next takes a line.
+// next processes a line.
 func (f *framing) next(line []byte) bool {
 	switch f.state {
 	case inHead:
@@ -146,7 +144,7 @@ func (f *framing) next(line []byte) bool {
 func (f *framing) head(line []byte) bool {
 	switch {
 	case !f.begun:
-		f.begun, f.length, f.chunked = len(line) > 0, -1, false // empty lines before a request are passed over
+		f.begun, f.length, f.chunked = len(line) > 0, -1, false // empty lines before a request are skipped
 		return true
 	case len(line) == 0:
 		f.begun = false

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Bounds of an HTTP server, in wall time.
+// Limits of an HTTP server, in wall time.
 const (
 	HeaderTimeout = 5 * time.Second
 	bodyTimeout   = 10 * time.Second
@@ -19,18 +19,17 @@ const (
 	answerTimeout = 15 * time.Second // of one write, from the moment the answer is ready
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
-	headerSlack   = 4 << 10  // net/http adds it to the bound
-	maxUnread     = 16 << 20 // of a body that nobody wanted
+	headerSlack   = 4 << 10  // net/http adds it to the limit
+	maxUnread     = 16 << 20 // of a body that nothing reads
 )
 
-// twoLengths is the failure of a request that says its length twice.
+// twoLengths is the answer to a request with two lengths.
 const twoLengths = `{"error":"invalid_body","message":"the length of the request can be read in two ways: send Content-Length or Transfer-Encoding, not both","statusCode":400}`
 
-// Server returns an HTTP server with bounds: headers at most 16 KiB and 5 s,
-// bodies 10 s (imports 30 s). An answer has a deadline of its own that begins
-// when it is ready, however long the upload or the work took. A body that was
-// refused is read on, up to 16 MiB, because whoever is still sending when the
-// connection ends sees a reset instead of the answer. Serve runs it.
+// Server returns an HTTP server with limits: headers at most 16 KiB and 5 s, bodies 10 s (imports 30 s). An answer has
+// its own deadline, which begins when it is ready, however long the upload or the work took. A refused body is still
+// read, up to 16 MiB, because a client that is still sending when the connection ends gets a reset instead of the
+// answer. Serve runs the server.
 func Server(h http.Handler) *http.Server {
 	return &http.Server{Handler: bounded(h), ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader - headerSlack, ConnContext: withConn}
 }
@@ -55,7 +54,7 @@ func bounded(h http.Handler) http.Handler {
 			sent = &body{ReadCloser: r.Body, rc: rc, waits: r.Header.Get("Expect") != ""}
 			r.Body = sent
 		}
-		_ = rc.SetWriteDeadline(time.Time{}) // the previous answer's on this connection
+		_ = rc.SetWriteDeadline(time.Time{}) // clear the previous answer's on this connection
 		a := &answering{ResponseWriter: w, rc: rc}
 		defer a.arm() // what is still buffered
 		h.ServeHTTP(a, r)
@@ -65,11 +64,11 @@ func bounded(h http.Handler) http.Handler {
 	})
 }
 
-// body takes the deadline away once everything is there: it would end the wait for a door.
+// body removes the read deadline once everything has arrived: it would cut short the wait for a door.
 type body struct {
 	io.ReadCloser
 	rc    *http.ResponseController
-	waits bool // the client sends nothing before somebody reads (Expect: 100-continue)
+	waits bool // the client sends nothing before the body is read (Expect: 100-continue)
 }
 
 // Read implements io.Reader.
@@ -105,9 +104,8 @@ func (a *answering) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController through.
 func (a *answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// LoopbackHosts refuses requests that name another host than this machine: a
-// page of a stranger that lets its name point here (DNS rebinding) reads nothing.
-// addr is the listener's; off loopback every name is taken.
+// LoopbackHosts refuses requests for any host other than this machine, so that a stranger's page whose name resolves
+// here (DNS rebinding) can read nothing. addr is the listener's; if it isn't loopback, every name is accepted.
 func LoopbackHosts(addr net.Addr, h http.Handler) http.Handler {
 	if ap, err := netip.ParseAddrPort(addr.String()); err != nil || !ap.Addr().Unmap().IsLoopback() {
 		return h

@@ -1,6 +1,5 @@
-// Package live shows how far something is: one line that is drawn over and over on a
-// terminal, a line now and then elsewhere. What else is to be said goes above it.
-// Scenarios and load tests use it for their progress.
+// Package live shows progress: one line that is redrawn on a terminal, or a line now and then elsewhere. Other output
+// goes above it. Scenarios and load tests use it.
 package live
 
 import (
@@ -11,13 +10,13 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Between two lines.
+// Time between two lines.
 const (
 	redraw    = 500 * time.Millisecond // on a terminal
 	heartbeat = 15 * time.Second       // elsewhere
 )
 
-// Screen is where a line is shown. Its zero value shows nothing.
+// Screen is where a line is shown. The zero value shows nothing.
 type Screen struct {
 	W        io.Writer
 	Terminal bool
@@ -25,18 +24,18 @@ type Screen struct {
 	Every    time.Duration
 }
 
-// Line is a line in progress. It is also a writer, for what stands above it: whole lines.
+// Line is a line in progress. It is also a writer of whole lines above it.
 type Line struct {
 	s    Screen
 	text func() string
 
 	mu    sync.Mutex
-	drawn bool // a line waits to be drawn over
+	drawn bool // a line is on the screen
 	ended bool
 	timer clock.Timer
 }
 
-// Start shows what text says until End. text is called from a goroutine of its own.
+// Start keeps showing what text returns until End. text is called on its own goroutine.
 func Start(s Screen, text func() string) *Line {
 	l := &Line{s: s, text: text}
 	if s.W != nil {
@@ -47,7 +46,7 @@ func Start(s Screen, text func() string) *Line {
 	return l
 }
 
-// again draws the line after a while. Called with mu held.
+// again schedules the next redraw. Called with mu held.
 func (l *Line) again() {
 	every := heartbeat
 	switch {
@@ -57,7 +56,7 @@ func (l *Line) again() {
 		every = l.s.Every
 	}
 	l.timer = clock.WallAfter(every, func() {
-		text := l.text() // it may hold a lock that a writer of ours holds, too
+		text := l.text() // without mu: text may need a lock that one of our writers holds
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if !l.ended {
@@ -107,7 +106,7 @@ func (l *Line) Write(p []byte) (int, error) {
 	return l.s.W.Write(p)
 }
 
-// wipe takes the drawn line away. Called with mu held.
+// wipe erases the drawn line. Called with mu held.
 func (l *Line) wipe() {
 	if l.drawn {
 		_, _ = io.WriteString(l.s.W, "\r\x1b[2K")
@@ -115,7 +114,7 @@ func (l *Line) wipe() {
 	}
 }
 
-// End leaves nothing behind.
+// End erases the line.
 func (l *Line) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

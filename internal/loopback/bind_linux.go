@@ -9,8 +9,8 @@ import (
 // by the whole four-tuple, not at bind.
 const bindAddressNoPort = 24
 
-// From makes a dialer use a source address, without using up one of its ports
-// for all destinations. Only Linux owns all of 127.0.0.0/8; elsewhere it does nothing.
+// From makes a dialer use a source address without reserving one of its ports for all destinations. Only Linux owns all
+// of 127.0.0.0/8; elsewhere it does nothing.
 func From(d *net.Dialer, ip net.IP) {
 	d.LocalAddr = &net.TCPAddr{IP: ip}
 	d.Control = func(network, _ string, c syscall.RawConn) error {

@@ -1,6 +1,5 @@
-// Package loopback spreads connections to this machine over the source addresses
-// of 127.0.0.0/8: one address has only 28,000 ports, and a limit per address
-// would count everybody as one.
+// Package loopback spreads connections to this machine over the source addresses of 127.0.0.0/8: one address has only
+// 28,000 ports, and a limit per address would count everyone as one.
 package loopback
 
 import "net"
@@ -8,7 +7,7 @@ import "net"
 // Part is a range of source addresses; parts don't overlap.
 type Part struct{ first, span int }
 
-// The parts, with room for 250 addresses each in so many blocks.
+// The parts. Each block has room for 250 addresses.
 var (
 	Boards    = Part{1, 100}  // one per board: 25,000
 	Load      = Part{101, 90} // one per place under load

@@ -3,8 +3,7 @@ package near
 
 import "fmt"
 
-// Name is the known name closest to a wrong one, "" when none is near enough to be
-// meant: a third of the letters may differ.
+// Name is the known name closest to a wrong one, "" if none is close enough: up to a third of the letters may differ.
 func Name(name string, known []string) string {
 	best, least := "", 0
 	for _, k := range known {
@@ -24,7 +23,7 @@ func Hint(name string, known []string) string {
 	return ""
 }
 
-// distance is the edit distance of two names; two letters that changed places count once.
+// distance is the edit distance of two names; swapping two adjacent letters counts once.
 func distance(a, b string) int {
 	var before []int // the row before last
 	last := make([]int, len(b)+1)

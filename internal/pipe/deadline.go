@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// deadline wakes a waiter when it passes. Moving it later is free: the timer
-// that is running looks again when it fires. Guarded by its owner's mutex.
+// deadline wakes a waiter when it passes. Moving it later is free: the running timer checks again when it fires.
+// Guarded by its owner's mutex.
 type deadline struct {
 	at    time.Time
 	fires time.Time // when timer runs

@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// Driver reads a watched connection whenever that says so, one reader at a time, on
-// goroutines that end when there is nothing left.
+// Driver reads a watched connection whenever it has data, one reader at a time, on goroutines that end when there is
+// nothing left.
 type Driver struct {
 	try   func([]byte) (int, error)
 	spawn func(func())
 	got   func([]byte, error) (on bool)
-	wakes atomic.Int64 // since nobody was reading; above 0 somebody is
+	wakes atomic.Int64 // wake-ups since the last reader ended; above 0, one is running
 }
 
 // chunkSize is how much a Driver reads at once.
@@ -20,15 +20,14 @@ const chunkSize = 4 << 10
 
 var readChunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
 
-// NewDriver returns a driver whose Wake is to be watched with. try is the
-// connection's TryRead, spawn starts a goroutine without waiting for it. got is told
-// what every read brought, but for ErrEmpty; the bytes are valid during the call. False
-// ends the reading, until the connection says that there is something again.
+// NewDriver returns a driver whose Wake should be passed to Watch. try is the connection's TryRead; spawn starts a
+// goroutine without waiting for it. got is called with the result of every read except ErrEmpty; the bytes are valid
+// during the call. If it returns false, reading ends until the connection has something new.
 func NewDriver(try func([]byte) (int, error), spawn func(func()), got func([]byte, error) (on bool)) *Driver {
 	return &Driver{try: try, spawn: spawn, got: got}
 }
 
-// Wake hands over to a reader unless there is one. It never waits.
+// Wake hands over to a reader unless one is running. It never waits.
 func (d *Driver) Wake() {
 	if d.wakes.Add(1) == 1 {
 		d.spawn(d.run)

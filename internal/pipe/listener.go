@@ -16,7 +16,7 @@ type Listener struct {
 	once  sync.Once
 }
 
-// dialed numbers the connections of all listeners, so that no two have one address.
+// dialed numbers the connections of all listeners, so that addresses are unique.
 var dialed atomic.Int64
 
 // NewListener returns a listener with a printable address, "memory:name".
@@ -30,7 +30,7 @@ func (l *Listener) Dial(ctx context.Context) (net.Conn, error) {
 	a, b := pair(l.name + "/" + n)
 	var err error = net.ErrClosed
 	select {
-	case <-l.done: // closed wins over an Accept that is still waiting
+	case <-l.done: // a closed listener wins over an Accept that is still waiting
 	default:
 		select {
 		case l.conns <- b:

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// limit is how much a direction buffers before its writer waits.
+// limit is how much is buffered per direction before the writer waits.
 const limit = 64 << 10
 
 // New returns the two ends of a connection in memory. Writes are buffered up to
@@ -46,8 +46,8 @@ type conn struct {
 	local, remote addr
 }
 
-// half is one direction. A waiter waits for a token; the one that takes it
-// looks again, and hands it on while what it stood for remains.
+// half is one direction. Waiters wait for a token; whoever takes it checks again, and passes it on while its reason
+// remains.
 type half struct {
 	mu    sync.Mutex
 	data  *chunk // unread, nil = none
@@ -92,15 +92,14 @@ func token(c chan struct{}) {
 	}
 }
 
-// Watched is a connection that is read when it says so, without a goroutine that
-// waits. This package's connections are.
+// Watched is a connection that reports when it can be read, so that no goroutine has to wait. This package's
+// connections do.
 type Watched interface {
 	net.Conn
-	// Watch has f called whenever TryRead may return something new, and at once if it
-	// may already; f may be called for nothing. It runs under the connection's locks:
-	// it must hand over and return.
+	// Watch makes f be called whenever TryRead may return something new, and immediately if it already may; spurious
+	// calls are possible. f runs under the connection's locks, so it must hand over and return.
 	Watch(f func())
-	// TryRead is Read, but for ErrEmpty when it would have to wait.
+	// TryRead is Read, but returns ErrEmpty instead of waiting.
 	TryRead(p []byte) (int, error)
 }
 
@@ -239,9 +238,8 @@ func (c *conn) Close() error { c.end(false); return nil }
 // Cut ends the connection as Reset does.
 func (c *conn) Cut() { c.end(true) }
 
-// Reset ends a connection as a TCP reset does: both ends fail at once and what is
-// on the way is lost. Connections of this package, TCP's and whatever has a
-// method Cut are reset, others closed.
+// Reset ends a connection as a TCP reset does: both ends fail immediately, and data in transit is lost. It resets this
+// package's connections, TCP connections and anything with a Cut method; others are closed.
 func Reset(c net.Conn) {
 	switch c := c.(type) {
 	case interface{ Cut() }:

@@ -1,5 +1,5 @@
-// Package plain tells texts that show what they hold from those that deceive their
-// reader. The rules of the server and the world file ask it for every name.
+// Package plain detects texts that deceive their reader. The server's rules and the world file check every name with
+// it.
 package plain
 
 import "strings"
@@ -7,8 +7,8 @@ import "strings"
 // Reason completes "the name ...".
 const Reason = "must not contain control or bidirectional override characters"
 
-// Deceptive reports whether a text contains control characters (C0, C1, DEL),
-// line or paragraph separators, or characters that turn the direction of others.
+// Deceptive reports whether a text contains control characters (C0, C1, DEL), line or paragraph separators, or
+// characters that override text direction.
 func Deceptive(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		switch {

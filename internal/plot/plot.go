@@ -1,6 +1,5 @@
-// Package plot draws plots as inline SVG: no script, no network, any width. The
-// strokes keep their width and the labels are text beside the drawing, so a plot is
-// as readable on a phone as on a desk. The reports of check and load use it.
+// Package plot draws plots as inline SVG: no scripts, no network, any width. Strokes keep their width and labels are
+// text beside the drawing, so a plot is as readable on a phone as on a desktop. The reports of check and load use it.
 package plot
 
 import (
@@ -17,14 +16,14 @@ import (
 type Chart struct {
 	ID    string // anchor
 	Title string
-	Note  string // what a reader should know, one sentence
+	Note  string // what the reader should know, in one sentence
 	Unit  string // of the numbers upwards
 	Lines []Line
-	Spans []Span   // lie behind the lines
+	Spans []Span   // drawn behind the lines
 	Rows  []string // names of the spans' rows
 	Marks []Mark   // vertical
 	From  float64
-	To    float64 // what lies across, From to To
+	To    float64 // range of the horizontal axis, From to To
 	X     []Tick  // on the axis
 	Max   float64 // 0: the highest number, rounded up
 	Low   bool    // half as high
@@ -41,7 +40,7 @@ type Line struct {
 // Point is one of a line.
 type Point struct{ X, Y float64 }
 
-// Span is a time during which something lasted, in a row of its own.
+// Span is a period during which something lasted, in a row of its own.
 type Span struct {
 	From, To float64
 	Row      int // from the top
@@ -72,7 +71,7 @@ func (c *Chart) Lasted(name string, from, to float64, title string) {
 	c.Spans = append(c.Spans, Span{From: from, To: to, Row: row, Color: 3 + row%4, Title: title})
 }
 
-// Pack adds a span to the first row that is free by then.
+// Pack adds a span to the first row that is free at that time.
 func (c *Chart) Pack(s Span) {
 	for slices.ContainsFunc(c.Spans, func(o Span) bool { return o.Row == s.Row && o.To > s.From+1e-6 }) {
 		s.Row++
@@ -180,7 +179,7 @@ func (c Chart) HTML() (template.HTML, error) {
 		} else if at < .03 {
 			edge = "b"
 		}
-		if len(c.X) > 6 && i%2 == 1 { // a phone has no room for all
+		if len(c.X) > 6 && i%2 == 1 { // a phone hasn't room for all
 			edge += " less"
 		}
 		d.Ticks = append(d.Ticks, label{At: num(c.across(t.X) * 100), Edge: edge, Text: t.Text})
@@ -194,8 +193,7 @@ func (c Chart) HTML() (template.HTML, error) {
 	return template.HTML(b.String()), err //nolint:gosec // made by the template
 }
 
-// flags are the marks. Where the texts of two would lie on each other, the second one's
-// is in its title only.
+// flags are the marks. Where two texts would overlap, the second is only in its title.
 func (c Chart) flags() (out []label) {
 	var taken []float64
 	for _, m := range c.Marks {

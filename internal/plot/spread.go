@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Quantile of sorted values, by nearest rank; 0 of none.
+// Quantile is a quantile of sorted values, by nearest rank; 0 if there are none.
 func Quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -15,9 +15,8 @@ func Quantile(sorted []float64, q float64) float64 {
 	return sorted[min(max(i, 0), len(sorted)-1)]
 }
 
-// Spread is a distribution of durations in milliseconds as a plot: how many there
-// were of each size, on a logarithmic axis, with the median, p99 and the slowest.
-// limit is the promise, in milliseconds too; 0 = none.
+// Spread plots a distribution of durations in milliseconds: how many there were of each size, on a logarithmic axis,
+// with the median, p99 and the slowest. limit is the promised maximum, also in milliseconds; 0 = none.
 func Spread(id, title string, values []float64, limit float64) Chart {
 	if len(values) == 0 {
 		return Chart{}

@@ -18,7 +18,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// CA is an authority with a directory for its files.
+// CA is a certificate authority with a directory for its files.
 type CA struct {
 	File string // its certificate
 	Dir  string
@@ -28,7 +28,7 @@ type CA struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewCA makes an authority.
+// NewCA makes a certificate authority.
 func NewCA(t testing.TB) *CA {
 	t.Helper()
 	c := &CA{t: t, Dir: t.TempDir(), key: newKey(t)}
@@ -44,15 +44,14 @@ func NewCA(t testing.TB) *CA {
 	return c
 }
 
-// Issue makes a certificate of 127.0.0.1 and localhost with a common name and
-// serial number, and its key. It replaces the files of an earlier one of that
-// name at once, as a careful tool does.
+// Issue makes a certificate for 127.0.0.1 and localhost with a common name and serial number, and its key. It replaces
+// earlier files of that name atomically, as careful tools do.
 func (c *CA) Issue(name string, serial int64) (certFile, keyFile string) {
 	c.t.Helper()
 	return c.Until(name, serial, clock.WallNow().Add(12*time.Hour))
 }
 
-// Until is Issue with an end.
+// Until is Issue with an expiry date.
 func (c *CA) Until(name string, serial int64, end time.Time) (certFile, keyFile string) {
 	c.t.Helper()
 	key := newKey(c.t)

@@ -1,4 +1,4 @@
-// Package clienttest asks a doorlab for tests, which end when it can't be asked.
+// Package clienttest calls a doorlab from tests, and fails them if a call fails.
 package clienttest
 
 import (

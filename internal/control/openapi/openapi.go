@@ -1,6 +1,5 @@
-// Package openapi is the OpenAPI document of the control API: what the listeners
-// publish at /lab/v1/openapi.json, what docs/control-api.md is generated from, and
-// what tests hold the running listeners against.
+// Package openapi is the OpenAPI document of the control API: listeners publish it at /lab/v1/openapi.json,
+// docs/control-api.md is generated from it, and tests check the running listeners against it.
 package openapi
 
 import (
@@ -25,7 +24,7 @@ var source []byte
 // On is a kind of listener.
 type On string
 
-// The listeners: of a server (up, serve), of `doorlab boards`, and what either has.
+// The listeners: a server's (up, serve), that of `doorlab boards`, and what both have.
 const (
 	Server On = "server"
 	Fleet  On = "fleet"
@@ -45,7 +44,7 @@ func Route(r chi.Router, on On) {
 	})
 }
 
-// JSON of the document of a listener.
+// JSON is the document of a listener.
 func JSON(on On) ([]byte, error) {
 	if on == Fleet {
 		return fleet()
@@ -66,8 +65,7 @@ func encode(on On) ([]byte, error) {
 	return doc.MarshalJSON()
 }
 
-// Load reads, completes and validates the document, with the operations of a
-// listener or of all of them.
+// Load reads, completes and validates the document with the operations of one listener, or of all of them.
 func Load(on On) (*openapi3.T, error) {
 	var raw map[string]any
 	if err := yaml.Unmarshal(source, &raw); err != nil {
@@ -102,7 +100,7 @@ func Load(on On) (*openapi3.T, error) {
 	return doc, doc.Validate(context.Background())
 }
 
-// object closes an object of the source: a field that the document doesn't name is a mistake.
+// object closes an object of the source: fields that the document doesn't name become mistakes.
 func object(schema any) any {
 	s := schema.(map[string]any)
 	if s["$ref"] != nil || s["type"] != nil {
@@ -112,7 +110,7 @@ func object(schema any) any {
 	return s
 }
 
-// complete turns the short forms of an operation into OpenAPI's.
+// complete expands the short forms of an operation.
 func complete(op map[string]any) {
 	if body := op["x-body"]; body != nil {
 		media := map[string]any{"schema": object(body)}
@@ -137,7 +135,7 @@ func complete(op map[string]any) {
 	}
 }
 
-// answer is the envelope around the data, or what streams without one.
+// answer is the envelope around the data, or a stream without one.
 func answer(op map[string]any) map[string]any {
 	if kind, ok := op["x-stream"].(string); ok {
 		return map[string]any{kind: map[string]any{}}

@@ -1,5 +1,5 @@
-// Package pipetest defines what a connection between a board and the server is:
-// one suite that memory, TCP and a clean link.Line around either pass.
+// Package pipetest defines what a connection between a board and the server is: one suite that memory, TCP, and a clean
+// link.Line around either must pass.
 package pipetest
 
 import (
@@ -127,7 +127,7 @@ func closeWakes(t *testing.T, a, b net.Conn) {
 		}()
 		check(t, c.Close())
 		if err := <-done; err == nil {
-			t.Fatal("read from a closed end")
+			t.Fatal("reading from a closed end succeeded, want an error")
 		}
 	}
 }
@@ -149,7 +149,7 @@ func writeClosed(t *testing.T, a, b net.Conn) {
 	for {
 		if _, err := b.Write(packet(1000)); err != nil {
 			if errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Fatal("the peer's end was never seen")
+				t.Fatal("the peer's end was never noticed")
 			}
 			return
 		}
@@ -159,15 +159,15 @@ func writeClosed(t *testing.T, a, b net.Conn) {
 func readDeadline(t *testing.T, a, b net.Conn) {
 	for _, c := range [][2]net.Conn{{a, b}, {b, a}} {
 		check(t, c[0].SetReadDeadline(clock.WallNow().Add(5*time.Millisecond)))
-		for range 2 { // it stays passed
+		for range 2 { // a passed deadline stays passed
 			_, err := c[0].Read(make([]byte, 1))
 			is(t, err, os.ErrDeadlineExceeded)
 			var timeout net.Error
 			if !errors.As(err, &timeout) || !timeout.Timeout() {
-				t.Fatalf("%v is no timeout", err)
+				t.Fatalf("error %v, want a timeout", err)
 			}
 		}
-		check(t, c[0].SetReadDeadline(time.Time{})) // and the connection lives
+		check(t, c[0].SetReadDeadline(time.Time{})) // and the connection is alive
 		_, err := c[1].Write([]byte{0xc0, 0})
 		check(t, err)
 		_, err = io.ReadFull(c[0], make([]byte, 2))
@@ -219,7 +219,7 @@ func closeWakesWriter(t *testing.T, a, _ net.Conn) {
 	}()
 	check(t, a.Close())
 	if err := <-done; err == nil {
-		t.Fatal("wrote to a closed end")
+		t.Fatal("writing to a closed end succeeded, want an error")
 	}
 }
 
@@ -246,6 +246,6 @@ func addresses(t *testing.T, a, b net.Conn) {
 		}
 	}
 	if a.LocalAddr().String() != b.RemoteAddr().String() {
-		t.Errorf("%s is %s to its peer", a.LocalAddr(), b.RemoteAddr())
+		t.Errorf("local address %s, but its peer sees %s", a.LocalAddr(), b.RemoteAddr())
 	}
 }
