@@ -183,7 +183,7 @@ func (l *log) of(kind string) (list []history.Event) {
 
 func mustParse(t *testing.T, text string) Plan {
 	t.Helper()
-	p, err := Parse("test.yaml", []byte(text))
+	p, err := parse("test.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

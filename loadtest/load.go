@@ -32,14 +32,14 @@ func Load(file string) (Plan, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		name := strings.TrimSuffix(path.Base(file), ".yaml")
 		if built, e := embedded.ReadFile("plans/" + name + ".yaml"); e == nil && (file == name || file == "plans/"+name+".yaml") {
-			return Parse("plans/"+name+".yaml", built)
+			return parse("plans/"+name+".yaml", built)
 		}
 		return Plan{}, fmt.Errorf("no plan %s: neither a file nor one of %s%s", file, strings.Join(Embedded(), ", "), near.Hint(file, Embedded()))
 	}
 	if err != nil {
 		return Plan{}, err
 	}
-	return Parse(file, text)
+	return parse(file, text)
 }
 
 // PlanError is a bad plan; one line per problem, each with file:line:col.
@@ -47,9 +47,9 @@ type PlanError struct{ Lines []string }
 
 func (e *PlanError) Error() string { return strings.Join(e.Lines, "\n") }
 
-// Parse reads a plan from its text; name is the file in error messages. The
+// parse reads a plan from its text; name is the file in error messages. The
 // error is a *PlanError.
-func Parse(name string, text []byte) (Plan, error) {
+func parse(name string, text []byte) (Plan, error) {
 	var p Plan
 	err := strictyaml.Decode(name, text, &p, nil, func(b *strictyaml.Binder) {
 		if b.Failed() {

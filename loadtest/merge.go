@@ -50,26 +50,11 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 	return m, m.Write(out)
 }
 
-// Merge makes one result of what several generators measured at the same time on the same
-// plan, be they its shards or not: counts are sums, histograms are added, thresholds judged
-// again; verdicts on guarantees are joined, as each generator judged its own history. What
-// keeps the parts from being one load makes the result INVALID, and never hides a FAIL. In
-// the series the p50 is the weighted mean and the p99 the worst of the parts. Error: there
-// is nothing to merge, or a histogram can't be read.
-func Merge(parts ...Result) (Result, error) {
-	if len(parts) == 0 {
-		return Result{}, errors.New("nothing to merge")
-	}
-	for i, p := range parts {
-		if err := newCollector().merge(p); err != nil {
-			return Result{}, fmt.Errorf("part %d: %w", i+1, err)
-		}
-	}
-	return merge(parts, nil), nil
-}
-
-// merge joins parts whose histograms can be read; wrong is what else keeps them from being
-// all of a load.
+// merge combines what several generators measured at the same time on the same plan, whether or not they are its
+// shards: counts are summed, histograms added, thresholds judged again; verdicts on guarantees are joined, as each
+// generator judged its own history. Whatever keeps the parts from being one load, wrong included, makes the result
+// INVALID, and never hides a FAIL. In the series, the p50 is the weighted mean and the p99 the worst of the parts. The
+// parts' histograms must be readable.
 func merge(parts []Result, wrong []string) Result {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b Result) int { return cmp.Compare(a.index(), b.index()) })

@@ -70,7 +70,7 @@ func TestBadPlans(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Parse("p.yaml", []byte(tt.text))
+			_, err := parse("p.yaml", []byte(tt.text))
 			var bad *PlanError
 			if !errors.As(err, &bad) {
 				t.Fatalf("got %v", err)

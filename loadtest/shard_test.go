@@ -133,10 +133,7 @@ func TestShardsMergedAreOneRun(t *testing.T) {
 			if len(places) != 9 || len(slices.Compact(places)) != 9 {
 				t.Errorf("%d shards have the places %q, want each of 9 live ones once", n, places)
 			}
-			m, err := Merge(parts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := merge(parts, nil)
 			type figures struct {
 				Verdict                                    string
 				Planned, Sent, Attempts, Repeats, Replayed int64

@@ -272,7 +272,7 @@ func (s *Server) SIP() string {
 	return s.sip.Addr()
 }
 
-// KeyRevoked reports whether a key is revoked. store.ErrNotFound for an unknown one.
+// KeyRevoked reports whether a key is revoked. Error: fail.ErrNotFound for an unknown one.
 func (s *Server) KeyRevoked(keyID string) (bool, error) {
 	k, err := s.store.Key(keyID)
 	return !k.RevokedAt.IsZero(), err

@@ -69,8 +69,8 @@ func (c *Change) sameAs(y wire.Sync) bool {
 	return c.Sync.To == y.To && c.Sync.From == y.From && c.Sync.Snapshot == y.Snapshot && c.Sync.Digest == y.Digest && c.Sync.Pages == y.Pages
 }
 
-// Join combines the pages of a change. Boards that hold the same pages share the result.
-func Join(pages []*Change) *Change {
+// join combines the pages of a change. Boards that hold the same pages share the result.
+func join(pages []*Change) *Change {
 	last := pages[len(pages)-1]
 	last.mu.Lock()
 	defer last.mu.Unlock()

@@ -45,7 +45,7 @@ func (m *machine) whole() *Change {
 		m.pages = append(slices.Clip(m.pages), m.ev.Change)
 	}
 	if len(m.pages) == y.Pages {
-		return Join(m.pages)
+		return join(m.pages)
 	}
 	m.publish(wire.UpAck, wire.SyncAck{Type: wire.SyncPage, Revision: y.To, Page: len(m.pages)})
 	return nil

@@ -61,5 +61,5 @@ func StartOver(dir string, now time.Time) error {
 			return err
 		}
 	}
-	return SyncDir(dir)
+	return syncDir(osDisk{}, dir)
 }

@@ -53,9 +53,7 @@ func write(d disk, path string, b []byte) error {
 	return syncDir(d, filepath.Dir(path))
 }
 
-// SyncDir makes the names in a directory durable.
-func SyncDir(dir string) error { return syncDir(osDisk{}, dir) }
-
+// syncDir makes the names in a directory durable.
 func syncDir(d disk, dir string) error {
 	f, err := d.OpenDir(dir)
 	if err != nil {

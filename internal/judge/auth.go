@@ -9,17 +9,17 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// What a token and its exchange are bound by, in domain time.
+// Limits on tokens and exchanges, in domain time.
 const (
-	TokenMs    = 900 * 1000
-	ExchangeMs = 60 * 1000
-	Exchanges  = 30
-	SpreadMs   = 15 * 60 * 1000 // of a key's revocation
-	// ClockMs is how far a client may be off in what it takes for domain time.
-	ClockMs = 2000
+	tokenMs    = 900 * 1000
+	exchangeMs = 60 * 1000
+	exchanges  = 30
+	spreadMs   = 15 * 60 * 1000 // of a key's revocation
+	// clockMs is how far off a client may be in what it takes for domain time.
+	clockMs = 2000
 )
 
-// token is one that was issued in the history: marks only.
+// token is a token issued within the history; strings are marks.
 type token struct {
 	place, key     string
 	scopes         []string
@@ -27,8 +27,8 @@ type token struct {
 	asked          bool  // a step asked for it, not the client for itself
 }
 
-// tokens are all of them by mark, the first refusal of each key that had worked
-// before (it was revoked by then), and the call by which each key last worked.
+// tokens returns all of them by mark; for each revoked key that had worked before, the first refusal (it was revoked by
+// then); and for each key the call by which it last worked.
 func (v *View) tokens() (issued map[string]*token, revoked map[string]int64, worked map[string]*history.Event) {
 	issued, revoked, worked = map[string]*token{}, map[string]int64{}, map[string]*history.Event{}
 	calls, ended := v.calls(), v.keysEnded()
@@ -71,9 +71,9 @@ func (v *View) keysEnded() map[string]*call {
 	return out
 }
 
-// Auth1 judges AUTH-1: every exchange gives a token for 900 s with its place and
+// auth1 judges AUTH-1: every exchange gives a token for 900 s with its place and
 // scopes, and the token works for all of them.
-func Auth1(v *View) Verdict {
+func auth1(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, worked := v.tokens()
 	ended := v.keysEnded()
@@ -82,7 +82,7 @@ func Auth1(v *View) Verdict {
 		if c.Route == exchangeRoute && c.ok() {
 			t.checked++
 			given[c.out("accessToken")] = true
-			if n, ok := c.number("expiresIn"); !ok || n != TokenMs/1000 || c.out("placeId") == "" || c.out("accessToken") == "" { // [AUTH-1]
+			if n, ok := c.number("expiresIn"); !ok || n != tokenMs/1000 || c.out("placeId") == "" || c.out("accessToken") == "" { // [AUTH-1]
 				t.bad(c.Event, "a token result without expiresIn 900, placeId and accessToken")
 			}
 		}
@@ -96,7 +96,7 @@ func Auth1(v *View) Verdict {
 		if k.asked || c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "place_forbidden" {
 			tried++
 		}
-		if c.At-k.before < TokenMs-ClockMs {
+		if c.At-k.before < tokenMs-clockMs {
 			used++
 			t.checked++
 			if c.Status == 401 { // [AUTH-1]
@@ -108,9 +108,9 @@ func Auth1(v *View) Verdict {
 		tried(tried, "no token that a step had asked for was used, and none met its end, its place's or its scopes'")
 }
 
-// Auth2 judges AUTH-2: no call without a token, with one that nobody gave out, or
-// with one of 900 s or more is served; nor one that the token's scopes don't cover.
-func Auth2(v *View) Verdict {
+// auth2 judges AUTH-2: no call is served without a token, with a token that was never issued, with one 900 s old or
+// older, or outside the token's scopes.
+func auth2(v *View) Verdict {
 	t := &tally{}
 	issued, _, _ := v.tokens()
 	refused := 0
@@ -129,7 +129,7 @@ func Auth2(v *View) Verdict {
 			t.bad(c.Event, "%s %s was served without a token", c.Method, c.Route)
 		case k == nil:
 			t.bad(c.Event, "%s %s was served with a token that wasn't given out", c.Method, c.Route)
-		case c.SentAt-k.latest >= TokenMs+ClockMs:
+		case c.SentAt-k.latest >= tokenMs+clockMs:
 			t.bad(c.Event, "%s %s was served with a token %s old", c.Method, c.Route, secs(c.SentAt-k.latest))
 		case !covers(k.scopes, c.Route):
 			t.bad(c.Event, "%s %s was served with scopes %s", c.Method, c.Route, strings.Join(k.scopes, " "))
@@ -149,8 +149,8 @@ func covers(scopes []string, route string) bool {
 	return true
 }
 
-// Auth3 judges AUTH-3: of one address at most 30 exchanges are taken in any 60 s.
-func Auth3(v *View) Verdict {
+// auth3 judges AUTH-3: at most 30 exchanges per address are accepted within any 60 s.
+func auth3(v *View) Verdict {
 	t := &tally{}
 	taken := map[string][]*call{}
 	most, refused := 0, 0
@@ -164,12 +164,12 @@ func Auth3(v *View) Verdict {
 			continue
 		}
 		recent := append(taken[c.From], c)
-		for len(recent) > 0 && c.At-recent[0].SentAt >= ExchangeMs {
+		for len(recent) > 0 && c.At-recent[0].SentAt >= exchangeMs {
 			recent = recent[1:]
 		}
 		taken[c.From] = recent
 		most = max(most, len(recent))
-		if len(recent) > Exchanges { // [AUTH-3]
+		if len(recent) > exchanges { // [AUTH-3]
 			t.bad(c.Event, "exchange %d of one address within 60 s was taken", len(recent))
 		}
 	}
@@ -177,9 +177,8 @@ func Auth3(v *View) Verdict {
 		tried(refused, "no address went over its limit")
 }
 
-// Auth5 judges AUTH-5: 15 minutes after a key was revoked, or refused for good, none of its
-// tokens is served, nor is it exchanged.
-func Auth5(v *View) Verdict {
+// auth5 judges AUTH-5: from 15 minutes after a key was refused for good, none of its tokens is served.
+func auth5(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, _ := v.tokens()
 	ended := v.keysEnded()
@@ -203,7 +202,7 @@ func Auth5(v *View) Verdict {
 		t.checked++
 		if c.Status == 401 {
 			refused++
-		} else if c.SentAt-revoked[key] > SpreadMs { // [AUTH-5]
+		} else if c.SentAt-revoked[key] > spreadMs { // [AUTH-5]
 			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[key]))
 		}
 	}
@@ -211,9 +210,9 @@ func Auth5(v *View) Verdict {
 		tried(refused, "no revoked key was refused, nor any of its tokens")
 }
 
-// Auth4 judges AUTH-4: a command reaches only boards of the place whose key gave
-// it, and an id of another place is not found on any route.
-func Auth4(v *View) Verdict {
+// auth4 judges AUTH-4: a command reaches only boards of its key's place, and ids of other places are not found on any
+// route.
+func auth4(v *View) Verdict {
 	t := &tally{}
 	for _, c := range v.order {
 		if len(c.publishes)+len(c.acts) == 0 {
@@ -227,11 +226,10 @@ func Auth4(v *View) Verdict {
 		tried(foreign, "no call named anything of another place")
 }
 
-// placesRoute begins the routes whose {id} is a place.
+// placesRoute starts the routes whose {id} is a place.
 const placesRoute = "/core/v1/places/"
 
-// foreignIDs judges the calls that named something of another place than their
-// token's; it returns how many there were.
+// foreignIDs judges calls that named something of a place other than their token's, and returns how many there were.
 func (v *View) foreignIDs(t *tally) (n int) {
 	issued, _, _ := v.tokens()
 	owners := v.owners()
@@ -244,7 +242,7 @@ func (v *View) foreignIDs(t *tally) (n int) {
 		for _, id := range named {
 			owner := owners[id]
 			if owner == "" && id == c.Path && strings.HasPrefix(c.Route, placesRoute) {
-				owner = id // of a place that nobody has heard of
+				owner = id // of an unknown place
 			}
 			if owner == "" || owner == k.place {
 				continue

@@ -72,7 +72,7 @@ func authPlants() []planted {
 		{"with a forged token", func(t *testing.T, h *builder) { h.call(h.at, permitsRoute, 200, history.CallText{Token: "forged"}) },
 			[]string{"AUTH-2"}, history.Call, "wasn't given out"},
 		{"31 exchanges a minute", func(t *testing.T, h *builder) {
-			for i := range int64(Exchanges + 1) {
+			for i := range int64(exchanges + 1) {
 				h.exchange(h.at+i*1900, "key-3", "tok-3")
 			}
 		}, []string{"AUTH-3"}, history.Call, "exchange 31"},
@@ -81,7 +81,7 @@ func authPlants() []planted {
 		{"a revoked key after 15 minutes", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-2", 401), func(e *history.Event) {
 				e.Status = 403
-				e.Text = `{"sentAt":` + num(e.At+SpreadMs) + `,"token":"tok-2"}`
+				e.Text = `{"sentAt":` + num(e.At+spreadMs) + `,"token":"tok-2"}`
 			})
 		}, []string{"AUTH-5"}, history.Call, "after the key was revoked"},
 	}
@@ -95,11 +95,11 @@ func TestPlantedAuthBugs(t *testing.T) { runPlants(t, authPlants()) }
 func TestExchangesWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	h := newBuilder()
-	for i := range int64(Exchanges) {
+	for i := range int64(exchanges) {
 		h.exchange(h.at+i, "key-1", "tok-1")
 	}
-	h.exchange(h.at+ExchangeMs, "key-1", "tok-1")
-	if v := Auth3(NewView(h.events)); v.Status != Pass || v.Checked != Exchanges+1 {
-		t.Errorf("%s, %d checked, want PASS of %d", v, v.Checked, Exchanges+1)
+	h.exchange(h.at+exchangeMs, "key-1", "tok-1")
+	if v := auth3(NewView(h.events)); v.Status != Pass || v.Checked != exchanges+1 {
+		t.Errorf("%s, %d checked, want PASS of %d", v, v.Checked, exchanges+1)
 	}
 }

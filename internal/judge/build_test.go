@@ -55,14 +55,14 @@ func (h *builder) pass(ms int64) {
 		var next *simBoard
 		for _, id := range h.boardIDs() {
 			b := h.boards[id]
-			if b.cutAt != 0 && !b.rested && b.cutAt+LimitMs <= until && (next == nil || b.cutAt < next.cutAt) {
+			if b.cutAt != 0 && !b.rested && b.cutAt+limitMs <= until && (next == nil || b.cutAt < next.cutAt) {
 				next = b
 			}
 		}
 		if next == nil {
 			break
 		}
-		h.at, next.rested = next.cutAt+LimitMs, true
+		h.at, next.rested = next.cutAt+limitMs, true
 		h.rest(next.id, "lock")
 	}
 	h.at = until
@@ -257,7 +257,7 @@ func clean() *builder {
 	h.windows("plc_w", `[{"id":"pol_1","doorId":"dor_brd_w_1","ref":"always","mode":"closed"}]`)
 	h.present("brd_w", "eve", "denied", "closed_window", "")
 	h.keys()
-	h.create("ref-1", "pmt_1", h.at, h.at+MaxPermitMs)
+	h.create("ref-1", "pmt_1", h.at, h.at+maxPermitMs)
 	h.create("ref-1", "pmt_1", h.at, h.at+1000)
 	h.read("active", h.at-1000, h.at+1000)
 	h.outage36()
@@ -281,7 +281,7 @@ func (h *builder) outage36() {
 	h.change("plc_a", "register", grant("pmt_3", "cho", false, doorOf("brd_2", 1)))
 	h.present("brd_2", "cho", "denied", "no_valid_grant", "")
 	h.change("plc_a", "revoke", grant("pmt_1", "kim", true, doorOf("brd_2", 1)))
-	h.at = h.boards["brd_2"].cutAt + LimitMs - 1000
+	h.at = h.boards["brd_2"].cutAt + limitMs - 1000
 	h.present("brd_2", "kim", "opened", "onsite", "pmt_1")
 	h.pass(1000)
 	h.present("brd_2", "kim", "opened", "onsite", "pmt_1")

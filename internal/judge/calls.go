@@ -8,14 +8,14 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// call is a request to the public API with its answer, taken apart.
+// call is a parsed request to the public API with its answer.
 type call struct {
 	*history.Event
 	history.CallText
-	found bool // it was answered before the run began: others are held against it
+	found bool // answered before the run began: used only as evidence about other calls
 }
 
-// ok: the server did what was asked.
+// ok reports whether the server did what was asked.
 func (c *call) ok() bool { return c.Status == 200 }
 
 // in and out read a text field of the request and of the answer.
@@ -40,7 +40,7 @@ func texts(v any) []string {
 	return out
 }
 
-// parseCalls takes all calls apart, in order. One that makes no sense is left out.
+// parseCalls parses all calls in order, leaving out those that make no sense.
 func (v *View) parseCalls() []*call {
 	out := make([]*call, 0, len(v.rawCalls))
 	for i, e := range v.rawCalls {
@@ -52,7 +52,7 @@ func (v *View) parseCalls() []*call {
 	return out
 }
 
-// calls are those of the run itself; known has those from before it, too.
+// calls are those of the run itself; known also has those before it.
 func (v *View) calls() []*call {
 	all := v.known()
 	first := slices.IndexFunc(all, func(c *call) bool { return !c.found })
@@ -71,8 +71,8 @@ func open(c *call) bool {
 
 const exchangeRoute = "/core/v1/auth/apikey/token"
 
-// owners are the places of all ids that the history knows: doors and boards from
-// the fleet, grants from the server's content, permits from their creation.
+// owners are the places of all ids in the history: doors and boards as the fleet reports them, grants from the server's
+// content, permits from their creation.
 func (v *View) owners() map[string]string {
 	if v.whole != nil {
 		return v.whole.owners
@@ -93,7 +93,7 @@ func (v *View) owners() map[string]string {
 	return out
 }
 
-// sameSet compares lists regardless of order and repeats.
+// sameSet compares lists, ignoring order and duplicates.
 func sameSet(a, b []string) bool {
 	for _, x := range a {
 		if !slices.Contains(b, x) {

@@ -6,11 +6,11 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// The second content: what the clients' own requests, as far as they were
-// answered 200, say that a place's rules are. The server's word for its content
-// is held against it, so a rule that server and boards have wrong alike shows.
+// The second content is what a place's rules must be according to the clients' own requests that were answered 200. The
+// server's reported content is compared with it, so a rule shows up even if server and boards have it wrong in the same
+// way.
 
-// claim is what a client was told has been done to a grant.
+// claim is a change of a grant that a client was told has been made.
 type claim struct {
 	*call
 	place, id, kind string // of the grant
@@ -19,10 +19,10 @@ type claim struct {
 	doors           []string // nil: the default scope, or the one it had
 	phone, token    string   // marks
 	again           bool     // the grant had been given before
-	crowded         bool     // somebody else changed it at the same time
+	crowded         bool     // another call changed it at the same time
 }
 
-// claims are all of them, in order of their answers.
+// claimed lists all claims, in the order of their answers.
 func (v *View) claimed() []*claim {
 	places := v.placeOfToken()
 	var out []*claim
@@ -47,7 +47,7 @@ func (v *View) claimed() []*claim {
 	return out
 }
 
-// placeOfToken finds the place of a call by its token, else as its client says.
+// placeOfToken finds the place of a call by its token, else as named by its client.
 func (v *View) placeOfToken() func(*call) string {
 	issued, _, _ := v.tokens()
 	return func(c *call) string {
@@ -58,12 +58,12 @@ func (v *View) placeOfToken() func(*call) string {
 	}
 }
 
-// started is when a call was sent, as an event to compare with.
+// started is when a call was sent, as an event that can be compared.
 func (c *call) started() *history.Event {
 	return &history.Event{WallNs: c.SentNs, Src: c.Src, ErrNs: c.ErrNs, At: c.SentAt, Seq: c.Seq}
 }
 
-// overlaps: c was under way when d, which was answered later, was sent.
+// overlaps reports whether c was in progress when d, which was answered later, was sent.
 func (c *call) overlaps(d *call) bool { return !sooner(c.Event, d.started()) }
 
 const (
@@ -74,8 +74,7 @@ const (
 	labReserve    = "/lab/v1/reservations"
 )
 
-// claimOf reads a call that changed a grant; nil: it didn't, or the client
-// doesn't know when it was sent.
+// claimOf parses a call that changed a grant; nil if it didn't, or if the client doesn't know when it was sent.
 func claimOf(c *call) *claim {
 	if !c.ok() || c.Method != "POST" || c.SentNs == 0 {
 		return nil
@@ -112,15 +111,14 @@ func claimOf(c *call) *claim {
 	return k
 }
 
-// during are the versions of a thing that the server had while a call was under
-// way, the likeliest last: the last of before, and all that came in meanwhile.
-// A server that died may have told nothing of it; what its next life told first
-// stands in front.
+// during returns the versions of a thing that the server had during a call, the likeliest last: the last one before,
+// and all that arrived meanwhile. A server that died may have reported none of them; then what its next run reported
+// first comes first.
 func during[T any](v *View, c *call, all []T, told func(T) *history.Event) []T {
 	return between(v, c, c, all, told)
 }
 
-// between is the same for the time from the beginning of one call to the answer of another.
+// between does the same for the time from the start of one call to the answer of another.
 func between[T any](v *View, first, c *call, all []T, told func(T) *history.Event) (out []T) {
 	sent := first.started()
 	for _, x := range all {
@@ -132,22 +130,22 @@ func between[T any](v *View, first, c *call, all []T, told func(T) *history.Even
 			out = append(out, x)
 		case v.startedBetween(c.Event, e):
 			return append([]T{x}, out...)
-		default: // it was told after the call, by the same life: what comes later is of something else
+		default: // reported after the call by the same server process: later versions come from other calls
 			return out
 		}
 	}
 	return out
 }
 
-// startedBetween reports whether a life of the server that began after a told b as what
-// it found, not as what it committed itself.
+// startedBetween reports whether a server process that started after a reported b as state that it found, not as its
+// own commit.
 func (v *View) startedBetween(a, b *history.Event) bool {
 	return slices.ContainsFunc(v.starts, func(s *history.Event) bool {
 		return !v.before(s, a) && !v.before(b, s) && !v.committedAfter(s, b)
 	})
 }
 
-// committedAfter reports whether what was told belongs to a commit after a moment.
+// committedAfter reports whether a reported version belongs to a commit after a moment.
 func (v *View) committedAfter(moment, told *history.Event) bool {
 	p := v.places[told.PlaceID]
 	return p != nil && slices.ContainsFunc(p.commits, func(c *history.Event) bool {
@@ -155,7 +153,7 @@ func (v *View) committedAfter(moment, told *history.Event) bool {
 	})
 }
 
-// knows: everything of the place had been told when the call was sent.
+// knows reports whether the place's whole content had been reported when the call was sent.
 func (v *View) knows(p *place, c *call) bool {
 	return p != nil && p.content.since != nil && v.before(p.content.since, c.started())
 }

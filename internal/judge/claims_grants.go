@@ -7,10 +7,10 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// book has a tally for each clause.
+// book has one tally per clause.
 type book map[string]*tally
 
-// at is the tally that a finding goes into.
+// at is the tally for a new finding.
 func (b book) at(clause string) *tally {
 	if b[clause] == nil {
 		b[clause] = &tally{}
@@ -18,7 +18,7 @@ func (b book) at(clause string) *tally {
 	return b[clause]
 }
 
-// of is the tally of a clause as it stands.
+// of is the current tally of a clause.
 func (b book) of(clause string) *tally {
 	if t := b[clause]; t != nil {
 		return t
@@ -26,26 +26,25 @@ func (b book) of(clause string) *tally {
 	return &tally{}
 }
 
-// breach charges what is wrong with a call to some clauses.
+// breach records a breach by a call under some clauses.
 func (b book) breach(c *call, clauses []string, format string, args ...any) {
 	for _, clause := range clauses {
 		b.at(clause).bad(c.Event, format, args...)
 	}
 }
 
-// second is what came of holding the server's content against the clients'
-// claims.
+// second is the result of comparing the server's content with the clients' claims.
 type second struct {
 	book
 	view   *View
 	phones map[string]string // place and phone's mark -> the server's hash of it
-	people map[string]string // the other way round
+	people map[string]string // the reverse
 	links  map[string]string // token's mark -> hash, and the other way round
 
 	rescheduled []*call // changes of hours that changed them
 }
 
-// secondContent holds every claim against the server's content at its time.
+// secondContent compares every claim with the server's content at its time.
 func (v *View) secondContent() *second {
 	s := &second{book: book{}, view: v, phones: map[string]string{}, people: map[string]string{}, links: map[string]string{}}
 	for _, k := range v.claims() {
@@ -61,8 +60,8 @@ func (v *View) secondContent() *second {
 	return s
 }
 
-// clausesOf are the guarantees that a claim stands for: of the permit's own
-// family first, then of the content that boards get.
+// clausesOf are the guarantees that a claim exercises: first its own family's, then those on the content that boards
+// get.
 func (k *claim) clausesOf() []string {
 	switch {
 	case k.revoked && k.kind == "permit":
@@ -77,14 +76,14 @@ func (k *claim) clausesOf() []string {
 	return []string{"PERM-1", "SYNC-1"}
 }
 
-// recall learns whose phone and link a claim from before the run names.
+// recall learns the person and link of a claim made before the run.
 func (s *second) recall(p *place, k *claim) {
 	if vs := p.content.grants[k.id]; len(vs) > 0 && !k.revoked && !vs[0].removed && s.view.before(vs[0].e, s.view.begun) {
 		s.credentials(k, &vs[0], nil)
 	}
 }
 
-// grant holds one claim against the versions of its grant.
+// grant compares one claim with the versions of its grant.
 func (s *second) grant(p *place, k *claim) {
 	clauses := k.clausesOf()
 	for _, clause := range clauses {
@@ -102,7 +101,7 @@ func (s *second) grant(p *place, k *claim) {
 	}
 	why, field := "", ""
 	var good *version
-	for i := len(versions) - 1; i >= 0; i-- { // the last one should be it
+	for i := len(versions) - 1; i >= 0; i-- { // normally it's the last one
 		if why, field = k.differs(versions[i]); why == "" {
 			good = &versions[i]
 			break
@@ -122,8 +121,7 @@ func (s *second) grant(p *place, k *claim) {
 	s.credentials(k, good, clauses)
 }
 
-// differs compares a version with what was asked for; "" if it is that, else how
-// it differs and in what.
+// differs compares a version with what was asked for; "" if they match, else how it differs and in what.
 func (k *claim) differs(x version) (why, field string) {
 	g := x.grant
 	switch gone := x.removed || g.Revoked; {
@@ -135,7 +133,7 @@ func (k *claim) differs(x version) (why, field string) {
 		return "it was given again, but the server's content has it as revoked", "revoked"
 	case g.Kind != "" && g.Kind != k.kind:
 		return fmt.Sprintf("it is a %s, in the server's content a %s", k.kind, g.Kind), "kind"
-	case k.starts != 0 && !near(g.StartsAt, k.starts, 1) || k.starts == 0 && (g.StartsAt < k.SentAt-ClockMs || g.StartsAt > k.At+ClockMs):
+	case k.starts != 0 && !near(g.StartsAt, k.starts, 1) || k.starts == 0 && (g.StartsAt < k.SentAt-clockMs || g.StartsAt > k.At+clockMs):
 		return fmt.Sprintf("it starts at %s, in the server's content at %s", moment(k.starts), moment(g.StartsAt)), "period"
 	case !near(g.EndsAt, k.ends, 1):
 		return fmt.Sprintf("it ends at %s, in the server's content at %s", moment(k.ends), moment(g.EndsAt)), "period"
@@ -143,7 +141,7 @@ func (k *claim) differs(x version) (why, field string) {
 	return "", ""
 }
 
-// doors: the named ones, else the kept ones, else doors of the place.
+// doors checks the doors: the named ones, else those kept, else doors of the place.
 func (s *second) doors(p *place, k *claim, x *version) {
 	t := s.at("PERM-6")
 	if k.kind != "permit" {
@@ -162,8 +160,7 @@ func (s *second) doors(p *place, k *claim, x *version) {
 	}
 }
 
-// keptBy is the version that a grant had when the claim's call was sent, nil if none
-// or if the clocks don't tell.
+// keptBy is the version of a grant when the claim's call was sent; nil if there is none or the clocks can't tell.
 func (v *View) keptBy(p *place, k *claim) *version {
 	var out *version
 	sent := k.started()
@@ -178,13 +175,13 @@ func (v *View) keptBy(p *place, k *claim) *version {
 	return out
 }
 
-// own: no door is known to be another place's.
+// own reports whether no door is known to belong to another place.
 func (s *second) own(p *place, doors []string) bool {
 	return !slices.ContainsFunc(doors, func(id string) bool { b := s.view.doors[id]; return b != nil && b.place != p.id })
 }
 
-// credentials: a phone has one hash in a place and a hash one phone, and a link
-// likewise in its permit.
+// credentials checks that a phone has one hash per place and a hash one phone, and that the same holds for the links of
+// a permit.
 func (s *second) credentials(k *claim, x *version, clauses []string) {
 	if k.phone != "" && x.grant.PhoneHash != "" {
 		mark, hash := k.place+" "+k.phone, k.place+" "+x.grant.PhoneHash
@@ -192,7 +189,7 @@ func (s *second) credentials(k *claim, x *version, clauses []string) {
 		case s.phones[mark] == "" && s.people[hash] == "":
 			s.phones[mark], s.people[hash] = hash, mark
 		case s.phones[mark] != hash || s.people[hash] != mark:
-			s.breach(k.call, clauses, "%s: in the server's content its phone is somebody else's", k.id) // [PERM-1] [ENT-1]
+			s.breach(k.call, clauses, "%s: in the server's content its phone is another person's", k.id) // [PERM-1] [ENT-1]
 		}
 	}
 	if k.token == "" {

@@ -2,8 +2,8 @@ package judge
 
 import "fmt"
 
-// readBack holds what is read of a permit, and the pages of links, against the
-// last claim: the period that was given, revoked or not.
+// readBack compares permits as they are read, and the pages of links, with the last claim: the period, and whether it
+// is revoked.
 func (v *View) readBack() book {
 	b, last, links := book{}, map[string][]*claim{}, v.linksGiven()
 	for _, k := range v.claims() {
@@ -32,7 +32,7 @@ func (v *View) readBack() book {
 	return b
 }
 
-// page: a dead link has none.
+// page checks that a dead link has no page.
 func (v *View) page(b book, c *call, given []*claim) {
 	dead, sure := v.deadLink(c, c, given)
 	if !sure || !dead {
@@ -51,7 +51,7 @@ func (v *View) readOne(b book, c *call, p map[string]any, claims []*claim) {
 		case sooner(x.Event, c.started()):
 			k = x
 		case sooner(x.started(), c.Event):
-			return // under way
+			return // in progress
 		}
 	}
 	if k == nil || k.crowded || v.changedBySomebody(k, c) {
@@ -79,14 +79,14 @@ func (v *View) readOne(b book, c *call, p map[string]any, claims []*claim) {
 	}
 }
 
-// changedBySomebody: the server's content changed between the claim and the
-// read, by a call that isn't in the history.
+// changedBySomebody reports whether the server's content changed between the claim and the read by a call that isn't in
+// the history.
 func (v *View) changedBySomebody(k *claim, c *call) bool {
 	p := v.places[k.place]
 	if p == nil {
 		return false
 	}
-	during := 0 // the claim, as far as the clocks tell: its own change, or also somebody's right after it
+	during := 0 // changes that may, by the clocks, be the claim's own or another's right after it
 	for _, x := range p.content.grants[k.id] {
 		switch {
 		case v.before(c.Event, x.e) || v.startedBetween(k.Event, x.e):
@@ -99,7 +99,7 @@ func (v *View) changedBySomebody(k *claim, c *call) bool {
 	return during > 1
 }
 
-// doorRules: an empty list of doors, or one with a door of another place, is 400.
+// doorRules checks that an empty list of doors, or one with another place's door, is answered 400.
 func (v *View) doorRules() *tally {
 	t := &tally{}
 	places := v.placeOfToken()

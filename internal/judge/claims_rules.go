@@ -12,8 +12,7 @@ import (
 
 const policiesRoute = "/device/v1/doors/{id}/policies"
 
-// policies holds each window policy that was stored or removed against the
-// server's content (ENT-2).
+// policies compares each stored or removed window policy with the server's content (ENT-2).
 func (s *second) policies() {
 	places := s.view.placeOfToken()
 	last := map[string]*call{} // by door
@@ -39,7 +38,7 @@ func (s *second) policies() {
 	}
 }
 
-// crowdedLater: a call that was answered later had been sent before c's answer.
+// crowdedLater reports whether a call answered later was sent before c's answer.
 func crowdedLater(calls []*call, c *call) bool {
 	for _, d := range calls {
 		if d.Route == c.Route && d.Path == c.Path && d.Method != "GET" && d.SentNs != 0 && c.overlaps(d) {
@@ -49,7 +48,7 @@ func crowdedLater(calls []*call, c *call) bool {
 	return false
 }
 
-// stored: some windows are as the call left them.
+// stored reports whether the windows are as the call left them.
 func (c *call) stored(windows []refWindow) bool {
 	var of []refWindow
 	for _, w := range windows {
@@ -67,7 +66,7 @@ func (c *call) stored(windows []refWindow) bool {
 		StartsAt, EndsAt string
 	}
 	if json.Unmarshal(raw, &want) != nil {
-		return true // not what the contract shows: nothing to compare
+		return true // not in the contract's form: nothing to compare
 	}
 	mode, _ := c.In["mode"].(string)
 	starts, _ := instant(want.StartsAt)
@@ -83,7 +82,7 @@ func (c *call) stored(windows []refWindow) bool {
 	return false
 }
 
-// removed: of a door's windows those that were to go have gone.
+// removed reports whether a door's windows that were to be deleted are gone.
 func (c *call) removed(of []refWindow) bool {
 	ref, id := "", ""
 	for part := range strings.SplitSeq(c.Query, "&") {
@@ -115,8 +114,8 @@ var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
 const placeRoute = "/core/v1/places/{id}"
 
-// hours holds each change of opening hours against the server's content: the
-// given days as given, the others as they were (HRS-1).
+// hours compares each change of opening hours with the server's content: the given days as given, the others unchanged
+// (HRS-1).
 func (s *second) hours() {
 	var last *call
 	for i, c := range s.view.calls() {
@@ -147,8 +146,7 @@ func (s *second) hours() {
 	}
 }
 
-// hoursBefore are the hours that a place had when a call was sent; several, where the
-// clocks don't tell.
+// hoursBefore are the hours that a place had when a call was sent; several if the clocks can't tell.
 func (v *View) hoursBefore(p *place, c *call) []refHours {
 	out, sent := []refHours{{}}, c.started()
 	for _, h := range p.content.hours {
@@ -162,7 +160,7 @@ func (v *View) hoursBefore(p *place, c *call) []refHours {
 	return out
 }
 
-// patched: the hours are the old ones with the call's days.
+// patched reports whether the hours are the old ones with the call's days.
 func (c *call) patched(old, now refHours) bool {
 	raw, _ := json.Marshal(c.In["hours"])
 	var in refHours

@@ -1,12 +1,10 @@
-// Package judge holds the guarantees, clause by clause, and decides from a
-// history whether each was kept. Checkers are pure functions over a View: events
-// in, verdict out. It is out of reach of the server and the boards, and has its own
-// reference of the access decision, so nothing that is judged helps to judge.
+// Package judge holds the guarantees, clause by clause, and decides from a history whether each was kept. Checkers are
+// pure functions over a View: events in, verdict out. Server and boards can't import it, and it has its own reference
+// for the access decision, so nothing that is judged takes part in judging.
 package judge
 
-// clauses are the guarantees in report order, each with its promise in one line.
-// Some are judged by checkers over the history, some by the assertions of
-// scenarios, most by both.
+// clauses are the guarantees in report order, each with a one-line promise. Some are judged by checkers over the
+// history, some by the assertions of scenarios, most by both.
 var clauses = [...][2]string{
 	{"AUTH-1", "a key can be exchanged for a 900 s token of its place and scopes"},
 	{"AUTH-2", "an expired or forged token gets 401, a missing scope 403"},

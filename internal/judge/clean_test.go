@@ -102,7 +102,7 @@ func random(t *rapid.T) *builder {
 				sync(id)
 			}
 		case 2:
-			h.pass(rapid.SampledFrom([]int64{1, 999, 60_000, 301_000, LimitMs - 1000, LimitMs / 2}).Draw(t, "ms"))
+			h.pass(rapid.SampledFrom([]int64{1, 999, 60_000, 301_000, limitMs - 1000, limitMs / 2}).Draw(t, "ms"))
 		case 3:
 			who := rapid.SampledFrom(people).Draw(t, "who")
 			r := rapid.Bool().Draw(t, "revoke")
@@ -138,7 +138,7 @@ func random(t *rapid.T) *builder {
 // knows the person's permit in this state: valid, revoked or, "", not at all.
 func (h *builder) presentRightly(id, who, state string) {
 	switch b := h.boards[id]; {
-	case b.cutAt != 0 && h.at-b.cutAt > LimitMs:
+	case b.cutAt != 0 && h.at-b.cutAt > limitMs:
 		h.present(id, who, vocab.Denied, vocab.OutageLimit, "")
 	case b.place != "plc_a" || state == "":
 		h.present(id, who, vocab.Denied, vocab.NoValidGrant, "")

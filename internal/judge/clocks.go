@@ -6,29 +6,27 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Clocks of different machines differ. history.Clocks shifts the stamps of each
-// process by what was measured, and says how far they may still be off; two events
-// that lie closer than that are in no order, and neither breach nor excuse is drawn
-// from them. Within one process every stamp counts as it is.
+// Clocks of different machines differ. history.Clocks shifts the stamps of each process by the measured offset, and
+// says how far they may still be off. Two events closer together than that have no order, and neither a breach nor an
+// excuse is derived from them. Within one process, stamps count as they are.
 
-// FleetMs is how far the clocks of server and boards may be off from each other for
-// what is read from the order of their events. With stamps moved by twice as much the
-// whole suite had the same verdicts: simulated boards answer in 20 to 80 ms.
-const FleetMs = 5
+// fleetMs is how far apart the clocks of server and boards may be for conclusions from the order of their events. With
+// stamps shifted by twice as much, the whole suite had the same verdicts: simulated boards answer in 20 to 80 ms.
+const fleetMs = 5
 
-// nobodyKnows stands for the uncertainty of a clock that wasn't measured.
+// nobodyKnows is the uncertainty of a clock that wasn't measured.
 const nobodyKnows = 1 << 60
 
-// basis is what a guarantee's checker compares across processes.
+// basis is how a guarantee's checker compares times across processes.
 type basis int
 
 const (
-	onPairs basis = iota + 1 // single events, by before, longer and shorter only: what is found stands
-	onCalls                  // clients' times with the server's, up to ClockMs
+	onPairs basis = iota + 1 // single events, only by before, longer and shorter: findings stand
+	onCalls                  // clients' times with the server's, up to clockMs
 	onFleet                  // the order of the server's and the boards' events
 )
 
-// bases are the guarantees that rest on more than one process's clock.
+// bases are the guarantees that depend on the clocks of several processes.
 var bases = map[string]basis{
 	"CMD-1": onPairs, "CMD-2": onPairs, "CMD-3": onPairs, "CMD-4": onPairs, "CMD-5": onPairs, "CMD-6": onPairs, "ENT-4": onPairs,
 	"PERM-1": onCalls, "PERM-3": onCalls, "PERM-4": onCalls, "PERM-6": onCalls, "ENT-3": onCalls, "HRS-1": onCalls, "HRS-2": onCalls,
@@ -36,13 +34,13 @@ var bases = map[string]basis{
 	"OFF-1": onFleet, "OFF-2": onFleet, "OFF-3": onFleet, "OFF-4": onFleet,
 }
 
-// clocks are those of the processes that told a history, by Event.Src.
+// clocks are those of the processes that contributed to a history, by Event.Src.
 type clocks struct {
 	of        []source
 	unordered map[[2]int64]bool // pairs of events, by Seq
 }
 
-// source is one process: its uncertainty, and the last times that it told.
+// source is one process: its uncertainty, and its last times.
 type source struct {
 	told         bool
 	errNs        int64
@@ -61,7 +59,7 @@ func (c *clocks) see(e *history.Event) {
 	s.errNs = max(s.errNs, e.ErrNs)
 }
 
-// unmeasured reports whether nobody knows how far some clock is off.
+// unmeasured reports whether some clock's offset is unknown.
 func (c *clocks) unmeasured() bool {
 	for _, s := range c.of {
 		if s.errNs == nobodyKnows {
@@ -83,8 +81,8 @@ func (c *clocks) fleetNs() (most int64) {
 	return most
 }
 
-// ends are the last domain time and the last stamp, of the clock that is furthest
-// behind if it wasn't measured: what isn't due there isn't due.
+// ends are the last domain time and the last stamp, of the clock furthest behind if it wasn't measured: what isn't due
+// by that clock isn't due.
 func (c *clocks) ends() (end, endWall int64) {
 	behind := c.unmeasured()
 	first := true
@@ -102,7 +100,7 @@ func (c *clocks) ends() (end, endWall int64) {
 	return end, endWall
 }
 
-// allow withdraws a verdict that the clocks can't carry.
+// allow withdraws a verdict that the clocks can't support.
 func (c *clocks) allow(v Verdict) Verdict {
 	on := bases[v.Clause]
 	if v.Status == Skipped || on == 0 {
@@ -112,8 +110,8 @@ func (c *clocks) allow(v Verdict) Verdict {
 	switch {
 	case c.unmeasured() && (v.Status == Pass || on != onPairs):
 		why = "a clock of the target wasn't measured, so times of different processes can't be compared"
-	case on == onFleet && c.fleetNs() > FleetMs*1e6:
-		why = fmt.Sprintf("the clocks of server and boards are known to ± %s only, %s are needed", ms(c.fleetNs()), ms(FleetMs*1e6))
+	case on == onFleet && c.fleetNs() > fleetMs*1e6:
+		why = fmt.Sprintf("the clocks of server and boards are known to ± %s only, %s are needed", ms(c.fleetNs()), ms(fleetMs*1e6))
 	default:
 		return v
 	}
@@ -126,7 +124,7 @@ func (c *clocks) allow(v Verdict) Verdict {
 
 func ms(ns int64) string { return fmt.Sprintf("%.3g ms", float64(ns)/1e6) }
 
-// uncertain is how far the stamps of two events may be off from each other.
+// uncertain is how far the stamps of two events may be off relative to each other.
 func uncertain(a, b *history.Event) int64 {
 	switch {
 	case a.Src == b.Src:
@@ -137,8 +135,7 @@ func uncertain(a, b *history.Event) int64 {
 	return a.ErrNs + b.ErrNs
 }
 
-// Unordered is how many pairs of events that checkers compared lay closer than their
-// clocks are known.
+// Unordered is the number of pairs of compared events that are closer together than their clocks are known.
 func (v *View) Unordered() int { return len(v.clocks.unordered) }
 
 func (v *View) tooClose(a, b *history.Event, u int64) {
@@ -151,8 +148,7 @@ func (v *View) tooClose(a, b *history.Event, u int64) {
 	v.clocks.unordered[[2]int64{min(a.Seq, b.Seq), max(a.Seq, b.Seq)}] = true
 }
 
-// sooner orders two events of one process, or any for display: by the wall when both
-// have a stamp, else by arrival.
+// sooner orders two events of one process, or any two for display: by wall time if both have a stamp, else by arrival.
 func sooner(a, b *history.Event) bool {
 	if a.WallNs != 0 && b.WallNs != 0 && a.WallNs != b.WallNs {
 		return a.WallNs < b.WallNs
@@ -160,9 +156,8 @@ func sooner(a, b *history.Event) bool {
 	return a.Seq < b.Seq
 }
 
-// before reports whether a surely came before b. Neither may have, where the clocks
-// leave it open: ask for what would be a breach, and for an excuse ask whether the
-// contrary is sure.
+// before reports whether a certainly came before b. If the clocks leave it open, neither did; so ask whether a breach
+// is certain, and for an excuse ask whether its opposite is certain.
 func (v *View) before(a, b *history.Event) bool {
 	if uncertain(a, b) == 0 || a.WallNs == 0 || b.WallNs == 0 {
 		return sooner(a, b)
@@ -170,7 +165,7 @@ func (v *View) before(a, b *history.Event) bool {
 	return v.longer(a, b, 0)
 }
 
-// longer reports whether surely more than ms passed from a to b.
+// longer reports whether certainly more than ms passed from a to b.
 func (v *View) longer(a, b *history.Event, ms int64) bool {
 	over, u := b.WallNs-a.WallNs-ms*1e6, uncertain(a, b)
 	if u != 0 && over >= -u && over <= u {
@@ -180,7 +175,7 @@ func (v *View) longer(a, b *history.Event, ms int64) bool {
 	return over > u
 }
 
-// shorter reports whether surely less than ms passed from a to b.
+// shorter reports whether certainly less than ms passed from a to b.
 func (v *View) shorter(a, b *history.Event, ms int64) bool {
 	over, u := b.WallNs-a.WallNs-ms*1e6, uncertain(a, b)
 	if u != 0 && over >= -u && over <= u {

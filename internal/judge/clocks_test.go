@@ -70,7 +70,7 @@ func TestEarlyAnswerOverTwoClocks(t *testing.T) {
 	}{{0, Fail}, {1e6, Fail}, {4e6, Fail}, {5e6, Pass}, {20e6, Pass}, {-1, Invalid}} {
 		events, id := early(c.errNs)
 		v := NewView(events)
-		got := Cmd1(v)
+		got := cmd1(v)
 		got = v.clocks.allow(got)
 		if got.Status != c.want {
 			t.Errorf("± %d ns: CMD-1 %s, want %s: %s", c.errNs, got.Status, c.want, got.Number)
@@ -95,7 +95,7 @@ func TestOneProcessHasNoUncertainty(t *testing.T) {
 		h.events[i].Src, h.events[i].ErrNs = 1, 50e6
 	}
 	v := NewView(h.events)
-	if got := Cmd1(v); got.Status != Fail || v.Unordered() != 0 {
+	if got := cmd1(v); got.Status != Fail || v.Unordered() != 0 {
 		t.Errorf("an actuation 1 ns after its 200: CMD-1 %s with %d pairs unordered, want FAIL and none", got.Status, v.Unordered())
 	}
 }

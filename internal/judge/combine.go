@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// Combine joins the verdicts of separate worlds into one per clause: the
-// heaviest status with its first breach, and numbers over all worlds. Evidence is
-// missing only where no world has it.
+// Combine joins the verdicts of separate worlds into one per clause: the worst status with its first breach, and
+// numbers over all worlds. Evidence counts as missing only if no world has it.
 func Combine(worlds ...[]Verdict) []Verdict {
 	var out []Verdict
 	at := map[string]int{}
@@ -51,7 +50,7 @@ func (v *Verdict) join(o Verdict) {
 	}
 }
 
-// both is what neither history has; nil when each has what the other lacks.
+// both is what both lists lack; nil if each history has what the other lacks.
 func both(a, b []string) (out []string) {
 	for _, s := range a {
 		if slices.Contains(b, s) {
@@ -65,8 +64,8 @@ func both(a, b []string) (out []string) {
 // 0.54 s, 36.000 h or 35h59m59s.
 var figure = regexp.MustCompile(`\d+(?:,\d{3})*(?:\.\d+)?(?:(?:h|ms|m|s)[\d.hms]*| (?:h|ms|s)\b)?`)
 
-// addUp joins numbers of one wording: counts are summed; durations and
-// what stands behind "at most" or "limit" are maxima. Numbers of another wording stand beside them.
+// addUp joins numbers with the same wording: counts are summed; durations and whatever follows "at most" or "limit" are
+// maxima. Numbers with other wording are listed beside them.
 func addUp(numbers []string) string {
 	type wording struct {
 		text string
@@ -93,10 +92,10 @@ func addUp(numbers []string) string {
 	return strings.Join(out, "; ")
 }
 
-// placeholders makes each # of a wording a figure again, to be replaced in order.
+// placeholders turns each # of a wording into a figure, to be replaced in order.
 func placeholders(text string) string { return strings.ReplaceAll(text, "#", "0") }
 
-// add sums two counts, or takes the larger of two maxima; durations all are.
+// add sums two counts, or takes the larger of two maxima; durations are always maxima.
 func add(a, b string, most bool) string {
 	n, err1 := strconv.Atoi(strings.ReplaceAll(a, ",", ""))
 	m, err2 := strconv.Atoi(strings.ReplaceAll(b, ",", ""))
@@ -112,7 +111,7 @@ func add(a, b string, most bool) string {
 	return a
 }
 
-// length of a duration as a verdict writes it; a bare number counts as seconds.
+// length parses a duration as verdicts write it; a bare number counts as seconds.
 func length(text string) time.Duration {
 	text = strings.NewReplacer(" ", "", ",", "").Replace(text)
 	if d, err := time.ParseDuration(text); err == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// NotAfterSlackMs is what may lie between the publish event and the moment from
-// which the board's window of NotAfterMs counts, both on the machine's clock.
-const NotAfterSlackMs = 50
+// notAfterSlackMs is how much may lie between the publish event and the start of the board's NotAfterMs window, both on
+// the machine's clock.
+const notAfterSlackMs = 50
 
 // results maps the result of an entry record to the outcome of its command.
 var results = map[vocab.Result]vocab.Outcome{
@@ -20,9 +20,8 @@ var results = map[vocab.Result]vocab.Outcome{
 // actions maps an operation to what the relay does for it.
 var actions = map[string]string{"open": "pulse", "hold": "hold", "close": "lock"}
 
-// told is the first event that told the outcome o of a command: an answer, or
-// the record where nobody was answered (entry by people, a lost answer), nil if
-// none did.
+// told is the first event that revealed outcome o of a command: an answer, or the record if nobody was answered (entry
+// by people, a lost answer); nil if there is none.
 func (c *command) told(o vocab.Outcome) *history.Event {
 	var answered, recorded []*history.Event
 	definitely := false
@@ -43,10 +42,9 @@ func (c *command) told(o vocab.Outcome) *history.Event {
 	return earliest(recorded)
 }
 
-// Cmd1 judges CMD-1: a reported command has exactly one actuation, before the
-// answer, of the right kind at the right door, and the board's word for it. A 200
-// names its command.
-func Cmd1(v *View) Verdict {
+// cmd1 judges CMD-1: a reported command has exactly one actuation, before the answer, of the right kind at the right
+// door, and the board has reported it. A 200 names its command.
+func cmd1(v *View) Verdict {
 	t, pulses := v.cmd1(), v.driven().of("CMD-1")
 	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; %s pulses of 5 s", count(t.checked), count(pulses.checked)))
 }
@@ -82,9 +80,9 @@ func (v *View) cmd1() *tally {
 	return t
 }
 
-// Cmd2 judges CMD-2: a command that ended offline was never sent and never
-// acted, and its board was really away.
-func Cmd2(v *View) Verdict {
+// cmd2 judges CMD-2: a command that ended offline was never sent and never acted, and its board was really
+// disconnected.
+func cmd2(v *View) Verdict {
 	t := v.cmd2()
 	return t.verdict(v, "CMD-2", fmt.Sprintf("%s commands answered offline, none sent", count(t.checked))).
 		triedIf(v.told, v.ended(vocab.Offline), "no command ended offline (a reason that begins with sim: doesn't count)")
@@ -110,8 +108,8 @@ func (v *View) cmd2() *tally {
 	return t
 }
 
-// Cmd3 judges CMD-3: a refused command moved nothing, and its board had refused it.
-func Cmd3(v *View) Verdict {
+// cmd3 judges CMD-3: a refused command moved nothing, and its board did refuse it.
+func cmd3(v *View) Verdict {
 	t := v.cmd3()
 	return t.verdict(v, "CMD-3", fmt.Sprintf("%s commands refused, none acted", count(t.checked))).
 		triedIf(v.told, v.ended(vocab.Refused), "no board refused a command (a reason that begins with sim: doesn't count)")
@@ -134,10 +132,9 @@ func (v *View) cmd3() *tally {
 	return t
 }
 
-// Cmd4 judges CMD-4: an unknown outcome is really unknown and has zero or one
-// actuation, and no command at all acts later than notAfter, whatever was
-// answered.
-func Cmd4(v *View) Verdict {
+// cmd4 judges CMD-4: an unknown outcome was really unknown and has zero or one actuation, and no command at all acts
+// later than notAfter, whatever was answered.
+func cmd4(v *View) Verdict {
 	t, n := v.cmd4()
 	return t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
 		count(n.timed), secs(n.latestMs), count(n.acted+n.idle), count(n.acted), count(n.idle))).
@@ -175,8 +172,8 @@ func (v *View) cmd4() (*tally, cmd4numbers) {
 	return t, n
 }
 
-// inTime: no command acts later than notAfter, which counts from the acceptance
-// of the request and not from when the server got around to sending it.
+// inTime checks that no command acts after notAfter, counted from the acceptance of the request, not from when the
+// server sent it.
 func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 	sent, intent := earliest(c.publishes), earliest(c.intents)
 	if sent == nil || sent.WallNs == 0 || sent.NotAfterMs == 0 {
@@ -190,9 +187,9 @@ func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 		ms := (a.WallNs - sent.WallNs) / 1e6
 		n.latestMs = max(n.latestMs, ms)
 		switch {
-		case v.longer(sent, a, sent.NotAfterMs+NotAfterSlackMs):
+		case v.longer(sent, a, sent.NotAfterMs+notAfterSlackMs):
 			t.bad(a, "%s acted %s after it was sent, notAfter is %s", c.id, secs(ms), secs(sent.NotAfterMs)) // [CMD-4]
-		case intent != nil && intent.WallNs != 0 && v.longer(intent, a, v.acceptMs()+NotAfterSlackMs):
+		case intent != nil && intent.WallNs != 0 && v.longer(intent, a, v.acceptMs()+notAfterSlackMs):
 			t.bad(a, "%s acted %s after it was accepted, notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(v.acceptMs())) // [CMD-4]
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Cmd6 judges CMD-6: CMD-1..5 for the commands that were in progress when their
-// board, its line or the server died. Without each kind of death in flight the
-// proof isn't whole.
-func Cmd6(v *View) Verdict {
+// cmd6 judges CMD-6: CMD-1..5 for the commands in progress when their board, its line or the server died. The proof is
+// incomplete unless each of these died with a command in flight.
+func cmd6(v *View) Verdict {
 	t := &tally{}
 	hit := map[string]bool{}
 	by := map[string]int{}
@@ -49,8 +48,7 @@ func Cmd6(v *View) Verdict {
 	return out
 }
 
-// struck says what died between the first and the last word of a command:
-// server, board or line; "" for nothing.
+// struck is what died between the first and the last event of a command: server, board or line; "" for nothing.
 func (v *View) struck(c *command) string {
 	from := earliest(c.intents, c.publishes)
 	if from == nil {
@@ -83,7 +81,7 @@ func (v *View) struck(c *command) string {
 	return ""
 }
 
-// within is the first of some events in order that lies between two others, or may.
+// within is the first of some ordered events that lies, or may lie, between two others.
 func (v *View) within(events []*history.Event, from, to *history.Event) *history.Event {
 	i, _ := slices.BinarySearchFunc(events, from, order)
 	for i > 0 && !v.before(events[i-1], from) {

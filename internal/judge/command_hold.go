@@ -9,18 +9,17 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// HoldSlackMs is how far the end of a hold of N minutes may be from its N
-// minutes, on the board's clock.
-const HoldSlackMs = 500
+// holdSlackMs is how far the end of a hold may be off from its N minutes, on the board's clock.
+const holdSlackMs = 500
 
-// hold is a command hold that is active on a channel.
+// hold is an active hold of a channel by a command.
 type hold struct {
 	act     *history.Event
 	ends    int64 // domain ms, 0 = until locked
-	against bool  // it stayed while something else happened
+	against bool  // it lasted while something else happened
 }
 
-// holds is what a checker of holds carries from channel to channel.
+// holds is the state of the check of holds.
 type holds struct {
 	tally
 	v     *View
@@ -29,10 +28,9 @@ type holds struct {
 	farMs int64 // the farthest end from its N minutes
 }
 
-// Cmd7 judges CMD-7 from the journals: a hold of N minutes ends after N minutes,
-// over outages and reboots, unless something ended or replaced it; a hold of 0
-// minutes ends by a command only; and nothing else ends by itself.
-func Cmd7(v *View) Verdict {
+// cmd7 judges CMD-7 from the journals: a hold of N minutes ends after N minutes, even over outages and reboots, unless
+// something ended or replaced it; a hold of 0 minutes ends only by a command; and nothing else ends by itself.
+func cmd7(v *View) Verdict {
 	h := &holds{v: v}
 	for _, b := range v.sortedBoards() {
 		if b.truth {
@@ -52,7 +50,7 @@ func Cmd7(v *View) Verdict {
 
 func (h *holds) board(b *board) {
 	active := map[int]*hold{}
-	resting := map[int]bool{} // the outage holds on: the end of the hold shows at recovery
+	resting := map[int]bool{} // the outage keeps holding: the end of the hold shows at recovery
 	for _, e := range b.onsite {
 		h.through(b, active, e)
 		switch {
@@ -86,11 +84,10 @@ func (h *holds) board(b *board) {
 	}
 }
 
-// HoldStoodMs is how long a hold has to have lasted, if nothing else happened to it, for
-// its end by a command to say anything of a hold.
-const HoldStoodMs = 60 * 1000
+// holdStoodMs is how long an undisturbed hold must have lasted for its end by a command to be evidence about holds.
+const holdStoodMs = 60 * 1000
 
-// through: what a hold has to last through: another opening, a reboot, an outage, time.
+// through notes what a hold lasted through: another opening, a reboot, an outage, time.
 func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 	for channel, a := range active {
 		if a == nil {
@@ -99,17 +96,17 @@ func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 		down := e.Kind == history.Line && e.Op == "down" || e.Kind == history.Offline
 		pulse := e.Kind == history.Actuation && e.Channel == channel && e.Action == "pulse"
 		reboot := slices.ContainsFunc(b.deaths, func(d *history.Event) bool { return sooner(a.act, d) && sooner(d, e) })
-		a.against = a.against || down || pulse || reboot || e.At-a.act.At >= HoldStoodMs
+		a.against = a.against || down || pulse || reboot || e.At-a.act.At >= holdStoodMs
 	}
 }
 
-// end: a hold has ended by itself.
+// end checks a hold that ended by itself.
 func (h *holds) end(b *board, a *hold, e *history.Event) {
 	switch {
-	case a == nil: // given before the history, or by somebody whose minutes nobody knows
+	case a == nil: // given before the history began, or with unknown minutes
 	case a.ends == 0:
 		h.bad(e, "%s channel %d ended a hold by itself that was to last until locked", b.id, e.Channel) // [CMD-7]
-	case !near(e.At, a.ends, HoldSlackMs):
+	case !near(e.At, a.ends, holdSlackMs):
 		h.bad(e, "%s channel %d ended its hold %s after it began, %s were asked for", b.id, e.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
 	default:
 		h.ended++
@@ -117,19 +114,19 @@ func (h *holds) end(b *board, a *hold, e *history.Event) {
 	}
 }
 
-// over: something else ended or replaced a hold, or the history did. Its own end
+// over checks a hold that something else ended or replaced, or that was active at the end of the history: its own end
 // must not have been due.
 func (h *holds) over(b *board, a *hold, resting bool, e *history.Event) {
 	if a != nil && a.against {
 		h.stood++
 	}
-	if a == nil || a.ends == 0 || resting || e.At <= a.ends+HoldSlackMs {
+	if a == nil || a.ends == 0 || resting || e.At <= a.ends+holdSlackMs {
 		return
 	}
 	h.bad(a.act, "%s channel %d is held since %s, %s were asked for", b.id, a.act.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
 }
 
-// minutes of a hold as the client asked for them under the command's key.
+// minutes is the length of a hold that the client asked for under the command's key.
 func (h *holds) minutes(act *history.Event) (int64, bool) {
 	c := h.v.commands[act.CommandID]
 	if c == nil || h.v.keys[c.key] == nil {

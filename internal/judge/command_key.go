@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// KeptMs is how long a key is kept: afterwards it is a new one.
-const KeptMs = 30 * 24 * 3600 * 1000
+// keptMs is how long a key is kept; after that it counts as new.
+const keptMs = 30 * 24 * 3600 * 1000
 
 // codeReused is the answer to another request under a used key.
 const codeReused = "idempotency_key_reused"
@@ -16,12 +16,11 @@ const codeReused = "idempotency_key_reused"
 // codeStorage is the answer while nothing can be committed.
 const codeStorage = "storage_unavailable"
 
-// Cmd5 judges CMD-5: under one key there is one command, sent at most once,
-// after its intent was committed, acting at most once in any journal, and every
-// definite answer is byte for byte the first. Another request under the key
-// sends nothing. Where neither server nor boards tell anything, a breach can be seen in the
-// answers, but not that a door opened once.
-func Cmd5(v *View) Verdict {
+// cmd5 judges CMD-5: under one key there is one command, sent at most once, after its intent was committed, acting at
+// most once in any journal, and every definite answer is byte for byte the first. Another request under the key sends
+// nothing. Without events from server and boards, a breach can be seen in the answers, but not that a door opened only
+// once.
+func cmd5(v *View) Verdict {
 	t, repeats := v.cmd5()
 	if !v.hasServer && !v.hasDoors && !v.hasTruth && len(t.found) == 0 {
 		t.checked = 0 // [CMD-5]
@@ -36,7 +35,7 @@ func (v *View) cmd5() (t *tally, repeats int) {
 		v.sentOnce(t, c)
 	}
 	seen := map[string]bool{}
-	for _, c := range v.order { // by command first: the order is that of the history
+	for _, c := range v.order { // in the order of the history
 		if c.key != "" && !seen[c.key] {
 			seen[c.key] = true
 			repeats += v.key(t, v.keys[c.key])
@@ -55,7 +54,7 @@ func (v *View) cmd5() (t *tally, repeats int) {
 	return t, repeats
 }
 
-// sentOnce judges a command by itself.
+// sentOnce judges a single command.
 func (v *View) sentOnce(t *tally, c *command) {
 	if c.byGuest() {
 		t.real++
@@ -82,10 +81,10 @@ func (v *View) sentOnce(t *tally, c *command) {
 	}
 }
 
-// definite: an answer of the device stage, which a key keeps.
+// definite reports whether an answer is one of the device stage, which a key keeps.
 func definite(e *history.Event) bool { return e.Outcome != "" }
 
-// key judges all that happened under one key and returns its repeats.
+// key judges everything under one key and returns the number of repeats.
 func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	if k == nil {
 		return 0
@@ -96,12 +95,12 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	var first *history.Event // the first definite answer of the running 30 days
 	for _, e := range k.answers {
 		switch {
-		case first != nil && e.At-first.At < KeptMs && v.forgot(e):
+		case first != nil && e.At-first.At < keptMs && v.forgot(e):
 			t.bad(e, "key %s: answered %d %s, first %d %s", k.key, e.Status, e.Code, first.Status, first.Outcome) // [CMD-5]
 			continue
 		case !definite(e):
 			continue
-		case first == nil || e.At-first.At >= KeptMs && e.CommandID != first.CommandID:
+		case first == nil || e.At-first.At >= keptMs && e.CommandID != first.CommandID:
 			first = e
 			continue
 		}
@@ -124,8 +123,8 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	return repeats
 }
 
-// used: there was a command under the key since the run began. A request that was
-// refused before, for an unknown door say, takes no key and shows nothing.
+// used reports whether there was a command under the key since the run began. A request refused earlier, for an unknown
+// door say, takes no key and is no evidence.
 func (v *View) used(k *keyUse) bool {
 	taken := slices.DeleteFunc(slices.Clone(k.answers), func(e *history.Event) bool { return !definite(e) && e.Code != codeReused })
 	for _, es := range [][]*history.Event{taken, k.intents, k.publishes} {
@@ -136,7 +135,7 @@ func (v *View) used(k *keyUse) bool {
 	return false
 }
 
-// start is where the run began, before everything if the history has the whole life.
+// start is where the run began; before everything if the history covers the target's whole life.
 func (v *View) start() *history.Event {
 	if v.begun == nil {
 		return &history.Event{}
@@ -144,10 +143,9 @@ func (v *View) start() *history.Event {
 	return v.begun
 }
 
-// forgot: an answer that must not come under a settled key, whatever was asked: a
-// success or a failure of the server without an outcome. One that shuts down, starts or
-// waits too long for its disk may say 503: that is no other answer, and whoever expects
-// none sees it.
+// forgot reports an answer that must not come under a settled key, whatever was asked: a success or a server error
+// without an outcome. A server that is stopping, starting or waiting too long for its disk may say 503: that isn't a
+// different answer, and a step that doesn't expect it fails.
 func (v *View) forgot(e *history.Event) bool {
 	switch {
 	case definite(e) || e.Code == codeReused:
@@ -158,14 +156,14 @@ func (v *View) forgot(e *history.Event) bool {
 	return e.Status >= 500 || e.Status < 300 || e.Status == 409
 }
 
-// reused: only a different request may get the answer that the key is taken.
+// reused checks that only a different request is answered that the key is taken.
 func (v *View) reused(t *tally, k *keyUse) {
 	for _, e := range k.answers {
 		if e.Code != codeReused || e.Meaning == "" {
 			continue
 		}
 		for _, f := range k.answers {
-			if definite(f) && f.Meaning == e.Meaning && e.At-f.At < KeptMs && f.At-e.At < KeptMs {
+			if definite(f) && f.Meaning == e.Meaning && e.At-f.At < keptMs && f.At-e.At < keptMs {
 				t.bad(e, "key %s: refused as reused although it is the same request", k.key)
 				break
 			}
@@ -173,8 +171,8 @@ func (v *View) reused(t *tally, k *keyUse) {
 	}
 }
 
-// oneCommand: all intents, publishes and answers under the key are of one
-// command, and of all its commands at most one acts, once.
+// oneCommand checks that all intents, publishes and answers under the key belong to one command, and that at most one
+// of its commands acts, once.
 func (v *View) oneCommand(t *tally, k *keyUse) {
 	var ids []string
 	firsts := map[string]*history.Event{}
@@ -196,7 +194,7 @@ func (v *View) oneCommand(t *tally, k *keyUse) {
 	})
 	for i := 1; i < len(ids); i++ {
 		a, b := firsts[ids[i-1]], firsts[ids[i]]
-		if b.At-a.At >= KeptMs {
+		if b.At-a.At >= keptMs {
 			continue
 		}
 		e := b

@@ -8,18 +8,18 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Of a real board there is no journal. What it did is counted, and it is held to
-// what shows without one: its reports, and what the server says of it.
+// A real board has no journal in the history. Its actions are counted, and it is judged by what shows without a
+// journal: its reports, and what the server says about it.
 
-// TwiceMs is how close two reports of one command on one connection lie when the
-// second one is not sent again for want of an acknowledgement.
-const TwiceMs = 1000
+// twiceMs is how close together two reports of one command on one connection are if the second isn't a resend for want
+// of an acknowledgement.
+const twiceMs = 1000
 
-// byGuest: the command went to a real board in the place of a simulated one.
+// byGuest reports whether the command went to a real board in place of a simulated one.
 func (c *command) byGuest() bool { return c.to != nil && c.to.guest }
 
-// unwitnessed: no journal tells what came of a command with this outcome. Those of
-// real boards are counted, and the outcome must be what the board had said.
+// unwitnessed reports whether no journal shows what became of a command with this outcome. Commands of real boards are
+// counted, and the outcome must be what the board reported.
 func (v *View) unwitnessed(t *tally, c *command, outcome vocab.Outcome, result vocab.Result) bool {
 	if v.truth(c) {
 		return false
@@ -34,8 +34,8 @@ func (v *View) unwitnessed(t *tally, c *command, outcome vocab.Outcome, result v
 	return true
 }
 
-// guestSays judges the reports of a real board: one for a command, unless the
-// connection was lost before it was acknowledged, and never another one.
+// guestSays judges a real board's reports: one per command, unless the connection was lost before its acknowledgement,
+// and never a different one.
 func (v *View) guestSays(t *tally, c *command) {
 	first := c.soundReport()
 	if first == nil || !c.byGuest() {
@@ -46,7 +46,7 @@ func (v *View) guestSays(t *tally, c *command) {
 		case e == first || e.BoardID != first.BoardID:
 		case e.Result != first.Result || e.Reason != first.Reason:
 			t.bad(e, "%s was reported %s by a real board that had reported it %s", c.id, outcomeOf(e), outcomeOf(first)) // [CMD-1]
-		case e.Epoch == first.Epoch && e.WallNs-first.WallNs < TwiceMs*1e6:
+		case e.Epoch == first.Epoch && e.WallNs-first.WallNs < twiceMs*1e6:
 			t.bad(e, "%s was reported %s twice on one connection by a real board: it may have acted twice", c.id, outcomeOf(e)) // [CMD-1]
 		}
 	}
@@ -59,8 +59,8 @@ func outcomeOf(report *history.Event) string {
 	return string(report.Result)
 }
 
-// heardAfter: a real board has answered something that was sent to it after the
-// command, on the same connection. It had the command then, too.
+// heardAfter reports whether a real board has answered something sent after the command on the same connection: then it
+// received the command, too.
 func (v *View) heardAfter(c *command) bool {
 	if !c.byGuest() {
 		return false
@@ -88,7 +88,7 @@ func (p *place) committedAfter(revision int64, e *history.Event) bool {
 	return slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision == revision && sooner(e, c) })
 }
 
-// onsiteOfGuests is how many on-site attempts real boards have uploaded.
+// onsiteOfGuests is the number of on-site attempts that real boards have uploaded.
 func (v *View) onsiteOfGuests() (n int) {
 	for _, s := range v.seats {
 		for _, b := range s.guests {

@@ -8,29 +8,27 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// What a 504 has to stand up to, on the machine's clock.
+// What a 504 is checked against, on the machine's clock.
 const (
-	// ReportMs: a sound report that came in this much before the answer makes a
-	// known outcome of it.
-	ReportMs = 250
-	// AcceptMs is the contract's notAfter, from the acceptance of a request:
-	// afterwards no board may start to act, and before it nobody may give up.
-	AcceptMs = 5000
+	// reportMs: a valid report that arrived at least this long before the answer makes the outcome known.
+	reportMs = 250
+	// acceptMs is the contract's notAfter, from the acceptance of a request: after it no board may start to act, and
+	// before it nobody may give up.
+	acceptMs = 5000
 )
 
-// acceptMs is the contract's notAfter, or the one that a server was told in its place. What
-// the server takes for its own default proves nothing.
+// acceptMs is the contract's notAfter, or the one that a server was configured with. What the server takes for its own
+// default proves nothing.
 func (v *View) acceptMs() int64 {
 	for _, s := range slices.Backward(v.starts) {
 		if s.NotAfterMs != 0 {
 			return s.NotAfterMs
 		}
 	}
-	return AcceptMs
+	return acceptMs
 }
 
-// soundReport is the first report of a command by the board it went to, nil if
-// none came.
+// soundReport is the first report of a command by the board it was sent to; nil if there is none.
 func (c *command) soundReport() *history.Event {
 	for _, e := range c.reports {
 		ok := e.Result == vocab.OK || e.Result == vocab.Refused && e.Reason != ""
@@ -41,7 +39,7 @@ func (c *command) soundReport() *history.Event {
 	return nil
 }
 
-// firstAnswer is the first answer that told the outcome, not a repeat of it.
+// firstAnswer is the first answer with the outcome, not a repeat.
 func (c *command) firstAnswer(outcome vocab.Outcome) *history.Event {
 	var out []*history.Event
 	for _, e := range c.answers {
@@ -52,8 +50,8 @@ func (c *command) firstAnswer(outcome vocab.Outcome) *history.Event {
 	return earliest(out)
 }
 
-// unknown judges a command that was answered noResponse: nothing had come in,
-// the time was up, and something explains the silence.
+// unknown judges a command answered with noResponse: no report had arrived, the time was up, and something explains the
+// silence.
 func (v *View) unknown(t *tally, c *command) {
 	answer := c.firstAnswer(vocab.NoResponse)
 	sent := earliest(c.publishes)
@@ -63,7 +61,7 @@ func (v *View) unknown(t *tally, c *command) {
 	waited := (answer.WallNs - sent.WallNs) / 1e6
 	report := c.soundReport()
 	switch {
-	case report != nil && report.WallNs != 0 && v.longer(report, answer, ReportMs):
+	case report != nil && report.WallNs != 0 && v.longer(report, answer, reportMs):
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
 	case v.shorter(sent, answer, v.acceptMs()):
@@ -73,7 +71,7 @@ func (v *View) unknown(t *tally, c *command) {
 	}
 }
 
-// explained: a fault, or a death of the board, its line or the server.
+// explained reports whether a fault, or a death of the board, its line or the server, explains the silence.
 func (v *View) explained(c *command, sent, answer *history.Event) bool {
 	if len(c.faults) > 0 || strings.Contains(c.meaning(v), `"sim:`) || v.struck(c) != "" {
 		return true
@@ -91,41 +89,41 @@ func (v *View) explained(c *command, sent, answer *history.Event) bool {
 			bad = false
 		case e.Kind == history.Line:
 			bad = true
-		case !v.before(e, sent): // the connection changed
+		case !v.before(e, sent): // the connection may have changed
 			bad = true
 		}
 	}
 	return bad
 }
 
-// DyingMs is how long a server may take from its last answers to its next life.
-const DyingMs = 30 * 1000
+// dyingMs is how long a server may take from its last answers to its next start.
+const dyingMs = 30 * 1000
 
-// dying: a new life of the server began between two events or soon after them;
-// one that shuts down answers whoever waits.
+// dying reports whether a server process started between two events or soon after them; a server that stops answers
+// everyone who is waiting.
 func (v *View) dying(from, to *history.Event) bool {
 	for _, s := range v.starts {
-		if !v.before(s, from) && (!v.before(to, s) || !v.longer(to, s, DyingMs)) {
+		if !v.before(s, from) && (!v.before(to, s) || !v.longer(to, s, dyingMs)) {
 			return true
 		}
 	}
 	return false
 }
 
-// StartingMs is how long a new life of the server may take until it serves.
-const StartingMs = 10 * 1000
+// startingMs is how long a new server process may take until it serves.
+const startingMs = 10 * 1000
 
-// starting: a life of the server had just begun; it may not serve yet.
+// starting reports whether a server process had just started, and may not be serving yet.
 func (v *View) starting(e *history.Event) bool {
 	for _, s := range v.starts {
-		if !v.before(e, s) && !v.longer(s, e, StartingMs) {
+		if !v.before(e, s) && !v.longer(s, e, startingMs) {
 			return true
 		}
 	}
 	return false
 }
 
-// meaning is what was asked for under the command's key.
+// meaning is the request made under the command's key.
 func (c *command) meaning(v *View) string {
 	if k := v.keys[c.key]; k != nil && len(k.attempts) > 0 {
 		return k.attempts[0].Meaning
@@ -133,15 +131,15 @@ func (c *command) meaning(v *View) string {
 	return ""
 }
 
-// mayBeSimulated: the test place ends a command as its reason says. What others
-// asked for beside the run isn't known.
+// mayBeSimulated reports whether the test place may have ended a command as its reason asks. Requests that others made
+// beside the run are unknown.
 func (v *View) mayBeSimulated(c *command) bool {
 	m := c.meaning(v)
 	return strings.Contains(m, `"sim:`) || m == "" && v.begun != nil
 }
 
-// needlessly reports whether a command ended offline although its board was
-// connected all the time around it, by the server's own word.
+// needlessly reports whether a command ended offline although, by the server's own events, its board was connected all
+// the time around it.
 func (v *View) needlessly(c *command) bool {
 	intent, b := earliest(c.intents), v.doors[c.door]
 	if intent == nil || intent.WallNs == 0 || b == nil || !b.truth || v.mayBeSimulated(c) {

@@ -7,17 +7,17 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// content is what the server reported of a place's rules, by revision.
+// content is a place's rules as the server reported them, by revision.
 type content struct {
 	based   bool
-	since   *history.Event // the first time that everything was told
+	since   *history.Event // when everything was first reported
 	base    int64          // lowest revision that is completely known
 	grants  map[string][]version
 	phones  map[string][]string // phone hash -> grants that ever had it
 	tokens  map[string][]string
 	windows []windowsAt
 	hours   []hoursAt
-	broken  *history.Event // a Text that is no JSON
+	broken  *history.Event // a Text that isn't JSON
 }
 
 // version is a grant as of a revision.
@@ -72,7 +72,7 @@ func (c *content) add(e *history.Event) {
 	}
 }
 
-// prepare makes the maps of a place of which nothing has been told.
+// prepare makes the maps of a place for which nothing has been reported.
 func (c *content) prepare() {
 	if c.grants == nil {
 		c.grants, c.phones, c.tokens = map[string][]version{}, map[string][]string{}, map[string][]string{}
@@ -109,7 +109,7 @@ func cmp64(a, b int64) int {
 	return 0
 }
 
-// at is a grant as a board of a revision has it.
+// at is a grant as a board at a revision has it.
 func (c *content) at(id string, rev int64) (refGrant, bool) {
 	vs := c.grants[id]
 	for _, v := range slices.Backward(vs) {

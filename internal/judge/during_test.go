@@ -36,7 +36,7 @@ func TestRevokedBeforeANewLife(t *testing.T) {
 		h.pass(1000)
 		h.emit(history.Event{Kind: history.Started, Text: "server"})
 		grant()
-		if v := Perm4(NewView(h.events)); v.Status != c.want {
+		if v := perm4(NewView(h.events)); v.Status != c.want {
 			t.Errorf("%s: got %s, want %s", name, v, c.want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestGivenAgainInANewLife(t *testing.T) {
 		}
 		h.emit(history.Event{Kind: history.Content, PlaceID: "plc_1", Revision: 3, Op: history.ContentGrant, GrantID: "pmt_1",
 			Text: fmt.Sprintf(`{"id":"pmt_1","kind":"permit","doors":["dor_1"],"startsAt":%d,"endsAt":%d}`, t0, t0+3_600_000)})
-		if v := Perm4(NewView(h.events)); v.Status != c.want {
+		if v := perm4(NewView(h.events)); v.Status != c.want {
 			t.Errorf("%s: got %s, want %s", name, v, c.want)
 		}
 	}

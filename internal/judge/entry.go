@@ -7,10 +7,9 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Ent1 judges ENT-1: what a connected board decides equals the reference, the
-// relay moves exactly when the reference allows it, and memberships and reservations
-// are in the server's content as they were given.
-func Ent1(v *View) Verdict {
+// ent1 judges ENT-1: a connected board decides like the reference, the relay moves exactly when the reference allows
+// it, and memberships and reservations are in the server's content as they were given.
+func ent1(v *View) Verdict {
 	n, s := v.decided(), v.served()
 	t := n.connected.plus(v.second().of("ENT-1")).plus(s.of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
@@ -18,9 +17,9 @@ func Ent1(v *View) Verdict {
 		triedIf(v.told, n.let+s.let, "nobody with a valid grant came").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody came without a valid grant, nor by another kind, nor in spite of a grant that opens nothing")
 }
 
-// Ent2 judges ENT-2 on site, connected or not, and of links and phones: a free window opens to anybody, a
-// closed one to no guest.
-func Ent2(v *View) Verdict {
+// ent2 judges ENT-2 on site, connected or not, and for links and phones: a free window opens to everyone, a closed one
+// to no guest.
+func ent2(v *View) Verdict {
 	n := v.decided()
 	s := v.served()
 	t := n.windows.plus(v.second().of("ENT-2")).plus(s.of("ENT-2")) // [ENT-2]
@@ -28,8 +27,7 @@ func Ent2(v *View) Verdict {
 		triedIf(v.told, n.windowed+s.windowed, "nobody came for whom a free or closed window made a difference")
 }
 
-// decisions adds up all presentations and all that the boards' relays did by
-// themselves.
+// decisions summarizes all presentations and everything the relays did on the boards' own initiative.
 type decisions struct {
 	connected, outage, limit, windows *tally
 	weighed
@@ -46,7 +44,7 @@ func (n *decisions) rest() string {
 	return fmt.Sprintf(" (%s more it cannot tell)", count(n.unknown))
 }
 
-// decisions judges each presentation. Four clauses stand on it.
+// decisions judges each presentation. Four clauses are based on it.
 func (v *View) decisions() *decisions {
 	n := &decisions{connected: &tally{}, outage: &tally{}, limit: &tally{}, windows: &tally{}}
 	for _, b := range v.sortedBoards() {
@@ -65,8 +63,8 @@ func (v *View) boardDecides(n *decisions, b *board) {
 	for _, e := range paired.orphan {
 		orphan[e] = b.truth
 	}
-	line, resuming := lineState{}, false // resuming: came back from over 36 h and has not acknowledged yet
-	var joined *history.Event            // the run has just begun: its first presentation may have moved the relay before
+	line, resuming := lineState{}, false // resuming: back after more than 36 h, but no acknowledgement yet
+	var joined *history.Event            // set while the run has just begun: its first presentation may have moved the relay earlier
 	for _, e := range b.onsite {
 		line.see(e)
 		switch {
@@ -76,7 +74,7 @@ func (v *View) boardDecides(n *decisions, b *board) {
 			resuming = false
 		case e.Kind == history.Begun:
 			joined = e
-		case e.Kind == history.Presented && joined != nil && paired.lines[e] == nil && !v.longer(joined, e, PairMs):
+		case e.Kind == history.Presented && joined != nil && paired.lines[e] == nil && !v.longer(joined, e, pairMs):
 			joined = nil
 		case e.Kind == history.Presented:
 			joined = nil
@@ -87,7 +85,7 @@ func (v *View) boardDecides(n *decisions, b *board) {
 	}
 }
 
-// byNobody: the relay did something on site without a presentation at the reader.
+// byNobody judges a relay movement on site without a presentation at the reader.
 func (n *decisions) byNobody(b *board, e *history.Event, line *lineState) {
 	t, age := n.connected, e.OutageAgeMs
 	if low, _, ok := line.age(e.At); ok && low > age {
@@ -103,8 +101,7 @@ func (n *decisions) byNobody(b *board, e *history.Event, line *lineState) {
 	t.bad(e, "%s did %s on site (%s) at outage age %s, but no one had presented a phone or link", b.id, e.Action, e.Cause, history.Age(age)) // [ENT-1] [OFF-1] [OFF-2]
 }
 
-// presentation is a person at a reader: what the board said, what its relay did,
-// how its line stood.
+// presentation is a person at a reader: what the board said, what its relay did, and the state of its line.
 type presentation struct {
 	*history.Event
 	line     *history.Event // of the journal, nil = none
@@ -121,7 +118,7 @@ func (p presentation) pulsed() bool { return p.line != nil && p.line.Action == "
 func (n *decisions) presented(b *board, p *place, e presentation) {
 	n.boundary(e.Event)
 	said := *e.Event
-	if e.line != nil { // on a busy machine the word comes later than the deed
+	if e.line != nil { // on a busy machine the event comes later than the movement
 		said.At, said.WallNs = e.line.At, e.line.WallNs
 	}
 	if since, wrong := e.net.wrong(&said); wrong {
@@ -147,7 +144,7 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 	n.decided(b, p.content.rule(e.Event), e)
 }
 
-// overLimit: nothing is decided any more.
+// overLimit judges a presentation after which nothing may be decided any more.
 func (n *decisions) overLimit(b *board, e presentation) {
 	n.limit.checked++
 	n.stopped++
@@ -159,7 +156,7 @@ func (n *decisions) overLimit(b *board, e presentation) {
 	}
 }
 
-// decided compares word and relay with the reference.
+// decided compares statement and relay with the reference.
 func (n *decisions) decided(b *board, r ruling, e presentation) {
 	t := n.connected
 	if e.away() {
@@ -201,12 +198,12 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	}
 }
 
-// byWindow: the door's window decided, not the person.
+// byWindow reports whether the door's window decided, not the person's grants.
 func (r ruling) byWindow() bool {
 	return r.reasons[0] == vocab.FreeWindow || r.reasons[0] == vocab.ClosedWindow
 }
 
-// relay compares what the relay did with a ruling; "" or how they differ.
+// relay compares the relay's action with a ruling; "" or how they differ.
 func (r ruling) relay(e presentation) string {
 	cause := "onsite"
 	if r.allow && r.reasons[0] == vocab.FreeWindow {
@@ -232,11 +229,11 @@ func said(e *history.Event) string {
 
 func (n *decisions) boundary(e *history.Event) {
 	switch e.OutageAgeMs {
-	case LimitMs - 1000:
+	case limitMs - 1000:
 		n.minus++
-	case LimitMs:
+	case limitMs:
 		n.exact++
-	case LimitMs + 1000:
+	case limitMs + 1000:
 		n.plus++
 	}
 }

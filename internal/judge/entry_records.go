@@ -10,11 +10,10 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Ent4 judges ENT-4: each command that was accepted has exactly one entry
-// record with its outcome, there is no record of a command that was never given, on-site
-// attempts of connected boards are recorded once, and no record shows a phone
+// ent4 judges ENT-4: each accepted command has exactly one entry record with its outcome, no record belongs to a
+// command that was never given, on-site attempts at connected boards are recorded once, and no record shows a phone
 // number.
-func Ent4(v *View) Verdict {
+func ent4(v *View) Verdict {
 	t := &tally{}
 	commands, attempts := 0, 0
 	if v.hasRecords {
@@ -113,21 +112,19 @@ func fits(r *history.Event, outcome vocab.Outcome, op string) bool {
 	return outcome != vocab.Reported || op == "" || wants[op] == r.Result
 }
 
-// OverdueMs is how long on the wall a command may take from its intent to its record.
-const OverdueMs = 60 * 1000
+// overdueMs is how long a command may take from its intent to its record, in wall time.
+const overdueMs = 60 * 1000
 
 func (v *View) overdue(intent *history.Event) bool {
-	return intent.WallNs != 0 && v.endWall-intent.WallNs > OverdueMs*1e6
+	return intent.WallNs != 0 && v.endWall-intent.WallNs > overdueMs*1e6
 }
 
-// RecoveryMs is how long on the wall a server may take after its start to settle
-// what its last life left.
-const RecoveryMs = 60 * 1000
+// recoveryMs is how long after its start a server may take to settle what its previous run left, in wall time.
+const recoveryMs = 60 * 1000
 
-// orphaned: the record is of a command whose intent was committed but not told,
-// since the server died in between: it ended noResponse right after a start, and
-// somebody's request for the door was in flight at that start. Each such request
-// excuses one record.
+// orphaned reports whether the record belongs to a command whose intent was committed but not reported, because the
+// server died in between: it ended noResponse right after a start, and a request for the door was in flight at that
+// start. Each such request excuses one record.
 func (v *View) orphaned(r *history.Event) bool {
 	if r.Result != vocab.NoResponse {
 		return false
@@ -137,10 +134,10 @@ func (v *View) orphaned(r *history.Event) bool {
 		if sooner(r, s) {
 			continue
 		}
-		if r.WallNs-s.WallNs > RecoveryMs*1e6 {
+		if r.WallNs-s.WallNs > recoveryMs*1e6 {
 			return false
 		}
-		if r.Method == "link" || r.Method == "phone" { // nobody tells of their requests
+		if r.Method == "link" || r.Method == "phone" { // their requests aren't in the history
 			return true
 		}
 		for _, a := range v.inFlightAt(s, r.DoorID) {
@@ -154,15 +151,15 @@ func (v *View) orphaned(r *history.Event) bool {
 	return false
 }
 
-// inFlightAt are the requests for a door that had no answer when a server
-// started: sent at most a minute before, of a key without a told intent.
+// inFlightAt are the requests for a door that were unanswered when a server started: sent at most a minute earlier,
+// with a key without a reported intent.
 func (v *View) inFlightAt(start *history.Event, door string) (out []*history.Event) {
 	for _, k := range v.keys {
 		if len(k.intents) > 0 {
 			continue
 		}
 		for _, a := range k.attempts {
-			if a.DoorID == door && !v.before(start, a) && !v.longer(a, start, RecoveryMs) && !v.answeredBefore(k, a, start) {
+			if a.DoorID == door && !v.before(start, a) && !v.longer(a, start, recoveryMs) && !v.answeredBefore(k, a, start) {
 				out = append(out, a)
 			}
 		}
@@ -179,8 +176,8 @@ func (v *View) answeredBefore(k *keyUse, attempt, start *history.Event) bool {
 	return false
 }
 
-// masked: what a record shows of a person never has eight digits in a row. An
-// operator's label is the name of his key, which is his own business.
+// masked checks that what a record shows of a person never has eight digits in a row. An operator's label is their
+// key's name, which isn't masked.
 func masked(t *tally, e *history.Event) {
 	if strings.HasPrefix(e.Actor, "api:") {
 		return

@@ -48,7 +48,7 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 		"a key after 30 days": func(t *testing.T, h *builder) {
 			h.at = t0 + 29*24*3600*1000
 			h.command("brd_1", "k-old", "open", vocab.Reported, true, 1)
-			h.pass(KeptMs)
+			h.pass(keptMs)
 			h.command("brd_1", "k-old", "hold", vocab.Reported, true, 1)
 		},
 		"a death between intent and record": func(t *testing.T, h *builder) {
@@ -72,7 +72,7 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 		},
 		"denials until the acknowledgement": func(t *testing.T, h *builder) {
 			i := find(t, h.events, 1, on("brd_2", history.Online))
-			e := h.events[find(t, h.events, 0, at(LimitMs+1000))]
+			e := h.events[find(t, h.events, 0, at(limitMs+1000))]
 			e.OutageAgeMs, e.RecordSeq, e.WallNs = 0, 0, h.events[i].WallNs+1
 			h.events = append(h.events[:i+1], append([]history.Event{e}, h.events[i+1:]...)...)
 		},
@@ -104,7 +104,7 @@ func TestDeathsAreCounted(t *testing.T) {
 	h.after(t, is(history.Publish, commandOf(t, h, "k-lost")), func(e *history.Event) {
 		*e = history.Event{Kind: history.Line, Op: "down", BoardID: "brd_1", At: e.At, WallNs: e.WallNs, Text: "offline"}
 	})
-	v := Cmd6(NewView(h.events))
+	v := cmd6(NewView(h.events))
 	if v.Status != Pass || v.Checked != 1 || !strings.Contains(v.Number, "line 1") {
 		t.Errorf("%s; want PASS with 1 checked and \"line 1\" in the number", v)
 	}

@@ -8,9 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Foreign is what others did on a target beside a run: it happened after the run
-// had begun, and no request of the run accounts for it. It is judged like
-// everything else.
+// Foreign is what others did on a target beside a run: it happened after the run began, and no request of the run
+// accounts for it. It is judged like everything else.
 type Foreign struct {
 	Commands      int      `json:"commands,omitempty"`
 	Changes       int      `json:"changes,omitempty"`       // of permits, policies, hours and so on
@@ -35,12 +34,12 @@ func (f Foreign) String() string {
 	return fmt.Sprintf("others used the target meanwhile: %s (first %s); they were judged, too", strings.Join(parts, ", "), strings.Join(f.First, ", "))
 }
 
-// claimedSlackMs is how far a request's own times may be off from the server's
-// events for it, on the wall of one machine.
+// claimedSlackMs is how far a request's own times may be off from the server's events for it, in wall time on one
+// machine.
 const claimedSlackMs = 50
 
-// requests are the times at which the run's requests that change something were
-// in progress, by place ("" = at whichever), and where by door.
+// requests are the times during which the run's changing requests were in progress, by place ("" = any) and, where
+// known, by door.
 type requests struct {
 	v    *View
 	busy map[string][]run // by place or door, in Unix ms of the wall
@@ -65,8 +64,7 @@ func (v *View) requests() *requests {
 	return r
 }
 
-// account reports whether a request of the run was in progress at the event's
-// place or door.
+// account reports whether a request of the run was in progress at the event's place or door.
 func (r *requests) account(e *history.Event) bool {
 	at, off := e.WallNs/1e6, (uncertain(e, r.v.begun)+1e6-1)/1e6
 	for _, where := range []string{e.PlaceID, e.DoorID, ""} {
@@ -79,7 +77,7 @@ func (r *requests) account(e *history.Event) bool {
 	return false
 }
 
-// Foreign counts what the run didn't cause; nothing where the target was its own.
+// Foreign counts what the run didn't cause; nothing if the target was its own.
 func (v *View) Foreign() (f Foreign) {
 	if v.begun == nil || v.begun.Op == history.Quiet { // a world of its own
 		return f
@@ -107,7 +105,7 @@ func (v *View) Foreign() (f Foreign) {
 	}
 	for _, p := range v.sortedPlaces() {
 		for _, e := range p.commits {
-			if e.Op == history.Ended { // time's doing, not a request's
+			if e.Op == history.Ended { // caused by time, not by a request
 				continue
 			}
 			if !v.before(e, v.begun) && !given[e.GrantID] && !own.account(e) {
@@ -137,7 +135,7 @@ func (v *View) sortedPlaces() []*place {
 	return out
 }
 
-// notOurs: the event is of a command that the run didn't give.
+// notOurs reports whether the event belongs to a command that the run didn't give.
 func (v *View) notOurs(e *history.Event) bool {
 	c := v.commands[e.CommandID]
 	if v.begun == nil || c == nil || c.key == "" {

@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// rowKey is what an import recognizes a row by.
+// rowKey is how an import recognizes a row.
 type rowKey struct{ place, route, source, ref, phone string }
 
-// imported is what a key's last row said, and what it made.
+// imported is the last row under a key and its result.
 type imported struct {
 	id  string
 	row map[string]any
 }
 
-// Imp1 judges IMP-1: an import answers for each of its rows and its counts are
-// theirs; a row that was there before isn't created again, the same row is
-// unchanged, and a new reference takes over the customer that has none.
-func Imp1(v *View) Verdict {
+// imp1 judges IMP-1: an import answers for each row, and its counts match; a row that existed isn't created again, the
+// same row is unchanged, and a new reference takes over a customer without one.
+func imp1(v *View) Verdict {
 	t := &tally{}
 	known := map[rowKey]imported{}
 	byID := map[string]map[string]any{} // the last row of each id
@@ -30,7 +29,7 @@ func Imp1(v *View) Verdict {
 		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || len(c.Rows) == 0 {
 			continue
 		}
-		if last != nil && last.overlaps(c) { // nobody knows which came first
+		if last != nil && last.overlaps(c) { // their order is unknown
 			known, byID = map[rowKey]imported{}, map[string]map[string]any{}
 		}
 		last = c
@@ -54,7 +53,7 @@ func Imp1(v *View) Verdict {
 		tried(told, "no row failed beside another one or came again")
 }
 
-// counts compares an import's numbers with its rows; "" or how they differ.
+// counts compares an import's counts with its rows; "" or how they differ.
 func (c *call) counts() string {
 	if len(c.Wrote) != len(c.Rows) {
 		return fmt.Sprintf("%d results for %d rows", len(c.Wrote), len(c.Rows))
@@ -87,8 +86,7 @@ func (c *call) keyOf(row map[string]any, place string) rowKey {
 	return key
 }
 
-// tells reports whether a row says something of its promise: it failed beside one that
-// didn't, or was there before.
+// tells reports whether a row is evidence for the promise: it failed beside one that didn't, or existed before.
 func (c *call) tells(i int, place string, known map[rowKey]imported) bool {
 	row, _ := c.Rows[i].(map[string]any)
 	result, _ := c.Wrote[i].(map[string]any)
@@ -99,7 +97,7 @@ func (c *call) tells(i int, place string, known map[rowKey]imported) bool {
 	})
 }
 
-// row holds one row against those before it; "" or what is wrong.
+// row compares one row with earlier ones; "" or what is wrong.
 func (c *call) row(i int, place string, known map[rowKey]imported, byID map[string]map[string]any) string {
 	row, _ := c.Rows[i].(map[string]any)
 	result, _ := c.Wrote[i].(map[string]any)
@@ -133,7 +131,7 @@ func (c *call) row(i int, place string, known map[rowKey]imported, byID map[stri
 	return ""
 }
 
-// changed: a row has another phone, name or period than the one before.
+// changed reports whether a row has a different phone, name or period from the previous one.
 func changed(was, row map[string]any) bool {
 	for _, k := range []string{"phone", "name", "startsAt", "endsAt"} {
 		a, okA := was[k].(string)

@@ -30,7 +30,7 @@ func TestAnswersAloneProveNoSingleOpening(t *testing.T) {
 		"other answers":           {told("cmd_2"), Fail},
 		"equal, boards tell, too": {append([]history.Event{door}, told("cmd_1")...), Pass},
 	} {
-		if got := Cmd5(NewView(c.events)); got.Status != c.want {
+		if got := cmd5(NewView(c.events)); got.Status != c.want {
 			t.Errorf("%s: CMD-5 is %s (%s), want %s", name, got.Status, got.Number, c.want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestRefusedBeforeTakesNoKey(t *testing.T) {
 		{Kind: history.Attempt, Seq: 2, At: 2, WallNs: 2, Request: "r", PlaceID: "plc_1", DoorID: "dor_x", Key: "k", Meaning: "dor_x open"},
 		{Kind: history.Answer, Seq: 3, At: 3, WallNs: 3, Request: "r", PlaceID: "plc_1", DoorID: "dor_x", Key: "k", Meaning: "dor_x open", Status: 404, Code: "device_not_found"},
 	}
-	if got := Cmd5(NewView(events)); got.Status != Skipped || got.Checked != 0 {
+	if got := cmd5(NewView(events)); got.Status != Skipped || got.Checked != 0 {
 		t.Errorf("a key of which only a 404 is known: CMD-5 is %s, %d checked (%s), want %s and 0", got.Status, got.Checked, got.Number, Skipped)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Assertion is what a scenario found out about a clause.
+// Assertion is what a scenario found about a clause.
 type Assertion struct {
 	Clause string `json:"clause"`
 	Name   string `json:"name"` // scenario and step
@@ -17,7 +17,7 @@ type Assertion struct {
 	Number string `json:"number,omitempty"` // detail of a failure, or a boundary value
 }
 
-// Row is a clause's line in the final ledger.
+// Row is a clause's line in the ledger.
 type Row struct {
 	Clause     string      `json:"clause"`
 	Promise    string      `json:"promise"`
@@ -30,7 +30,7 @@ type Row struct {
 	Judged  int      `json:"judged,omitempty"`  // of Checked, by checkers
 	Real    int      `json:"real,omitempty"`    // what real boards did, judged without a journal; not in Checked
 	Missing []string `json:"missing,omitempty"` // kinds of evidence that the checkers lack
-	Untried []string `json:"-"`                 // what the promise is about and never happened
+	Untried []string `json:"-"`                 // what the promise is about but never happened
 	Planted string   `json:"planted,omitempty"` // of a PASS: how many of the clause's planted bugs are known to be caught
 }
 
@@ -39,8 +39,7 @@ func (r Row) String() string {
 	return fmt.Sprintf("%s %s · %s · %s", r.Clause, r.Promise, r.Status, r.Told())
 }
 
-// Told is the number, what was judged without a journal and, of a PASS, how many
-// planted bugs are caught.
+// Told is the number, what was judged without a journal and, for a PASS, how many planted bugs are caught.
 func (r Row) Told() string { return dotted(r.Evidence(), r.Planted) }
 
 // Evidence is Told without the planted bugs.
@@ -61,17 +60,16 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s %s · %s · %s", v.Clause, v.Promise, v.Status, v.Number)
 }
 
-// weight orders statuses: the heaviest decides.
+// weight orders statuses; the heaviest decides.
 var weight = map[Status]int{"": 0, Skipped: 1, Pass: 2, Blocked: 3, Invalid: 4, Fail: 5}
 
-// Basis is what a ledger stands on.
+// Basis is what a ledger is based on.
 type Basis struct {
-	// Silent: there is a control listener, and yet nothing of server or boards is in
-	// the history. What scenarios asserted has no ground truth then.
+	// Silent: there is a control listener, yet the history contains nothing from server or boards. Then the scenarios'
+	// assertions have no ground truth.
 	Silent bool
-	// Require names clauses that have to be proven: anything but evidence from
-	// their checkers, or from assertions where there is none, is INVALID. "all" is
-	// every clause.
+	// Require names clauses that must be proven: anything but evidence from their checkers, or from assertions if they
+	// have none, is INVALID. "all" means every clause.
 	Require []string
 }
 
@@ -79,11 +77,9 @@ func (b Basis) requires(clause string) bool {
 	return slices.Contains(b.Require, clause) || slices.Contains(b.Require, "all")
 }
 
-// Ledger merges the checkers' verdicts with the scenarios' assertions into one
-// row per clause, all clauses in report order; those not exercised are SKIPPED.
-// A clause that has a checker passes only if the checker checked something; it is
-// SKIPPED, asserted only, otherwise.
-// Assertions of unknown clauses come last.
+// Ledger merges the checkers' verdicts with the scenarios' assertions into one row per clause, all clauses in report
+// order; those not exercised are SKIPPED. A clause with a checker passes only if the checker checked something;
+// otherwise it is SKIPPED, asserted only. Assertions of unknown clauses come last.
 func Ledger(verdicts []Verdict, assertions []Assertion, basis Basis) []Row {
 	rows := make([]Row, 0, len(clauses))
 	at := map[string]int{}
@@ -117,7 +113,7 @@ func Ledger(verdicts []Verdict, assertions []Assertion, basis Basis) []Row {
 	return rows
 }
 
-// verdict takes in a checker's word; several runs of a checker may come.
+// verdict adds a checker's verdict; there may be several runs of one checker.
 func (r *Row) verdict(v Verdict) {
 	r.Checked += v.Checked
 	r.Judged += v.Checked
@@ -128,7 +124,7 @@ func (r *Row) verdict(v Verdict) {
 	}
 }
 
-// settle takes in the assertions.
+// settle adds the assertions.
 func (r *Row) settle() {
 	n := 0
 	for _, a := range r.Assertions {
@@ -154,7 +150,7 @@ func (r *Row) settle() {
 	}
 }
 
-// stand withdraws a PASS that no evidence carries.
+// stand withdraws a PASS that no evidence supports.
 func (r *Row) stand(basis Basis) {
 	asserted := many(r.Checked-r.Judged, "assertion")
 	switch {
@@ -172,7 +168,7 @@ func (r *Row) stand(basis Basis) {
 	}
 }
 
-// WriteLedger writes a line a row, in columns: id, promise · verdict · number.
+// WriteLedger writes one line per row, in columns: id, promise · verdict · number.
 func WriteLedger(w io.Writer, rows []Row) error {
 	promise := 0
 	for _, r := range rows {
@@ -187,11 +183,11 @@ func WriteLedger(w io.Writer, rows []Row) error {
 	return nil
 }
 
-// one finds a single thing that is called by its plural.
+// one finds a count of 1 with a plural noun.
 var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes|times)\b`)
 
-// plain is the number of a verdict as a person reads it. Checkers write one wording
-// whatever the numbers are, so that Combine can add them up.
+// plain is a verdict's number as a person reads it. Checkers use one wording whatever the numbers are, so that Combine
+// can add them up.
 func plain(number string) string {
 	number = strings.Replace(number, ", 0 not due yet", "", 1)
 	return one.ReplaceAllStringFunc(number, func(s string) string { return strings.TrimSuffix(s, "s") })

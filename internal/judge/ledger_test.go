@@ -98,7 +98,7 @@ func TestLedgerWantsEvidence(t *testing.T) {
 func TestEveryCheckerHasAPromise(t *testing.T) {
 	t.Parallel()
 	ids := Clauses()
-	for _, c := range Checkers() {
+	for _, c := range checkers() {
 		if !slices.Contains(ids, c.Clause) || c.Judge(NewView(nil)).Clause != c.Clause {
 			t.Errorf("checker %s", c.Clause)
 		}
@@ -117,7 +117,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
-	for ms, want := range map[int64]string{0: "0.00 s", 1900: "1.90 s", 300_000: "300.0 s", LimitMs: "36.000 h"} {
+	for ms, want := range map[int64]string{0: "0.00 s", 1900: "1.90 s", 300_000: "300.0 s", limitMs: "36.000 h"} {
 		if got := secs(ms); got != want {
 			t.Errorf("%d: %s", ms, got)
 		}

@@ -12,7 +12,7 @@ const (
 	netlossRoute = legacyBoards + "/{id}/netloss"
 )
 
-// ends are how a command may end, by its code: the status and the reason.
+// ends are the ways a command may end, by code: the status and the reason.
 var ends = map[string]struct {
 	status int
 	reason string
@@ -22,9 +22,9 @@ var ends = map[string]struct {
 	"device_no_response": {504, "noResponse"},
 }
 
-// Leg1 judges LEG-1: commands on the legacy paths end like those on the new one,
-// failures carry reason and detail, doors and boards show their states.
-func Leg1(v *View) Verdict {
+// leg1 judges LEG-1: commands on legacy paths end like those on the new one, failures carry reason and detail, and
+// doors and boards show their states.
+func leg1(v *View) Verdict {
 	t, done := &tally{}, 0
 	for _, c := range v.calls() {
 		if !strings.HasPrefix(c.Route, legacyDoors) && !strings.HasPrefix(c.Route, legacyBoards) || c.SentNs == 0 {
@@ -42,12 +42,12 @@ func Leg1(v *View) Verdict {
 		tried(done, "no command or policy went over a legacy path")
 }
 
-// legacy is what is wrong with an answer of a legacy path, "" for nothing.
+// legacy is what is wrong with an answer on a legacy path, "" for nothing.
 func (c *call) legacy() string {
 	end, device := ends[c.Code]
 	command := c.Method == "POST" && !strings.HasSuffix(c.Route, "/policies")
 	switch {
-	case c.Replay: // in the shape of the path that was called first
+	case c.Replay: // in the form of the path that was called first
 		return ""
 	case c.Status >= 400 && c.Code != "method_not_allowed" && c.Code != "not_found" && (c.out("reason") == "" || c.out("detail") == ""):
 		return "without reason and detail"
@@ -73,9 +73,9 @@ func (c *call) legacy() string {
 	return ""
 }
 
-// Cmd8 judges CMD-8: in the test place nothing is ever away, refuses or keeps
-// silent, unless args.reason asked for it.
-func Cmd8(v *View) Verdict {
+// cmd8 judges CMD-8: in the test place nothing is ever offline, refuses or stays silent, unless args.reason asked for
+// it.
+func cmd8(v *View) Verdict {
 	t, done := &tally{}, 0
 	for _, c := range v.calls() {
 		if c.CallText.Kind != "test" || !strings.HasPrefix(c.Route, "/device/") || c.Method == "GET" && c.Route != netlossRoute || c.In["sim"] == true || c.Replay {

@@ -2,46 +2,44 @@ package judge
 
 import "github.com/doorlab/doorlab/internal/history"
 
-// How far a board's own outage age may be from the one that its line tells:
-// where the line was taken down on purpose, and where only the server's word for
-// the end of the connection is there. After a silent end the board counts from
-// the last packet, which it learns at its keep-alive.
+// How far a board's own outage age may be off from its line's: if the line was taken down on purpose, and if only the
+// server's word for the end of the connection exists. After a silent end, the board counts from the last packet, as it
+// learns when its keep-alive runs out.
 const (
-	AgeSlackMs       = 500
-	AgeServerSlackMs = 5000
-	AgeSilentMs      = RestSilentMs
-	// AgeContactMs is how long after its hello was accepted a board may not have
-	// heard of it.
-	AgeContactMs = 10 * 1000
+	ageSlackMs       = 500
+	ageServerSlackMs = 5000
+	ageSilentMs      = restSilentMs
+	// ageContactMs is how long after its hello was accepted a board may not know that yet.
+	ageContactMs = 10 * 1000
 )
 
-// lineState follows a board's line: what the board ought to know of its outage.
+// lineState follows a board's line: what the board should know about its outage.
 type lineState struct {
 	known    bool  // a hello was seen: before it the age has no beginning
 	upAt     int64 // of the hello
 	downAt   int64 // when the line or the connection ended, 0 = connected
 	slack    int64
-	silent   bool // nobody told the board
+	silent   bool // the board wasn't notified
 	deaf     bool // and nothing has come through to it since
-	lost     bool // the flash and the clock with it went; the age is unknown until the next hello
+	lost     bool // flash and clock were lost; the age is unknown until the next hello
 	detached bool
 	cause    *history.Event // what ended the connection
 }
 
-// see takes in an event of the board, in order.
+// see processes an event of the board, in order.
 func (s *lineState) see(e *history.Event) {
 	switch e.Kind {
 	case history.Online:
 		*s = lineState{known: true, upAt: e.At}
 	case history.Offline, history.Started:
-		s.down(e, AgeServerSlackMs, false)
+		s.down(e, ageServerSlackMs, false)
 	case history.Line:
 		if e.Op == "down" {
-			s.down(e, AgeSlackMs, e.Text != "offline")
+			s.down(e, ageSlackMs, e.Text != "offline")
 			s.deaf = s.deaf || s.cause == e && (e.Text == "halfopen" || e.Text == "oneway-down")
 		}
 	case history.Detached:
-		s.down(e, AgeServerSlackMs, false)
+		s.down(e, ageServerSlackMs, false)
 		s.detached = true
 	case history.Attached:
 		s.detached = false
@@ -56,8 +54,7 @@ func (s *lineState) down(e *history.Event, slack int64, silent bool) {
 	}
 }
 
-// age is between which bounds the outage age of the board lies at a domain time;
-// not ok where the history doesn't tell.
+// age is the range of the board's outage age at a domain time; ok is false if the history can't tell.
 func (s *lineState) age(at int64) (low, high int64, ok bool) {
 	switch {
 	case !s.known || s.lost || s.detached:
@@ -67,23 +64,22 @@ func (s *lineState) age(at int64) (low, high int64, ok bool) {
 	}
 	since := at - s.downAt
 	if s.silent { // until its keep-alive runs out the board is right to say 0
-		return max(0, since-AgeSilentMs), since + AgeSilentMs, true
+		return max(0, since-ageSilentMs), since + ageSilentMs, true
 	}
 	return max(0, since-s.slack), since + s.slack, true
 }
 
-// wrong reports an outage age that a board can't rightly tell: its line has
-// been down for a longer or shorter time. A connection that has just come back
-// may still count as an outage until the board has heard of it.
+// wrong reports an outage age that a board can't legitimately state, because its line has been down for a longer or
+// shorter time. A connection that has just come back may count as an outage until the board has heard of it.
 func (s *lineState) wrong(e *history.Event) (sinceMs int64, wrong bool) {
 	low, high, ok := s.age(e.At)
 	switch {
 	case !ok || e.OutageAgeMs < 0:
 		return 0, false
 	case s.downAt == 0:
-		return 0, e.OutageAgeMs > 0 && e.At-s.upAt > AgeContactMs
+		return 0, e.OutageAgeMs > 0 && e.At-s.upAt > ageContactMs
 	}
-	if since := e.At - s.downAt; s.deaf && e.OutageAgeMs > 0 { // it has noticed, and counts from the last packet
+	if since := e.At - s.downAt; s.deaf && e.OutageAgeMs > 0 { // it has noticed, and counts from its last packet
 		low = since - s.slack
 	}
 	return e.At - s.downAt, e.OutageAgeMs < low || e.OutageAgeMs > high

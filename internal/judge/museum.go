@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Exhibit is a planted bug and what is known of it: which clauses it breaks,
-// where it is played, and which clause failed when it was.
+// Exhibit is a planted bug and what is known about it: which clauses it breaks, where it is played, and which clause
+// failed.
 type Exhibit struct {
 	Name    string   `json:"name"`
 	Promise string   `json:"promise"`
@@ -31,7 +31,7 @@ var exhibits = sync.OnceValue(func() (out []Exhibit) {
 	return out
 })
 
-// Museum is every planted bug as `make museum` found it last.
+// Museum is every planted bug as of the last `make museum`.
 func Museum() []Exhibit { return slices.Clone(exhibits()) }
 
 // Planted says how many of a clause's planted bugs are known to be caught.
@@ -47,7 +47,7 @@ func Planted(clause string) (caught, planted int) {
 	return caught, planted
 }
 
-// plantedBugs is the same in words, "" for a clause without any.
+// plantedBugs is the same in words, "" for a clause without planted bugs.
 func plantedBugs(clause string) string {
 	caught, planted := Planted(clause)
 	switch planted {

@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// addPolicy has a board judged by the outage policy that a client was told is
-// stored, whatever the board says that it stored.
+// addPolicy makes a board be judged by the outage policy that a client was told is stored, whatever the board says it
+// stored.
 func (v *View) addPolicy(e *history.Event) {
 	if e.Route != netlossRoute || e.Method != "PUT" || e.Status != 200 {
 		return
@@ -31,7 +31,7 @@ func (v *View) addPolicy(e *history.Event) {
 	b.onsite = append(b.onsite, &history.Event{Seq: e.Seq, At: e.At, WallNs: e.WallNs, Src: e.Src, ErrNs: e.ErrNs, Kind: history.Netloss, BoardID: b.id, Text: string(text)})
 }
 
-// newer: the board has stored another policy since, or isn't itself any more.
+// newer reports whether the board has stored another policy since, or was replaced or wiped.
 func (b *board) newer(p outagePolicy) bool {
 	for _, e := range slices.Backward(b.onsite) {
 		switch e.Kind {
@@ -45,14 +45,14 @@ func (b *board) newer(p outagePolicy) bool {
 	return false
 }
 
-// policy reads an outage policy of a request or an answer.
+// policy parses the outage policy of a request or an answer.
 func (c *call) policy(from map[string]any) (p outagePolicy, ok bool) {
 	raw, err := json.Marshal(from)
 	return p, err == nil && from["graceSec"] != nil && json.Unmarshal(raw, &p) == nil
 }
 
-// outagePolicies judges what was answered of outage policies: a PUT answers the policy
-// that was asked for, a GET the one that was answered last.
+// outagePolicies judges answers about outage policies: a PUT answers with the policy that was asked for, a GET with the
+// one answered last.
 func (v *View) outagePolicies() *tally {
 	t := &tally{}
 	last := map[string]*call{}
@@ -86,7 +86,7 @@ func (v *View) outagePolicies() *tally {
 	return t
 }
 
-// within: the named values of p are in told; "" or which isn't.
+// within reports which named value of p isn't in told; "" if all are.
 func (p outagePolicy) within(told outagePolicy) string {
 	if p.GraceSec != told.GraceSec {
 		return fmt.Sprintf("graceSec %d, asked for %d", told.GraceSec, p.GraceSec)
@@ -99,8 +99,8 @@ func (p outagePolicy) within(told outagePolicy) string {
 	return ""
 }
 
-// replaced: between two calls the board lost its flash, made way for another one,
-// or stored a policy by a request that got no answer.
+// replaced reports whether between two calls the board lost its flash, was replaced, or stored a policy from a request
+// without an answer.
 func (v *View) replaced(id string, put, get *call) bool {
 	b := v.boards[id]
 	if b == nil {

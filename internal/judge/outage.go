@@ -6,9 +6,9 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Off1 judges OFF-1: what a board decides in an outage up to 36 h equals the
-// reference, and the relay does what was decided.
-func Off1(v *View) Verdict {
+// off1 judges OFF-1: in an outage of up to 36 h a board decides like the reference, and the relay does what was
+// decided.
+func off1(v *View) Verdict {
 	n := v.decided()
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages equal to the reference, %s opened; oldest outage %s%s",
@@ -16,10 +16,9 @@ func Off1(v *View) Verdict {
 		triedIf(v.told, n.opened, "nobody was let in during an outage")
 }
 
-// Off2 judges OFF-2: over 36 h, or with a lost clock, nothing is decided on
-// site; up to exactly 36 h nothing is denied for the limit. How old an outage is
-// names the line, not the board.
-func Off2(v *View) Verdict {
+// off2 judges OFF-2: after 36 h, or with a lost clock, nothing is decided on site; up to exactly 36 h nothing is denied
+// because of the limit. The line tells how long an outage has lasted, not the board.
+func off2(v *View) Verdict {
 	n := v.decided()
 	t := n.limit // [OFF-2]
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h; oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",

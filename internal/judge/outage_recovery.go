@@ -8,10 +8,9 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Off4 judges OFF-4: a board that came back equals the server in the end, and
-// each record it made in an outage arrived once. A Presented and a RecordIn
-// belong together by (BoardID, RecordSeq), see OFF-4.
-func Off4(v *View) Verdict {
+// off4 judges OFF-4: a board that came back ends up equal to the server, and each record it made in an outage arrived
+// once. A Presented and a RecordIn with the same (BoardID, RecordSeq) belong together.
+func off4(v *View) Verdict {
 	t := &tally{}
 	boards, records, missed := 0, 0, 0
 	for _, b := range v.sortedBoards() {
@@ -40,7 +39,7 @@ func (v *View) missed(b *board) (n int) {
 	return n
 }
 
-// recovered: the board was away and came back.
+// recovered reports whether the board was away and came back.
 func (b *board) recovered() bool {
 	onlines := 0
 	for _, e := range b.conn {
@@ -54,8 +53,8 @@ func (b *board) recovered() bool {
 	return false
 }
 
-// converged judges a board that is connected when the history ends, and reports
-// whether it equals the server. One whose time is not up yet is not judged.
+// converged judges a board that is connected at the end of the history, and reports whether it equals the server. It
+// doesn't judge a board whose time isn't up.
 func (v *View) converged(t *tally, b *board) bool {
 	p, spans := v.places[b.place], b.spans()
 	if p == nil || len(p.commits) == 0 || len(spans) == 0 || spans[len(spans)-1].to != never {
@@ -79,9 +78,8 @@ func (v *View) converged(t *tally, b *board) bool {
 	return false
 }
 
-// uploaded judges the records that a board made, in an outage or while
-// connected. A missing one is lost when a later one has arrived (they come in
-// order) or the board has been connected for 300 s.
+// uploaded judges the records that a board made, in an outage or while connected. A missing record is lost if a later
+// one has arrived (they arrive in order) or the board has been connected for 300 s.
 func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 	arrived := map[int64][]*history.Event{}
 	top := int64(0)
@@ -133,8 +131,7 @@ func lost(b *board, e *history.Event) bool {
 	return len(b.wiped) > 0 && sooner(e, b.wiped[len(b.wiped)-1])
 }
 
-// due reports of a presentation whether the board has been connected long
-// enough since to have uploaded it.
+// due reports whether, since a presentation, the board has been connected long enough to have uploaded it.
 func (v *View) due(b *board) func(*history.Event) bool {
 	spans := b.spans()
 	return func(e *history.Event) bool {
@@ -147,7 +144,7 @@ func (v *View) due(b *board) func(*history.Event) bool {
 	}
 }
 
-// distinct drops a record that was uploaded again under its own id.
+// distinct drops records that were uploaded again under their own id.
 func distinct(events []*history.Event) []*history.Event {
 	last := events[len(events)-1]
 	for _, e := range events[:len(events)-1] {

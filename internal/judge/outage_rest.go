@@ -8,12 +8,12 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// How exactly resting behaviours are due: never early, at most this late. After
-// a silent end of the line the board cannot know before its keep-alive runs out.
+// When resting behaviours are due: never early, and at most this late. After a silent end of the line, the board can't
+// know before its keep-alive runs out.
 const (
-	RestEarlyMs  = 1
-	RestLateMs   = 500
-	RestSilentMs = 120 * 1000
+	restEarlyMs  = 1
+	restLateMs   = 500
+	restSilentMs = 120 * 1000
 )
 
 // outagePolicy is a netloss setting.
@@ -23,10 +23,10 @@ type outagePolicy struct {
 	Version  int64          `json:"version"`
 }
 
-// resting maps a behaviour to what the relay does for it.
+// resting maps a behaviour to the relay's action.
 var resting = map[string]string{"open": "pulse", "close": "lock", "hold": "hold", "off": "off"}
 
-// behaviour is what a channel does, close when never configured.
+// behaviour is what a channel should do; close if never configured.
 func (p outagePolicy) behaviour(channel int) string {
 	if b := p.Channels[channel]; b != "" {
 		return b
@@ -35,21 +35,20 @@ func (p outagePolicy) behaviour(channel int) string {
 }
 
 // due is the outage age in ms at which the behaviour shows.
-func (p outagePolicy) due() int64 { return min(p.GraceSec*1000, LimitMs) }
+func (p outagePolicy) due() int64 { return min(p.GraceSec*1000, limitMs) }
 
-// outage is one outage of a board as its line, its journal and its next hello tell.
+// outage is one outage of a board according to its line, its journal and its next hello.
 type outage struct {
 	policy outagePolicy
-	age    int64 // the highest that anybody told, or that the line shows
+	age    int64 // the highest that was reported, or that the line shows
 	last   *history.Event
 	silent bool
 	rests  map[int][]*history.Event // Actuations with cause outage by channel
 }
 
-// Off3 judges OFF-3: in each outage that passed its grace (or 36 h) each channel
-// shows its stored behaviour once, when due, whether the board ever came back or
-// not; the recovery ends it.
-func Off3(v *View) Verdict {
+// off3 judges OFF-3: in each outage that exceeded its grace (or 36 h) each channel shows its stored behaviour once,
+// when due, whether or not the board came back; recovery ends it.
+func off3(v *View) Verdict {
 	t := &tally{}
 	late := int64(0)
 	outages := 0
@@ -69,7 +68,7 @@ func Off3(v *View) Verdict {
 		triedIf(v.told, n, "no channel came to its resting behaviour")
 }
 
-// rester cuts a board's history into outages, and watches how each ends.
+// rester divides a board's history into outages, and watches how each ends.
 type rester struct {
 	v        *View
 	t        *tally
@@ -80,23 +79,21 @@ type rester struct {
 	out      []outage
 	line     lineState
 	channels map[int]*restingChannel
-	// joined: the run began in this outage, so what the channels showed before isn't
-	// known; it is judged from the next contact on.
+	// joined: the run began during this outage, so the channels' earlier behaviour is unknown; they are judged from the
+	// next contact on.
 	joined bool
 	spoken bool // the server has spoken to the board since its hello
 }
 
-// restingChannel is what a channel shows: its behaviour in an outage ("hold",
-// "off" or "") and whether a command holds it.
+// restingChannel is a channel's state: its behaviour in an outage ("hold", "off" or "") and whether a command holds it.
 type restingChannel struct {
 	rest string
 	held bool
 }
 
-var unset = outagePolicy{GraceSec: LimitMs / 1000}
+var unset = outagePolicy{GraceSec: limitMs / 1000}
 
-// outages are the board's, the last of them up to the end of the history. How
-// they ended goes into t.
+// outages are the board's outages, the last one up to the end of the history. Findings on how they ended go into t.
 func (b *board) outages(t *tally, v *View) []outage {
 	r := &rester{v: v, t: t, b: b, policy: unset, channels: map[int]*restingChannel{}}
 	r.end()
@@ -134,14 +131,14 @@ func (r *rester) see(e *history.Event) {
 	case history.Begun:
 		r.joined, r.out = !r.line.known || r.line.downAt != 0 || !r.spoken, nil
 	case history.Netloss:
-		var next outagePolicy // its own map: earlier outages keep theirs
+		var next outagePolicy // a new map: earlier outages keep theirs
 		if json.Unmarshal([]byte(e.Text), &next) == nil {
 			r.policy, r.cur.policy = next, next
 		}
-	case history.Wiped: // the policy is stored on the board; what it did before is held against the one it had
+	case history.Wiped: // the policy is stored on the board; what it did before is judged by the previous one
 		r.end()
 		r.policy, r.cur.policy, r.channels = unset, unset, map[int]*restingChannel{}
-	case history.Detached: // somebody else has its place
+	case history.Detached: // a real board replaces it
 		r.cur = outage{policy: r.policy, rests: map[int][]*history.Event{}}
 	case history.Attached:
 		r.end()
@@ -161,7 +158,7 @@ func (r *rester) see(e *history.Event) {
 	}
 }
 
-// meanwhile takes in what stays of an outage in which the run began.
+// meanwhile keeps what is known about an outage during which the run began.
 func (r *rester) meanwhile(e *history.Event) {
 	command := e.Kind == history.Actuation && (e.Cause == "command" || e.Cause == "hold_end")
 	switch {
@@ -174,7 +171,7 @@ func (r *rester) meanwhile(e *history.Event) {
 	}
 }
 
-// age takes in how old the outage is by an event.
+// age updates the outage's age from an event.
 func (r *rester) age(e *history.Event) {
 	r.cur.last, r.cur.silent = e, r.line.silent || e.Kind == history.Online && r.cur.silent
 	if e.OutageAgeMs < 0 || r.cur.age < 0 {
@@ -204,7 +201,7 @@ func (r *rester) actuation(e *history.Event) {
 	case c.rest == "hold" && e.Action == "lock": // held until recovery, then locked
 		c.rest, c.held = "", false
 		return
-	case c.rest == "off" && e.Action == "hold" && e.OutageAgeMs == 0: // driven again, iff it is still held
+	case c.rest == "off" && e.Action == "hold" && e.OutageAgeMs == 0: // driven again, if and only if it is still held
 		r.t.checked++
 		if !c.held {
 			r.t.bad(e, "%s channel %d is held again after the outage, but no hold was active", r.b.id, e.Channel) // [OFF-3]
@@ -220,7 +217,7 @@ func (r *rester) actuation(e *history.Event) {
 	}
 }
 
-// rests: a channel takes on its resting behaviour.
+// rests checks a channel that takes on its resting behaviour.
 func (r *rester) rests(e *history.Event, c *restingChannel) {
 	r.age(e)
 	if since, wrong := r.line.wrong(e); wrong {
@@ -237,8 +234,8 @@ func (r *rester) rests(e *history.Event, c *restingChannel) {
 	r.cur.rests[e.Channel] = append(r.cur.rests[e.Channel], e)
 }
 
-// contact: the server has spoken to the board, so the outage is over and what
-// the channels showed for it has ended.
+// contact handles the server's first message after an outage, which ends the outage and the channels' resting
+// behaviour.
 func (r *rester) contact(e *history.Event) {
 	if r.line.downAt != 0 || !r.b.truth {
 		return
@@ -257,7 +254,7 @@ func (r *rester) contact(e *history.Event) {
 	}
 }
 
-// open: by the clocks the channel may have moved before e, although it comes later.
+// open reports whether, by the clocks, the channel may have moved before e, although it comes later.
 func (r *rester) open(e *history.Event, channel int) bool {
 	for _, x := range r.rest {
 		switch {
@@ -273,7 +270,7 @@ func (r *rester) open(e *history.Event, channel int) bool {
 // judge reports whether the outage was due and checks every channel.
 func (o outage) judge(t *tally, b *board, late *int64) bool {
 	due := o.policy.due()
-	passed := o.age < 0 || o.age > due+RestLateMs
+	passed := o.age < 0 || o.age > due+restLateMs
 	for channel, rests := range o.rests {
 		o.channel(t, b, channel, rests, due, late)
 	}
@@ -282,7 +279,7 @@ func (o outage) judge(t *tally, b *board, late *int64) bool {
 	}
 	for _, channel := range b.channels {
 		if len(o.rests[channel]) == 0 {
-			if o.silent && o.age >= 0 && o.age < due+RestSilentMs {
+			if o.silent && o.age >= 0 && o.age < due+restSilentMs {
 				continue
 			}
 			t.checked++
@@ -317,12 +314,12 @@ func (o outage) timely(t *tally, b *board, e *history.Event, first bool, due int
 		return // a lost clock counts as over 36 h
 	}
 	ms := e.OutageAgeMs - due
-	bound := int64(RestLateMs)
+	bound := int64(restLateMs)
 	if o.silent {
-		bound = RestSilentMs
+		bound = restSilentMs
 	}
 	switch {
-	case ms < -RestEarlyMs:
+	case ms < -restEarlyMs:
 		t.bad(e, "%s channel %d shows %s at outage age %s, due at %s", b.id, e.Channel, e.Action, history.Age(e.OutageAgeMs), history.Age(due))
 	case first && ms > bound:
 		t.bad(e, "%s channel %d shows %s only at outage age %s, due at %s", b.id, e.Channel, e.Action, history.Age(e.OutageAgeMs), history.Age(due))

@@ -25,7 +25,7 @@ func TestPolicyChangedLater(t *testing.T) {
 	emit(history.Event{Kind: history.Actuation, PlaceID: place, DoorID: "dor_1", Channel: 1, Boot: 1, Action: "pulse", Cause: "outage", OutageAgeMs: 600_000})
 	emit(history.Event{Kind: history.Online, PlaceID: place, Epoch: 2, OutageAgeMs: 600_000})
 	emit(history.Event{Kind: history.Netloss, Text: `{"graceSec":5,"channels":{"1":"close"}}`})
-	if v := Off3(NewView(events)); v.Status != Pass || v.Checked != 1 {
+	if v := off3(NewView(events)); v.Status != Pass || v.Checked != 1 {
 		t.Errorf("%s: %s", v.Status, v.Number)
 	}
 }
@@ -49,7 +49,7 @@ func TestPolicyGoesWithTheFlash(t *testing.T) {
 			e.Seq, e.At, e.BoardID = int64(len(events)+1), t0, board
 			events = append(events, e)
 		}
-		if v := Off3(NewView(events)); v.Status != want {
+		if v := off3(NewView(events)); v.Status != want {
 			t.Errorf("%s: %s: %s", action, v.Status, v.Number)
 		}
 	}
@@ -76,7 +76,7 @@ func TestWipedInAnOutage(t *testing.T) {
 			e.Seq, e.At, e.BoardID = int64(len(events)+1), t0, board
 			events = append(events, e)
 		}
-		if v := Off3(NewView(events)); v.Status != want || v.Checked != 2 {
+		if v := off3(NewView(events)); v.Status != want || v.Checked != 2 {
 			t.Errorf("%s: %s: %s, %d checked, want %s of 2", action, v.Status, v.Number, v.Checked, want)
 		}
 	}

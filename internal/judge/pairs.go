@@ -2,18 +2,16 @@ package judge
 
 import "github.com/doorlab/doorlab/internal/history"
 
-// PairMs is what may lie between a line of the relay's journal and the
-// presentation that caused it, in domain time: they are written one after the
-// other by the same board.
-const PairMs = 1000
+// pairMs is how much domain time may lie between a line of the relay's journal and the presentation that caused it: the
+// same board writes them one after the other.
+const pairMs = 1000
 
-// byItself: a line of the journal that the board wrote for a person at its reader.
+// byItself reports whether the board wrote a journal line for a person at its reader.
 func byItself(e *history.Event) bool {
 	return e.Kind == history.Actuation && (e.Cause == "onsite" || e.Cause == "free")
 }
 
-// pairs join each presentation with the one journal line of its board, door and
-// instant.
+// pairs joins each presentation with the journal line of the same board, door and time.
 type pairs struct {
 	lines  map[*history.Event]*history.Event // by presentation
 	orphan []*history.Event                  // lines that nobody at a reader caused
@@ -21,7 +19,7 @@ type pairs struct {
 
 func (b *board) pair() pairs {
 	p := pairs{lines: map[*history.Event]*history.Event{}}
-	open := map[string]*history.Event{} // by door: a line that waits for its presentation
+	open := map[string]*history.Event{} // by door: a line without its presentation so far
 	for _, e := range b.onsite {
 		switch {
 		case byItself(e):
@@ -30,7 +28,7 @@ func (b *board) pair() pairs {
 			}
 			open[e.DoorID] = e
 		case e.Kind == history.Presented:
-			if l := open[e.DoorID]; l != nil && near(l.At, e.At, PairMs) {
+			if l := open[e.DoorID]; l != nil && near(l.At, e.At, pairMs) {
 				p.lines[e] = l
 				delete(open, e.DoorID)
 			}

@@ -6,21 +6,20 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Parts judges a history that is too long for memory, a group of places after the other:
-// no guarantee of commands crosses a place. What does cross one, it knows of the whole: whose
-// an id is, the token exchanges of an address, when the history ends, and what it tells of
-// at all. A call belongs to the place that it names. First it sees every event, then it
-// judges the groups. The zero value works.
+// Parts judges a history that is too long for memory, one group of places after another: no guarantee about commands
+// spans places. What does span them is known for the whole history: who owns an id, an address's token exchanges, when
+// the history ends, and which kinds of events it has. A call belongs to the place that it names. First it sees every
+// event, then it judges the groups. The zero value works.
 type Parts struct {
 	whole     whole
 	exchanges []history.Event
-	callers   *View // of the exchanges alone
+	callers   *View // only the exchanges
 	verdicts  [][]Verdict
 	foreign   Foreign
 	unordered int
 }
 
-// whole is what a part of a history has to know of all of it.
+// whole is what a part of a history needs to know about all of it.
 type whole struct {
 	tells
 	clocks    clocks
@@ -28,7 +27,7 @@ type whole struct {
 	exchanges []*call           // of tokens
 }
 
-// tells are the kinds of evidence that a history has.
+// tells are the kinds of evidence in a history.
 type tells struct {
 	hasIntents bool // the server's device part tells
 	hasServer  bool // ... or at least publishes
@@ -57,7 +56,7 @@ func (t *tells) see(kind string) {
 	}
 }
 
-// See takes in an event as it will be judged.
+// See processes an event, in the form in which it will be judged.
 func (p *Parts) See(e *history.Event) {
 	w := &p.whole
 	w.clocks.see(e)
@@ -86,7 +85,7 @@ func (p *Parts) See(e *history.Event) {
 	}
 }
 
-// Judge judges a group, whose events stand in their order with their Seqs.
+// Judge judges a group, whose events are in order and have their Seqs.
 func (p *Parts) Judge(events []history.Event) {
 	if p.callers == nil {
 		slices.SortStableFunc(p.exchanges, func(a, b history.Event) int { return cmp64(a.WallNs, b.WallNs) })
@@ -99,7 +98,7 @@ func (p *Parts) Judge(events []history.Event) {
 	p.unordered += v.Unordered()
 }
 
-// Verdicts are those on the whole history.
+// Verdicts are the verdicts on the whole history.
 func (p *Parts) Verdicts() []Verdict {
 	if len(p.verdicts) == 1 {
 		return p.verdicts[0]
@@ -107,7 +106,7 @@ func (p *Parts) Verdicts() []Verdict {
 	out := Combine(p.verdicts...)
 	for i := range out {
 		if out[i].Clause == "AUTH-3" { // an address has no place
-			out[i] = p.callers.clocks.allow(Auth3(p.callers))
+			out[i] = p.callers.clocks.allow(auth3(p.callers))
 		}
 	}
 	return out
@@ -119,7 +118,7 @@ func (p *Parts) Foreign() Foreign { return p.foreign }
 // Unordered is how many pairs of events lay closer than their clocks are known.
 func (p *Parts) Unordered() int { return p.unordered }
 
-// join adds what was found at other places.
+// join adds the findings of other places.
 func (f *Foreign) join(o Foreign) {
 	var first []string
 	take := func(n *int, names *[]string) string {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// MaxPermitMs is the longest permit there is.
-const MaxPermitMs = 720 * 3600 * 1000
+// maxPermitMs is the longest permit possible.
+const maxPermitMs = 720 * 3600 * 1000
 
 const createRoute = "/space/v1/partner/entry-permits"
 
-// PermitKeptMs is how long a server keeps a permit after its end, unless it is told
-// otherwise: after that its reference is free for another one.
-const PermitKeptMs = 400 * 24 * 3600 * 1000
+// permitKeptMs is how long a server keeps a permit after its end, unless configured otherwise; after that its reference
+// may be used for another one.
+const permitKeptMs = 400 * 24 * 3600 * 1000
 
-// Perm2 judges PERM-2: all creates of a place under one externalRef that
-// succeeded are of one permit, as long as it is kept.
-func Perm2(v *View) Verdict {
+// perm2 judges PERM-2: all successful creates of a place under one externalRef concern one permit, for as long as it is
+// kept.
+func perm2(v *View) Verdict {
 	t := &tally{}
 	type permit struct {
 		id   string
@@ -46,7 +46,7 @@ func Perm2(v *View) Verdict {
 		if known.call != nil && known.call.BodyHash == c.BodyHash && reflect.DeepEqual(known.call.In, c.In) {
 			again++
 		}
-		if id == "" || ever && known.id != id && c.At <= known.ends+PermitKeptMs { // [PERM-2]
+		if id == "" || ever && known.id != id && c.At <= known.ends+permitKeptMs { // [PERM-2]
 			t.bad(c.Event, "reference %s made permit %s, before it was %s", key[1], id, known.id)
 		}
 		ends, _ := instant(c.In["endsAt"])
@@ -56,9 +56,8 @@ func Perm2(v *View) Verdict {
 		tried(again, "no request was repeated")
 }
 
-// Perm5 judges PERM-5: no create of more than 720 h succeeds, nor one whose end
-// isn't after its start.
-func Perm5(v *View) Verdict {
+// perm5 judges PERM-5: no create of more than 720 h succeeds, nor one that ends before it starts.
+func perm5(v *View) Verdict {
 	t := &tally{}
 	longest, refused := int64(0), 0
 	for _, c := range v.calls() {
@@ -73,7 +72,7 @@ func Perm5(v *View) Verdict {
 			continue
 		}
 		longest = max(longest, to-from)
-		if to <= from || to-from > MaxPermitMs { // [PERM-5]
+		if to <= from || to-from > maxPermitMs { // [PERM-5]
 			t.bad(c.Event, "a permit of %s was registered", secs(to-from))
 		}
 	}
@@ -81,9 +80,9 @@ func Perm5(v *View) Verdict {
 		tried(refused, "no period was refused as too long")
 }
 
-// Perm7 judges PERM-7: the state of every permit that was read follows time.
-// Whether it is revoked, the reader's history needn't tell.
-func Perm7(v *View) Verdict {
+// perm7 judges PERM-7: the state of every permit that was read follows time. Its revocation may be missing from the
+// reader's history.
+func perm7(v *View) Verdict {
 	t, seen := &tally{}, map[string]bool{}
 	for _, c := range v.calls() {
 		if !c.ok() || c.Method != "GET" {
@@ -103,7 +102,7 @@ func Perm7(v *View) Verdict {
 			}
 			t.checked++
 			seen[state] = true
-			first, last := stateAt(c.SentAt-ClockMs, from, to), stateAt(c.At+ClockMs, from, to)
+			first, last := stateAt(c.SentAt-clockMs, from, to), stateAt(c.At+clockMs, from, to)
 			if rank := stateRank[state]; rank < stateRank[first] || rank > stateRank[last] { // [PERM-7]
 				t.bad(c.Event, "permit %v is shown as %q, its time says %s", p["permitId"], state, first)
 			}
@@ -113,7 +112,7 @@ func Perm7(v *View) Verdict {
 		tried(max(0, len(seen)-1), "time put all permits into the same state")
 }
 
-// stateRank orders the states as time does; what is no state comes before all.
+// stateRank orders the states as time does; unknown states come before all.
 var stateRank = map[string]int{"pending": 1, "active": 2, "expired": 3}
 
 func stateAt(now, from, to int64) string {
@@ -141,23 +140,23 @@ func instant(v any) (int64, bool) {
 	return at.UnixMilli(), err == nil
 }
 
-// Perm1 judges PERM-1: a permit that was registered is in the server's content as
-// it was asked for, and its link and phone open at once.
-func Perm1(v *View) Verdict {
+// perm1 judges PERM-1: a registered permit is in the server's content as requested, and its link and phone open
+// immediately.
+func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", count(given.checked), count(used.checked))).
 		triedIf(v.told, used.checked, "nobody who was registered came in by link or phone")
 }
 
-// Perm3 judges PERM-3: a permit that was registered again has the new period, and
-// no revocation, in the server's content and in what is read.
-func Perm3(v *View) Verdict {
+// perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's
+// content and when read.
+func perm3(v *View) Verdict {
 	t, read := v.second().of("PERM-3"), v.readBack().of("PERM-3")
 	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as asked for, %s read", count(t.checked), count(read.checked))).
 		tried(v.regiven(), "no registration changed a period or cleared a revocation")
 }
 
-// regiven is how many registrations changed what their permit had been given before.
+// regiven is how many registrations changed what their permit had before.
 func (v *View) regiven() (n int) {
 	last := map[string]*claim{}
 	for _, k := range v.claims() {
@@ -169,15 +168,15 @@ func (v *View) regiven() (n int) {
 	return n
 }
 
-// Perm4 judges PERM-4: a revoked permit is out of the server's content at once,
-// its link opens nothing and has no page.
-func Perm4(v *View) Verdict {
+// perm4 judges PERM-4: a revoked permit leaves the server's content immediately, and its link opens nothing and has no
+// page.
+func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.readBack().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", count(t.checked), count(used.checked), count(read.checked))).
 		tried(v.deadLinks(), "nobody tried a dead link")
 }
 
-// deadLinks is how often somebody pressed a link of a revoked permit, or asked for its page.
+// deadLinks is how often a link of a revoked permit was pressed, or its page requested.
 func (v *View) deadLinks() (n int) {
 	links := v.linksGiven()
 	for _, c := range v.calls() {
@@ -192,9 +191,8 @@ func (v *View) deadLinks() (n int) {
 	return n
 }
 
-// Perm6 judges PERM-6: a permit's doors are those it names, else those it had, and
-// always its place's.
-func Perm6(v *View) Verdict {
+// perm6 judges PERM-6: a permit's doors are those it names, else those it had, and always its place's.
+func perm6(v *View) Verdict {
 	rejected := v.doorRules()
 	chosen := rejected.checked // or kept: the default alone is no choice
 	for _, k := range v.claims() {

@@ -34,7 +34,7 @@ func permitPlants() []planted {
 	return []planted{
 		{"a second permit under a reference", func(t *testing.T, h *builder) { h.create("ref-1", "pmt_9", t0, t0+1000) },
 			[]string{"PERM-2"}, history.Call, "before it was pmt_1"},
-		{"longer than 720 h", func(t *testing.T, h *builder) { h.create("ref-2", "pmt_2", t0, t0+MaxPermitMs+1) },
+		{"longer than 720 h", func(t *testing.T, h *builder) { h.create("ref-2", "pmt_2", t0, t0+maxPermitMs+1) },
 			[]string{"PERM-5"}, history.Call, "a permit of 720.000 h"},
 		{"pending for ever", func(t *testing.T, h *builder) { h.read("pending", h.at-10_000, h.at+10_000) },
 			[]string{"PERM-7"}, history.Call, "its time says active"},
@@ -57,8 +57,8 @@ func TestReferenceUsedAgain(t *testing.T) {
 		want Status
 	}{
 		"while it lasts":         {t0 + 1000, Fail},
-		"400 days after its end": {end + PermitKeptMs, Fail},
-		"a millisecond later":    {end + PermitKeptMs + 1, Pass},
+		"400 days after its end": {end + permitKeptMs, Fail},
+		"a millisecond later":    {end + permitKeptMs + 1, Pass},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +66,7 @@ func TestReferenceUsedAgain(t *testing.T) {
 			h.create("ref-1", "pmt_1", t0, end)
 			h.at = c.at
 			h.create("ref-1", "pmt_2", c.at, c.at+1000)
-			if got := Perm2(NewView(h.events)); got.Status != c.want {
+			if got := perm2(NewView(h.events)); got.Status != c.want {
 				t.Errorf("PERM-2 is %s (%s), want %s", got.Status, got.Number, c.want)
 			}
 		})

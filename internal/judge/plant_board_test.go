@@ -150,16 +150,16 @@ func outagePlants() []planted {
 		}, []string{"OFF-1"}, history.Presented, "credited pmt_2"},
 		{"outage-36h-ge", func(t *testing.T, h *builder) {
 			deny := func(e *history.Event) { e.Result, e.Reason = "denied", "outage_limit" }
-			h.decide(t, at(LimitMs), deny)
+			h.decide(t, at(limitMs), deny)
 			h.edit(t, 0, recordNo(5), deny)
 		}, []string{"OFF-1", "OFF-2"}, history.Presented, "denied outage_limit at outage age 36h0m0s"},
 		{"opened after 36 h", func(t *testing.T, h *builder) {
 			open := func(e *history.Event) { e.Result, e.Reason = "opened", "onsite" }
-			h.decide(t, at(LimitMs+1000), open)
+			h.decide(t, at(limitMs+1000), open)
 			h.edit(t, 0, recordNo(6), open)
 		}, []string{"OFF-2"}, history.Presented, "must be denied outage_limit"},
 		{"relay after 36 h", func(t *testing.T, h *builder) {
-			h.after(t, at(LimitMs+1000), func(e *history.Event) {
+			h.after(t, at(limitMs+1000), func(e *history.Event) {
 				e.Kind, e.Action, e.Cause, e.RecordSeq = history.Actuation, "pulse", "onsite", 0
 			})
 		}, []string{"OFF-2"}, history.Actuation, "did pulse on site (onsite) at outage age 36h0m1s"},
@@ -219,7 +219,7 @@ func onsitePlants() []planted {
 		{"an outage while connected", func(t *testing.T, h *builder) {
 			h.pass(20_000)
 			h.present("brd_1", "lee", "denied", "outage_limit", "")
-			h.events[len(h.events)-2].OutageAgeMs = LimitMs + 1000
+			h.events[len(h.events)-2].OutageAgeMs = limitMs + 1000
 		}, []string{"SYNC-3", "OFF-2", "OFF-3"}, history.Presented, "shows nothing at outage age"},
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// How long an opening drives the relay, and how far its end may be off.
+// How long an opening drives the relay, and how far off its end may be.
 const (
-	PulseMs      = 5000
-	PulseEarlyMs = 100
-	PulseLateMs  = 2000 // of a board's timers on a loaded machine
+	pulseMs      = 5000
+	pulseEarlyMs = 100
+	pulseLateMs  = 2000 // of a board's timers on a loaded machine
 )
 
 // drive is what drives a channel: a hold, a resting behaviour or a pulse.
@@ -18,15 +18,14 @@ type drive struct {
 	held, resting bool
 	by            *history.Event // what drives it, or ended it, last
 	ends          []int64        // when it may rightly fall
-	late          int64          // how late the journal noted what drives it, or ended it
+	late          int64          // how late the journal noted what drives it or ended it
 	boot          int
 	early         *history.Event // a fall before its time, unless the board was rebooted
 }
 
 func (d *drive) active() bool { return d.by != nil }
 
-// last is the latest moment at which the relay may still be driven; not ok while
-// something holds it.
+// last is the latest time at which the relay may still be driven; ok is false while something holds it.
 func (d *drive) last() (at int64, ok bool) {
 	for _, end := range d.ends {
 		at = max(at, end)
@@ -34,9 +33,8 @@ func (d *drive) last() (at int64, ok bool) {
 	return at, d.by != nil && len(d.ends) > 0 && !d.held && !d.resting
 }
 
-// relays judges how long each relay was driven: a pulse for its 5 s, and nothing
-// beyond the end of a hold. The tallies are CMD-1's for pulses of commands, ENT-1's for
-// those on site, OFF-3's for those of an outage, CMD-7's for holds.
+// relays judges how long each relay was driven: 5 s for a pulse, and never beyond the end of a hold. The tallies are
+// CMD-1's for pulses of commands, ENT-1's for those on site, OFF-3's for those of an outage, and CMD-7's for holds.
 func (v *View) relays() book {
 	b := book{}
 	for _, x := range v.sortedBoards() {
@@ -51,7 +49,7 @@ func (v *View) relaysOf(b book, x *board) {
 	drives := map[int]*drive{}
 	for _, e := range x.onsite {
 		switch e.Kind {
-		case history.Wiped, history.Detached, history.Attached, history.Door: // another life of the board
+		case history.Wiped, history.Detached, history.Attached, history.Door: // the board starts over
 			drives = map[int]*drive{}
 		case history.Actuation, history.Released:
 			if drives[e.Channel] == nil {
@@ -67,9 +65,9 @@ func (v *View) relaysOf(b book, x *board) {
 			drives[e.Channel].moves(b, x, e, v.notedLate(e))
 		}
 	}
-	if spans := x.spans(); len(spans) > 0 && spans[len(spans)-1].to == never { // it is alive in the end
+	if spans := x.spans(); len(spans) > 0 && spans[len(spans)-1].to == never { // it is connected at the end
 		for _, d := range drives {
-			if d.early != nil { // it fell; without a later line of the journal only a death tells why
+			if d.early != nil { // it fell early; without a later journal line only a reboot explains that
 				if !slices.ContainsFunc(x.deaths, func(r *history.Event) bool { return r.Seq > d.by.Seq && r.At <= d.early.At }) {
 					d.fellEarly(b, x)
 				}
@@ -82,8 +80,8 @@ func (v *View) relaysOf(b book, x *board) {
 	}
 }
 
-// goesOn: the board has done something at a later time. By then what was due has
-// to have fallen, and a fall before its time was no reboot if it counts the same boot.
+// goesOn notes that the board has done something at a later time. By then whatever was due must have fallen, and an
+// early fall was no reboot if the boot number hasn't changed.
 func (d *drive) goesOn(b book, x *board, e *history.Event) {
 	if e.Boot != d.boot {
 		d.early = nil
@@ -96,13 +94,13 @@ func (d *drive) goesOn(b book, x *board, e *history.Event) {
 	if d.early != nil {
 		d.fellEarly(b, x)
 	}
-	if last, ok := d.last(); ok && e.At > last+PulseLateMs {
+	if last, ok := d.last(); ok && e.At > last+pulseLateMs {
 		d.stuck(b, x, e.At)
 	}
 }
 
 func (d *drive) fellEarly(b book, x *board) {
-	b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, %s are due", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(PulseMs)) // [CMD-1] [CMD-7]
+	b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, %s are due", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(pulseMs)) // [CMD-1] [CMD-7]
 	*d = drive{boot: d.boot}
 }
 
@@ -112,7 +110,7 @@ func (d *drive) stuck(b book, x *board, at int64) {
 	*d = drive{boot: d.boot}
 }
 
-// clause is whose promise the drive is.
+// clause is the promise that the drive belongs to.
 func (d *drive) clause() string {
 	switch {
 	case d.by.Action != "pulse":
@@ -125,11 +123,10 @@ func (d *drive) clause() string {
 	return "ENT-1"
 }
 
-// notedLate is how late a line of the journal may have been noted: as it says, up to what a
-// loaded machine takes. Beyond that, on a machine that stood still, no later than its command
-// had been sent.
+// notedLate is how late a journal line may have been noted: as it says, up to what a loaded machine takes. Beyond that,
+// on a machine that stood still, no later than its command was sent.
 func (v *View) notedLate(e *history.Event) int64 {
-	late := min(e.LateMs, PulseLateMs)
+	late := min(e.LateMs, pulseLateMs)
 	if c := v.commands[e.CommandID]; c != nil && e.LateMs > late {
 		if sent := earliest(c.publishes); sent != nil {
 			late = max(late, min(e.LateMs, e.At-sent.At))
@@ -138,16 +135,16 @@ func (v *View) notedLate(e *history.Event) int64 {
 	return late
 }
 
-// moves: a line of the journal, noted so late.
+// moves handles a journal line, noted late by that much.
 func (d *drive) moves(b book, x *board, e *history.Event, late int64) {
 	d.boot = e.Boot
 	switch e.Action {
 	case "pulse":
-		d.by, d.ends, d.late = e, []int64{e.At + PulseMs}, late
+		d.by, d.ends, d.late = e, []int64{e.At + pulseMs}, late
 		t := b.at(d.clause())
 		t.checked++
-		if e.PulseMs != 0 && e.PulseMs != PulseMs {
-			t.bad(e, "%s channel %d pulses for %s, %s are due", x.id, e.Channel, secs(e.PulseMs), secs(PulseMs)) // [CMD-1]
+		if e.PulseMs != 0 && e.PulseMs != pulseMs {
+			t.bad(e, "%s channel %d pulses for %s, %s are due", x.id, e.Channel, secs(e.PulseMs), secs(pulseMs)) // [CMD-1]
 		}
 	case "hold":
 		d.by = e
@@ -168,18 +165,18 @@ func (d *drive) moves(b book, x *board, e *history.Event, late int64) {
 	}
 }
 
-// cuts: it ends a pulse too, not only what holds the relay.
+// cuts reports whether a line also ends a pulse, not only what holds the relay.
 func cuts(e *history.Event) bool {
 	return e.Cause == "command" || e.Cause == "outage" && e.OutageAgeMs != 0
 }
 
-// falls: nothing drives the relay any more.
+// falls handles the end of everything that drives the relay.
 func (d *drive) falls(b book, x *board, e *history.Event) {
 	if !d.active() {
 		return
 	}
 	for _, end := range d.ends {
-		if e.At >= end-PulseEarlyMs-d.late && e.At <= end+PulseLateMs && !d.held && !d.resting {
+		if e.At >= end-pulseEarlyMs-d.late && e.At <= end+pulseLateMs && !d.held && !d.resting {
 			b.at(d.clause()).checked++
 			*d = drive{boot: d.boot}
 			return

@@ -64,13 +64,13 @@ func TestRealBoardInheritsNothing(t *testing.T) {
 	for _, c := range []struct {
 		judge     func(*View) Verdict
 		real, own int // own: evidence that the simulated board adds
-	}{{Cmd1, 1, 1}, {Cmd3, 1, 0}, {Cmd5, 2, 4}, {Ent1, 1, 0}} { // the keys of real boards' commands are judged by the server's word
+	}{{cmd1, 1, 1}, {cmd3, 1, 0}, {cmd5, 2, 4}, {ent1, 1, 0}} { // the keys of real boards' commands are judged by the server's word
 		was, got := c.judge(before), c.judge(after)
 		if got.Real != c.real || got.Checked-was.Checked != c.own {
 			t.Errorf("%s counts %d of real boards and %d more with a journal, want %d and %d", got.Clause, got.Real, got.Checked-was.Checked, c.real, c.own)
 		}
 	}
-	rows := Ledger([]Verdict{Cmd1(after)}, nil, Basis{})
+	rows := Ledger([]Verdict{cmd1(after)}, nil, Basis{})
 	for _, r := range rows {
 		if r.Clause == "CMD-1" && !strings.Contains(r.Told(), "1 of real boards, judged without a journal") {
 			t.Errorf("the ledger says %q, want the real board's command counted", r.Told())
@@ -88,7 +88,7 @@ func TestOnlyRealBoards(t *testing.T) {
 	h.online("brd_1")
 	h.guest()
 	h.asked("k", vocab.Reported)
-	v := Cmd1(NewView(h.events))
+	v := cmd1(NewView(h.events))
 	if v.Status != Skipped || v.Checked != 0 || v.Real != 1 {
 		t.Errorf("%s with %d checked and %d of real boards, want SKIPPED with 0 and 1", v, v.Checked, v.Real)
 	}
@@ -170,7 +170,7 @@ func TestRealBoardsSilence(t *testing.T) {
 		h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
 		h.wall += 9000 * 1e6
 		plant(h)
-		if v := Cmd4(NewView(h.events)); v.Status == Fail {
+		if v := cmd4(NewView(h.events)); v.Status == Fail {
 			t.Errorf("%s: %s, want no breach", name, v)
 		}
 	}

@@ -8,12 +8,11 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// The reference is a second, independent reading of docs/decisions.md: what a
-// board had to decide from the content of its revision. It shares no code with
-// the routine that server and boards use.
+// The reference is a second, independent implementation of docs/decisions.md: what a board should have decided from the
+// content of its revision. It shares no code with the routine that server and boards use.
 
-// LimitMs: at exactly 36 h on-site decisions work, over it they do not.
-const LimitMs = 36 * 3600 * 1000
+// limitMs: on-site decisions still work at exactly 36 h, and stop after that.
+const limitMs = 36 * 3600 * 1000
 
 // refGrant is a grant as synchronized.
 type refGrant struct {
@@ -27,9 +26,8 @@ type refGrant struct {
 	Revoked   bool     `json:"revoked"`
 }
 
-// ruling is what the reference says: allow or deny, for one of these reasons,
-// crediting one of these grants, and to a caller opening one of these doors.
-// Unknown: it cannot tell.
+// ruling is the reference's decision: allow or deny, for one of these reasons, crediting one of these grants, and for a
+// caller opening one of these doors. Unknown: it can't tell.
 type ruling struct {
 	unknown bool
 	allow   bool
@@ -43,10 +41,10 @@ type ruling struct {
 
 func deny(reasons ...vocab.Reason) ruling { return ruling{reasons: reasons} }
 
-// over reports an outage age at which nothing is decided any more.
-func over(ageMs int64) bool { return ageMs < 0 || ageMs > LimitMs }
+// over reports whether at an outage age nothing is decided any more.
+func over(ageMs int64) bool { return ageMs < 0 || ageMs > limitMs }
 
-// rule decides a presentation by the content of the board's revision.
+// rule decides a presentation by the content at the board's revision.
 func (c *content) rule(e *history.Event) ruling {
 	if over(e.OutageAgeMs) {
 		return deny(vocab.OutageLimit)
@@ -69,7 +67,7 @@ func (c *content) rule(e *history.Event) ruling {
 	return c.ruleFor(phone, e.DoorID, e.Revision, now)
 }
 
-// holder is the grant whose live link the token is.
+// holder is the grant whose valid link the token is.
 func (c *content) holder(token string, rev int64) (refGrant, bool) {
 	for _, id := range c.tokens[token] {
 		if g, ok := c.at(id, rev); ok && g.TokenHash == token && !g.Revoked {
@@ -79,8 +77,8 @@ func (c *content) holder(token string, rev int64) (refGrant, bool) {
 	return refGrant{}, false
 }
 
-// weigh: any one grant that is valid for the door now opens; else every reason
-// that is true of some grant is a right one.
+// weigh: any one grant that is valid for the door now opens it; otherwise every reason that is true of some grant is
+// acceptable.
 func weigh(grants []refGrant, door string, now int64) ruling {
 	var valid []refGrant
 	var why []vocab.Reason
@@ -109,8 +107,8 @@ func weigh(grants []refGrant, door string, now int64) ruling {
 	return deny(why...)
 }
 
-// credited are the grants of which one has to be named: the permits that end
-// first, else the reservations, else the memberships.
+// credited are the grants of which one must be named: the permits that end first, else the reservations, else the
+// memberships.
 func credited(valid []refGrant) []string {
 	for _, kind := range []string{"permit", "reservation", "membership"} {
 		var out []string

@@ -55,8 +55,8 @@ func TestReferenceRules(t *testing.T) {
 		"free":           {windows: always("free"), want: "free_window"},
 		"closed":         {windows: always("closed"), grants: []refGrant{permit("a", 100, 200, "d")}, want: "closed_window"},
 		"board's clock":  {e: history.Event{BoardAt: 250}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "expired"},
-		"at 36 h":        {e: history.Event{OutageAgeMs: LimitMs}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "onsite", credit: "a"},
-		"over 36 h":      {e: history.Event{OutageAgeMs: LimitMs + 1}, windows: always("free"), want: "outage_limit"},
+		"at 36 h":        {e: history.Event{OutageAgeMs: limitMs}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "onsite", credit: "a"},
+		"over 36 h":      {e: history.Event{OutageAgeMs: limitMs + 1}, windows: always("free"), want: "outage_limit"},
 		"lost clock":     {e: history.Event{OutageAgeMs: -1}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "outage_limit"},
 		"older revision": {e: history.Event{Revision: 1}, grants: []refGrant{permit("a", 100, 200, "d")}, want: "no_valid_grant"},
 	} {

@@ -31,8 +31,7 @@ type refHours struct {
 	} `json:"holidays"`
 }
 
-// modeAt is a door's window mode; not ok where a window is of a kind that the
-// reference doesn't know.
+// modeAt is a door's window mode; ok is false if a window is of a kind unknown to the reference.
 func modeAt(windows []refWindow, hours refHours, door string, now int64) (mode string, ok bool) {
 	class := map[string]int{"always": 1, "business_hours": 2, "after_hours": 2, "custom": 3}
 	var best *refWindow
@@ -79,7 +78,7 @@ func (w *refWindow) active(hours refHours, now int64) (on, sure bool) {
 	return false, false
 }
 
-// open: a run of today, or one that began yesterday, covers the moment.
+// open reports whether a run of today, or one that began yesterday, covers the time.
 func (h refHours) open(now int64) bool {
 	loc, err := time.LoadLocation(h.Timezone)
 	if err != nil {
@@ -95,37 +94,36 @@ func (h refHours) open(now int64) bool {
 	return false
 }
 
-// instants are a day's runs, cut where they reach into a day that is closed.
+// instants are a day's runs, cut where they extend into a closed day.
 func (h refHours) instants(day time.Time, loc *time.Location) (out []run) {
 	for _, r := range h.runs(day) {
 		to := r[1]
 		if to > 1440 && h.closed(day.AddDate(0, 0, 1)) {
 			to = 1440
 		}
-		if x := (run{onWall(day, r[0], loc), onWall(day, to, loc)}); x.from < x.to { // the night that loses an hour can swallow it
+		if x := (run{onWall(day, r[0], loc), onWall(day, to, loc)}); x.from < x.to { // a night that loses an hour can swallow it
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// onWall is when the clocks of a zone show so many minutes of a day, in Unix ms:
-// the first time of two. What they skip is as long after the change as it would
-// have been without it.
+// onWall is when the clocks of a zone show a minute of the day, in Unix ms; the first of two times. A skipped time
+// comes as long after the change as it would have without it.
 func onWall(day time.Time, minute int, loc *time.Location) int64 {
 	shown := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, 0, 0, time.UTC)
 	skipped := int64(0)
 	for at := shown.Add(-36 * time.Hour); ; { // offset by offset, in order
 		_, offset := at.In(loc).Zone()
 		_, end := at.In(loc).ZoneBounds()
-		if !end.IsZero() && !end.After(at) { // on the last day of a leap year Go says that this day has begun
+		if !end.IsZero() && !end.After(at) { // on the last day of a leap year, Go gives an end that has passed
 			end = at.Add(24 * time.Hour)
 		}
 		instant := shown.Add(-time.Duration(offset) * time.Second)
 		switch {
 		case !end.IsZero() && !instant.Before(end):
 			skipped, at = instant.UnixMilli(), end
-		case instant.Before(at): // by the new offset it has been already
+		case instant.Before(at): // by the new offset it has passed already
 			return skipped
 		default:
 			return instant.UnixMilli()
@@ -143,7 +141,7 @@ func (h refHours) closed(day time.Time) bool {
 	return false
 }
 
-// runs are a day's intervals in minutes; one past midnight goes beyond 1440.
+// runs are a day's intervals in minutes; one past midnight exceeds 1440.
 func (h refHours) runs(day time.Time) [][2]int {
 	if h.closed(day) {
 		return nil

@@ -24,10 +24,9 @@ type scheduleDay struct {
 	} `json:"intervals"`
 }
 
-// Hrs2 judges HRS-2: the public schedule shows the days from today on in the
-// place's zone, and the same open time as the reference computes from the place's hours,
-// closures and holidays.
-func Hrs2(v *View) Verdict {
+// hrs2 judges HRS-2: the public schedule shows the days from today on in the place's zone, and the same open times as
+// the reference computes from the place's hours, closures and holidays.
+func hrs2(v *View) Verdict {
 	t := &tally{}
 	days, intervals := 0, 0
 	for _, c := range v.calls() {
@@ -68,7 +67,7 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 	if q, err := url.ParseQuery(c.Query); err == nil && (q.Get("days") == "" && len(shown) != 7 || q.Get("days") != "" && q.Get("days") != strconv.Itoa(len(shown))) {
 		return fmt.Sprintf("%d days, asked for %q", len(shown), q.Get("days"))
 	}
-	today := []string{time.UnixMilli(c.SentAt - ClockMs).In(loc).Format(time.DateOnly), time.UnixMilli(c.At + ClockMs).In(loc).Format(time.DateOnly)}
+	today := []string{time.UnixMilli(c.SentAt - clockMs).In(loc).Format(time.DateOnly), time.UnixMilli(c.At + clockMs).In(loc).Format(time.DateOnly)}
 	if len(shown) > 0 && !slices.Contains(today, shown[0].Date) {
 		return fmt.Sprintf("it begins on %s, today is %s", shown[0].Date, today[0])
 	}
@@ -91,11 +90,11 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 	return ""
 }
 
-// longestRun is how many days a run is followed beyond the last one that is shown.
+// longestRun is how many days a run is followed beyond the last day shown.
 const longestRun = 366
 
-// between are the runs that begin on the days shown. Those that overlap across
-// days are one, of the day on which it begins, whole even beyond the last day.
+// between are the runs that begin on the days shown. Runs that overlap across days are one, of the day on which it
+// begins, complete even beyond the last day.
 func (h refHours) between(shown []scheduleDay, loc *time.Location) (out []run) {
 	if len(shown) == 0 {
 		return nil

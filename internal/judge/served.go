@@ -7,31 +7,30 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// What the server decides itself: links pressed and numbers called. The content
-// that it told, which is held against the clients' claims, goes through the same
-// reference as the boards' decisions do.
+// What the server decides itself: links pressed and numbers called. The content that it reported, which is compared
+// with the clients' claims, goes through the same reference as the boards' decisions.
 
 const (
 	linkRoute  = "/entry/open"
 	phoneRoute = "/lab/v1/people/call"
 )
 
-// SameMs: the same link or number at the same door within it is one opening; the
-// second caller gets the first one's answer.
-const SameMs = 3000
+// sameMs: using the same link or number at the same door within this time is one opening; the second caller gets the
+// first one's answer.
+const sameMs = 3000
 
-// deciding is one call that the server decided, with the reference's rulings for
-// every revision and moment that it may have decided by.
+// deciding is one call that the server decided, with the reference's rulings for every revision and time by which it
+// may have decided.
 type deciding struct {
 	*call
 	place   string
 	rulings []ruling
-	opened  bool         // the server said yes, whatever became of the command
-	reason  vocab.Reason // why it said no
+	opened  bool         // the server let the person in, whatever became of the command
+	reason  vocab.Reason // why it didn't
 	ambig   bool
 }
 
-// served is what came of judging them.
+// served is the result of judging them.
 type served struct {
 	book
 	weighed
@@ -61,17 +60,17 @@ func (v *View) serverDecisions() *served {
 	return b
 }
 
-// firstOf is the call whose answer c may have got: itself, or one just before it.
+// firstOf is the call whose answer c may have received: itself, or one just before it.
 func firstOf(last map[[2]string]*call, key [2]string, c *call) *call {
 	first := c
-	if l := last[key]; l != nil && c.SentAt-l.At <= SameMs+ClockMs {
+	if l := last[key]; l != nil && c.SentAt-l.At <= sameMs+clockMs {
 		first = l
 	}
 	last[key] = c
 	return first
 }
 
-// linksGiven are the creates by the mark of the link that they answered.
+// linksGiven are the creates by the mark of the link in their answer.
 func (v *View) linksGiven() map[string][]*claim {
 	out := map[string][]*claim{}
 	for _, k := range v.claims() {
@@ -82,8 +81,7 @@ func (v *View) linksGiven() map[string][]*claim {
 	return out
 }
 
-// linkDecided reads an opening by link; nil where nothing was decided or nobody
-// knows whose link it is.
+// linkDecided parses an opening by link; nil if nothing was decided or the link's owner is unknown.
 func (v *View) linkDecided(c, first *call, given []*claim) *deciding {
 	if len(given) == 0 || c.in("doorId") == "" {
 		return nil
@@ -116,8 +114,8 @@ func (v *View) linkDecided(c, first *call, given []*claim) *deciding {
 	return d
 }
 
-// deadLink: the permit was revoked after the link was last given out. Not sure
-// while a call on the permit is under way.
+// deadLink reports whether the permit was revoked after the link was last issued. It isn't sure while a call on the
+// permit is in progress.
 func (v *View) deadLink(first, c *call, given []*claim) (dead, sure bool) {
 	known := false
 	for _, k := range v.claims() {
@@ -137,13 +135,12 @@ func (v *View) deadLink(first, c *call, given []*claim) (dead, sure bool) {
 	return dead, known
 }
 
-// ruled asks the reference for a link's holder at every revision and moment at
-// which the server may have decided.
+// ruled asks the reference about a link's holder at every revision and time at which the server may have decided.
 func (d *deciding) ruled(v *View, p *place, first *call, holder func(rev int64) (phone string, live bool)) {
 	for _, rev := range v.revisions(p, first, d.call) {
-		for _, at := range []int64{first.SentAt - ClockMs, d.At + ClockMs} {
+		for _, at := range []int64{first.SentAt - clockMs, d.At + clockMs} {
 			phone, live := holder(rev)
-			if !live && phone == "" { // it has left the content: nobody knows
+			if !live && phone == "" { // it has left the content: unknown
 				d.rulings = append(d.rulings, ruling{unknown: true})
 				continue
 			}
@@ -156,8 +153,7 @@ func (d *deciding) ruled(v *View, p *place, first *call, holder func(rev int64) 
 	}
 }
 
-// revisions are the place's while a call was under way: the last from before and
-// all since.
+// revisions are the place's revisions during a call: the last one before it and all since.
 func (v *View) revisions(p *place, first, last *call) []int64 {
 	out := []int64{p.content.base}
 	for _, c := range p.raised {
@@ -201,7 +197,7 @@ func (r ruling) clausesOf() []string {
 	return []string{"ENT-1", "ENT-3"}
 }
 
-// judgeServed compares what the server did with the rulings, if they agree.
+// judgeServed compares the server's action with the rulings, if these agree.
 func (v *View) judgeServed(b *served, d *deciding) bool {
 	if len(d.rulings) == 0 || d.ambig {
 		return false
@@ -242,14 +238,14 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	return true
 }
 
-// commanded: a command of a link for the door was reported while the call, or
-// the one whose answer it shares, was under way.
+// commanded reports whether a command of a link for the door was reported during the call, or during the call whose
+// answer it shares.
 func (v *View) commanded(d *deciding) bool {
 	for _, c := range v.order {
 		if c.door != d.in("doorId") || c.told(vocab.Reported) == nil || len(c.intents) == 0 || c.intents[0].Method != "link" {
 			continue
 		}
-		if e := c.intents[0]; !v.before(d.Event, e) && e.At >= d.SentAt-SameMs-ClockMs {
+		if e := c.intents[0]; !v.before(d.Event, e) && e.At >= d.SentAt-sameMs-clockMs {
 			return true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// entriesAt are a place's entry doors from an event on, in the order in which a caller gets them.
+// entriesAt are a place's entry doors from an event on, in the order in which callers get them.
 type entriesAt struct {
 	e     *history.Event
 	doors []string
@@ -22,8 +22,7 @@ func (p *place) enter(e *history.Event) {
 	}
 }
 
-// phoneDecided reads a call of a place's number; nil where nothing was decided or
-// nobody knows who called.
+// phoneDecided parses a call to a place's number; nil if nothing was decided or the caller is unknown.
 func (v *View) phoneDecided(c, first *call) *deciding {
 	answered, _ := c.Out["answered"].(bool)
 	d := &deciding{call: c, place: c.PlaceID}
@@ -48,7 +47,7 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 	}
 	entries := between(v, first, c, p.entries, func(x entriesAt) *history.Event { return x.e })
 	for _, rev := range v.revisions(p, first, c) {
-		for _, at := range []int64{first.SentAt - ClockMs, c.At + ClockMs} {
+		for _, at := range []int64{first.SentAt - clockMs, c.At + clockMs} {
 			for _, x := range entries {
 				d.rulings = append(d.rulings, p.content.ruleCall(phone, rev, at, x.doors))
 			}
@@ -57,10 +56,10 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 	return d
 }
 
-// caller is the hash of a caller's phone in a place's content, "" for one without any
-// grant; not known where the clients don't know whose every grant is.
+// caller is the hash of a caller's phone in a place's content, "" for one without any grant; known is false if the
+// clients can't attribute every grant.
 func (s *second) caller(p *place, c *call) (phone string, known bool) {
-	if c.in("from") == "" { // withheld, or in a form that the clients don't give it in
+	if c.in("from") == "" { // withheld, or in a form that the clients don't use
 		return "", false
 	}
 	if hash := s.phones[p.id+" "+c.in("from")]; hash != "" {
@@ -74,9 +73,8 @@ func (s *second) caller(p *place, c *call) (phone string, known bool) {
 	return "", true
 }
 
-// ruleCall decides about a caller: of the grants that are valid now, the credited one
-// first, the first entry door in scope; without such a door the first entry door whose
-// window is free; else nothing opens.
+// ruleCall decides about a caller: for the grants that are valid now, the credited one first, the first entry door in
+// scope; else the first entry door whose window is free; else nothing opens.
 func (c *content) ruleCall(phone string, rev, now int64, entries []string) ruling {
 	var grants []refGrant
 	if phone != "" {
@@ -96,8 +94,8 @@ func (c *content) ruleCall(phone string, rev, now int64, entries []string) rulin
 			closed = true
 		}
 	}
-	// The refusal names a near miss at the door that one of the grants would have opened
-	// at another time. Grants that were revoked or ended long ago may have left the content.
+	// The refusal names a near miss at the door that one of the grants would open at another time. Grants revoked or
+	// ended long ago may have left the content.
 	why := weigh(grants, "", now).reasons
 	if len(grants) == 0 {
 		why = []vocab.Reason{vocab.NoValidGrant}
@@ -109,7 +107,7 @@ func (c *content) ruleCall(phone string, rev, now int64, entries []string) rulin
 	return deny(why...)
 }
 
-// ruleDoors is the ruling for the doors of which a caller gets one, if it is the same for all.
+// ruleDoors is the ruling for the doors of which the caller gets one, if it is the same for all of them.
 func (c *content) ruleDoors(phone string, rev, now int64, doors []string) ruling {
 	r := c.ruleFor(phone, doors[0], rev, now)
 	for _, door := range doors[1:] {
@@ -121,8 +119,7 @@ func (c *content) ruleDoors(phone string, rev, now int64, doors []string) ruling
 	return r
 }
 
-// callDoors are the doors of which a caller with grants gets one: several where several
-// grants may be the credited one.
+// callDoors are the doors of which a caller with grants gets one: several if several grants may be the credited one.
 func callDoors(grants []refGrant, now int64, entries []string) (doors []string) {
 	valid := slices.DeleteFunc(slices.Clone(grants), func(g refGrant) bool {
 		return g.Revoked || now < g.StartsAt || g.EndsAt != 0 && now >= g.EndsAt

@@ -6,11 +6,11 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// FreshMs is the bound of SYNC-1 and SYNC-2.
+// FreshMs is the limit of SYNC-1 and SYNC-2.
 const FreshMs = 300 * 1000
 
-// span is a time during which a board was connected and its line whole, in
-// domain time. An open one ends at never.
+// span is a period during which a board was connected and its line intact, in domain time. One that is still open ends
+// at never.
 type span struct {
 	from, to int64
 	online   *history.Event
@@ -18,8 +18,8 @@ type span struct {
 
 const never = math.MaxInt64
 
-// spans are the times a board was connected. A late end of a connection that
-// another has taken over ends nothing; a new life of the server ends all.
+// spans are the periods during which a board was connected. A late end of a connection that another has taken over ends
+// nothing; a restart of the server ends all.
 func (b *board) spans() []span {
 	var out []span
 	var online *history.Event
@@ -62,22 +62,20 @@ func (b *board) spans() []span {
 	return out
 }
 
-// good reports whether what a board acknowledged equals the server's content at
-// that revision, as far as the server said what that is. An empty digest equals
-// nothing, but a board that isn't ours may leave it out.
+// good reports whether what a board acknowledged equals the server's content at that revision, as far as the server
+// reported it. An empty digest equals nothing, but a board that isn't ours may leave it out.
 func (p *place) good(b *board, e *history.Event) bool {
 	want := p.digests[e.Revision]
 	return want == "" || e.Digest == want || e.Digest == "" && !b.truth
 }
 
-// step is a moment at which a board is known to have a revision.
+// step is a time at which a board is known to have a revision.
 type step struct {
 	rev, at int64
 }
 
-// steps are the moments at which a board's revision rose, rightly applied; wrong
-// is its last word if that differs from the server's content, and right the last
-// revision that did not.
+// steps are the times at which a board's revision rose, correctly applied; wrong is its last report if that differs
+// from the server's content, and right the last revision that didn't.
 func (b *board) steps(p *place) (out []step, wrong *history.Event, right int64) {
 	top, badRev := int64(-1), int64(-1)
 	for _, e := range b.applied {

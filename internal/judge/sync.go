@@ -7,18 +7,18 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Sync1 judges SYNC-1: each registration is on every board of its place within
-// 300 s of connection from its commit, or from the board's hello; content as the
-// server's, revisions never going back, and in the end equal to the server's.
-func Sync1(v *View) Verdict { return v.fresh("SYNC-1", "register") } // [SYNC-1]
+// sync1 judges SYNC-1: each registration reaches every board of its place within 300 s of connection, counted from its
+// commit or from the board's hello; the content is the server's, revisions never go back, and in the end the board
+// equals the server.
+func sync1(v *View) Verdict { return v.fresh("SYNC-1", "register") } // [SYNC-1]
 
-// Sync2 judges SYNC-2: the same for revocations.
-func Sync2(v *View) Verdict { return v.fresh("SYNC-2", "revoke") } // [SYNC-2]
+// sync2 judges SYNC-2: the same for revocations.
+func sync2(v *View) Verdict { return v.fresh("SYNC-2", "revoke") } // [SYNC-2]
 
-// GapMs: a connection that is back within it goes on counting towards the 300 s.
-const GapMs = 60 * 1000
+// gapMs: time on a connection that was away for no longer than this keeps counting towards the 300 s.
+const gapMs = 60 * 1000
 
-// freshness adds up over boards.
+// freshness is summed over boards.
 type freshness struct {
 	tally
 	maxMs   int64
@@ -52,7 +52,7 @@ func (v *View) fresh(clause, op string) Verdict {
 		triedIf(v.told, f.seen, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board where anybody looked")
 }
 
-// board holds each commit of an operation against one board.
+// board checks each commit of an operation against one board.
 func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) {
 	spans := b.spans()
 	f.came = 0
@@ -78,14 +78,13 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 	}
 }
 
-// commit adds up the time for which a board was connected since a commit, until
-// it had it. Only a real outage starts over: a line that drops every few minutes
-// buys no time.
+// commit sums up the time for which a board was connected from a commit until it had it. Only a real outage starts
+// over: a line that drops every few minutes buys no time.
 func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, applied int64) {
 	connected, left := int64(0), int64(0)
 	for _, sp := range spans {
 		start := max(c.At, sp.from)
-		if start-left >= GapMs {
+		if start-left >= gapMs {
 			connected = 0
 		}
 		if applied <= sp.to && applied != never {
@@ -113,8 +112,8 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, ap
 	}
 }
 
-// silentSince: what a board is missing in the end, if anything, is neither a
-// registration nor a revocation, which are judged one by one.
+// silentSince reports whether what a board is missing at the end, if anything, is neither a registration nor a
+// revocation; those are judged one by one.
 func (p *place) silentSince(steps []step) bool {
 	for _, c := range slices.Backward(p.commits) {
 		switch {
@@ -127,8 +126,8 @@ func (p *place) silentSince(steps []step) bool {
 	return true
 }
 
-// differs: the board's last word is not the server's content. The operations
-// since it last was are to blame.
+// differs handles a board whose last report differs from the server's content. The operations since they last agreed
+// are to blame.
 func (f *freshness) differs(b *board, p *place, op string, wrong *history.Event, right int64) {
 	var suspect *history.Event
 	other := false
@@ -153,7 +152,7 @@ func (f *freshness) differs(b *board, p *place, op string, wrong *history.Event,
 	}
 }
 
-// monotone: a board's acknowledged revision never falls while it keeps its flash.
+// monotone checks that a board's acknowledged revision never falls while it keeps its flash.
 func (f *freshness) monotone(b *board) {
 	last := int64(0)
 	for _, e := range b.applied {
@@ -174,14 +173,13 @@ func (f *freshness) monotone(b *board) {
 	}
 }
 
-// FrozenSlackMs is what a board's own clock may be off at the start of an
-// outage; to it comes a thousandth of the outage's age (drift).
-const FrozenSlackMs = 1000
+// frozenSlackMs is how far a board's own clock may be off at the start of an outage, plus a thousandth of the outage's
+// age (drift).
+const frozenSlackMs = 1000
 
-// Sync3 judges SYNC-3: what a board does on site in an outage reflects no
-// revision that was committed after the outage began, and the revision stays
-// the same throughout.
-func Sync3(v *View) Verdict {
+// sync3 judges SYNC-3: what a board does on site in an outage reflects no revision committed after the outage began,
+// and its revision stays the same throughout.
+func sync3(v *View) Verdict {
 	t, waiting := &tally{}, 0
 	for _, b := range v.sortedBoards() {
 		var last *history.Event
@@ -207,13 +205,12 @@ func Sync3(v *View) Verdict {
 		triedIf(v.told, waiting, "nobody came in an outage for whom a waiting change would have made a difference")
 }
 
-// onsite: a decision or a movement that the board made by itself.
+// onsite reports whether an event is a decision or movement that the board made by itself.
 func onsite(e *history.Event) bool {
 	return e.Kind == history.Presented || e.Kind == history.Actuation && (e.Cause == "onsite" || e.Cause == "free")
 }
 
-// frozen judges a decision in an outage, and reports whether a change that waited would have
-// made it another one.
+// frozen judges a decision in an outage, and reports whether a waiting change would have changed it.
 func (v *View) frozen(t *tally, b *board, last, e *history.Event) (waiting bool) {
 	if last != nil && last.Revision != e.Revision { // [SYNC-3]
 		t.bad(e, "%s went from revision %d to %d in an outage", b.id, last.Revision, e.Revision)
@@ -223,7 +220,7 @@ func (v *View) frozen(t *tally, b *board, last, e *history.Event) (waiting bool)
 	if p == nil {
 		return false
 	}
-	began := e.At - e.OutageAgeMs + FrozenSlackMs + e.OutageAgeMs/1000
+	began := e.At - e.OutageAgeMs + frozenSlackMs + e.OutageAgeMs/1000
 	for i := len(p.commits) - 1; i >= 0 && p.commits[i].At > began; i-- {
 		if p.commits[i].Revision <= e.Revision { // [SYNC-3]
 			t.bad(e, "%s decided by revision %d, committed after its outage began", b.id, p.commits[i].Revision)

@@ -9,14 +9,14 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// How many events a timeline shows before and after the bad one.
+// How many events a timeline shows before and after the breach.
 const (
 	timelineBefore = 24
 	timelineAfter  = 12
 )
 
-// timeline is what belongs to an event, in order: the command or key it is
-// about, else the board and the place's revisions around it.
+// timeline is what belongs to an event, in order: its command or key, else the board and the place's revisions around
+// it.
 func (v *View) timeline(bad *history.Event) []history.Event {
 	match := v.related(bad)
 	var out []*history.Event
@@ -78,8 +78,7 @@ func (v *View) related(bad *history.Event) func(*history.Event) bool {
 	}
 }
 
-// String is the breach as a person reads it: why, then the timeline with the
-// bad event marked.
+// String is the breach as a person reads it: the reason, then the timeline with the event marked.
 func (b Bad) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s\n", b.Why)
@@ -87,8 +86,7 @@ func (b Bad) String() string {
 	return s.String()
 }
 
-// WriteTimeline writes events a line each, times relative to the first, the one
-// with Seq mark marked.
+// WriteTimeline writes one line per event, with times relative to the first, and marks the event with Seq mark.
 func WriteTimeline(w io.Writer, events []history.Event, mark int64) error {
 	for i, e := range events {
 		sign, wall := "  ", ""

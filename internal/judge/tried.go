@@ -9,10 +9,10 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// What a promise is about has to have happened, or a file that is about the promise has
-// shown nothing, however much its checker saw.
+// What a promise is about has to have happened. Otherwise a file about the promise has shown nothing, however much its
+// checker saw.
 
-// tried is a verdict of a promise that was put to the test n times; what says by what.
+// tried notes that the promise was put to the test n times; what describes what is missing if n is 0.
 func (v Verdict) tried(n int, what string) Verdict {
 	if n == 0 {
 		v.Untried = append(v.Untried, what)
@@ -20,7 +20,7 @@ func (v Verdict) tried(n int, what string) Verdict {
 	return v
 }
 
-// triedIf is tried where the evidence for it can be had: clients alone don't see it.
+// triedIf is tried, if the evidence for it can exist: a history from clients alone doesn't have it.
 func (v Verdict) triedIf(told bool, n int, what string) Verdict {
 	if !told {
 		return v
@@ -28,7 +28,7 @@ func (v Verdict) triedIf(told bool, n int, what string) Verdict {
 	return v.tried(n, what)
 }
 
-// weighed counts decisions as the reference has them, or as they were told where it can't tell.
+// weighed counts decisions as the reference decides them, or as reported if it can't tell.
 type weighed struct {
 	let, kept int             // by a grant, for want of one
 	windowed  int             // by a window, and without it they would have been others
@@ -68,7 +68,7 @@ func (w *weighed) take(r ruling) {
 	}
 }
 
-// told takes in a decision of which the reference can't say anything.
+// told counts a decision about which the reference can't say anything.
 func (w *weighed) told(opened bool, reason vocab.Reason) {
 	switch {
 	case reason == vocab.FreeWindow || reason == vocab.ClosedWindow:
@@ -79,7 +79,7 @@ func (w *weighed) told(opened bool, reason vocab.Reason) {
 	}
 }
 
-// answered takes in what a link or a caller was told.
+// answered counts the answer to a link or a caller.
 func (s *served) answered(c *call) {
 	switch {
 	case c.Route == linkRoute && (c.Code == "link_invalid" || c.Code == "entry_denied"):
@@ -91,8 +91,8 @@ func (s *served) answered(c *call) {
 	}
 }
 
-// ended is how many commands ended so that had not asked for it: the test place ends
-// a command as its reason says, and no board has a part in that.
+// ended is how many commands ended this way without having asked for it: the test place ends a command as its reason
+// says, without a board.
 func (v *View) ended(o vocab.Outcome) (n int) {
 	for _, c := range v.order {
 		if c.told(o) != nil && !strings.Contains(c.meaning(v), `"sim:`) {
@@ -106,11 +106,11 @@ func (v *View) ended(o vocab.Outcome) (n int) {
 // in domain time.
 func (v *View) looked() (at int64) {
 	for _, e := range v.looks {
-		at = max(at, e.At+ClockMs)
+		at = max(at, e.At+clockMs)
 	}
 	for _, c := range v.calls() {
 		if c.ok() && c.Method == "GET" && c.Route == createRoute+"/{id}" {
-			at = max(at, c.At+ClockMs)
+			at = max(at, c.At+clockMs)
 		}
 	}
 	return at

@@ -49,7 +49,7 @@ func TestHoursFollowed(t *testing.T) {
 				do(h)
 			}
 		}
-		if got := Hrs1(NewView(h.events)); (len(got.Untried) == 0) != tc.want {
+		if got := hrs1(NewView(h.events)); (len(got.Untried) == 0) != tc.want {
 			t.Errorf("%s: lacks %q; tried is to be %t", name, got.Untried, tc.want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestLooked(t *testing.T) {
 		if tc.after != nil {
 			tc.after(h)
 		}
-		if got := Sync1(NewView(h.events)); (len(got.Untried) == 0) != tc.want || got.Checked == 0 {
+		if got := sync1(NewView(h.events)); (len(got.Untried) == 0) != tc.want || got.Checked == 0 {
 			t.Errorf("%s: lacks %q of %d; tried is to be %t", name, got.Untried, got.Checked, tc.want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestKeyRevoked(t *testing.T) {
 			h.call(h.at, exchangeRoute, status, history.CallText{SentNs: h.wall, In: key, Out: map[string]any{"accessToken": "tok-10", "expiresIn": 900, "placeId": "plc_a"}})
 		}
 	}
-	later := func(h *builder) { h.pass(SpreadMs) }
+	later := func(h *builder) { h.pass(spreadMs) }
 	for name, tc := range map[string]struct {
 		after []func(*builder)
 		want  Status
@@ -134,10 +134,10 @@ func TestKeyRevoked(t *testing.T) {
 			do(h)
 		}
 		v := NewView(h.events)
-		if got := Auth5(v); got.Status != tc.want || !strings.Contains(got.Number, tc.bad) || (len(got.Untried) == 0) != tc.tried {
+		if got := auth5(v); got.Status != tc.want || !strings.Contains(got.Number, tc.bad) || (len(got.Untried) == 0) != tc.tried {
 			t.Errorf("%s: got %s, lacks %q; want %s with %q in it, tried %t", name, got, got.Untried, tc.want, tc.bad, tc.tried)
 		}
-		if got := Auth1(v); got.Status != Pass {
+		if got := auth1(v); got.Status != Pass {
 			t.Errorf("%s: got %s, want AUTH-1 to pass", name, got)
 		}
 	}
@@ -146,7 +146,7 @@ func TestKeyRevoked(t *testing.T) {
 	h.exchange(h.at, "key-9", "tok-9")
 	used(401)(h)
 	gone(h)
-	if got := Auth1(NewView(h.events)); got.Status != Fail {
+	if got := auth1(NewView(h.events)); got.Status != Fail {
 		t.Errorf("a token that is refused before its key is revoked: got %s, want FAIL", got)
 	}
 }
@@ -166,7 +166,7 @@ func TestMomentOfTheCut(t *testing.T) {
 	h.present("brd_1", "kim", "opened", "onsite", "pmt_1")
 	h.back("brd_1")
 	v := NewView(h.events)
-	for _, got := range []Verdict{Sync3(v), Off1(v), Off4(v)} {
+	for _, got := range []Verdict{sync3(v), off1(v), off4(v)} {
 		if got.Status != Pass || len(got.Untried) > 0 {
 			t.Errorf("%s, lacks %q; want PASS, and nothing lacking", got, got.Untried)
 		}
@@ -195,7 +195,7 @@ func TestGrantsMadeADifference(t *testing.T) {
 			h.change("plc_a", "register", g)
 		}
 		h.present("brd_1", tc.person, "opened", "onsite", tc.credit)
-		if got := Ent1(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
+		if got := ent1(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
 			t.Errorf("%s: got %s, lacks %q; tried is to be %t", name, got, got.Untried, tc.want)
 		}
 	}
@@ -209,7 +209,7 @@ func TestGrantsMadeADifference(t *testing.T) {
 	h.change("plc_a", "membership", lee)
 	h.present("brd_1", "kim", "opened", "onsite", "pmt_1")
 	h.present("brd_1", "lee", "opened", "onsite", "mem_2")
-	if got := Ent1(NewView(h.events)); got.Status != Pass || len(got.Untried) > 0 {
+	if got := ent1(NewView(h.events)); got.Status != Pass || len(got.Untried) > 0 {
 		t.Errorf("a permit and a membership: got %s, lacks %q, want nothing lacking", got, got.Untried)
 	}
 }

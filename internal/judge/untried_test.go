@@ -17,7 +17,7 @@ func everything() *builder {
 	h.did("plc_a", "GET", placesRoute+"{id}/events", 403, history.CallText{Path: "plc_elsewhere"}, nil)
 	h.create("ref-again", "pmt_7", h.at, h.at+5000)
 	h.create("ref-again", "pmt_7", h.at, h.at+5000)
-	h.did("plc_a", "POST", createRoute, 409, history.CallText{In: fields{"externalRef": "ref-long", "startsAt": rfc(h.at), "endsAt": rfc(h.at + MaxPermitMs + 1)}}, nil)
+	h.did("plc_a", "POST", createRoute, 409, history.CallText{In: fields{"externalRef": "ref-long", "startsAt": rfc(h.at), "endsAt": rfc(h.at + maxPermitMs + 1)}}, nil)
 	h.events[len(h.events)-1].Code = "permit_period_too_long"
 	h.read("pending", h.at+10_000, h.at+20_000)
 	h.did("plc_a", "GET", "/space/v1/partner/entry-logs", 200, history.CallText{}, nil)
@@ -189,8 +189,8 @@ var untriedCases = map[string]struct {
 	"only strangers": {"OFF-1", without(func(e *history.Event) bool {
 		return decided(e) && e.OutageAgeMs > 0 && (e.Result == "opened" || e.Action == "pulse")
 	}), "let in"},
-	"under 36 h":      {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > LimitMs }), "36 h"},
-	"only after 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > 0 && e.OutageAgeMs <= LimitMs }), "before its 36 h were over"},
+	"under 36 h":      {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > limitMs }), "36 h"},
+	"only after 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > 0 && e.OutageAgeMs <= limitMs }), "before its 36 h were over"},
 	"no outages": {"OFF-3", without(func(e *history.Event) bool {
 		return e.OutageAgeMs > 0 || e.Cause == "outage" || e.Kind == history.Line || e.Kind == history.Offline
 	}), "resting"},
@@ -251,7 +251,7 @@ func TestHoldsTried(t *testing.T) {
 		"closed at once":         {func(h *builder) { h.command("brd_1", "k-end", "close", vocab.Reported, true, 0) }, false},
 		"never closed":           {func(*builder) {}, false},
 		"replaced at once":       {func(h *builder) { h.command("brd_1", "k-end", "hold", vocab.Reported, true, 0) }, false},
-		"closed after a minute":  {func(h *builder) { h.pass(HoldStoodMs); h.command("brd_1", "k-end", "close", vocab.Reported, true, 0) }, true},
+		"closed after a minute":  {func(h *builder) { h.pass(holdStoodMs); h.command("brd_1", "k-end", "close", vocab.Reported, true, 0) }, true},
 		"an opening meanwhile":   {func(h *builder) { h.command("brd_1", "k-end", "open", vocab.Reported, true, 0) }, true},
 		"an opening of another":  {func(h *builder) { h.command("brd_2", "k-end", "open", vocab.Reported, true, 0) }, false},
 		"the line was cut":       {func(h *builder) { h.cut("brd_1") }, true},
@@ -265,7 +265,7 @@ func TestHoldsTried(t *testing.T) {
 		h.online("brd_2")
 		h.command("brd_1", "k-hold", "hold", vocab.Reported, true, 0)
 		tc.through(h)
-		if got := Cmd7(NewView(h.events)); (len(got.Untried) == 0) != tc.want || got.Status != Pass {
+		if got := cmd7(NewView(h.events)); (len(got.Untried) == 0) != tc.want || got.Status != Pass {
 			t.Errorf("%s: %s, lacks %q; tried is to be %t", name, got, got.Untried, tc.want)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // Status of a verdict.
 type Status string
 
-// Statuses. Skipped: nothing exercised the clause. Blocked and Invalid come from
-// scenarios: the set-up failed; the generator, not the system, was the limit.
+// Statuses. Skipped: nothing exercised the clause. Blocked and Invalid come from scenarios: the set-up failed; or the
+// generator was the bottleneck, not the system.
 const (
 	Pass    Status = "PASS"
 	Fail    Status = "FAIL"
@@ -22,7 +22,7 @@ const (
 	Invalid Status = "INVALID"
 )
 
-// Verdict is what a checker says of a clause.
+// Verdict is a checker's result for a clause.
 type Verdict struct {
 	Clause   string `json:"clause"`
 	Promise  string `json:"promise"`
@@ -30,50 +30,50 @@ type Verdict struct {
 	Number   string `json:"number"`  // the deciding number as text
 	Checked  int    `json:"checked"` // how often the clause was exercised
 	Bad      int    `json:"bad,omitempty"`
-	Real     int    `json:"real,omitempty"` // what real boards did, of which there is no journal; not in Checked
+	Real     int    `json:"real,omitempty"` // actions of real boards, which have no journal; not in Checked
 	FirstBad *Bad   `json:"firstBad,omitempty"`
-	// Missing are kinds of evidence that a whole proof needs and the history lacks.
+	// Missing are kinds of evidence that a complete proof needs but the history lacks.
 	Missing []string `json:"missing,omitempty"`
-	// Untried says what the promise is about and the history hasn't: a file that is about
-	// the clause has shown nothing, however much was checked.
+	// Untried says what the promise is about but never happened in the history: a file about the clause has then shown
+	// nothing, however much was checked.
 	Untried []string `json:"untried,omitempty"`
 }
 
-// Bad is a breach: the event, why, and what belongs to it in order.
+// Bad is a breach: the event, why, and the related events in order.
 type Bad struct {
 	Event    history.Event   `json:"event"`
 	Why      string          `json:"why"`
 	Timeline []history.Event `json:"timeline,omitempty"`
 }
 
-// Checker judges one clause: history in, verdict out.
-type Checker struct {
+// checker judges one clause: history in, verdict out.
+type checker struct {
 	Clause string
 	Judge  func(*View) Verdict
 }
 
-// Checkers are all there are, in report order.
-func Checkers() []Checker {
-	return []Checker{
-		{"AUTH-1", Auth1}, {"AUTH-2", Auth2}, {"AUTH-3", Auth3}, {"AUTH-4", Auth4}, {"AUTH-5", Auth5},
-		{"PERM-1", Perm1}, {"PERM-2", Perm2}, {"PERM-3", Perm3}, {"PERM-4", Perm4}, {"PERM-5", Perm5}, {"PERM-6", Perm6}, {"PERM-7", Perm7},
-		{"ENT-1", Ent1}, {"ENT-2", Ent2}, {"ENT-3", Ent3}, {"ENT-4", Ent4},
-		{"CMD-1", Cmd1}, {"CMD-2", Cmd2}, {"CMD-3", Cmd3}, {"CMD-4", Cmd4}, {"CMD-5", Cmd5}, {"CMD-6", Cmd6}, {"CMD-7", Cmd7}, {"CMD-8", Cmd8},
-		{"SYNC-1", Sync1}, {"SYNC-2", Sync2}, {"SYNC-3", Sync3},
-		{"OFF-1", Off1}, {"OFF-2", Off2}, {"OFF-3", Off3}, {"OFF-4", Off4},
-		{"HRS-1", Hrs1}, {"HRS-2", Hrs2}, {"IMP-1", Imp1}, {"LEG-1", Leg1},
+// checkers lists all checkers, in report order.
+func checkers() []checker {
+	return []checker{
+		{"AUTH-1", auth1}, {"AUTH-2", auth2}, {"AUTH-3", auth3}, {"AUTH-4", auth4}, {"AUTH-5", auth5},
+		{"PERM-1", perm1}, {"PERM-2", perm2}, {"PERM-3", perm3}, {"PERM-4", perm4}, {"PERM-5", perm5}, {"PERM-6", perm6}, {"PERM-7", perm7},
+		{"ENT-1", ent1}, {"ENT-2", ent2}, {"ENT-3", ent3}, {"ENT-4", ent4},
+		{"CMD-1", cmd1}, {"CMD-2", cmd2}, {"CMD-3", cmd3}, {"CMD-4", cmd4}, {"CMD-5", cmd5}, {"CMD-6", cmd6}, {"CMD-7", cmd7}, {"CMD-8", cmd8},
+		{"SYNC-1", sync1}, {"SYNC-2", sync2}, {"SYNC-3", sync3},
+		{"OFF-1", off1}, {"OFF-2", off2}, {"OFF-3", off3}, {"OFF-4", off4},
+		{"HRS-1", hrs1}, {"HRS-2", hrs2}, {"IMP-1", imp1}, {"LEG-1", leg1},
 	}
 }
 
-// HasChecker reports whether a clause is judged by a checker, not by assertions alone.
+// HasChecker reports whether a clause is judged by a checker, not only by assertions.
 func HasChecker(clause string) bool {
-	return slices.ContainsFunc(Checkers(), func(c Checker) bool { return c.Clause == clause })
+	return slices.ContainsFunc(checkers(), func(c checker) bool { return c.Clause == clause })
 }
 
 // Judge runs every checker.
 func Judge(v *View) []Verdict {
 	var out []Verdict
-	for _, c := range Checkers() {
+	for _, c := range checkers() {
 		out = append(out, v.clocks.allow(c.Judge(v)))
 	}
 	return out
@@ -85,14 +85,14 @@ type finding struct {
 	why string
 }
 
-// tally gathers what a checker sees.
+// tally collects a checker's findings.
 type tally struct {
 	checked int
-	real    int // of boards without a journal: what shows without it was looked at
+	real    int // cases at boards without a journal, judged by what shows without it
 	found   []finding
 }
 
-// plus is a tally with another one's findings.
+// plus is a tally with the findings of another added.
 func (t *tally) plus(o *tally) *tally {
 	return &tally{checked: t.checked + o.checked, real: t.real + o.real, found: append(append([]finding{}, t.found...), o.found...)}
 }

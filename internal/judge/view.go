@@ -7,15 +7,14 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// View is a history indexed once: by command, key, board and place. Checkers
-// read it and change nothing.
+// View is a history indexed once: by command, key, board and place. Checkers only read it.
 type View struct {
 	events   []history.Event
 	commands map[string]*command
 	order    []*command // by first event
 	keys     map[string]*keyUse
 	boards   map[string]*board
-	seats    map[string]*seat // of the boards that were ever taken away
+	seats    map[string]*seat // of boards that were ever detached
 	places   map[string]*place
 	doors    map[string]*board // by door, from Door events
 	records  []*history.Event
@@ -24,19 +23,19 @@ type View struct {
 	looks    []*history.Event // at what boards have
 
 	tells
-	whole    *whole // of which this is a part; nil = it is all there is
+	whole    *whole // the history of which this is a part; nil = this is all of it
 	rawCalls []*history.Event
-	found    int                               // of rawCalls, those from before the run began
+	found    int                               // how many of rawCalls are from before the run
 	known    func() []*call                    // of the public API, taken apart once
 	excused  map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
 	decided  func() *decisions                 // all presentations, judged once
 	claims   func() []*claim                   // what clients were told, read once
 	second   func() *second                    // ... and held against the server's content
-	driven   func() book                       // how long relays were
+	driven   func() book                       // how long relays were driven
 	served   func() *served                    // links and phones decided by the server
 
-	begun *history.Event  // the run's beginning, nil where the history has the target's whole life
-	early map[string]bool // commands in flight when the run began: others gave them, and half of their story is missing
+	begun *history.Event  // the start of the run, nil if the history covers the target's whole life
+	early map[string]bool // commands in flight when the run began: others gave them, and their start is missing
 
 	end     int64 // last domain time
 	endWall int64
@@ -65,7 +64,7 @@ type keyUse struct {
 type board struct {
 	id, place string
 	truth     bool  // its journal is in the history
-	guest     bool  // a real one that sits where a simulated board was taken away
+	guest     bool  // a real board in place of a detached simulated one
 	epoch     int64 // of its last connection
 	channels  []int
 	conn      []*history.Event // Online, Offline, Line, Started, Wiped, Attached, Detached
@@ -89,8 +88,7 @@ type place struct {
 	entries []entriesAt
 }
 
-// NewView indexes events, which stand in their order; Seqs are given to events
-// that have none. The slice is kept and must not change.
+// NewView indexes events, which must be in order; those without a Seq get one. The slice is kept and must not change.
 func NewView(events []history.Event) *View { return viewOf(numbered(events), nil) }
 
 func numbered(events []history.Event) []history.Event {
@@ -102,8 +100,7 @@ func numbered(events []history.Event) []history.Event {
 	return events
 }
 
-// Told reports whether a history holds anything that server or boards say, beside
-// what clients saw.
+// Told reports whether a history contains anything from server or boards, beside what clients saw.
 func Told(events []history.Event) bool {
 	return slices.ContainsFunc(events, func(e history.Event) bool { return more(e.Kind) })
 }
@@ -224,7 +221,7 @@ func (v *View) addCommand(e *history.Event) {
 	}
 }
 
-// command is the command of an event, with what the event knows of it.
+// command is the command of an event, updated with what the event knows about it.
 func (v *View) command(e *history.Event) *command {
 	c := v.commands[e.CommandID]
 	if c == nil {
@@ -239,7 +236,7 @@ func (v *View) command(e *history.Event) *command {
 			*to = from
 		}
 	}
-	if e.Kind != history.Actuation && e.Kind != history.Received && e.Kind != history.Fault { // what was asked, not what a board did
+	if e.Kind != history.Actuation && e.Kind != history.Received && e.Kind != history.Fault { // what was asked for, not what a board did
 		fill(&c.place, e.PlaceID)
 		fill(&c.door, e.DoorID)
 		fill(&c.key, e.Key)
@@ -250,8 +247,8 @@ func (v *View) command(e *history.Event) *command {
 	return c
 }
 
-// begin: what has been told up to now is the state that a run found. It isn't judged
-// again; what the run's own commands and calls are held against it is.
+// begin handles the start of a run: everything reported so far is the state that the run found. That isn't judged
+// again, but the run's own commands and calls are compared with it.
 func (v *View) begin(e *history.Event) {
 	v.begun, v.found, v.order = e, len(v.rawCalls), nil
 	for id := range v.commands {
@@ -259,14 +256,13 @@ func (v *View) begin(e *history.Event) {
 	}
 }
 
-// EarlyMs is how long after the beginning of a run, on the wall, a command may still
-// be in progress that was given before.
-const EarlyMs = 15 * 1000
+// earlyMs is how long after the start of a run, in wall time, a command given before it may still be in progress.
+const earlyMs = 15 * 1000
 
-// isEarly: the first that is told of a command comes after its intent, soon after
-// the run's beginning.
+// isEarly reports whether a command was given before the run: its first event isn't its intent, and comes soon after
+// the start of the run.
 func (v *View) isEarly(e *history.Event) bool {
-	return v.begun != nil && v.begun.Op != history.Quiet && e.Kind != history.Intent && e.Kind != history.Answer && e.WallNs-v.begun.WallNs < EarlyMs*1e6
+	return v.begun != nil && v.begun.Op != history.Quiet && e.Kind != history.Intent && e.Kind != history.Answer && e.WallNs-v.begun.WallNs < earlyMs*1e6
 }
 
 func (v *View) addRecord(e *history.Event) {
@@ -298,7 +294,7 @@ func (v *View) addActuation(e *history.Event) {
 	}
 }
 
-// moved: the relay did something; refuse and deny are journal lines only.
+// moved reports whether the relay did something; refuse and deny are only journal lines.
 func moved(e *history.Event) bool {
 	switch e.Action {
 	case "pulse", "hold", "lock", "off":
@@ -335,7 +331,7 @@ func (v *View) sortedBoards() []*board {
 	return out
 }
 
-// earliest is the first of some events, nil of none.
+// earliest is the first of some events, nil if there are none.
 func earliest(events ...[]*history.Event) *history.Event {
 	var out *history.Event
 	for _, es := range events {

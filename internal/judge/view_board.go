@@ -15,17 +15,16 @@ func (v *View) board(id string) *board {
 	return b
 }
 
-// seat is a board's id of which the simulated board was taken away: a real one
-// speaks for it, which inherits nothing, until the simulated one is back.
+// seat is the id of a board whose simulated board was detached: a real one, which inherits nothing, speaks for it until
+// the simulated one is back.
 type seat struct {
-	guests []*board // each that took the place, the last one speaks while away
+	guests []*board // each that replaced it; the last one speaks while it is away
 	away   bool     // ... since the hello that followed the detachment
 	next   bool     // whether away holds from the next hello on
 }
 
-// speaker is the board that an event is of. What the server says goes to whoever
-// said hello last; a connection's end to the board whose connection it was. Only
-// simulated boards tell anything themselves.
+// speaker is the board that an event belongs to. The server's events belong to the board that said hello last; a
+// connection's end belongs to that connection's board. Only simulated boards report anything themselves.
 func (v *View) speaker(e *history.Event) *board {
 	own, s := v.board(e.BoardID), v.seats[e.BoardID]
 	if s == nil && e.Kind == history.Detached {
@@ -61,7 +60,7 @@ func (v *View) speaker(e *history.Event) *board {
 	return own
 }
 
-// everyBoard lists the boards, each followed by those that took its place.
+// everyBoard lists the boards, each followed by those that replaced it.
 func (v *View) everyBoard() (out []*board) {
 	for id, b := range v.boards {
 		out = append(out, b)

@@ -120,8 +120,8 @@ type Config struct {
 	Inbox       *inbox.Recorder          // of each place's requests; nil = none
 }
 
-// API is the handler.
-type API struct {
+// api is the handler.
+type api struct {
 	cfg      Config
 	docs     []*openapi.Document
 	handlers map[string]handler
@@ -139,7 +139,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{cfg: cfg, docs: docs, audits: make(chan struct{}, 64)}
+	a := &api{cfg: cfg, docs: docs, audits: make(chan struct{}, 64)}
 	a.handlers = a.table()
 	if a.routes, err = a.router(); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
@@ -148,4 +148,4 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 // ServeHTTP implements http.Handler.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.routes.ServeHTTP(w, r) }
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.routes.ServeHTTP(w, r) }

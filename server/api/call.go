@@ -26,7 +26,7 @@ import (
 
 // call is one request in progress.
 type call struct {
-	api *API
+	api *api
 	op  *openapi.Operation
 	w   http.ResponseWriter
 	r   *http.Request
@@ -76,7 +76,7 @@ const (
 )
 
 // serve runs an operation.
-func (a *API) serve(op *openapi.Operation, h handler) http.HandlerFunc {
+func (a *api) serve(op *openapi.Operation, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{api: a, op: op, w: w, r: r, id: requestID(r), began: clock.Mono(), html: op.Page && wantsPage(r, op)}
 		head := w.Header()
@@ -129,7 +129,7 @@ func (c *call) finish() {
 }
 
 // log writes a line that names the route, but never the query, a body or a header.
-func (a *API) log(c *call, level slog.Level, what string, args ...any) {
+func (a *api) log(c *call, level slog.Level, what string, args ...any) {
 	if !a.cfg.Log.Enabled(c.r.Context(), level) {
 		return
 	}

@@ -236,7 +236,7 @@ func BenchmarkCommand(b *testing.B) {
 			}
 		}
 	}
-	a := &API{cfg: Config{Log: quietLog}}
+	a := &api{cfg: Config{Log: quietLog}}
 	run := a.serve(op, func(c *call) (any, error) {
 		return renderAnswer(command.Result{CommandID: "cmd_1", DoorID: "dor_1", Outcome: vocab.Reported, RequestedAt: epoch, ReportedAt: epoch}), nil
 	})

@@ -16,7 +16,7 @@ import (
 var brace = regexp.MustCompile(`\\\{[^}]*\\\}`)
 
 // operationOf finds the operation of a request in the documents.
-func (a *API) operationOf(method, path string) (*openapi.Operation, *openapi3.Operation) {
+func (a *api) operationOf(method, path string) (*openapi.Operation, *openapi3.Operation) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
@@ -35,7 +35,7 @@ func (a *API) operationOf(method, path string) (*openapi.Operation, *openapi3.Op
 	return nil, nil
 }
 
-func (a *API) literal(method, path string) bool {
+func (a *api) literal(method, path string) bool {
 	for _, d := range a.docs {
 		if p := d.Doc.Paths.Value(path); p != nil && p.GetOperation(method) != nil {
 			return true

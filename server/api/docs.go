@@ -32,7 +32,7 @@ func serveDocument(name string) handler {
 	}
 }
 
-func (a *API) document(name string) *openapi.Document {
+func (a *api) document(name string) *openapi.Document {
 	return a.docs[slices.Index(openapi.Names, name)]
 }
 

@@ -48,7 +48,7 @@ func TestPanic(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	t.Parallel()
-	a := &API{cfg: Config{Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
+	a := &api{cfg: Config{Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
 	for _, tt := range []struct{ remote, forwarded, want string }{
 		{"1.1.1.1:5", "2.2.2.2", "1.1.1.1:5"},
 		{"10.0.0.1:5", "", "10.0.0.1:5"},

@@ -28,7 +28,7 @@ func failureOf(e *fail.Error, legacy bool) any {
 
 // errorOf is an error as the caller sees it. An error that isn't a *fail.Error is a bug of ours: it is logged, and the
 // caller gets no details.
-func (a *API) errorOf(c *call, err error) *fail.Error {
+func (a *api) errorOf(c *call, err error) *fail.Error {
 	var e *fail.Error
 	switch {
 	case errors.As(err, &e) && e.Status() != 0:

@@ -64,7 +64,7 @@ type house struct {
 	store  *store.Store
 	device *command.Service
 	boards *fakeBoards
-	api    *API
+	api    *api
 	http   http.Handler
 	keys   map[string]string // secret by key id
 	tokens map[string]string // by key id
@@ -189,7 +189,7 @@ func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.api, h.http = handler.(*API), handler
+	h.api, h.http = handler.(*api), handler
 	for id := range h.keys {
 		h.tokens[id] = h.exchange(id)
 	}

@@ -235,7 +235,7 @@ func queries(h *house, op *openapi.Operation, q request) {
 }
 
 // other is a method the path does not take.
-func other(a *API, op *openapi.Operation) string {
+func other(a *api, op *openapi.Operation) string {
 	var have []string
 	for _, d := range a.docs {
 		for _, o := range d.Ops {

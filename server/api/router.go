@@ -24,7 +24,7 @@ var removed = []string{
 }
 
 // router registers every operation of the documents.
-func (a *API) router() (http.Handler, error) {
+func (a *api) router() (http.Handler, error) {
 	mux := chi.NewRouter()
 	used := map[string]bool{}
 	for _, d := range a.docs {
@@ -64,7 +64,7 @@ func (a *API) router() (http.Handler, error) {
 var verbs = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
 // fail answers a path that has no operation.
-func (a *API) fail(route string, e *fail.Error) http.HandlerFunc {
+func (a *api) fail(route string, e *fail.Error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		op := &openapi.Operation{Path: cmp.Or(route, Other), Method: Other, Scope: "none", Legacy: legacyPath(r.URL.Path)}
 		if slices.Contains(verbs, r.Method) {
@@ -76,7 +76,7 @@ func (a *API) fail(route string, e *fail.Error) http.HandlerFunc {
 
 // notAllowed answers a known path with a wrong method. Several patterns can match the path (.../revoke is also a
 // {permitId}): Allow lists the methods of all of them, in a fixed order.
-func (a *API) notAllowed(mux *chi.Mux) http.HandlerFunc {
+func (a *api) notAllowed(mux *chi.Mux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.RawPath // as the router looks at it
 		if path == "" {

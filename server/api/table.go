@@ -3,7 +3,7 @@ package api
 import "github.com/doorlab/doorlab/server/grant"
 
 // table maps operationIds to handlers.
-func (a *API) table() map[string]handler {
+func (a *api) table() map[string]handler {
 	return map[string]handler{
 		"exchangeKey": taking(exchangeKey),
 		"updatePlace": taking(updatePlace),

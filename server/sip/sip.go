@@ -179,13 +179,13 @@ func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
 		s.respond(req, tx, 500, "Server Internal Error")
 		return
 	}
-	status, reason := Status(res)
+	status, reason := statusOf(res)
 	s.respond(req, tx, status, reason)
 }
 
-// Status is the result of the call as the caller's telephone gets it. None means success: the call must never connect.
+// statusOf is the result of the call as the caller's telephone gets it. None means success: the call must never connect.
 // Busy means that the door opens.
-func Status(r entry.CallResult) (status int, reason string) {
+func statusOf(r entry.CallResult) (status int, reason string) {
 	switch {
 	case !r.Answered:
 		return 404, "Not Found"

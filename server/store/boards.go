@@ -71,7 +71,7 @@ func (t *Tx) SaveBoardState(b board.State) error {
 		Standings: jsonText(b.Standings), Dropped: int64(b.Dropped)}))
 }
 
-// RotateBoard gives a board its next password: next derives it from the generation, and its hash is stored. ErrNotFound
+// RotateBoard gives a board its next password: next derives it from the generation, and its hash is stored. Error: fail.ErrNotFound
 // for an unknown board.
 func (s *Store) RotateBoard(id string, next func(generation int64) (hash string)) error {
 	return s.write(func(tx *Tx) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
@@ -22,7 +23,7 @@ func (s *Store) Commands() Commands { return Commands{s} }
 // Door implements command.Ledger.
 func (c Commands) Door(doorID string) (command.Door, error) {
 	d, err := c.s.Door(doorID)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, fail.ErrNotFound) {
 		return command.Door{}, command.ErrNoDoor
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ func (t *Tx) PhoneKey(placeID string) access.PhoneKey {
 	return access.NewPhoneKey(t.phones, placeID)
 }
 
-// Place reads one place. ErrNotFound. A write that hasn't changed any place reads it from memory.
+// Place reads one place. Error: fail.ErrNotFound. A write that hasn't changed any place reads it from memory.
 func (t *Tx) Place(id string) (place.Place, error) {
 	read := func() (place.Place, error) { return placeOf(t.q.Place(ctx, id)) }
 	if t.batch == nil || t.doors.changed { // a moment reads the past, which memory doesn't have
@@ -42,7 +42,7 @@ func (t *Tx) Place(id string) (place.Place, error) {
 	return t.doors.place(id, read)
 }
 
-// Door reads one door. ErrNotFound.
+// Door reads one door. Error: fail.ErrNotFound.
 func (t *Tx) Door(id string) (place.Door, error) { return doorOf(t.q.Door(ctx, id)) }
 
 // Doors lists a place's doors in the order of the world file. A write that finds

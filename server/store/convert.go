@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/doorlab/doorlab/server/fail"
 )
 
 // ctx is the context of every query: queries are never cancelled; what starts also finishes.
@@ -57,7 +59,7 @@ func each[R, T any](of func(R, error) (T, error), rows []R, err error) ([]T, err
 
 // none turns a missing row into the zero value.
 func none[T any](v T, err error) (T, error) {
-	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, ErrNotFound) {
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, fail.ErrNotFound) {
 		return v, nil
 	}
 	return v, wrap(err)

@@ -85,7 +85,7 @@ func remembered[T any](d *doors, in *map[string]T, id string, read func() (T, er
 	return found, nil
 }
 
-// Door reads one door. ErrNotFound.
+// Door reads one door. Error: fail.ErrNotFound.
 func (s *Store) Door(id string) (place.Door, error) {
 	return s.doors.door(id, func() (place.Door, error) { return doorOf(s.q.Door(ctx, id)) })
 }

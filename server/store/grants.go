@@ -20,11 +20,11 @@ func grantOf(r db.Grant, err error) (grant.Grant, error) {
 	return g, json.Unmarshal([]byte(r.Doors), &g.Doors)
 }
 
-// Grant reads one grant of any kind. ErrNotFound.
+// Grant reads one grant of any kind. Error: fail.ErrNotFound.
 func (s *Store) Grant(id string) (grant.Grant, error) { return grantOf(s.q.Grant(ctx, id)) }
 
 // GrantByLink finds a permit by the hash of its entry token; a revoked permit by that of its last, now dead, one.
-// ErrNotFound.
+// fail.ErrNotFound.
 func (s *Store) GrantByLink(linkHash string) (grant.Grant, error) {
 	return grantOf(s.q.GrantByLink(ctx, text(linkHash)))
 }

@@ -27,10 +27,10 @@ func keyOf(r db.Key, err error) (auth.Key, error) {
 	return k, json.Unmarshal([]byte(r.Scopes), &k.Scopes)
 }
 
-// KeyByHash finds a key, revoked or not. ErrNotFound.
+// KeyByHash finds a key, revoked or not. Error: fail.ErrNotFound.
 func (s *Store) KeyByHash(hash string) (auth.Key, error) { return keyOf(s.q.KeyByHash(ctx, hash)) }
 
-// Key reads a key by id. ErrNotFound.
+// Key reads a key by id. Error: fail.ErrNotFound.
 func (s *Store) Key(id string) (auth.Key, error) { return keyOf(s.q.Key(ctx, id)) }
 
 // Keys lists a place's keys, or all when placeID is "".
@@ -49,7 +49,7 @@ func (s *Store) RevokedKeys() ([]auth.Key, error) {
 	return each(keyOf, rows, err)
 }
 
-// RevokeKey ends a key; a repeat keeps the first time. ErrNotFound.
+// RevokeKey ends a key; a repeat keeps the first time. Error: fail.ErrNotFound.
 func (s *Store) RevokeKey(id string, at time.Time) error {
 	return s.write(func(tx *Tx) error {
 		n, err := tx.q.RevokeKey(ctx, sql.NullInt64{Int64: at.UnixMilli(), Valid: true}, id)

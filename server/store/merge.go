@@ -8,6 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/boardsync"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -33,7 +34,7 @@ func (m *merge) world(w *world.World) error {
 	for _, wp := range w.Places {
 		have, err := placeOf(m.q.Place(ctx, wp.ID))
 		switch {
-		case errors.Is(err, ErrNotFound):
+		case errors.Is(err, fail.ErrNotFound):
 			err = m.newPlace(wp)
 		case err == nil:
 			err = m.place(wp, have)
@@ -111,7 +112,7 @@ func (m *merge) boards(wp world.Place) error {
 	for _, b := range wp.Boards {
 		row, err := m.q.Board(ctx, b.ID)
 		switch err := wrap(err); {
-		case errors.Is(err, ErrNotFound):
+		case errors.Is(err, fail.ErrNotFound):
 			if err := seedBoard(m.q, wp.ID, b, m.pepper); err != nil {
 				return err
 			}
@@ -200,7 +201,7 @@ func (m *merge) keys(wp world.Place) error {
 	for _, k := range wp.Keys {
 		row, err := keyOf(m.q.Key(ctx, k.ID))
 		switch {
-		case errors.Is(err, ErrNotFound):
+		case errors.Is(err, fail.ErrNotFound):
 			if err := m.seedKey(wp.ID, k, m.pepper); err != nil {
 				return err
 			}

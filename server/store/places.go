@@ -19,12 +19,12 @@ func placeOf(r db.Place, err error) (place.Place, error) {
 		json.Unmarshal([]byte(r.Closures), &p.Closures), json.Unmarshal([]byte(r.Holidays), &p.Holidays))
 }
 
-// Place reads one place. ErrNotFound.
+// Place reads one place. Error: fail.ErrNotFound.
 func (s *Store) Place(id string) (place.Place, error) {
 	return s.doors.place(id, func() (place.Place, error) { return placeOf(s.q.Place(ctx, id)) })
 }
 
-// PlaceByPhone finds the place an entry phone number belongs to. ErrNotFound.
+// PlaceByPhone finds the place an entry phone number belongs to. Error: fail.ErrNotFound.
 func (s *Store) PlaceByPhone(number string) (place.Place, error) {
 	return placeOf(s.q.PlaceByPhone(ctx, text(number)))
 }
@@ -59,7 +59,7 @@ func boardOf(r db.Board, err error) (place.Board, error) {
 	return place.Board{ID: r.ID, PlaceID: r.PlaceID, Name: r.Name}, wrap(err)
 }
 
-// Board reads one board. ErrNotFound.
+// Board reads one board. Error: fail.ErrNotFound.
 func (s *Store) Board(id string) (place.Board, error) { return boardOf(s.q.Board(ctx, id)) }
 
 // Boards lists a place's boards, or every board when placeID is "".

@@ -25,7 +25,7 @@ func (s *Store) announce(b *batch) {
 	}
 }
 
-// Revision is a place's current revision. ErrNotFound.
+// Revision is a place's current revision. Error: fail.ErrNotFound.
 func (s *Store) Revision(placeID string) (rev int64, err error) {
 	rev, err = s.q.Revision(ctx, placeID)
 	return rev, wrap(err)

@@ -33,8 +33,6 @@ var (
 	ErrUnavailable = errors.New("store: storage unavailable")
 	// ErrNewer: the data directory belongs to a newer version of the program.
 	ErrNewer = errors.New("store: database is newer than this program")
-	// ErrNotFound: no such row. For the rules it is fail.ErrNotFound.
-	ErrNotFound = fail.ErrNotFound
 )
 
 //go:generate env CGO_ENABLED=0 go tool -C ../../tools/sqlc sqlc generate -f ../../server/store/sqlc.yaml
@@ -239,7 +237,7 @@ func (s *Store) closeDBs() error {
 	return errors.Join(errs...)
 }
 
-// wrap turns SQLite's own errors into ErrUnavailable and a missing row into ErrNotFound; others stay as they are.
+// wrap turns SQLite's own errors into ErrUnavailable and a missing row into fail.ErrNotFound; others stay as they are.
 func wrap(err error) error {
 	if err == nil {
 		return nil
@@ -248,7 +246,7 @@ func wrap(err error) error {
 	case errors.Is(err, ErrUnavailable):
 		return err
 	case errors.Is(err, sql.ErrNoRows):
-		return ErrNotFound
+		return fail.ErrNotFound
 	case errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/boardsync"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
 )
@@ -214,7 +215,7 @@ func TestRevisionAndContent(t *testing.T) {
 	if err != nil || len(y.Upsert) != 1 || !y.Upsert[0].Revoked || y.To != 7 || y.Hours != nil || y.Windows != nil || y.Doors != nil || y.Snapshot {
 		t.Errorf("delta %+v, %v", y, err)
 	}
-	if _, err := (boardsync.Reader{Source: s}).SyncContent("plc_x", 0); !errors.Is(err, ErrNotFound) {
+	if _, err := (boardsync.Reader{Source: s}).SyncContent("plc_x", 0); !errors.Is(err, fail.ErrNotFound) {
 		t.Errorf("unknown place: %v", err)
 	}
 	mu.Lock()

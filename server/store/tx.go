@@ -86,7 +86,7 @@ func (t *Tx) placeBefore(placeID string) (*placeState, error) {
 func (t *Tx) day() int64 { return age.Day(t.ran) }
 
 // raise increments a place's revision, once per write: further calls in the same write return the same number.
-// ErrNotFound for an unknown place.
+// fail.ErrNotFound for an unknown place.
 func (t *Tx) raise(placeID string) (int64, error) {
 	p, err := t.place(placeID)
 	if err != nil {

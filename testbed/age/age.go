@@ -49,8 +49,8 @@ const Shortest = 6 * time.Hour
 // begins is what the first moment of a run is a multiple of.
 const begins = 10 * time.Minute
 
-// Week is the usual segment.
-const Week = 7 * 24 * time.Hour
+// week is the usual segment.
+const week = 7 * 24 * time.Hour
 
 // The server waits this long for a board, and gathers changes for so long; boards dial
 // again so soon: they report at once, and a year has many mornings.

@@ -42,7 +42,7 @@ func Run(ctx context.Context, c Config) (report.Result, Counts, error) {
 // divide makes the worlds.
 func divide(c Config) *worlds {
 	if c.Segment == 0 {
-		c.Segment = Week
+		c.Segment = week
 	}
 	if c.Wait == 0 {
 		c.Wait = wait
