@@ -22,11 +22,10 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// maxBody is the most of an answer that is read: far above any command's answer.
+// maxBody bounds how much of an answer is read, far above any command's answer.
 const maxBody = 1 << 20
 
-// api sends single HTTP attempts and writes each into the history. It never
-// sends anything twice.
+// api sends single HTTP attempts and records each in the history. It never sends anything twice.
 type api struct {
 	base     *url.URL
 	run      string
@@ -81,7 +80,7 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	defer func() { _ = resp.Body.Close() }() // read to its end, or of no use
+	defer func() { _ = resp.Body.Close() }() // read to the end, or useless
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 	if err != nil {
 		return answer{}, fmt.Errorf("reading the answer: %w", err)
@@ -92,7 +91,7 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	e.CommandID, e.Reason, e.Replayed = ans.command, ans.device, ans.replayed
 	sum := sha256.Sum256(body)
 	e.BodyHash = hex.EncodeToString(sum[:8])
-	if a.history != nil { // before the answer, as scenarios do: whoever has read one has read both
+	if a.history != nil { // before the answer, as in scenarios: who has read the answer has read this, too
 		a.emit(history.CallEvent(history.CallIn{Method: r.method, Path: req.URL.RequestURI(), PlaceID: r.place, Token: r.token, From: r.from, SentAt: sentAt, SentNs: sentNs,
 			Request: r.body, Status: ans.status, PlaceKind: resp.Header.Get("X-Place-Kind"), Answer: body, Replayed: ans.replayed, Own: r.path == tokenPath}))
 	}
@@ -100,7 +99,7 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	return ans, nil
 }
 
-// fetch reads a public page of the target, outside of the run's counts.
+// fetch reads a public page of the target, outside the run's counts.
 func (a *api) fetch(ctx context.Context, via http.RoundTripper, path string) ([]byte, error) {
 	got, err := client.Send(ctx, &http.Client{Transport: via}, http.MethodGet, a.base.JoinPath(path).String(), nil, nil)
 	if err != nil {
@@ -143,7 +142,7 @@ func read(resp *http.Response, body []byte) answer {
 			CommandID string
 			Outcome   vocab.Outcome
 		}
-		if json.Unmarshal(env.Data, &done) == nil && done.Outcome == vocab.Reported { // a list is no command
+		if json.Unmarshal(env.Data, &done) == nil && done.Outcome == vocab.Reported { // a list isn't a command
 			a.command, a.outcome = done.CommandID, vocab.Reported
 		}
 		return a
@@ -156,8 +155,8 @@ func read(resp *http.Response, body []byte) answer {
 
 var statusOf = map[vocab.Outcome]int{vocab.Offline: http.StatusConflict, vocab.Refused: http.StatusBadGateway, vocab.NoResponse: http.StatusGatewayTimeout}
 
-// domain estimates the server's domain time: a clock of this process, or the
-// control listener's asked now and then, or the machine's own.
+// domain estimates the server's domain time: a clock of this process, else the control listener's, polled, else the
+// machine's own.
 type domain struct {
 	clock Clock
 	ahead atomic.Int64 // of the machine's clock, ns
@@ -170,14 +169,14 @@ func (d *domain) now() time.Time {
 	return clock.WallNow().Add(time.Duration(d.ahead.Load()))
 }
 
-// follow asks the control listener every two seconds until ctx ends. A jump
-// between two questions is noticed by the 401 that it causes.
+// follow polls the control listener every two seconds until ctx ends. A jump in between is noticed by the 401 that it
+// causes.
 func (d *domain) follow(ctx context.Context, via http.RoundTripper, control, token string) {
 	for d.ask(ctx, via, control, token) && client.Pause(ctx, 2*time.Second) == nil {
 	}
 }
 
-// ask reports whether it is worth asking again.
+// ask polls once, and reports whether it is worth asking again.
 func (d *domain) ask(ctx context.Context, via http.RoundTripper, listener, token string) bool {
 	var told struct{ Now time.Time }
 	err := client.Client{Base: listener, Token: token, HTTP: &http.Client{Transport: via}}.Do(ctx, http.MethodGet, control.Prefix+"/clock", nil, &told)

@@ -13,15 +13,14 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// collector turns vegeta's results into counts, histograms and a series. Each
-// outcome has two histograms: service time, and time since scheduled, in which
-// a stalled generator or a stalled server cannot hide.
+// collector turns vegeta's results into counts, histograms and a series. Each outcome has two histograms: service time,
+// and time since scheduled, which reveals a stalled generator or server.
 type collector struct {
 	pacer *pacer
 
 	sent     int64
 	replayed int64
-	starved  map[string]int64 // requests that this machine could not send
+	starved  map[string]int64 // requests that this machine couldn't send
 	service  map[vocab.Outcome]*hdrhistogram.Histogram
 	since    map[vocab.Outcome]*hdrhistogram.Histogram
 	lag      *hdrhistogram.Histogram
@@ -49,7 +48,7 @@ func record(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(d.Microseconds(), 0), 600_000_000)) // within its range
 }
 
-// add takes a result; it strips what only the way from the wire needed.
+// add processes a result.
 func (c *collector) add(r *vegeta.Result) {
 	outcome := vocab.Outcome(r.Headers.Get(outcomeHeader))
 	if outcome == "" {
@@ -133,8 +132,7 @@ func summarize(h *hdrhistogram.Histogram) Latency {
 	return l
 }
 
-// series keeps a second's latencies until no answer of it can be missing much
-// longer, then only their summary.
+// series keeps a second's latencies until hardly any of its answers can be missing, then only their summary.
 type series struct {
 	open   map[int]*second
 	points map[int]*Point

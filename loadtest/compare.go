@@ -7,9 +7,8 @@ import (
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// compare puts a result beside a stored one. A difference counts only beyond
-// the noise, which is taken from how much the seconds of both runs differ among
-// themselves, and beyond what matters (5 % and half a millisecond).
+// compare puts a result beside a stored one. A difference counts only if it exceeds the noise, estimated from how much
+// the seconds of both runs differ among themselves, and what matters (5 % and half a millisecond).
 func compare(path string, before, now Result) *Comparison {
 	c := &Comparison{Baseline: path}
 	for _, m := range []struct {
@@ -49,7 +48,7 @@ func change(name string, before, now []float64) Change {
 	return c
 }
 
-// judge: less is better for every measure here.
+// judge decides on a change; for every measure, less is better.
 func (c *Change) judge() {
 	switch d := c.Now - c.Before; {
 	case d > c.Noise:
@@ -74,7 +73,7 @@ func median(v []float64) float64 {
 	return plot.Quantile(slices.Sorted(slices.Values(v)), 0.5)
 }
 
-// spreadOf is a standard deviation that outliers cannot pull (1.4826 MAD).
+// spreadOf is a standard deviation that is robust against outliers (1.4826 MAD).
 func spreadOf(v []float64) float64 {
 	m := median(v)
 	off := make([]float64, len(v))

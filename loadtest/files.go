@@ -75,7 +75,7 @@ func ReadResult(path string) (Result, error) {
 	return r, nil
 }
 
-// outcome finds one by name; its zero value when it was not seen.
+// outcome finds one by name; zero if it didn't occur.
 func (r Result) outcome(name vocab.Outcome) Outcome {
 	if i := slices.IndexFunc(r.Outcomes, func(o Outcome) bool { return o.Name == name }); i >= 0 {
 		return r.Outcomes[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// SchemaVersion is what result.json says of its shape, as that of report.Result does.
+// SchemaVersion is the version of result.json's format, as in report.Result.
 const SchemaVersion = 1
 
 // Schema is the JSON Schema of result.json.
@@ -18,8 +18,8 @@ func Schema() ([]byte, error) {
 	return report.SchemaOf(&Result{}, "doorlab load result", SchemaVersion)
 }
 
-// Failures lists what keeps the run from PASS: broken guarantees, then thresholds, then
-// what makes the figures those of the generator.
+// Failures lists what keeps the run from PASS: broken guarantees, then thresholds, then reasons why the figures are the
+// generator's.
 func (r Result) Failures() (out []report.Failure) {
 	told := map[string]bool{}
 	for _, row := range r.Guarantees.breached() {
@@ -41,7 +41,7 @@ func (r Result) Failures() (out []report.Failure) {
 	return out
 }
 
-// why a threshold is broken.
+// why is the reason why a threshold is broken.
 func (t Threshold) why() string {
 	if t.Value == none {
 		return fmt.Sprintf("%s: there was nothing to measure, the limit is %s", t.Name, t.Limit)
@@ -49,7 +49,7 @@ func (t Threshold) why() string {
 	return fmt.Sprintf("%s is %s, the limit is %s", t.Name, t.Value, t.Limit)
 }
 
-// Suites are the run as test results: its thresholds, the guarantees, and the run itself.
+// Suites presents the run as test results: its thresholds, the guarantees, and the run itself.
 func (r Result) Suites() []report.Suite {
 	name := cmp.Or(r.Plan.Name, "load")
 	run := report.Case{Name: "the run counts", Seconds: r.Seconds, Status: judge.Pass}

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Guarantees is what the run's history proves, beside the thresholds.
+// Guarantees is what the run's history proves, besides the thresholds.
 type Guarantees struct {
 	Rows      []judge.Row      `json:"rows,omitempty"`      // of the clauses that the run exercised
 	Verdicts  []judge.Verdict  `json:"verdicts,omitempty"`  // that the rows stand on, without their timelines: what a merge joins
@@ -23,7 +23,7 @@ type Guarantees struct {
 	Unordered int              `json:"unordered,omitempty"` // pairs of events closer than their clocks are known
 }
 
-// breached are the clauses that don't hold.
+// breached are the clauses that were broken.
 func (g *Guarantees) breached() (rows []judge.Row) {
 	if g == nil {
 		return nil
@@ -36,7 +36,7 @@ func (g *Guarantees) breached() (rows []judge.Row) {
 	return rows
 }
 
-// settle takes in what the checkers said.
+// settle adds the checkers' verdicts.
 func (g *Guarantees) settle(verdicts []judge.Verdict) {
 	g.Rows = exercised(judge.Ledger(verdicts, nil, judge.Basis{}))
 	for _, v := range verdicts {
@@ -46,7 +46,7 @@ func (g *Guarantees) settle(verdicts []judge.Verdict) {
 	}
 }
 
-// judged are the verdicts again, with what was broken first.
+// judged are the verdicts again, with the first breach.
 func (g *Guarantees) judged() (out []judge.Verdict) {
 	for _, v := range g.Verdicts {
 		for _, r := range g.Rows {
@@ -98,7 +98,7 @@ func (res *Result) judgeGuarantees() {
 	}
 }
 
-// clients are one for each control listener.
+// clients has one client per control listener.
 func (t Target) clients() (out []client.Client) {
 	for i, base := range t.Control {
 		out = append(out, client.Client{Base: base, Token: t.token(i), HTTP: client.Trusting(t.TLS)})
@@ -141,7 +141,7 @@ func (g *Guarantees) text() string {
 	return b.String()
 }
 
-// Notes are what a reader has to know of the rows.
+// Notes are what a reader has to know about the rows.
 func (g *Guarantees) Notes() []string {
 	return slices.DeleteFunc([]string{g.Basis, g.Foreign.String(), g.Clocks.Told(g.Unordered)}, func(n string) bool { return n == "" })
 }

@@ -32,7 +32,7 @@ type view struct {
 	Falls    []fall
 }
 
-// HTML is the report as one page that loads nothing: what failed first.
+// HTML is the report as one self-contained page, failures first.
 func (r Result) HTML() string {
 	var b strings.Builder
 	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases)}); err != nil {
@@ -94,7 +94,7 @@ func percentiles(l Latency) (list []plot.Point) {
 	return list
 }
 
-// capacity is what a search is for: latency by rate.
+// capacity is what a search finds: latency by rate.
 func capacity(r Result) plot.Chart {
 	steps := slices.Clone(r.Search)
 	slices.SortFunc(steps, func(a, b Step) int { return int(math.Copysign(1, a.Rate-b.Rate)) })
@@ -105,7 +105,7 @@ func capacity(r Result) plot.Chart {
 		c.Lines[1].Points = append(c.Lines[1].Points, plot.Point{X: s.Rate, Y: s.P99})
 		c.X = append(c.X, plot.Tick{X: s.Rate, Text: grouped(s.Rate) + "/s"})
 	}
-	for len(c.X) > 7 { // labels that would lie on one another
+	for len(c.X) > 7 { // labels that would overlap
 		c.X = slices.DeleteFunc(c.X, func(t plot.Tick) bool { return slices.Index(c.X, t)%2 == 1 })
 	}
 	if r.Highest > 0 {
@@ -114,14 +114,13 @@ func capacity(r Result) plot.Chart {
 	return c
 }
 
-// fall is a bar of the waterfall: where a phase begins and how long it takes, in
-// tenths of a percent of the whole.
+// fall is a bar of the waterfall: where a phase begins and how long it takes, in tenths of a percent of the whole.
 type fall struct {
 	Phase
 	From, Wide, Tail string
 }
 
-// falls puts the phases behind one another, each at its median, with its p99 beside it.
+// falls lines up the phases, each at its median, with its p99 beside it.
 func falls(phases []Phase) (out []fall) {
 	whole, at := 0.0, 0.0
 	for _, p := range phases {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// judge makes a result of one attack. Interrupted runs are judged too: the
-// caller adds ctx's error.
+// judge makes the result of one attack. Interrupted runs are judged, too; the caller adds ctx's error.
 func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrupted bool) Result {
 	res := Result{
 		Plan: r.plan, Verdict: Pass, Seed: r.seed, Run: r.api.run, Shard: r.shard.after(c),
@@ -53,7 +52,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	return res
 }
 
-// invalid says why the generator, and not the system, was the limit.
+// invalid says why the generator, and not the system, was the bottleneck.
 func (r *runner) invalid(c *collector, late float64, res Result) (why []string) {
 	if c.sent == 0 {
 		return []string{"nothing was sent"}
@@ -70,7 +69,7 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 	return why
 }
 
-// judgeContract fails a run in which an answer does not fit the documents.
+// judgeContract fails a run with an answer that doesn't match the documents.
 func (r *runner) judgeContract(res *Result) {
 	c := r.api.promise
 	if c == nil {
@@ -91,13 +90,13 @@ func (res *Result) judgeBreaches() {
 	res.Verdict = Fail
 }
 
-// judgeThresholds: a generator that lagged excuses slow answers, never wrong ones.
+// judgeThresholds judges the thresholds. A generator that lagged excuses slow answers, never wrong ones.
 func judgeThresholds(res *Result, c *collector) {
 	for _, name := range sortedKeys(res.Plan.Thresholds) {
 		text := res.Plan.Thresholds[name]
 		l, err := parseThreshold(name, text)
 		if err != nil {
-			continue // the plan was checked
+			continue // can't happen: the plan was checked
 		}
 		if res.Shard != nil && res.Shard.Of > 1 && l.waits() {
 			res.Thresholds = append(res.Thresholds, Threshold{Name: name, Limit: text, Value: waiting, OK: true, Idle: true})

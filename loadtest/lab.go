@@ -12,14 +12,14 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// Lab is what the run's history shows beside the generator's own figures, on the same
-// seconds: what the relays did, how the boards were, which faults acted.
+// Lab is what the run's history shows besides the generator's own figures, by the same seconds: what the relays did,
+// the state of the boards, which faults acted.
 type Lab struct {
 	Seconds []LabSecond `json:"seconds"`
 	Faults  []FaultTime `json:"faults,omitempty"`
 }
 
-// LabSecond is one second of it. The boards are those at its end.
+// LabSecond is one second of it. Boards are counted at its end.
 type LabSecond struct {
 	Second int `json:"second"`
 	Opened int `json:"opened"` // pulses and holds, by the relays' journals
@@ -28,8 +28,7 @@ type LabSecond struct {
 	Behind int `json:"behind"` // of those online: without their place's latest revision
 }
 
-// FaultTime is a stretch of the run during which a fault acted: on the lines of
-// boards, or on commands.
+// FaultTime is a period of the run during which a fault acted, on boards' lines or on commands.
 type FaultTime struct {
 	Fault  string  `json:"fault"`
 	From   float64 `json:"from"` // seconds of the run
@@ -41,10 +40,10 @@ type FaultTime struct {
 // lossyLine is the fault whose lines carry, but not everything: a history calls it packets.
 const lossyLine = "lossy"
 
-// hitsApart is how long a fault may hit nothing and still be one stretch.
+// hitsApart is how long a fault may hit nothing while its period continues.
 const hitsApart = 3.0
 
-// newLab reads the lab's part of a history from the run's start on; nil when it has none.
+// newLab reads the lab's part of a history from the run's start on; nil if it has none.
 func newLab(events []history.Event, started time.Time, seconds int) *Lab {
 	lab := &Lab{Seconds: make([]LabSecond, seconds)}
 	fleet, faults, next, any := report.NewFleet(), newFaultTimes(), 0, false
@@ -74,7 +73,7 @@ func newLab(events []history.Event, started time.Time, seconds int) *Lab {
 	}
 	fill(seconds)
 	if !any {
-		return nil // the boards of others: nothing to see
+		return nil // other people's boards: nothing to show
 	}
 	lab.Faults = faults.end(float64(seconds))
 	return lab
@@ -110,7 +109,7 @@ func (f *faultTimes) see(e *history.Event, at float64) {
 	}
 }
 
-// line follows a board's line: bad in one way or good, and lossy besides or not.
+// line follows a board's line: bad in one way or good, and lossy or not.
 func (f *faultTimes) line(e *history.Event, at float64) {
 	lossy := e.Text == "packets"
 	for name, boards := range f.lines {
@@ -145,7 +144,7 @@ func (f *faultTimes) close(from map[string]*FaultTime, name string, at float64) 
 	f.done = append(f.done, t)
 }
 
-// end closes what is open, in the order of beginning.
+// end ends what is still open, in the order in which it began.
 func (f *faultTimes) end(at float64) []FaultTime {
 	for name := range f.open {
 		f.close(f.open, name, at)
@@ -165,7 +164,7 @@ func (r Result) labSeconds() int {
 	return max(last, 1)
 }
 
-// mergeLabs lays the parts' seconds over each other as their series are.
+// mergeLabs adds up the parts' seconds as their series are added up.
 func mergeLabs(start time.Time, parts []Result) (out *Lab) {
 	for _, p := range parts {
 		out = out.with(p.Lab, p.Started.Sub(start).Seconds())
@@ -173,7 +172,7 @@ func mergeLabs(start time.Time, parts []Result) (out *Lab) {
 	return out
 }
 
-// with adds the seconds of other boards, which began so much later. Both may be nil.
+// with adds the seconds of other boards, shifted by how much later they began. Both may be nil.
 func (l *Lab) with(more *Lab, shift float64) *Lab {
 	if more == nil {
 		return l
@@ -197,7 +196,7 @@ func (l *Lab) with(more *Lab, shift float64) *Lab {
 	return l
 }
 
-// joined makes one stretch of those of a fault that overlap, and orders them by beginning.
+// joined merges a fault's overlapping periods, and orders them by their beginning.
 func joined(all []FaultTime) (out []FaultTime) {
 	slices.SortStableFunc(all, func(a, b FaultTime) int { return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.From, b.From)) })
 	for _, f := range all {
@@ -212,7 +211,7 @@ func joined(all []FaultTime) (out []FaultTime) {
 	return out
 }
 
-// charts are the lab's lanes; chart makes one on the run's axis.
+// charts are the lab's tracks; chart makes one on the run's axis.
 func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot.Chart) (out []plot.Chart) {
 	if l == nil {
 		return nil

@@ -1,7 +1,6 @@
-// Package loadtest sends door commands at a planned rate (open model, vegeta as the
-// engine) and sums up the answers. A Plan goes in, a Result comes out. Every HTTP
-// attempt is an Attempt, a Call and an Answer in the history, so the checkers that judge
-// a scenario judge a load run too. It speaks HTTP only.
+// Package loadtest sends door commands at a planned rate (open model, with vegeta as the engine) and summarizes the
+// answers. A Plan goes in, a Result comes out. Every HTTP attempt is an Attempt, a Call and an Answer in the history,
+// so the checkers that judge scenarios judge load runs, too. It only uses HTTP.
 package loadtest
 
 import (
@@ -37,7 +36,7 @@ type Place struct {
 	Name    string
 	Kind    string // live or test
 	APIKey  string
-	Doors   int // of a Part's World: how many it has; 0 in all of them = nobody knows
+	Doors   int // in a Part's World: its number of doors; 0 everywhere = unknown
 }
 
 // Clock tells domain time.
@@ -48,13 +47,13 @@ type Options struct {
 	History   func(history.Event) // nil: none
 	Progress  live.Screen         // its zero value is silent
 	Seed      int64               // 0: the plan's, else 1
-	AllowHost bool                // also a target that is not loopback
+	AllowHost bool                // allow a target that is not loopback
 	OutDir    string              // "": writes no files
 	Clock     Clock               // domain time of the events; nil: asked from Target.Control, else the machine's
 	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control
-	Spare     []string            // doors that get no commands
+	Spare     []string            // doors to send no commands to
 	Baseline  string              // result.json of an earlier run to compare with; "": none
-	Part      Part                // of what several generators do together; zero: the run is all of it
+	Part      Part                // this run's part of what several generators do together; zero: all of it
 	StartAt   time.Time           // when the first request is due; zero: as soon as the target is ready
 	Version   string              // of the program, for the result
 
@@ -62,9 +61,9 @@ type Options struct {
 	atOnce    int64             // tests: instead of judgedAtOnce
 }
 
-// Run runs the plan and returns its verdict. The error is for what kept the
-// run from happening: a bad plan, ErrHost, ErrNoDoors, ErrShard, an unreachable target,
-// files that cannot be written, or ctx's error with what was measured so far.
+// Run runs the plan and returns its result. It returns an error if the run couldn't take place: an invalid plan,
+// ErrHost, ErrNoDoors, ErrShard, an unreachable target, files that can't be written; or ctx's error, with what was
+// measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var before Result
 	if o.Baseline != "" { // a missing one is told before the run, not after it
@@ -121,7 +120,7 @@ func (r *runner) run(ctx context.Context) (Result, error) {
 	return r.step(ctx, s, r.plan.Name)
 }
 
-// wait returns when the run should start; with ctx's error when it ends before.
+// wait waits until the run should start; it returns ctx's error if that ends first.
 func (r *runner) wait(ctx context.Context) error {
 	left := r.opts.StartAt.Sub(clock.WallNow())
 	if r.opts.StartAt.IsZero() || left <= 0 {

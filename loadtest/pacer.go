@@ -8,16 +8,15 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// pacer lets vegeta follow a schedule, and remembers when it began: vegeta
-// does not tell. Only the attack's own goroutine calls it, before each tick,
-// so any holder of a result may read began.
+// pacer makes vegeta follow a schedule, and remembers when it began, because vegeta doesn't tell. Only the attack's own
+// goroutine calls it, before each tick, so anyone who has a result may read began.
 type pacer struct {
 	*schedule
 	ctx   context.Context // ends the waiting
 	began time.Time
 }
 
-// long is what the pacer waits for by itself, as vegeta's own wait cannot be interrupted.
+// long is the longest wait left to vegeta, whose own waiting can't be interrupted; the pacer waits for the rest itself.
 const long = 200 * time.Millisecond
 
 // Pace implements vegeta.Pacer.
@@ -25,7 +24,7 @@ func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 	if p.began.IsZero() {
 		p.began = clock.WallNow().Add(-elapsed)
 	}
-	if int64(hits) >= p.total || p.ctx.Err() != nil { // vegeta itself takes a while to notice that it was stopped
+	if int64(hits) >= p.total || p.ctx.Err() != nil { // vegeta itself notices a stop only after a while
 		return 0, true
 	}
 	wait := p.at(int64(hits)) - elapsed
@@ -41,5 +40,5 @@ func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 // Rate implements vegeta.Pacer.
 func (p *pacer) Rate(elapsed time.Duration) float64 { return p.rate(elapsed.Seconds()) }
 
-// due is the intended moment of hit seq.
+// due is when hit seq should be sent.
 func (p *pacer) due(seq uint64) time.Time { return p.began.Add(p.at(int64(seq))) }

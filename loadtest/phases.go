@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// Phase is a part of the way of a command, as the histories of all parts saw it.
+// Phase is one part of a command's way, according to the histories of all parts.
 type Phase struct {
 	Name string `json:"name"`
 	Who  string `json:"who"` // whose time it is
@@ -25,10 +25,10 @@ var phaseNames = []struct{ name, who string }{
 	{"answered: until the client had the answer", "server"},
 }
 
-// way is when a command passed which point, in the machine's ns; 0 = it didn't.
+// way is when a command passed each point, in the machine's ns; 0 = it didn't.
 type way [6]int64
 
-// phases are the parts of the ways of all commands so far.
+// phases are histograms of the parts of all commands' ways so far.
 type phases []*hdrhistogram.Histogram
 
 func newPhases() phases {
@@ -39,8 +39,8 @@ func newPhases() phases {
 	return hists
 }
 
-// add splits the way of every command that a board reported into its parts. A
-// repeated key is left out: it has no way of its own.
+// add splits the way of every command that a board reported into its parts. Repeated keys are left out, as they have no
+// way of their own.
 func (hists phases) add(events []history.Event) {
 	sent, ways := map[string]int64{}, map[string]*way{}
 	of := func(id string) *way {
@@ -83,7 +83,7 @@ func (hists phases) add(events []history.Event) {
 	}
 }
 
-// list is nil when no command went the whole way.
+// list is nil if no command went the whole way.
 func (hists phases) list() []Phase {
 	if hists[0].TotalCount() == 0 {
 		return nil
@@ -95,8 +95,8 @@ func (hists phases) list() []Phase {
 	return out
 }
 
-// whole: every point was passed, in order. Another machine's clock, or a joined repeat,
-// makes one that isn't.
+// whole reports whether every point was passed, in order. A different machine's clock, or a joined repeat, can prevent
+// that.
 func (w *way) whole() bool {
 	for i := range w {
 		if w[i] == 0 || i > 0 && w[i] < w[i-1] {

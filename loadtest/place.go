@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 )
 
-// ErrNoDoors means that the places that the plan wants have no doors.
+// ErrNoDoors means that the places selected by the plan have no doors.
 var ErrNoDoors = errors.New("no doors to command")
 
 const tokenPath = "/core/v1/auth/apikey/token"

@@ -60,7 +60,7 @@ type Mix struct {
 	Close Share `yaml:"close,omitempty" json:"close,omitempty" jsonschema:"description=share of close"`
 }
 
-// Problem is one fault of a plan; Path is a YAML path ("$.stages[1].rate").
+// Problem is one mistake in a plan; Path is a YAML path ("$.stages[1].rate").
 type Problem struct{ Path, Message string }
 
 var (
@@ -115,7 +115,7 @@ func (p Plan) Problems() []Problem {
 	return c.problems
 }
 
-// Err is nil for a sound plan.
+// Err is nil for a valid plan.
 func (p Plan) Err() error {
 	var lines []string
 	for _, b := range p.Problems() {
@@ -139,7 +139,7 @@ func (c *check) oneOf(path, v string, valid []string) {
 	c.want(slices.Contains(valid, v), path, "%q is not one of %s%s", v, strings.Join(valid, ", "), near.Hint(v, valid))
 }
 
-// pace checks that the pacer has what it needs and nothing that it would ignore.
+// pace checks that the pacer has everything it needs and nothing that it would ignore.
 func (c *check) pace(p Plan) {
 	uses := map[string][]string{
 		"constant": {"rate", "duration"}, "ramp": {"rate", "to", "duration"}, "stages": {"stages"},

@@ -8,13 +8,13 @@ import (
 	"github.com/doorlab/doorlab/internal/contract"
 )
 
-// promise counts the answers that were held against the target's documents.
+// promise counts the answers that were checked against the target's documents.
 type promise struct {
 	contract *contract.Contract
 	unread   error // the documents that could not be read
 	checked  atomic.Int64
 	bad      atomic.Int64
-	first    atomic.Pointer[string] // what the first bad one was
+	first    atomic.Pointer[string] // describes the first mismatch
 }
 
 func (a *api) readPromise(ctx context.Context, via http.RoundTripper) *promise {
@@ -22,7 +22,7 @@ func (a *api) readPromise(ctx context.Context, via http.RoundTripper) *promise {
 	return &promise{contract: c, unread: err}
 }
 
-// check is called from many goroutines.
+// check is safe for concurrent use.
 func (p *promise) check(r request, resp *http.Response, body []byte) {
 	if p == nil {
 		return

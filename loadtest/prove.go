@@ -18,11 +18,11 @@ import (
 // historyFile is what was judged.
 const historyFile = "history.ndjson"
 
-// judgedAtOnce is how many events of a history are judged at once, places as a whole: about
-// 150 MB. A run of 6,000 requests is one part.
+// judgedAtOnce is how many events of a history are judged at once (never splitting a place), about 150 MB. A run of
+// 6,000 requests is one part.
 const judgedAtOnce = 60_000
 
-// newLog keeps the run's own events for prove, and passes them on.
+// newLog keeps the run's own events for prove, and forwards them.
 func (o *Options) newLog() *history.Long {
 	log := history.NewLong(o.OutDir, func() int64 { return clock.WallNow().UnixNano() })
 	if pass := o.History; pass != nil {
@@ -33,17 +33,16 @@ func (o *Options) newLog() *history.Long {
 	return log
 }
 
-// proveWithin bounds the reading of the target's history after so many requests.
+// proveWithin bounds the time for reading the target's history after that many requests.
 func proveWithin(sent int64) time.Duration {
 	return 5*time.Minute + time.Duration(sent)*time.Millisecond
 }
 
-// prove judges the run by its history: what the generator saw, and what every
-// control listener of the target has. A history that can't be read whole leaves
-// the run unproved: it is INVALID. Without a control listener there is no ground
+// prove judges the run by its history: what the generator saw, and what the target's control listeners have. If a
+// history can't be read completely, the run is unproven: it is INVALID. Without a control listener there is no ground
 // truth, and only what its clients saw is judged.
 func (r *runner) prove(ctx context.Context, t Target, log *history.Long, res *Result) (err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(50)) // memory counts now, speed counted before
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // from now on memory matters more than speed
 	res.Guarantees = &Guarantees{}
 	if len(t.Control) == 0 {
 		res.Guarantees.Basis = "what the doors did is not judged, because there is no control listener: only what the clients saw is"
@@ -86,19 +85,19 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Long, res *Re
 	return nil
 }
 
-// told is what all processes told of a run, on disk.
+// told is what all processes contributed to the history of a run, on disk.
 type told struct {
 	division *history.Division
 	parts    judge.Parts
 	begun    *history.Event // nil: the target is the run's own
-	bases    []int          // its lists: what each listener found
-	since    []int          // what the run and each listener told since
+	bases    []int          // lists with what each listener found
+	since    []int          // lists with what the run and each listener have told since
 	lists    int
-	n        int64 // events that were put in order
-	unread   error // a listener's history isn't whole
+	n        int64 // events ordered so far
+	unread   error // why a listener's history is incomplete
 }
 
-// next begins a list.
+// next starts a list.
 func (t *told) next(of *[]int) {
 	*of = append(*of, t.lists)
 	t.lists++
@@ -110,8 +109,8 @@ func (t *told) add(e *history.Event) error {
 	return t.division.Add(*e)
 }
 
-// gather reads what the run itself and every listener told, and divides it by place. The
-// error is the disk's; a history that couldn't be read is the run's.
+// gather reads the events of the run itself and of every listener, and divides them by place. The error is the disk's;
+// a history that couldn't be read is noted in the run.
 func (r *runner) gather(ctx context.Context, target Target, log *history.Long, clocks history.Clocks) (t *told, err error) {
 	t = &told{}
 	if target.Marks != nil {
@@ -146,7 +145,7 @@ func (r *runner) gather(ctx context.Context, target Target, log *history.Long, c
 	return t, nil
 }
 
-// ordered puts a group's lists in one order, numbered on from the group before.
+// ordered merges a group's lists into one order, numbered on from the previous group.
 func (t *told) ordered(lists [][]history.Event) []history.Event {
 	of := func(which []int) (out [][]history.Event) {
 		for _, i := range which {
@@ -167,7 +166,7 @@ func (t *told) ordered(lists [][]history.Event) []history.Event {
 	return events
 }
 
-// keeper writes the history into the run directory; nil, which writes nothing, without one.
+// keeper writes the history into the run directory; without one it is nil, and writes nothing.
 type keeper struct {
 	file *os.File
 	out  *history.Writer

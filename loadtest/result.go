@@ -13,7 +13,7 @@ const (
 	Invalid = "INVALID" // the generator, not the system, was the limit: exit 6
 )
 
-// Result is what a run measured and what it is worth; result.json.
+// Result is what a run measured and what the measurement is worth; result.json.
 type Result struct {
 	Schema  int      `json:"schema"` // SchemaVersion of what wrote it
 	Plan    Plan     `json:"plan"`

@@ -24,13 +24,13 @@ import (
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
-// ErrHost means that the target is another machine and that wasn't allowed.
+// ErrHost means that the target is another machine, which wasn't allowed.
 var ErrHost = errors.New("neither this machine nor its compose network; a load on another host needs to be allowed explicitly")
 
 // grace is how long pending answers may take after an interruption.
 const grace = 2 * time.Second
 
-// runner is one run: what is shared by its steps.
+// runner is one run: what its steps share.
 type runner struct {
 	plan   Plan
 	opts   Options
@@ -84,7 +84,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	return r, r.open(ctx, places)
 }
 
-// close ends what the run left behind; its context must be over.
+// close ends what the run left running; its context must be over.
 func (r *runner) close() {
 	r.follower.Wait()
 	for _, via := range append(r.sources, r.via) {
@@ -112,8 +112,8 @@ func checkHost(target string, allowed bool) (*url.URL, error) {
 	return base, nil
 }
 
-// ours: this machine, or a service of the same compose network, which goes by a
-// name of one word and has only private addresses.
+// ours reports whether a host is this machine, or a service of the same compose network: a one-word name with only
+// private addresses.
 func ours(host string, lookup func(string) ([]net.IP, error)) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback()
@@ -128,7 +128,7 @@ func ours(host string, lookup func(string) ([]net.IP, error)) bool {
 	return err == nil && len(ips) > 0 && !slices.ContainsFunc(ips, func(ip net.IP) bool { return !ip.IsPrivate() && !ip.IsLoopback() })
 }
 
-// choose takes the live places, or the test places when there is no live one.
+// choose takes the live places, or the test places if there are no live ones.
 func choose(all []Place, kind string) []Place {
 	var list []Place
 	for _, p := range all {
@@ -173,8 +173,7 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 	return nil
 }
 
-// sourceOf gives place i an address of its own for its exchanges: the limit is
-// 30 per minute per address, see AUTH-3.
+// sourceOf gives place i its own address for exchanges: the limit is 30 per minute per address, see AUTH-3.
 func (r *runner) sourceOf(i int) (via http.RoundTripper, from string) {
 	if r.opts.transport != nil || !loopback.Is(r.api.base.Hostname()) {
 		return r.via, ""
@@ -189,8 +188,8 @@ func (r *runner) attack(ctx context.Context, s *schedule, name string) (*collect
 	return r.attackBy(ctx, s, name, most, nil)
 }
 
-// attackBy takes the cap of the workers, and what sees each result: a test
-// shows with them what a generator that is too weak looks like.
+// attackBy takes a cap on workers, and a function that sees each result, so that tests can show what a generator that
+// is too weak looks like.
 func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most uint64, see func(*vegeta.Result)) (*collector, *source, *wire, error) {
 	src := newSource(r.plan, s, r.api.base, r.doors, r.seed, r.api.run+name)
 	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -221,15 +220,15 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 	return c, src, w, failed
 }
 
-// workers: enough to start with for a second's worth, and never a cap below
-// what the longest stall lets pile up, or the stall would throttle the load.
+// workers starts with enough for one second, and caps at no less than what piles up during the longest stall, because
+// otherwise the stall would throttle the load.
 func workers(s *schedule, timeout time.Duration) (start, most uint64) {
 	pile := math.Ceil(s.peak()*(timeout.Seconds()+5)) + 100
 	start = uint64(min(max(s.peak(), 16), 8000, float64(max(s.total, 1))))
 	return start, uint64(pile)
 }
 
-// progress shows how far the attack is; the returned function ends it.
+// progress shows the attack's progress; the returned function ends it.
 func (c *collector) progress(screen live.Screen, s *schedule, name string) (stop func()) {
 	screen.Every = 2 * time.Second
 	began := clock.Mono()

@@ -15,8 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Sample is one request of the run, for whoever asks what a broken threshold looks
-// like; secrets masked.
+// Sample is one request of the run, to show what a broken threshold looks like; secrets are masked.
 type Sample struct {
 	Seq     uint64        `json:"seq"`
 	Outcome vocab.Outcome `json:"outcome"`
@@ -25,7 +24,7 @@ type Sample struct {
 	report.Exchange
 }
 
-// Kept of each outcome: its first requests and its slowest.
+// Kept per outcome: its first requests and its slowest.
 const (
 	firstKept   = 2
 	slowestKept = 3
@@ -40,8 +39,7 @@ type sampled struct{ first, slow []Sample }
 // slower orders the slowest first.
 func slower(a, b Sample) int { return cmp.Or(cmp.Compare(b.Since, a.Since), cmp.Compare(a.Seq, b.Seq)) }
 
-// take keeps the request if it is one of the first or of the slowest of its outcome;
-// make is called only then.
+// take keeps the request if it is among the first or the slowest of its outcome; make is called only then.
 func (s samples) take(outcome vocab.Outcome, since float64, make func() Sample) {
 	of := s[outcome]
 	if of == nil {
@@ -63,7 +61,7 @@ func (s samples) take(outcome vocab.Outcome, since float64, make func() Sample) 
 	}
 }
 
-// list are all of them, each once, by the outcomes' usual order, the slowest first.
+// list has all of them, each once, by the outcomes' usual order, the slowest first.
 func (s samples) list() (out []Sample) {
 	for _, name := range outcomes {
 		of := s[name]
@@ -91,8 +89,7 @@ func sample(r *vegeta.Result, outcome vocab.Outcome, due time.Duration, since ti
 	return s
 }
 
-// showing are the requests that a broken threshold is about: of its outcome, or the
-// worst of all.
+// showing are the requests that a broken threshold is about: those of its outcome, or the worst of all.
 func (r Result) showing(t Threshold) (out []report.Exchange) {
 	l, err := parseThreshold(t.Name, t.Limit)
 	if err != nil {
@@ -104,7 +101,7 @@ func (r Result) showing(t Threshold) (out []report.Exchange) {
 	case l.measure == "errors":
 		about = func(s Sample) bool { return s.Outcome == rejected || s.Outcome == noAnswer }
 	case l.measure == "lag", l.measure == "rate":
-		return nil // the generator's, and everybody's
+		return nil // about the generator, or about all requests
 	case l.atLeast:
 		about = func(s Sample) bool { return s.Outcome != l.outcome }
 	case l.measure == "count":
@@ -115,7 +112,7 @@ func (r Result) showing(t Threshold) (out []report.Exchange) {
 	return r.shown(about)
 }
 
-// shown are a few requests, the slowest last: that one a report opens.
+// shown are a few requests, the slowest last, because reports open the last.
 func (r Result) shown(about func(Sample) bool) (out []report.Exchange) {
 	some := slices.DeleteFunc(slices.Clone(r.Samples), func(s Sample) bool { return !about(s) })
 	slices.SortStableFunc(some, slower)
@@ -126,8 +123,8 @@ func (r Result) shown(about func(Sample) bool) (out []report.Exchange) {
 	return out
 }
 
-// Shown are a few requests of what keeps a run from PASS: those of the broken
-// thresholds, or else the worst that weren't reported.
+// Shown are a few requests that illustrate what keeps a run from PASS: those of the broken thresholds, or else the
+// worst that weren't reported.
 func (r Result) Shown() (out []report.Exchange) {
 	for _, t := range r.Thresholds {
 		if !t.OK {
@@ -146,7 +143,7 @@ func (r Result) Shown() (out []report.Exchange) {
 	return out[max(0, len(out)-2*slowestKept):]
 }
 
-// mergeSamples chooses again among those of the parts.
+// mergeSamples selects again among the parts' samples.
 func mergeSamples(parts []Result) []Sample {
 	all := samples{}
 	for _, p := range parts {

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// schedule is a plan's pace as a pure function: when hit n is due. Everything
-// that speaks of the intended time asks it, so a generator that falls behind
-// is seen and not forgiven.
+// schedule is a plan's pace as a pure function: when hit n is due. Everything concerned with the intended time asks it,
+// so that a generator that falls behind is noticed.
 type schedule struct {
 	legs    []leg
 	wave    *wave
@@ -56,7 +55,7 @@ func (s *schedule) add(a, b, d float64) {
 	s.seconds += d
 }
 
-// hits is how many are due in the first t seconds, of all shards.
+// hits is how many are due in the first t seconds, over all shards.
 func (s *schedule) hits(t float64) float64 {
 	if s.wave != nil {
 		w := s.wave
@@ -92,7 +91,7 @@ func (s *schedule) at(n int64) time.Duration {
 	return time.Duration(math.Round(t * 1e9))
 }
 
-// invert halves its way to the moment at which n hits are due.
+// invert finds, by bisection, the time at which n hits are due.
 func (s *schedule) invert(n float64) float64 {
 	lo, hi := 0.0, s.seconds
 	if n <= 0 {

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// search looks for the highest rate that keeps the thresholds: doubling until
-// one breaks, then halving the gap. Each step is a run of its own, so a slow
-// one cannot spoil the next. The result is that of the best step.
+// search looks for the highest rate that keeps the thresholds: it doubles the rate until one breaks, then bisects. Each
+// step is a run of its own, so that a slow one can't affect the next. The result is that of the best step.
 func (r *runner) search(ctx context.Context) (Result, error) {
 	var best, worst Result
 	var steps []Step

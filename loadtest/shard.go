@@ -14,16 +14,15 @@ import (
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
-// ErrShard means that a plan or a target can't be divided as it was asked for.
+// ErrShard means that a plan or a target can't be divided as requested.
 var ErrShard = errors.New("this can't be sharded")
 
-// Part is what one of several generators does: it commands the places of its shard with
-// their part of the plan's requests, so that all of them together send what one would, and
-// command each door as often as it does. The zero value is the whole.
+// Part is the share of one of several generators: it sends commands to the places of its shard, its part of the plan's
+// requests, so that all of them together send what one would, to each door as often. The zero value is the whole.
 type Part struct {
 	shard.Shard
-	// World are all places that the shards divide, in their order; nil: the target's. The
-	// target of one shard needs no others.
+	// World has all places that the shards divide, in order; nil: the target's. The target of one shard needs no
+	// others.
 	World []Place
 }
 
@@ -37,7 +36,7 @@ type Shard struct {
 	Sent    int64     `json:"sent"`
 	Verdict string    `json:"verdict,omitempty"`
 	Dir     string    `json:"dir,omitempty"` // of a merged result: where the shard's own results are
-	weights []int64   // how many doors each shard has, or places where nobody says
+	weights []int64   // how many doors each shard has; places, if doors are unknown
 }
 
 func (s Shard) String() string { return shard.Shard{Index: s.Index, Of: s.Of}.String() }
@@ -59,7 +58,7 @@ func (s Shard) Begin() string {
 
 func (s Shard) Said() string { return cmp.Or(s.Verdict, "NOT READ") }
 
-// after is the shard with what became of it.
+// after is the shard together with its result.
 func (s *Shard) after(c *collector) *Shard {
 	if s == nil {
 		return nil
@@ -69,7 +68,7 @@ func (s *Shard) after(c *collector) *Shard {
 	return &out
 }
 
-// Check says what keeps a plan from being divided. Error: ErrShard.
+// Check reports what keeps a plan from being divided. Error: ErrShard.
 func (p Part) Check(plan Plan) error {
 	if p.Whole() {
 		return nil
@@ -84,7 +83,7 @@ func (p Part) Check(plan Plan) error {
 	return nil
 }
 
-// take chooses the places of the kind that the plan wants, of the shard.
+// take selects the shard's places of the kind that the plan wants.
 func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err error) {
 	if p.Of == 0 {
 		return choose(places, kind), nil, nil
@@ -137,12 +136,12 @@ func hasKind(places []Place, kind string) bool {
 	return false
 }
 
-// sieve leaves out what a shared server told of places of other shards.
+// sieve drops what a shared server told about other shards' places.
 type sieve struct {
 	mine, foreign map[string]bool // places; boards
 }
 
-// newSieve is nil, which leaves out nothing, for a run that isn't sharded.
+// newSieve is nil, which drops nothing, for a run that isn't sharded.
 func newSieve(of *Shard) *sieve {
 	if of == nil {
 		return nil
@@ -154,7 +153,7 @@ func newSieve(of *Shard) *sieve {
 	return s
 }
 
-// keeps is asked about the events in their order: of some, only earlier ones tell whose they are.
+// keeps must be called for the events in order: for some, only earlier ones tell which place they belong to.
 func (s *sieve) keeps(e *history.Event) bool {
 	switch {
 	case s == nil:
@@ -167,13 +166,13 @@ func (s *sieve) keeps(e *history.Event) bool {
 	return true
 }
 
-// waiting is the value of a threshold that only all shards together can be held to.
+// waiting is the value of a threshold that can only be judged for all shards together.
 const waiting = "told by all shards together"
 
-// Waits reports whether the threshold is for the merge of all shards to judge.
+// Waits reports whether the threshold is left to the merge of all shards.
 func (t Threshold) Waits() bool { return t.Value == waiting }
 
-// waits reports whether only all shards together can tell that the limit is kept.
+// waits reports whether the limit can only be judged for all shards together.
 func (l limit) waits() bool {
 	return l.measure == "rate" || l.measure == "count" && l.atLeast && !l.share
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-// Any is a YAML value of any shape whose strings are templates.
+// Any is a YAML value of any form whose strings are templates.
 type Any struct {
 	node
 	v any // nil, bool, int64, float64, Text, []Any, map[string]Any
@@ -51,7 +51,7 @@ func (a *Any) BindNode(b *strictyaml.Binder, n ast.Node) {
 	}
 }
 
-// eval fills the templates in.
+// eval fills in the templates.
 func (a Any) eval(s *scope) (any, error) {
 	switch v := a.v.(type) {
 	case Text:

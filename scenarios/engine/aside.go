@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// aside is what others had set up on a target for all of a run's files: faults that
-// were armed, and whether its clock stood still. Files need neither, so both are put
-// aside while they play.
+// aside is what others had set up on a target: armed faults, and perhaps a frozen clock. Files expect neither, so both
+// are put aside while the run's files play.
 type aside struct {
 	frozen bool
 	faults map[string][]theirs // by control listener
 }
 
-// theirs is a fault as the control API lists it, as far as it takes it back.
+// theirs is a fault as the control API lists it, as far as it can be armed again.
 type theirs struct {
 	Fault    string         `json:"fault"`
 	Boards   []string       `json:"boards"`
@@ -26,7 +25,7 @@ type theirs struct {
 	Until    *time.Time     `json:"until,omitempty"`
 }
 
-// look remembers what is there.
+// look remembers what others have set up.
 func (r *run) look(ctx context.Context, c clockView) error {
 	if !r.target.Shared() {
 		return nil
@@ -44,8 +43,7 @@ func (r *run) look(ctx context.Context, c clockView) error {
 	return nil
 }
 
-// restore arms the faults again that others had armed, for what is left of their time,
-// and stops the clock if it stood still.
+// restore rearms the faults that others had armed, for the rest of their time, and freezes the clock if it was frozen.
 func (r *run) restore(ctx context.Context, res *Result) {
 	again, err := 0, error(nil)
 	for base, list := range r.aside.faults {

@@ -13,11 +13,10 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// phones are the telephone numbers that the run has sent: none of them may come
-// back in full.
+// phones are the telephone numbers that the run has sent: no answer may contain them in full.
 type phones struct{ known sync.Map }
 
-// learn remembers the numbers in a request, at any depth.
+// learn collects the numbers in a request, at any depth.
 func (p *phones) learn(body []byte) {
 	if len(body) == 0 || len(body) > 64<<10 {
 		return
@@ -53,9 +52,8 @@ func (r *run) sendNow() sending {
 	return sending{r.now().UnixMilli(), clock.WallNow().UnixNano()}
 }
 
-// operated tells the history of what an operator or a person did through the
-// control API that the guarantees are about: a call of the place's number, a
-// membership or reservation, a door that becomes an entry door or is one no more.
+// operated adds to the history what an operator or person did through the control API and the guarantees depend on: a
+// call to the place's number, a membership or reservation, a door that becomes or ceases to be an entry door.
 func (x *frame) operated(method, path, placeID string, body map[string]any, out *fields) error {
 	r, sent := x.run, x.run.sendNow()
 	raw, err := json.Marshal(body)
@@ -70,7 +68,7 @@ func (x *frame) operated(method, path, placeID string, body map[string]any, out 
 	return r.lab.read(a, method, path, out)
 }
 
-// called tells the history of a request to the public API and its answer.
+// called adds a request to the public API and its answer to the history.
 func (r *run) called(q request, h http.Header, from string, sent sending, a *answer) {
 	r.phones.learn(q.body)
 	text := a.Raw

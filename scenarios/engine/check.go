@@ -9,8 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-// checkDoc looks at what the shape alone does not show: one verb a step, names
-// that are used but never defined, clauses that do not exist.
+// checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
 func checkDoc(b *strictyaml.Binder, d *Doc) {
 	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}}
 	for _, n := range builtins {
@@ -81,7 +80,7 @@ func (c *checker) step(s *Step) {
 	c.defines(&s.Verbs)
 }
 
-// unused reports captures that nothing looks at.
+// unused reports captures that nothing uses.
 func (c *checker) unused() {
 	used := map[string]bool{}
 	for _, e := range notes(c.b).exprs {

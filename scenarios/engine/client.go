@@ -21,7 +21,7 @@ import (
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
-// public speaks the public API: keys become tokens, every attempt is seen.
+// public is the client for the public API: keys become tokens, and every attempt is recorded.
 type public struct {
 	base    string
 	trust   *tls.Config
@@ -31,7 +31,7 @@ type public struct {
 	promise *contract.Contract // of the target; nil = answers are not checked
 
 	mu     sync.Mutex
-	told   func(q request, from string, sent sending, a *answer) // of each exchange, nil = nobody
+	told   func(q request, from string, sent sending, a *answer) // called after each exchange; nil = not called
 	tokens map[string]*client.Token
 	used   int // exchanges made, picks the source address
 }
@@ -56,7 +56,7 @@ func (a *answer) text(path ...string) string {
 	return s
 }
 
-// value is what lies at a path of the body, nil for nothing.
+// value is the value at a path of the body, nil for none.
 func (a *answer) value(path ...string) any {
 	v := a.Body
 	for _, p := range path {
@@ -66,7 +66,7 @@ func (a *answer) value(path ...string) any {
 	return v
 }
 
-// short says an answer in one line.
+// short describes an answer in one line.
 func (a *answer) short() string {
 	if a.Body != nil {
 		return fmt.Sprintf("%d %s", a.Status, brief(a.Body, 240))
@@ -109,7 +109,7 @@ func send(ctx context.Context, hc *http.Client, method, target string, header ht
 	return a, nil
 }
 
-// read asks the target for its documents: every answer is held against them.
+// read fetches the target's documents, against which every answer is checked.
 func (c *public) read(ctx context.Context) (err error) {
 	c.promise, err = contract.Read(func(path string) ([]byte, error) {
 		a, err := send(ctx, c.http, http.MethodGet, c.base+path, nil, nil)
@@ -124,7 +124,7 @@ func (c *public) read(ctx context.Context) (err error) {
 	return err
 }
 
-// token of a key.
+// token is a key's token.
 func (c *public) token(key string) *client.Token {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +148,7 @@ func (c *public) ask(ctx context.Context, key string) (x client.Exchanged, err e
 	switch x = (client.Exchanged{Token: a.text("data", "accessToken"), Life: time.Duration(seconds) * time.Second}); {
 	case a.Status == http.StatusTooManyRequests:
 		return x, &client.Limited{After: client.RetryAfter(a.Headers["Retry-After"])}
-	case a.Status >= http.StatusInternalServerError: // between two lives of the server
+	case a.Status >= http.StatusInternalServerError: // the server is restarting
 		return x, fmt.Errorf("token exchange: %w: %s", client.ErrUnavailable, a.short())
 	case a.Status != http.StatusOK:
 		return x, fmt.Errorf("token exchange: %s", a.short())
@@ -158,8 +158,8 @@ func (c *public) ask(ctx context.Context, key string) (x client.Exchanged, err e
 	return x, nil
 }
 
-// exchange makes one exchange. The limit is 30 per minute per address, so on a
-// loopback target every 20 come from an address of their own.
+// exchange makes one exchange. The limit is 30 per minute per address, so against a loopback target every 20 exchanges
+// use a new address.
 func (c *public) exchange(ctx context.Context, key string) (*answer, error) {
 	hc, from := c.http, ""
 	if c.local {

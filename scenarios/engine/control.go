@@ -17,8 +17,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// lab speaks the control API over one or several listeners: boards, faults and
-// people at the doors go to the listener that has the board, the rest to the server's.
+// lab is the client for the control API of one or several listeners: calls about boards, faults and people at doors go
+// to the listener with the board, others to the server's.
 type lab struct {
 	http  *http.Client
 	token map[string]string // by listener
@@ -28,7 +28,7 @@ type lab struct {
 
 	mode string // of the clock
 
-	watch *run    // sees what is changed
+	watch *run    // notified of changes
 	marks []int64 // of each of all: the last event before the run; nil = the target is the run's own
 }
 
@@ -59,8 +59,8 @@ type clockView struct {
 	Abandoned int64 `json:"abandoned"` // messages that jumps gave up so far
 }
 
-// labConns is how many connections to a control listener are open at once: with 1,024 descriptors a process takes 32,
-// of everybody together, and resets what is beyond them.
+// labConns bounds the open connections to one control listener. A process with 1,024 descriptors accepts 32 from all
+// its clients, and resets the rest.
 const labConns = 20
 
 func newLab(t Target) *lab {
@@ -76,7 +76,7 @@ func newLab(t Target) *lab {
 	return l
 }
 
-// call makes one request; an answer that is not 200 is an error unless raw.
+// call makes one request; unless raw, an answer other than 200 is an error.
 func (l *lab) call(ctx context.Context, base, method, path string, body any) (*answer, error) {
 	var raw []byte
 	if body != nil {
@@ -96,7 +96,7 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 	return a, err
 }
 
-// ask is call for what must succeed, decoded into out.
+// ask is call for a request that must succeed, decoded into out.
 func (l *lab) ask(ctx context.Context, base, method, path string, body, out any) error {
 	a, err := l.call(ctx, base, method, path, body)
 	if err != nil {
@@ -122,8 +122,8 @@ func (l *lab) read(a *answer, method, path string, out any) error {
 	return json.Unmarshal(env.Data, out)
 }
 
-// refused is the error of an answer that is no success. 503 says that nobody is there to answer: between two lives of
-// the server that is no answer to what was asked.
+// refused is the error for an unsuccessful answer. 503 means that the server is down between two processes, so it isn't
+// an answer to the request.
 func refused(a *answer, method, path string) error {
 	if a.Status == http.StatusServiceUnavailable {
 		return fmt.Errorf("control %s %s: %w: %s", method, path, client.ErrUnavailable, a.short())
@@ -140,7 +140,7 @@ func (l *lab) remove(ctx context.Context, base, path string) error {
 	return l.read(a, http.MethodDelete, path, nil)
 }
 
-// discover finds out which listener is whose.
+// discover finds out which listener has what.
 func (l *lab) discover(ctx context.Context) error {
 	for _, base := range l.all {
 		a, err := l.call(ctx, base, http.MethodGet, "/boards?limit=1", nil)
@@ -171,7 +171,7 @@ func (l *lab) clock(ctx context.Context) (c clockView, err error) {
 	return c, err
 }
 
-// abandoned is how many messages the jumps of all clocks have given up so far.
+// abandoned is how many messages the jumps of all clocks have given up.
 func (l *lab) abandoned(ctx context.Context) (n int64, err error) {
 	for _, base := range l.all {
 		var c clockView
@@ -183,8 +183,8 @@ func (l *lab) abandoned(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// move freezes, runs or advances every clock. Jumps go to one absolute time, so
-// separate processes stay in step: all freeze, all jump, all run again.
+// move freezes, runs or advances every clock. Jumps go to one absolute time, so that separate processes stay in step:
+// all freeze, all jump, all run again.
 func (l *lab) move(ctx context.Context, do string, to time.Time) (clockView, error) {
 	before, err := l.clock(ctx)
 	if err != nil {
@@ -197,7 +197,7 @@ func (l *lab) move(ctx context.Context, do string, to time.Time) (clockView, err
 		return l.each(ctx, "/clock/"+do, nil)
 	}
 	if to.Truncate(time.Millisecond).Equal(before.Now.Truncate(time.Millisecond)) {
-		return before, nil // moments are whole milliseconds: it is there already
+		return before, nil // times are whole milliseconds, so it is there already
 	}
 	several := len(l.all) > 1 && before.State != "frozen"
 	if several {
@@ -215,8 +215,9 @@ func (l *lab) move(ctx context.Context, do string, to time.Time) (clockView, err
 	return after, err
 }
 
-// settleAll waits, before a jump of several processes, for what is on its way between them: the server knows of the
-// connections that boards have ended, so that outages begin at the cut, then boards have the changes that they were sent.
+// settleAll waits, before a jump of several processes, for what is in flight between them: the server learns of
+// connections that boards have ended, so that outages begin at the cut, then boards receive the changes that they were
+// sent.
 func (l *lab) settleAll(ctx context.Context) error {
 	if len(l.all) < 2 {
 		return nil
@@ -234,14 +235,14 @@ func (l *lab) settleAll(ctx context.Context) error {
 
 func (l *lab) settle(ctx context.Context, base string) error {
 	a, err := l.call(ctx, base, http.MethodPost, "/clock/settle", nil)
-	if err != nil || a.Status == http.StatusNotFound || a.Status == http.StatusServiceUnavailable { // an earlier version, between two lives
+	if err != nil || a.Status == http.StatusNotFound || a.Status == http.StatusServiceUnavailable { // an older version, or restarting
 		return err
 	}
 	return l.read(a, http.MethodPost, "/clock/settle", nil)
 }
 
-// halt freezes every clock and takes all of them to one moment, so that a label
-// means the same everywhere: the first whole millisecond that none is past.
+// halt freezes every clock and moves all of them to one time, so that a label means the same everywhere: the first
+// whole millisecond that none has passed.
 func (l *lab) halt(ctx context.Context) (latest clockView, err error) {
 	for _, base := range l.all {
 		var c clockView
@@ -255,7 +256,7 @@ func (l *lab) halt(ctx context.Context) (latest clockView, err error) {
 	return l.each(ctx, "/clock/advance", map[string]any{"to": rfc3339(latest.Now.Add(time.Millisecond))})
 }
 
-// each posts to all listeners at once; the server's view is the answer.
+// each posts to all listeners at once and returns the server's answer.
 func (l *lab) each(ctx context.Context, path string, body any) (clockView, error) {
 	views, err := l.views(ctx, http.MethodPost, path, body)
 	return views[max(0, slices.Index(l.all, l.main))], err
@@ -272,8 +273,8 @@ func (l *lab) views(ctx context.Context, method, path string, body any) ([]clock
 	return views, errors.Join(errs...)
 }
 
-// moment is now: everything before it happened then or earlier, everything after it then or later, whichever
-// clock says so. Those of separate processes are some milliseconds apart while they run.
+// moment is now, in the sense that everything before it happened then or earlier, and everything after it then or
+// later, by every clock. Running clocks of separate processes are some milliseconds apart.
 func (l *lab) moment(ctx context.Context) (time.Time, clockView, error) {
 	server, err := l.clock(ctx)
 	if err != nil || len(l.all) < 2 || server.State == "frozen" {
@@ -325,7 +326,7 @@ func (l *lab) journal(ctx context.Context, base, boardID string) (lines []journa
 	return lines, err
 }
 
-// clients are one for each listener.
+// clients has one client per listener.
 func (l *lab) clients() (out []client.Client) {
 	for _, base := range l.all {
 		out = append(out, client.Client{Base: base, Token: l.token[base], HTTP: l.http})
@@ -333,8 +334,7 @@ func (l *lab) clients() (out []client.Client) {
 	return out
 }
 
-// history fetches the events of every listener; for a run on a shared target also
-// the state that it found at each.
+// history fetches the events of every listener; on a shared target also the state that the run found at each.
 func (l *lab) history(ctx context.Context) (bases, out [][]history.Event, err error) {
 	for i, c := range l.clients() {
 		before, events, err := c.HistoryFrom(ctx, l.marks, i)

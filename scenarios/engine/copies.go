@@ -8,17 +8,17 @@ import (
 	"github.com/expr-lang/expr/parser"
 )
 
-// A value that is compared with a copy of itself is equal whatever the target does.
-// So the names that steps give to values are followed to where the values came from.
+// A value compared with a copy of itself is equal whatever the target does. So names that steps define are traced back
+// to where their values came from.
 
-// copies are the sources of names by name, as expressions over the names that no step gave.
+// copies are the sources of names, as expressions over names that no step defined.
 type copies struct {
 	of      map[string]string
 	varying map[string]bool // by row of a table
-	n       int             // values of their own, so far
+	n       int             // values with no other source, so far
 }
 
-// source is an expression over what its names stand for, "" where a table's row is in it.
+// source is an expression over what its names stand for, "" if it involves a table's row.
 func (k *copies) source(src string) string {
 	tree, err := parser.Parse(src)
 	if err != nil {
@@ -39,7 +39,7 @@ func (k *copies) source(src string) string {
 	return tree.Node.String()
 }
 
-// give remembers what a name stands for from a step on: a value of its own, or a copy.
+// give remembers what a name stands for from a step on: a new value, or a copy.
 func (k *copies) give(name, source string) {
 	if source == "" {
 		k.n++
@@ -48,7 +48,7 @@ func (k *copies) give(name, source string) {
 	k.of[name] = source
 }
 
-// before takes in what a step does before its expectations are looked at.
+// before processes what a step does before its expectations are checked.
 func (k *copies) before(s *Step) {
 	if s.Cases != nil {
 		k.varying["row"] = true
@@ -61,7 +61,7 @@ func (k *copies) before(s *Step) {
 		}
 	}
 	for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-		if in != nil { // it may be played again, with what its end left
+		if in != nil { // it may be repeated, with the values left at its end
 			k.forget(*in)
 		}
 	}
@@ -84,7 +84,7 @@ func (k *copies) before(s *Step) {
 	}
 }
 
-// after takes in what a step captures.
+// after processes a step's captures.
 func (k *copies) after(s *Step) {
 	given := map[string]string{}
 	k.n++
@@ -102,7 +102,7 @@ func (k *copies) after(s *Step) {
 	}
 }
 
-// forget gives up what the names stand for that steps give.
+// forget drops what is known of names that steps define.
 func (k *copies) forget(steps []Step) {
 	for i := range steps {
 		s := &steps[i]
@@ -165,8 +165,7 @@ func (k *copies) same(n ast.Node) bool {
 	return false
 }
 
-// ownParts reports whether the expression names only such parts of a value as the file
-// itself gave it.
+// ownParts reports whether the expression uses only those parts of a value that the file itself provided.
 func (e *Expr) ownParts(name string, fixed map[string]bool) bool {
 	parts := 0
 	for _, path := range e.paths {
@@ -181,7 +180,7 @@ func (e *Expr) ownParts(name string, fixed map[string]bool) bool {
 	return parts > 0
 }
 
-// own are the names, and parts of people, that no answer has a part in.
+// own adds the names, and parts of people, that no answer influences.
 func (v *Verbs) own(fixed map[string]bool) {
 	person := ""
 	switch {

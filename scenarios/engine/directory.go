@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// directory knows which place, board and door belong together.
+// directory knows which places, boards and doors belong together.
 type directory struct {
 	run    *run
 	places map[string]*Place
@@ -23,7 +23,7 @@ type directory struct {
 type boardInfo struct {
 	id, placeID, kind string
 	owner             string // control listener, "" = none has it
-	real              bool   // the simulated one was taken away: whoever sits there has no journal and takes no fault
+	real              bool   // the simulated board was taken away; the real one in its place has no journal and takes no faults
 	doors             []string
 	channels          []int
 }
@@ -65,8 +65,7 @@ func (d *directory) add(b *boardInfo) {
 	}
 }
 
-// ask reads a place's boards over the public API, for places of which no
-// control listener has one.
+// ask reads a place's boards over the public API, for places that no control listener knows.
 func (d *directory) ask(ctx context.Context, p *Place) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +104,7 @@ func (d *directory) ask(ctx context.Context, p *Place) error {
 	return nil
 }
 
-// look reads again which boards are real: they come and go with the operator.
+// look reads again which boards are real: the operator may attach and detach them.
 func (d *directory) look(ctx context.Context) error {
 	if d.run.lab == nil {
 		return nil
@@ -133,8 +132,7 @@ func (d *directory) spared() (doors []string) {
 	return doors
 }
 
-// pick lists the boards of a kind in a fixed order: the simulated ones, or the
-// real ones that sit in their places.
+// pick lists a kind of places' boards in a fixed order: the simulated ones, or the real ones that replace them.
 func (d *directory) pick(ctx context.Context, kind string, real bool) ([]*boardInfo, error) {
 	for i := range d.run.target.Places {
 		p := &d.run.target.Places[i]
@@ -171,7 +169,7 @@ func (d *directory) door(id string) *boardInfo {
 	return d.doors[id]
 }
 
-// placeOf is the place of a door, "" when nobody knows it.
+// placeOf is the place of a door, "" if unknown.
 func (d *directory) placeOf(door string) string {
 	if b := d.door(door); b != nil {
 		return b.placeID

@@ -14,8 +14,8 @@ import (
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// display shows how far a run is: how many files were played, what is played now, what
-// it waits for and how long it still may, and about how long the rest takes.
+// display shows a run's progress: how many files were played, what is being played, what it waits for and how much
+// longer it may, and roughly how long the rest takes.
 type display struct {
 	*live.Line
 	total int
@@ -25,7 +25,7 @@ type display struct {
 	played, good int
 	playing      []string
 	steps        []*activity
-	last         string // what is done after the files
+	last         string // what the run is doing after the files
 }
 
 // activity is a step in progress.
@@ -63,7 +63,7 @@ func (d *display) line() string {
 	return out
 }
 
-// left guesses how long the other files take, from those that were played.
+// left estimates the time for the remaining files from those already played.
 func (d *display) left(spent time.Duration) time.Duration {
 	if d.played < max(3, d.total/10) || d.played >= d.total { // the first ones are loads, which play alone
 		return 0
@@ -71,7 +71,7 @@ func (d *display) left(spent time.Duration) time.Duration {
 	return spent / time.Duration(d.played) * time.Duration(d.total-d.played)
 }
 
-// now is the file that is played longest, with its latest step.
+// now is the file that has been playing longest, with its latest step.
 func (d *display) now() string {
 	out := d.playing[0]
 	for _, a := range slices.Backward(d.steps) {
@@ -102,7 +102,7 @@ func (d *display) start(file string) {
 	d.playing = append(d.playing, file)
 }
 
-// step is what a file does now, until the returned function is called.
+// step is what a file is doing, until the returned function is called.
 func (d *display) step(file, title string) (a *activity, end func()) {
 	a = &activity{file: file, title: title, began: clock.Mono()}
 	d.mu.Lock()
@@ -117,17 +117,17 @@ func (d *display) step(file, title string) (a *activity, end func()) {
 	}
 }
 
-// may says how long a step may take.
+// may sets how long a step may take.
 func (d *display) may(a *activity, limit time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a.limit = limit
 }
 
-// may says how long the step may take.
+// may sets how long the step may take.
 func (x *frame) may(limit time.Duration) { x.run.display.may(x.act, limit) }
 
-// done takes in a file that ended; text is what it has to say.
+// done handles a finished file; text is its report.
 func (d *display) done(file string, status judge.Status, text []byte) {
 	d.mu.Lock()
 	if i := slices.Index(d.playing, file); i >= 0 {
@@ -143,7 +143,7 @@ func (d *display) done(file string, status judge.Status, text []byte) {
 	}
 }
 
-// finally says what is done after the last file.
+// finally sets what the run is doing after the last file.
 func (d *display) finally(what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

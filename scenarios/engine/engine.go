@@ -30,11 +30,11 @@ type fileRun struct {
 	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
 }
 
-// arming is a fault that a step armed, at one listener or several.
+// arming is a fault that a step armed, at one or several listeners.
 type arming struct {
 	name, title string
 	fault       string
-	line, least int // hits it must have
+	line, least int // line of the step; hits that it must reach
 	at          []armed
 	from, to    time.Time // wall; to is zero while it is armed
 	hits        int
@@ -50,7 +50,7 @@ type background struct {
 	result *StepResult
 }
 
-// frame is what a verb works with.
+// frame is what a verb has to work with.
 type frame struct {
 	run    *run
 	file   *fileRun
@@ -58,8 +58,8 @@ type frame struct {
 	ctx    context.Context
 	step   *Step
 	res    *StepResult
-	hollow bool   // all looked at an empty list
-	last   fields // what the expectations saw
+	hollow bool   // all was checked on an empty list
+	last   fields // what the expectations were checked against
 	act    *activity
 }
 
@@ -81,7 +81,7 @@ func (f *failure) Error() string { return f.text }
 
 func failed(format string, args ...any) error { return &failure{text: fmt.Sprintf(format, args...)} }
 
-// vain is an expectation that says nothing: BLOCKED, but within tries again.
+// vain is an expectation that proves nothing: BLOCKED, but tried again within eventually.
 type vain struct{ text string }
 
 func (v *vain) Error() string { return v.text }
@@ -93,7 +93,7 @@ func (i *invalid) Error() string { return i.text }
 
 var errNoControl = errors.New("needs a control listener")
 
-// sequence runs steps one after the other until one fails.
+// sequence runs steps in order until one fails.
 func (f *fileRun) sequence(ctx context.Context, sc *scope, steps []Step, depth int) (out []*StepResult, ok bool) {
 	ok = true
 	for i := range steps {
@@ -113,7 +113,7 @@ func (f *fileRun) sequence(ctx context.Context, sc *scope, steps []Step, depth i
 
 func bad(s judge.Status) bool { return s != judge.Pass && s != judge.Skipped }
 
-// step runs a step: alone, once a row, or in the background.
+// step runs a step: alone, once per row, or in the background.
 func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *StepResult {
 	if s.Background == "" {
 		return f.now(ctx, sc, s, depth)
@@ -176,7 +176,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases: %d rows, at least %d are needed (atLeast)%s", len(list), least, because(err))
 		return res
 	}
-	if len(list) == 0 { // allowed, and evidence of nothing
+	if len(list) == 0 { // allowed, but no evidence
 		res.Status, res.Detail = judge.Skipped, "cases: no rows"
 		return res
 	}
@@ -212,7 +212,7 @@ func (f *fileRun) newResult(sc *scope, s *Step) *StepResult {
 	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Clauses: s.Clauses, Boundary: boundary, Asserts: s.asserts, At: f.run.now(), Started: clock.WallNow()}
 }
 
-// least is how many rows a table must have.
+// least is the minimum number of rows of a table.
 func (s *Step) least(sc *scope) (int, error) {
 	if s.AtLeast == nil {
 		return 1, nil
@@ -247,7 +247,7 @@ func rowName(title string, vars map[string]any, row any, i int) string {
 	return title + " [" + strings.Join(cols, " ") + "]"
 }
 
-// statusOf is the worst of several; all skipped is skipped.
+// statusOf is the worst status; if all are skipped, skipped.
 func statusOf(steps []*StepResult) judge.Status {
 	out := judge.Status("")
 	for _, s := range steps {

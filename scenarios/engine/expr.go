@@ -25,10 +25,10 @@ type Expr struct {
 	prog    *vm.Program
 	names   map[string]Pos // free identifiers
 	clauses ClauseIDs      // what this expectation alone is evidence for
-	paths   []string       // what an unmet expectation shows: outer member paths
-	must    []string       // those that are read whatever the others are
+	paths   []string       // outer member paths; shown if the expectation is unmet
+	must    []string       // paths that are read in any case
 	known   known          // texts and numbers in it
-	still   bool           // an expectation that names nothing of any answer
+	still   bool           // an expectation that refers to no answer
 	copies  bool           // it compares values with copies of themselves
 }
 
@@ -46,8 +46,8 @@ func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
 	notes(b).expr(e)
 }
 
-// compile parses the source and finds out which names it speaks of. The names
-// win over expr's builtins of the same name (count, first, last, one).
+// compile parses the source and finds the names it uses. Names win over expr's builtins of the same name (count, first,
+// last, one).
 func (e *Expr) compile() error {
 	tree, err := parser.Parse(e.src)
 	if err != nil {
@@ -170,9 +170,9 @@ func (e *Expr) eval(s *scope) (any, error) {
 	return v, nil
 }
 
-// unmet is nil when an expectation holds. Otherwise it is a failure that says what
-// was found instead; one that could not be evaluated is not definite, and one
-// that compares nothing with nothing, or is neither true nor false, is *vain.
+// unmet is nil if an expectation holds. Otherwise it is a failure that shows what was found instead; a failure to
+// evaluate is not definite, and an expectation that compares nothing with nothing, or is neither true nor false, is
+// *vain.
 func (e *Expr) unmet(s *scope) error {
 	v, err := e.eval(s)
 	if errors.Is(err, errMissing) || errors.Is(err, errNothing) {
@@ -215,7 +215,7 @@ func (e *Expr) found(s *scope) string {
 	return "\nfound " + strings.Join(out, "\n      ")
 }
 
-// compileExpr compiles what stands in no file.
+// compileExpr compiles an expression that isn't in a file.
 func compileExpr(src string) (*Expr, error) {
 	e := &Expr{src: src}
 	return e, e.compile()

@@ -29,9 +29,8 @@ type File struct {
 	play int  // which of several in one run; 0 = the only one
 }
 
-// Base is the file's name without folder and ending. Where another file of the
-// run has the same name, a hash of the path distinguishes them: phones, references
-// and keys come from it.
+// Base is the file's name without folder and ending. If another file of the run has the same name, a hash of the path
+// tells them apart: phones, references and keys derive from it.
 func (f *File) Base() string {
 	if f.twin {
 		h := sha256.Sum256([]byte(filepath.ToSlash(f.Path)))
@@ -88,7 +87,7 @@ func eachStep(visit func(*Step), lists ...[]Step) {
 	}
 }
 
-// Parse decodes one file. The error is Problems, all at once.
+// Parse decodes one file. The error is Problems, with all of them at once.
 func Parse(name string, source []byte) (*File, error) {
 	f := &File{Path: name, Source: source}
 	if err := strictyaml.Decode(name, source, &f.Doc, &found{}, func(b *strictyaml.Binder) { checkDoc(b, &f.Doc) }); err != nil {
@@ -97,7 +96,7 @@ func Parse(name string, source []byte) (*File, error) {
 	return f, nil
 }
 
-// found is what a file's values turned up while they were bound.
+// found is what was found in a file's values while they were bound.
 type found struct {
 	uses  []use // names that something else in the file must define
 	exprs []*Expr
@@ -109,7 +108,7 @@ type use struct {
 	pos        Pos
 }
 
-// notes are the file's own; a binder outside of a file has none worth keeping.
+// notes are the file's own; for a binder outside a file they are thrown away.
 func notes(b *strictyaml.Binder) *found {
 	if f, ok := b.Notes.(*found); ok {
 		return f
@@ -120,8 +119,8 @@ func notes(b *strictyaml.Binder) *found {
 func (f *found) use(u use)    { f.uses = append(f.uses, u) }
 func (f *found) expr(e *Expr) { f.exprs = append(f.exprs, e) }
 
-// Load reads files and folders (every *.yaml and *.yml in them). The error is
-// Problems when a file is wrong, else of the file system.
+// Load reads files and folders (every *.yaml and *.yml in them). The error is Problems if a file is invalid, else the
+// file system's.
 func Load(paths ...string) ([]*File, error) {
 	var names []string
 	for _, p := range paths {

@@ -22,19 +22,19 @@ import (
 // answer has, the file is INVALID. An expectation of a table's rows may be idle in
 // some of them.
 
-// watch remembers which expectations of a file can come out differently.
+// watch records which expectations of a file could have come out differently.
 type watch struct {
 	mu   sync.Mutex
 	seen map[*Expr]*watched
 }
 
 type watched struct {
-	turns bool          // it came out differently once, or would have
-	at    []*StepResult // where it came out as the file wants it
+	turns bool          // it once came out differently, or would have with another answer
+	at    []*StepResult // where it came out as expected
 }
 
-// watches looks at how an expectation came out. own are the names that the step's
-// answer, or the element of a list, brought; want is what the file waits for.
+// watches checks whether an expectation could have come out differently. own are the names from the step's answer, or
+// from the element of a list; want is the result that the file waits for.
 func (x *frame) watches(e *Expr, sc *scope, own map[string]any, holds bool) {
 	want := x.step.Never == nil
 	w := &x.file.watch
@@ -77,7 +77,7 @@ func (f *fileRun) idle() (out []*StepResult) {
 // turns reports whether the expectation would come out differently with another answer.
 func (e *Expr) turns(sc *scope, own map[string]any, words map[string][]string, want bool) bool {
 	spots, env := e.spots(own), sc.env()
-	if len(spots) == 0 && !e.still { // it speaks of earlier answers
+	if len(spots) == 0 && !e.still { // it refers to earlier answers
 		own = e.earlier(env)
 		spots = e.spots(own)
 	}
@@ -143,7 +143,7 @@ func (e *Expr) fitsAllStatuses(spots []spot, env map[string]any, want bool) bool
 	return kinds[2] && kinds[4] && kinds[5] && !slices.Equal(refused, []int{500})
 }
 
-// earlier are the values that the expression names, whoever brought them.
+// earlier are the values that the expression names, wherever they come from.
 func (e *Expr) earlier(env map[string]any) map[string]any {
 	out := map[string]any{}
 	for n := range e.names {
@@ -154,7 +154,7 @@ func (e *Expr) earlier(env map[string]any) map[string]any {
 	return out
 }
 
-// agree: a failure has an error, and a success, which is 200 and nothing else, has none.
+// agree reports whether an answer is consistent: failures have an error, and a success, which is always 200, has none.
 func agree(env map[string]any) bool {
 	status, err := number(env["status"])
 	code, _ := env["error"].(string)
@@ -165,10 +165,9 @@ func names(spots []spot, name string) bool {
 	return slices.ContainsFunc(spots, func(p spot) bool { return len(p) == 1 && p[0] == name })
 }
 
-// beside are the values that the expression compares an answer with: of earlier
-// answers, a table's columns, people.
+// beside are the values that the expression compares an answer with: from earlier answers, a table's columns, people.
 func (e *Expr) beside(env, own map[string]any) (out []any) {
-	for _, text := range append(keysOf(e.names), e.paths...) { // inside of predicates only names are known
+	for _, text := range append(keysOf(e.names), e.paths...) { // inside predicates, only names are known
 		tree, err := parser.Parse(text)
 		if err != nil {
 			continue
@@ -180,7 +179,7 @@ func (e *Expr) beside(env, own map[string]any) (out []any) {
 	return out
 }
 
-// plain are the texts and numbers in a value, a few of each list.
+// plain are the texts and numbers in a value, a few per list.
 func plain(v any, depth int) (out []any) {
 	switch v := v.(type) {
 	case string, float64, int, int64:
@@ -226,7 +225,7 @@ func (e *Expr) spots(own map[string]any) (out []spot) {
 			out = append(out, p)
 		}
 	}
-	for _, n := range keysOf(e.names) { // inside of all(...) and the like
+	for _, n := range keysOf(e.names) { // inside all(...) and the like
 		if !rooted[n] && has(own, n) {
 			out = append(out, spot{n})
 		}
@@ -258,7 +257,7 @@ func spotOf(n ast.Node) spot {
 	return nil
 }
 
-// read follows a spot; nil where it leads nowhere.
+// read follows a spot; nil if it leads nowhere.
 func read(v any, p spot) any {
 	for _, step := range p {
 		switch in := v.(type) {
@@ -278,7 +277,7 @@ func read(v any, p spot) any {
 	return v
 }
 
-// written is the names with another value at a spot; what is around it is copied.
+// written is env with another value at a spot; everything around it is copied.
 func written(env map[string]any, p spot, v any) map[string]any {
 	out, _ := put(env, p, v).(map[string]any)
 	return out

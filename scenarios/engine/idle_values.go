@@ -13,10 +13,10 @@ import (
 // always are results that are never absent.
 var always = fieldSet(`it status body headers replayed ms count lines records events boards answers same statuses fresh sent outcomes results reasons`)
 
-// statuses are what requests are answered with, and a few that none is.
+// statuses are those that requests get, and a few that none gets.
 var statuses = []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504}
 
-// others are values that a part of an answer could have had instead.
+// others are values that part of an answer could have had instead.
 func others(p spot, v any, k known, env map[string]any) []any {
 	var out []any
 	switch name := p.last(); {
@@ -26,7 +26,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		}
 		return out
 	case name == "ms":
-		return numbers(v, 60_000, k) // the client gives up then
+		return numbers(v, 60_000, k) // the client gives up after that
 	case name == "fresh" && len(p) == 1:
 		answers, _ := env["answers"].([]any)
 		return numbers(v, float64(len(answers)), k)
@@ -41,7 +41,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	return out
 }
 
-// each are results that have an element for each request, however they were answered.
+// each are results with one element per request, whatever the answers.
 var each = fieldSet(`answers statuses`)
 
 func size(v any) int {
@@ -49,7 +49,7 @@ func size(v any) int {
 	return len(l)
 }
 
-// others are different values of a field: of one whose words are known, its other words.
+// others are different values for a field; if it has a closed list of words, its other words.
 func (k known) others(field string, v any, depth int) (out []any) {
 	s, _ := v.(string)
 	words := k.words[field]
@@ -64,7 +64,7 @@ func (k known) others(field string, v any, depth int) (out []any) {
 	return out
 }
 
-// words are what can stand in the fields of the step's answer that have a closed list.
+// words are the closed lists for fields of the step's answer.
 func (s *Step) words() map[string][]string {
 	results := []string{vocab.NoResponse, vocab.Offline, vocab.Refused, string(vocab.Denied), string(vocab.Opened)}
 	switch v := &s.Verbs; {
@@ -80,7 +80,7 @@ func (s *Step) words() map[string][]string {
 	}
 }
 
-// different are values of the same kind, and of any kind for nil.
+// different are different values of the same kind, or of any kind for nil.
 func different(v any, k known, depth int) (out []any) {
 	switch x := v.(type) {
 	case nil:
@@ -104,7 +104,7 @@ func different(v any, k known, depth int) (out []any) {
 	return nil
 }
 
-// texts are others than x; a time stays one.
+// texts are texts other than x; a time is replaced by times.
 func texts(x string, k known) []any {
 	out := []any{"1970-01-01T00:00:00.000Z", "9998-12-31T00:00:00.000Z"}
 	if !isTime(x) {
@@ -126,11 +126,11 @@ func isTime(s string) bool {
 	return err == nil
 }
 
-// farther is how far beyond a number the others go that a constant names.
+// farther is how far beyond a number named by a constant the alternatives go.
 const farther = 1000
 
-// numbers are others than v: small ones, those beside it and beside what the
-// expression compares it with. What isn't negative stays so. most 0 = no bound.
+// numbers are numbers other than v: small ones, its neighbours, and the neighbours of what the expression compares it
+// with. Non-negative values stay non-negative. most 0 = no bound.
 func numbers(v any, most float64, k known) (out []any) {
 	n, err := number(v)
 	if err != nil {
@@ -152,7 +152,7 @@ func numbers(v any, most float64, k known) (out []any) {
 	return out
 }
 
-// as is a number in the type of another.
+// as converts a number to the type of another.
 func as(like any, f float64) any {
 	switch like.(type) {
 	case int:
@@ -216,16 +216,15 @@ func mappings(m map[string]any, k known, depth int) []any {
 	return out
 }
 
-// known is what an expression says of the values it hopes for: texts and numbers,
-// and the names of fields.
+// known is what an expression reveals about the values it expects: texts and numbers, and names of fields.
 type known struct {
 	values []any
 	fields []string
-	text   bool                // it looks into texts and never speaks of nil, in which nothing would be found
+	text   bool                // it searches texts and never mentions nil, which can't be searched
 	words  map[string][]string // of fields that have a closed list
 }
 
-// element is what could stand in an empty list: all its fields have one value.
+// element is a possible element of an empty list: all its fields have the same value.
 func (k known) element(v any) map[string]any {
 	out := map[string]any{}
 	for _, f := range k.fields {

@@ -10,13 +10,13 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// What a run shows that has API keys and no control listener: no boards, no time, no
-// operator. Files that need those are SKIPPED. In the others, a step that would only
-// look at boards or journals, and whose findings nothing uses, is SKIPPED by itself.
+// What a run can show with API keys but without a control listener: no boards, no time, no operator. Files that need
+// those are SKIPPED. In the others, a step that would only look at boards or journals, and whose results nothing uses,
+// is SKIPPED on its own.
 
 const needsControl = "needs a control listener"
 
-// looks: the step changes nothing, and no other step uses what it finds.
+// looks reports whether the step changes nothing and no other step uses its results.
 func (s *Step) looks() bool {
 	return (s.Journal != nil || s.Boards != nil || s.Synced != nil) && len(s.Capture) == 0 && s.Background == ""
 }
@@ -37,14 +37,13 @@ func (f *File) KeysDo() bool {
 	return ok
 }
 
-// shut: the step is left out, as nobody is there to look at boards.
+// shut reports whether the step is left out because boards can't be looked at.
 func (r *run) shut(s *Step) bool { return r.lab == nil && s.looks() }
 
-// keysOnly: the target is known by its public API alone.
+// keysOnly reports whether the target is known only by its public API.
 func (r *run) keysOnly() bool { return r.lab == nil && len(r.target.Control) == 0 }
 
-// Conformance says of each guarantee how many checks some files make, and how many of
-// them need API keys only.
+// Conformance says for each guarantee how many checks the files make, and how many of them need only API keys.
 func Conformance(files []*File) (out []report.Score) {
 	at := map[string]int{}
 	for i, c := range judge.Clauses() {
@@ -68,8 +67,8 @@ func Conformance(files []*File) (out []report.Score) {
 	return out
 }
 
-// evidenceFor are the guarantees that a step can be evidence for: its own, and those of
-// its expectations. What a step with steps in it shows, these show.
+// evidenceFor are the guarantees for which a step can be evidence: its own, and those of its expectations. A step with
+// children leaves that to the children.
 func (s *Step) evidenceFor() (out []string) {
 	if _, nested := s.verb().(*Steps); nested || !s.asserts {
 		return nil
@@ -91,14 +90,14 @@ func (r *run) leaveKeys(ctx context.Context, res *Result) {
 	}
 }
 
-// keepHours reads a place's opening hours by a change of no day.
+// keepHours reads a place's opening hours by changing no day.
 func (r *run) keepHours(ctx context.Context, id string) error {
 	name, path := "hours "+id, "/core/v1/places/"+esc(id)
 	if r.undo.has(name) || r.dir.places[id] == nil {
 		return nil
 	}
 	var week any                                       // nil until it is known
-	r.undo.add(name, func(ctx context.Context) error { // before the reading, which is a PATCH, too
+	r.undo.add(name, func(ctx context.Context) error { // registered before reading, which is a PATCH, too
 		if week == nil {
 			return nil
 		}

@@ -28,7 +28,7 @@ type Refs []Ref
 
 func (r *Refs) BindNode(b *strictyaml.Binder, n ast.Node) { *r = bindList[Ref](b, n) }
 
-// ClauseIDs are guarantees, checked where they stand.
+// ClauseIDs are guarantees, checked where they are named.
 type ClauseIDs []string
 
 func (c *ClauseIDs) BindNode(b *strictyaml.Binder, n ast.Node) {
@@ -75,7 +75,7 @@ type Statuses []Num
 
 func (s *Statuses) BindNode(b *strictyaml.Binder, n ast.Node) { *s = bindList[Num](b, n) }
 
-// bindList takes one value for a list of one.
+// bindList accepts one value for a list of one.
 func bindList[T any, P interface {
 	*T
 	strictyaml.TextBinder

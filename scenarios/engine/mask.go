@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// What a secret looks like: API keys, bearer tokens, entry tokens (256 bit in
-// base64url), phone numbers. Ids have no leading zero of their own after a word
-// boundary, so they stay.
+// What secrets look like: API keys, bearer tokens, entry tokens (256 bits in base64url), phone numbers. Ids don't begin
+// with a zero at a word boundary, so they stay.
 var (
 	keyLike   = regexp.MustCompile(`\b(sac[tl]_)[0-9A-Za-z]{8,}`)
 	jwtLike   = regexp.MustCompile(`\beyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*`)
@@ -16,8 +15,7 @@ var (
 	phoneLike = regexp.MustCompile(`\b0[0-9]{7,14}\b`)
 )
 
-// mask hides what no report may show. What the run itself knows as a secret is
-// hidden whatever it looks like.
+// mask hides what no report may show. Secrets that the run knows are hidden whatever they look like.
 type mask struct {
 	mu    sync.Mutex
 	known map[string]bool
@@ -37,7 +35,7 @@ func (m *mask) add(secrets ...string) {
 	}
 }
 
-// text is a text without secrets.
+// text is a text with its secrets hidden.
 func (m *mask) text(s string) string {
 	if len(s) < 8 {
 		return s
@@ -67,7 +65,7 @@ func hidden(secret string) string {
 	return "[hidden]"
 }
 
-// maskPhone shows a number the way the contract does.
+// maskPhone shows a number as the contract does.
 func maskPhone(p string) string {
 	if len(p) < 10 {
 		return "****" + p[len(p)-4:]
@@ -75,7 +73,7 @@ func maskPhone(p string) string {
 	return p[:3] + "-****-" + p[len(p)-4:]
 }
 
-// clean hides secrets in everything that a step says of itself.
+// clean hides secrets in everything that a step reports.
 func (m *mask) clean(s *StepResult) {
 	s.Name, s.Detail = m.text(s.Name), m.text(s.Detail)
 	for i := range s.Charges {

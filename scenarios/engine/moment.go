@@ -49,8 +49,8 @@ func (d Dur) dur(s *scope) (time.Duration, error) {
 	return duration(text)
 }
 
-// When is a moment: now, a label, either with an offset (cut+36h-1s), an offset
-// alone (+48h: from now), or an RFC 3339 time, with or without an offset.
+// When is a point in time: now, a label, either with an offset (cut+36h-1s), an offset alone (+48h: from now), or an
+// RFC 3339 time, with or without an offset.
 type When struct{ Text }
 
 var moment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?\s*((?:[+-]\s*[0-9][0-9a-zµ.]*\s*)*)$`)

@@ -2,7 +2,7 @@ package engine
 
 import "fmt"
 
-// lacks says what a file needs and the target has not, "" when all is there.
+// lacks says what a file needs that the target doesn't have, "" if it has everything.
 func (r *run) lacks(f *File) string {
 	n := f.Doc.Needs
 	u := usesOf(f.Doc.Setup, f.Doc.Steps)
@@ -46,7 +46,7 @@ func (r *run) lacks(f *File) string {
 	return ""
 }
 
-// needed is what a verb needs of a target.
+// needed is what a verb needs from a target.
 type needed struct{ control, virtual, load, real bool }
 
 // needer is a verb that needs more than the public API.

@@ -25,7 +25,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	defer func() {
 		res.Seconds = (clock.Mono() - began).Seconds()
 		res.Reason = r.mask.text(res.Reason)
-		if r.opt.display == nil || r.opt.Verbose { // else the summary says it, once
+		if r.opt.display == nil || r.opt.Verbose { // else the summary shows it, once
 			r.out.line("%s %s  %.1fs%s", r.out.colors.Status(res.Status), f.Base(), res.Seconds, prefixed("  ", res.Reason))
 		}
 	}()
@@ -80,7 +80,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	return res
 }
 
-// play plays set-up and steps, and settles the file's verdict.
+// play plays set-up and steps, and decides the file's verdict.
 func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 	doc, whole := &f.file.Doc, false
 	f.setup.Store(true)
@@ -112,14 +112,14 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 	if ctx.Err() == nil || res.Status == judge.Pass {
 		return
 	}
-	at := res.Reason // what broke off says nothing of the target
+	at := res.Reason // an interruption says nothing about the target
 	if res.Status, res.Reason = judge.Blocked, context.Cause(ctx).Error(); errors.Is(context.Cause(ctx), context.Canceled) {
 		res.Status, res.Reason = judge.Invalid, "interrupted"
 	}
 	res.Reason += "; in progress: " + at
 }
 
-// firstBad is the first thing that went wrong, and where in the file it stands.
+// firstBad is the first thing that went wrong, and its line in the file.
 func (f *fileRun) firstBad(steps []*StepResult) string {
 	for _, s := range steps {
 		if bad(s.Status) {
@@ -139,7 +139,7 @@ func lineOf(s *StepResult) int {
 	return s.Line
 }
 
-// blocked: what fails before the steps says nothing of a guarantee.
+// blocked: a failure before the steps says nothing about a guarantee.
 func blocked(setup []*StepResult) {
 	for _, s := range setup {
 		if s.Status == judge.Fail {
@@ -157,7 +157,7 @@ func prefixed(prefix, text string) string {
 	return prefix + text
 }
 
-// begin settles the laboratory and fills the vars in.
+// begin brings the laboratory to rest and fills in the vars.
 func (f *fileRun) begin(ctx context.Context, sc *scope) error {
 	if f.run.lab != nil {
 		if err := f.run.settle(ctx, true); err != nil {
@@ -194,8 +194,8 @@ func override(text string) any {
 	return text
 }
 
-// end cancels what is still running in the background and collects it.
-// One that nothing waited for doesn't count, unless the file ended early.
+// end cancels what is still running in the background and collects it. A step that nothing waited for doesn't count,
+// unless the file ended early.
 func (f *fileRun) end(whole bool) (out []*StepResult) {
 	f.mu.Lock()
 	left := f.backgrounds

@@ -26,7 +26,7 @@ func (p *progress) line(format string, args ...any) {
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
-// tried is added to the depth of steps that are tried again: only the end is reported.
+// tried is added to the depth of steps that are retried: only their end is reported.
 const tried = 1000
 
 // step reports a finished step.

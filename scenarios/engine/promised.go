@@ -11,9 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-// Promised holds what a file's requests expect of their answers against what the service
-// promises: a field that no answer of the operation has is absent whatever the target
-// does. The error is Problems.
+// Promised checks what a file's requests expect of their answers against the service's documents: a field that no
+// answer of the operation has is absent whatever the target does. The error is Problems.
 func (f *File) Promised(c *contract.Contract) error {
 	b := &strictyaml.Binder{}
 	for _, list := range [][]Step{f.Doc.Setup, f.Doc.Steps} {
@@ -46,11 +45,10 @@ const permitsPath = "/space/v1/partner/entry-permits"
 // roots are the names of an answer's parts, as paths into its body.
 var roots = map[string][]any{"body": nil, "data": {"data"}, "details": {"details"}}
 
-// filled is a part of a path that only a run fills in.
+// filled is a part of a path that is only known during a run.
 var filled = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// operation is what a verb asks for, "" where that isn't known before the run or is more
-// than one request.
+// operation is the request of a verb, "" if it isn't known before the run or is more than one request.
 func (v *Verbs) operation() (method, path string) {
 	switch {
 	case v.Call != nil && v.Call.Method != "":
@@ -77,8 +75,8 @@ func (v *Verbs) operation() (method, path string) {
 	return "", ""
 }
 
-// promised looks at what an expectation names of an answer. whole: also beside its data and
-// details, where what is answered again has the shape of the path that was asked first.
+// promised checks the parts of an answer that an expectation names. whole: also outside data and details, where a
+// replay has the form of the path that was used first.
 func (e *Expr) promised(b *strictyaml.Binder, c *contract.Contract, method, asked string, whole bool) {
 	path := filled.ReplaceAllString(asked, "x")
 	for _, text := range e.paths {

@@ -6,14 +6,14 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// proof is what a step found out about a clause.
+// proof is what a step found about a clause.
 type proof struct {
 	step *StepResult
 	judge.Assertion
 }
 
-// proofs are what steps give the ledger: a table's rows one by one, a parent only
-// where it went wrong in a way that none of its steps shows.
+// proofs are the steps' contributions to the ledger: a table's rows one by one, a parent only if it went wrong in a way
+// that none of its children shows.
 func proofs(steps []*StepResult, file string) (out []proof) {
 	for _, s := range steps {
 		out = append(out, proofs(s.Children, file)...)
@@ -25,8 +25,7 @@ func proofs(steps []*StepResult, file string) (out []proof) {
 	return out
 }
 
-// own is what a step found out itself: its expectations with clauses of their own,
-// and the rest of it.
+// own is what a step itself found: its expectations with clauses of their own, and the rest.
 func own(s *StepResult, file string) (out []proof) {
 	name, charged := file+": "+s.Name, map[string]bool{}
 	for _, ch := range s.Charges {

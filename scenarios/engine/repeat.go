@@ -2,7 +2,7 @@ package engine
 
 import "sync"
 
-// send makes a request as often as asked for; without being asked, once.
+// send makes a request as often as specified, by default once.
 func (r Repeat) send(x *frame, q request) (answers []*answer, err error) {
 	together := x.least(r.Together)
 	for range x.least(r.Times) {
@@ -22,7 +22,7 @@ func (r Repeat) send(x *frame, q request) (answers []*answer, err error) {
 	return answers, nil
 }
 
-// checked holds each answer against what was expected; the result is the summary.
+// checked checks each answer against the expectations; the result is the summary.
 func (e Answered) checked(x *frame, answers []*answer) (fields, error) {
 	out := summary(answers)
 	for _, a := range answers {
@@ -33,7 +33,7 @@ func (e Answered) checked(x *frame, answers []*answer) (fields, error) {
 	return out, nil
 }
 
-// summary of several answers: the fields of the first, and what they have in common.
+// summary summarizes several answers: the fields of the first, and what they have in common.
 func summary(answers []*answer) fields {
 	out := answers[0].fields()
 	out["outcome"], _, out["code"] = outcomeOf(answers[0])

@@ -25,8 +25,7 @@ type request struct {
 	own          bool   // no step asked for it
 }
 
-// do sends a request. A token that ran out is renewed once: the second try is
-// an attempt of its own in the history.
+// do sends a request. An expired token is renewed once; the second try is a separate attempt in the history.
 func (r *run) do(ctx context.Context, q request) (*answer, error) {
 	for try := 0; ; try++ {
 		h := jsonHeader()
@@ -99,8 +98,7 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	return a, nil
 }
 
-// breach is an answer that does not fit what the target publishes: the step has
-// failed, however often it would try.
+// breach is an answer that doesn't match the target's documents: the step has failed, however often it would try.
 type breach struct{ err error }
 
 func (b *breach) Error() string {
@@ -141,7 +139,7 @@ func (r *run) commandEvent(q request, h http.Header) (history.Event, bool) {
 	return e, true
 }
 
-// outcomeOf reads how a command ended: its outcome, id and the device's code.
+// outcomeOf is how a command ended: its outcome, id and the device's code.
 func outcomeOf(a *answer) (outcome, commandID, code string) {
 	if a.Status == http.StatusOK {
 		return a.text("data", "outcome"), a.text("data", "commandId"), ""
@@ -149,8 +147,7 @@ func outcomeOf(a *answer) (outcome, commandID, code string) {
 	return a.text("details", "reason"), a.text("details", "commandId"), a.text("details", "deviceCode")
 }
 
-// brief shortens a value for a person, without what looks like a secret: half a
-// token would be one too.
+// brief shortens a value for a person, without anything that looks like a secret: half a token would be one, too.
 func brief(v any, n int) string {
 	s, ok := v.(string)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// moment reads a moment: label, now, offset or RFC 3339.
+// moment parses a point in time: label, now, offset or RFC 3339.
 func (f *fileRun) moment(text string) (time.Time, error) {
 	label, d, err := splitMoment(text)
 	if err != nil {
@@ -29,7 +29,7 @@ func (f *fileRun) moment(text string) (time.Time, error) {
 	return t.Add(d), nil
 }
 
-// at is a When's moment, or the default's.
+// at is the time of a When, or the default's.
 func (x *frame) at(w When, def string) (time.Time, error) {
 	if !w.set() {
 		return x.file.moment(def)
@@ -41,7 +41,7 @@ func (x *frame) at(w When, def string) (time.Time, error) {
 	return x.file.moment(text)
 }
 
-// field reads a value's field when it is a mapping.
+// member reads a field of a value that is a mapping.
 func member(v any, name string) (any, bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -51,7 +51,7 @@ func member(v any, name string) (any, bool) {
 	return f, ok
 }
 
-// one makes a single id of a cohort (its first), a mapping with that field, a list's first, or an id.
+// one gets a single id from a cohort (its first), a mapping with that field, a list's first element, or an id.
 func one(v any, what string) (string, error) {
 	if s, ok := v.(string); ok && s != "" {
 		return s, nil
@@ -65,7 +65,7 @@ func one(v any, what string) (string, error) {
 	return "", fmt.Errorf("%s is not a %s", brief(v, 80), what)
 }
 
-// many makes ids of a cohort, a list or an id.
+// many gets ids from a cohort, a list or an id.
 func many(v any, plural string) (out []string, err error) {
 	switch x := v.(type) {
 	case string:
@@ -125,7 +125,7 @@ func (x *frame) doors(r Ref) ([]string, error) {
 	return anyone(v, "doors")
 }
 
-// anyone is many, and at least one: a step about nobody would do nothing.
+// anyone is many, but requires at least one: a step about nobody would do nothing.
 func anyone(v any, plural string) ([]string, error) {
 	ids, err := many(v, plural)
 	if err == nil && len(ids) == 0 {
@@ -149,7 +149,7 @@ func (x *frame) doorList(rs *Refs) (out []string, err error) {
 	return out, nil
 }
 
-// boards resolves a reference to boards; a door stands for its board. Unset: nil, all live boards.
+// boards resolves a reference to boards; a door stands for its board. Unset: nil, which means all live boards.
 func (x *frame) boards(r Ref) ([]*boardInfo, error) {
 	if !r.set() {
 		return x.run.dir.pick(x.ctx, "live", false)
@@ -246,8 +246,8 @@ func (x *frame) owner(doorID string) (string, error) {
 	return x.run.lab.main, nil
 }
 
-// since is the moment from which on a list is looked at. Nothing has happened yet
-// after now, so a list since then would be empty whatever the target did.
+// since is the time from which a list is examined. Nothing has happened since now, so a list since now would be empty
+// whatever the target did.
 func (x *frame) since(w When) (time.Time, error) {
 	t, err := x.at(w, "now")
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// settle takes the laboratory back to rest between files: no faults, time
-// running, every board online.
+// settle brings the laboratory to rest between files: no faults, time running, every board online.
 func (r *run) settle(ctx context.Context, wait bool) error {
 	if err := r.lab.alive(ctx); err != nil {
 		return err
@@ -36,8 +35,7 @@ func (r *run) settle(ctx context.Context, wait bool) error {
 	return r.synced(ctx, nil, 60*time.Second)
 }
 
-// alive disarms a death to which no command has come, and waits for the next life
-// of a server that has just died.
+// alive disarms a crash point that no command has reached, and waits for the restart of a server that has just died.
 func (l *lab) alive(ctx context.Context) error {
 	for began := clock.Mono(); ; {
 		a, err := l.call(ctx, l.main, http.MethodDelete, "/restart", nil)
@@ -56,16 +54,15 @@ func (l *lab) alive(ctx context.Context) error {
 	}
 }
 
-// How a run comes to rest: boards get a while of wall time to catch up, then the
-// time within which every change has to be on every board passes.
+// How a run comes to rest: boards get some wall time to catch up, then the time passes within which every change must
+// be on every board.
 const (
 	catchUp = 10 * time.Second
 	overdue = (judge.FreshMs + 1000) * time.Millisecond
 )
 
-// comeToRest ends a run so that its last changes can be judged, too: nothing is
-// disturbed any more, and their time is up. A clock that can't be moved leaves them
-// unjudged, which the result says.
+// comeToRest ends a run so that even its last changes can be judged: nothing is disturbed any more, and their time is
+// up. A clock that can't be moved leaves them unjudged, which the result says.
 func (r *run) comeToRest(ctx context.Context, res *Result) {
 	err := r.settle(ctx, false)
 	if err == nil && r.lab.mode != "virtual" {
@@ -73,7 +70,7 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 		return
 	}
 	if err == nil {
-		_ = r.synced(ctx, nil, catchUp) // boards that never do are what is judged
+		_ = r.synced(ctx, nil, catchUp) // boards that never catch up are for the judge
 		var c clockView
 		if c, err = r.lab.move(ctx, "advance", r.now().Add(overdue)); err == nil {
 			r.saw(c)
@@ -85,11 +82,11 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 	}
 }
 
-// leaveWithin bounds the putting back of what a file changed, in wall time.
+// leaveWithin bounds restoring what a file changed, in wall time.
 const leaveWithin = 2 * time.Minute
 
-// leave puts back what a file changed of a target that others use, so that the next
-// file and the next run find it as this one did.
+// leave restores what a file changed on a shared target, so that the next file and the next run find it as this one
+// did.
 func (r *run) leave(ctx context.Context, res *Result) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 	defer cancel()
@@ -102,8 +99,8 @@ func (r *run) leave(ctx context.Context, res *Result) {
 	}
 }
 
-// gaveUp makes a file INVALID in which jumps of the clock gave up messages: what
-// they would have done happened at another time, if at all.
+// gaveUp makes a file INVALID if jumps of the clock gave up messages: their effects happened at another time, if at
+// all.
 func (f *fileRun) gaveUp(ctx context.Context, before int64, res *FileResult) {
 	n, err := f.run.lab.abandoned(ctx)
 	if err != nil || n == before {

@@ -40,7 +40,7 @@ type run struct {
 	meter   *client.Meter // of the clocks of a target's processes
 
 	undo    undo        // of the file that is played
-	undoing atomic.Bool // what is done now isn't undone
+	undoing atomic.Bool // changes made now aren't undone
 
 	mu         sync.Mutex
 	offset     time.Duration // domain time minus wall time, while running
@@ -48,9 +48,8 @@ type run struct {
 	assertions []judge.Assertion
 }
 
-// Run plays the files in order and judges what happened. The error is only for
-// what kept the run from starting at all; a target that does not answer is a
-// Result with Unreached.
+// Run plays the files in order and judges what happened. It returns an error only if the run couldn't start; a target
+// that doesn't answer is a Result with Unreached.
 func Run(ctx context.Context, target Target, files []*File, opt Options) (Result, error) {
 	if len(files) == 0 {
 		return Result{}, errors.New("no scenario files")
@@ -85,7 +84,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		res.Files = append(res.Files, played)
 		over = stopsAt(opt, played)
 	}
-	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), restTime) // what was played is judged, come what may
+	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), restTime) // whatever was played is judged, even after an interruption
 	defer cancel()
 	last := files[len(files)-1].Base()
 	if opt.display == nil {
@@ -107,9 +106,9 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	return res, ctx.Err()
 }
 
-// shown plays a file in view of the display.
+// shown plays a file and shows it on the display.
 func (r *run) shown(ctx context.Context, f *File) FileResult {
-	if r.opt.display != nil { // whose files come and go there already
+	if r.opt.display != nil { // its caller shows the files already
 		return r.playFile(ctx, f)
 	}
 	r.display.start(f.Base())
@@ -118,7 +117,7 @@ func (r *run) shown(ctx context.Context, f *File) FileResult {
 	return played
 }
 
-// restTime bounds what is left to do after the last file: rest, and the history.
+// restTime bounds what is left to do after the last file: coming to rest, and the history.
 const restTime = 5 * time.Minute
 
 // interruption says why no more files are played, "" while the run goes on.
@@ -137,7 +136,7 @@ func stopsAt(opt Options, f FileResult) string {
 	return ""
 }
 
-// notPlayed is the result of a file that a run didn't come to.
+// notPlayed is the result of a file that the run didn't get to.
 func notPlayed(f *File, why string) FileResult {
 	return FileResult{Path: f.Path, Name: cmp.Or(f.Doc.Name, f.Base()), Description: f.Doc.Description, Clauses: f.Doc.Clauses,
 		Status: judge.Skipped, Reason: "not played: " + why, Started: clock.WallNow(), Source: f.Source}
@@ -183,7 +182,7 @@ func (r *run) close() {
 	}
 }
 
-// begin waits for the target and looks around.
+// begin waits for the target and finds out what it has.
 func (r *run) begin(ctx context.Context) error {
 	deadline := clock.Mono() + r.opt.Wait
 	for {
@@ -233,7 +232,7 @@ func (r *run) now() time.Time {
 	return clock.WallNow().Add(r.offset).UTC()
 }
 
-// saw takes in what a clock said.
+// saw notes a clock's reading.
 func (r *run) saw(c clockView) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -32,8 +32,7 @@ func schemaOf(doc any, title, description string) ([]byte, error) {
 	return json.MarshalIndent(s, "", "  ")
 }
 
-// describe puts the descriptions of the tags in whole: the library ends them at
-// the first comma.
+// describe inserts the tags' complete descriptions: the library ends them at the first comma.
 func describe(root, s *jsonschema.Schema, t reflect.Type, seen map[reflect.Type]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
@@ -83,7 +82,7 @@ func anyOf(types ...string) *jsonschema.Schema {
 
 var stepType, verbsType = reflect.TypeFor[Step](), reflect.TypeFor[Verbs]()
 
-// mapper gives the value types of the language their shapes.
+// mapper defines the schemas of the language's value types.
 func mapper(t reflect.Type) *jsonschema.Schema {
 	scalar := func() *jsonschema.Schema { return anyOf("string", "number", "boolean") }
 	list := func(e *jsonschema.Schema) *jsonschema.Schema {
@@ -124,7 +123,7 @@ func mapper(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// oneWord lets a verb be written as one word too.
+// oneWord allows a verb to be written as one word.
 func oneWord(s *jsonschema.Schema) {
 	inner := *s
 	*s = jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, &inner}}

@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 )
 
-// scope holds names. A child sees its parent's; what steps define goes to the file's.
+// scope holds names. A child scope sees its parent's; names that steps define belong to the file's.
 type scope struct {
 	parent *scope
 	file   *fileRun
@@ -110,7 +110,7 @@ func clockChange(now time.Time, zone, way string) (string, error) {
 	for at := now.Add(48 * time.Hour).In(loc); ; {
 		_, before := at.Zone()
 		_, next := at.ZoneBounds()
-		if !next.IsZero() && !next.After(at) { // on the last day of a leap year Go says that this day has begun
+		if !next.IsZero() && !next.After(at) { // on the last day of a leap year, Go gives an end that has passed
 			next = at.Add(24 * time.Hour)
 		}
 		if next.IsZero() || next.Sub(now) > 5*365*24*time.Hour {
@@ -129,8 +129,8 @@ func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 
 func rfc3339(t time.Time) string { return t.UTC().Format(control.TimeFormat) }
 
-// digest is a number from the seed, the file and a name; on a target that others
-// use also from the run and the play, so that nobody is known there from an earlier one.
+// digest is a number derived from the seed, the file and a name; on a shared target also from the run and the play, so
+// that people are new to it.
 func (f *fileRun) digest(name string) uint64 {
 	if f.run.target.Shared() {
 		name = fmt.Sprint(f.run.id, "/", f.file.play, "/", name)

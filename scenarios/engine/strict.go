@@ -11,9 +11,8 @@ import (
 	"github.com/expr-lang/expr/parser"
 )
 
-// An expression that compares two values that don't exist says nothing: a
-// mistyped field on both sides would hold. Such a comparison is an error unless
-// nil is written out.
+// An expression that compares two values that don't exist proves nothing: a field mistyped on both sides would hold.
+// Such a comparison is an error unless nil is written explicitly.
 
 // comparison replaces a == b by (missing(a, b) ? false : a == b).
 type comparison struct{}
@@ -125,11 +124,11 @@ func optional(n ast.Node) bool {
 	return ok && (m.Optional || optional(m.Node))
 }
 
-// lacks is a path that the expression has read although it isn't there, "" for none.
+// lacks is a path that the expression has read although it doesn't exist, "" for none.
 func (e *Expr) lacks(s *scope) string { return unreachable(e.must, s) }
 
-// absent is the first path of an expression whose last name the value before it
-// doesn't have, "" when all are there. A path with ?. asks whether it is.
+// absent is the first path of an expression whose last name is missing in the value before it, "" if none is. A path
+// with ?. asks whether it exists.
 func (e *Expr) absent(s *scope) string { return unreachable(e.paths, s) }
 
 func unreachable(paths []string, s *scope) string {
@@ -148,7 +147,7 @@ func reachable(n ast.Node, env map[string]any) bool {
 	return ok
 }
 
-// follow reads a plain path; ok is false when it leads nowhere.
+// follow reads a plain path; ok is false if it leads nowhere.
 func follow(n ast.Node, env map[string]any) (v any, ok bool) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -178,12 +177,12 @@ func follow(n ast.Node, env map[string]any) (v any, ok bool) {
 		case nil:
 			return nil, false
 		}
-		return nil, true // something that only the expression itself can read
+		return nil, true // only the expression itself can read this
 	}
 	return nil, true
 }
 
-// value is eval for a result that must be there.
+// value is eval for a result that must exist.
 func (e *Expr) value(s *scope) (any, error) {
 	v, err := e.eval(s)
 	if err == nil && v == nil {
@@ -194,8 +193,8 @@ func (e *Expr) value(s *scope) (any, error) {
 	return v, err
 }
 
-// decides evaluates a condition of the file, which says nothing of the target:
-// what can't be evaluated, or names what isn't there, is an error.
+// decides evaluates a condition of the file, which says nothing about the target: what can't be evaluated, or names
+// something that doesn't exist, is an error.
 func (e *Expr) decides(s *scope) (bool, error) {
 	v, err := e.eval(s)
 	if err != nil {
@@ -211,8 +210,8 @@ func (e *Expr) decides(s *scope) (bool, error) {
 	return b, nil
 }
 
-// count is a whole number, or the default. A value that isn't one ends the verb
-// (see guarded): with a default in its place a threshold would vanish.
+// count is a whole number, or the default. A value that isn't one ends the verb (see guarded): if the default replaced
+// it, a threshold would vanish.
 func (x *frame) count(n *Num, def int) int {
 	if n == nil || !n.set() {
 		return def
@@ -236,10 +235,10 @@ func (x *frame) least(n *Num) int {
 	return v
 }
 
-// wrongNumber is how count leaves a verb that can't go on.
+// wrongNumber is how count aborts a verb.
 type wrongNumber struct{ error }
 
-// guarded runs a verb; a number that isn't one is its error.
+// guarded runs a verb and returns an invalid number as its error.
 func guarded(run func() (fields, error)) (out fields, err error) {
 	defer func() {
 		switch p := recover().(type) {

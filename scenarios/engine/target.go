@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/loadtest"
 )
 
-// What a run works on and what it finds out: internal/report writes it.
+// What a run works on and what it finds; internal/report writes it.
 type (
 	Target     = report.Target
 	Place      = report.Place
@@ -35,7 +35,7 @@ type Options struct {
 	Loader    Loader              // nil: loadtest.Run
 	AllowHost bool                // load against a target that is not loopback
 	Wait      time.Duration       // for a target that is not ready yet, default 5s
-	Sink      func(history.Event) // sees the engine's own events as they come, nil: nobody
+	Sink      func(history.Event) // receives the engine's own events as they happen; nil: none
 	Config    any                 // what the run directory keeps as configuration
 	Require   []string            // clauses that must be proven, see judge.Basis
 	Shard     *report.Shard       // the files are a part of a selection, see report.Merge
@@ -44,7 +44,7 @@ type Options struct {
 	Timeout   time.Duration       // of a file, in wall time; 0: none
 	Parallel  int                 // worlds at a time in RunApart; 0: 6
 
-	display *display // of the whole run that this one is a part of; nil: its own
+	display *display // shared with the run of which this is a part; nil: its own
 }
 
 func (o *Options) screen() live.Screen {

@@ -17,8 +17,8 @@ const (
 	tracedItems = 20   // of a list
 )
 
-// trace keeps the last requests of a step's try, for the report of a step that
-// doesn't pass. A step inside another one has its own.
+// trace keeps the last requests of a step's latest try, for the report of a step that doesn't pass. A nested step has
+// its own.
 type trace struct {
 	mu    sync.Mutex
 	calls []traced
@@ -29,20 +29,20 @@ type traced struct {
 	body        []byte
 	answer      *answer // nil: err
 	err         error
-	made        *report.Exchange // by a load, which has masked it; the rest is empty then
+	made        *report.Exchange // made, and masked, by a load; then the rest is empty
 }
 
 type traceKey struct{}
 
-// on makes requests with the context known to the trace.
+// on attaches the trace to the context, so that requests made with it are recorded.
 func (t *trace) on(ctx context.Context) context.Context { return context.WithValue(ctx, traceKey{}, t) }
 
-// traceCall tells the step that a request belongs to of it.
+// traceCall records a request in the trace of its step.
 func traceCall(ctx context.Context, method, url string, body []byte, a *answer, err error) {
 	traceKeep(ctx, traced{method: method, url: url, body: body, answer: a, err: err})
 }
 
-// traceLoad tells the step of requests that a load has chosen.
+// traceLoad records requests that a load has selected.
 func traceLoad(ctx context.Context, chosen []report.Exchange) {
 	for i := range chosen {
 		traceKeep(ctx, traced{made: &chosen[i]})
@@ -62,7 +62,7 @@ func traceKeep(ctx context.Context, c traced) {
 	t.calls = append(t.calls, c)
 }
 
-// again forgets the try before.
+// again forgets the previous try.
 func (t *trace) again() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *mask) evidence(out fields) (shown []report.Evidence) {
 	return shown
 }
 
-// body masks a body as a whole and cuts it then: half a token would be one, too.
+// body masks a complete body and then cuts it: half a token would be a secret, too.
 func (m *mask) body(raw []byte) string {
 	text := m.secret(string(raw))
 	if len(text) > tracedBytes {
@@ -127,5 +127,5 @@ func (m *mask) body(raw []byte) string {
 	return text
 }
 
-// secret masks by the names of fields, too: a phone of any country is one.
+// secret masks by field names, too: any country's phone is a secret.
 func (m *mask) secret(text string) string { return m.text(inbox.Mask(text)) }

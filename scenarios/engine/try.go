@@ -52,7 +52,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		spent := clock.Mono() - began
 		again := soft(err) && spent < within
 		switch {
-		case never > 0 && nobody(err): // says nothing; the last look has to
+		case never > 0 && nobody(err): // proves nothing; the last try has to
 			again = spent < never
 		case never > 0:
 			err = x.stillFalse(err, spent)
@@ -87,20 +87,20 @@ func (x *frame) watched(e *Expr, sc *scope, own map[string]any, err error) {
 	}
 }
 
-// soft errors are those that another try may not have.
+// soft reports whether another try may not have this error.
 func soft(err error) bool {
 	var fail *failure
 	var v *vain
 	return errors.As(err, &fail) || errors.As(err, &v) || nobody(err)
 }
 
-// nobody reports whether nobody was there to answer, as between two lives of the server.
+// nobody reports whether the server was down, as during a restart.
 func nobody(err error) bool {
 	return errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrUnavailable)
 }
 
-// stillFalse is nil while what must never hold was evaluated and was false. A
-// verb that fails, or an expression that can't be evaluated, proves nothing.
+// stillFalse is nil as long as what must never hold was evaluated and was false. A verb that fails, or an expression
+// that can't be evaluated, proves nothing.
 func (x *frame) stillFalse(err error, spent time.Duration) error {
 	var fail *failure
 	switch {
@@ -146,7 +146,7 @@ func settle(s *StepResult, err error) {
 	}
 }
 
-// attempt runs the verb once and looks at the expectations.
+// attempt runs the verb once and checks the expectations.
 func (x *frame) attempt(depth int) (fields, error) {
 	var out fields
 	var err error
@@ -173,7 +173,7 @@ func (x *frame) attempt(depth int) (fields, error) {
 	return out, nil
 }
 
-// with is the scope in which a result's fields are names, the whole is it.
+// with is the scope in which a result's fields are names, and the whole result is it.
 func (x *frame) with(out fields) *scope {
 	vars := maps.Clone(out)
 	if vars == nil {
@@ -183,8 +183,8 @@ func (x *frame) with(out fields) *scope {
 	return x.scope.child(vars)
 }
 
-// expectations returns the first that doesn't hold. Those with clauses of their
-// own are all looked at, so that each is evidence for its own clauses only.
+// expectations returns the first that doesn't hold. Those with their own clauses are all checked, so that each is
+// evidence only for its own clauses.
 func (x *frame) expectations(sc *scope) (first error) {
 	x.res.Charges = nil
 	general := error(nil)
@@ -210,8 +210,7 @@ func (x *frame) expectations(sc *scope) (first error) {
 	return first
 }
 
-// capture gives names to parts of the result. One that isn't there is an error:
-// later steps would compare nothing with nothing.
+// capture names parts of the result. A missing part is an error: later steps would compare nothing with nothing.
 func (x *frame) capture(out fields) error {
 	if x.step.Background != "" {
 		x.scope.root().set(x.step.Background, out)
@@ -227,8 +226,8 @@ func (x *frame) capture(out fields) error {
 	return nil
 }
 
-// each checks an expression of every element of a list; the element's fields are
-// names. A list with fewer than least elements (default 1) proves nothing.
+// each checks an expression for every element of a list, whose fields are names. A list with fewer than least elements
+// (default 1) proves nothing.
 func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 	if all == nil {
 		return nil
@@ -258,7 +257,7 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 	return nil
 }
 
-// verb is the step's verb, nil when it only expects.
+// verb is the step's verb, nil if it only has expectations.
 func (s *Step) verb() verb {
 	rv := reflect.ValueOf(&s.Verbs).Elem()
 	for _, f := range rv.Fields() {
@@ -273,7 +272,7 @@ func (s *Step) verbName() string {
 	return strings.Join(s.Verbs.given(), "+")
 }
 
-// title is the step's name, or one made of what it does.
+// title is the step's name, or one derived from what it does.
 func (s *Step) title() string {
 	if s.Name != "" {
 		return s.Name

@@ -15,16 +15,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// undo is what a file has to put back on a target that others use, too: what it
-// found before its first change of a thing, and what it made. Files in worlds of
-// their own have nothing to undo.
+// undo is what a file has to restore on a shared target: the state before its first change of each thing, and what it
+// created. Files in worlds of their own have nothing to undo.
 type undo struct {
 	mu   sync.Mutex
 	seen map[string]bool
 	back []func(ctx context.Context) error // in the order of the changes
 }
 
-// add remembers how to take something back, once per name.
+// add remembers how to undo something, once per name.
 func (u *undo) add(name string, back func(ctx context.Context) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -43,7 +42,7 @@ func (u *undo) has(name string) bool {
 	return u.seen[name]
 }
 
-// putBack undoes everything, the last change first; it goes on after an error.
+// putBack undoes everything, the last change first; it continues after errors.
 func (r *run) putBack(ctx context.Context) error {
 	r.undo.mu.Lock()
 	back := r.undo.back
@@ -61,12 +60,12 @@ func (r *run) putBack(ctx context.Context) error {
 	return first
 }
 
-// watches: changes have to be remembered.
+// watches reports whether changes have to be remembered.
 func (r *run) watches(method string) bool {
 	return (r.target.Shared() || r.keysOnly()) && method != http.MethodGet && !r.undoing.Load()
 }
 
-// What can be put back: routes whose present state is read before they change it.
+// What can be restored: routes whose current state is read before a change.
 var (
 	labPlace    = regexp.MustCompile(`^/places/([^/?]+)$`)
 	labDoor     = regexp.MustCompile(`^/doors/([^/?]+)$`)
@@ -77,7 +76,7 @@ var (
 	boardPolicy = regexp.MustCompile(`^/device/v1/boards/([^/?]+)/netloss$`)
 )
 
-// beforeLab remembers what a call of the control API is about to change.
+// beforeLab remembers what a control API call is about to change.
 func (r *run) beforeLab(ctx context.Context, method, path string) error {
 	if !r.watches(method) {
 		return nil
@@ -93,7 +92,7 @@ func (r *run) beforeLab(ctx context.Context, method, path string) error {
 	return nil
 }
 
-// before remembers what a call of the public API is about to change.
+// before remembers what a public API call is about to change.
 func (r *run) before(ctx context.Context, q request) error {
 	if !r.watches(q.method) {
 		return nil
@@ -115,7 +114,7 @@ func (r *run) before(ctx context.Context, q request) error {
 	return nil
 }
 
-// keepPlace reads what an operator set of a place and its doors.
+// keepPlace reads an operator's settings of a place and its doors.
 func (r *run) keepPlace(ctx context.Context, id string) error {
 	name := "place " + id
 	if r.undo.has(name) {
@@ -156,7 +155,7 @@ func (r *run) must(ctx context.Context, placeID, method, path string, body any) 
 	return err
 }
 
-// takeBack ends what a run made. What isn't there any more, because it grew too old to be kept, is gone.
+// takeBack ends something that the run created. It is fine if it is gone already because it was too old to be kept.
 func (r *run) takeBack(ctx context.Context, placeID, path string, body any) error {
 	a, err := r.read(ctx, placeID, http.MethodPost, path, body)
 	if a != nil && a.Status == http.StatusNotFound {
@@ -191,8 +190,7 @@ func (r *run) closing(door, placeID string) (q request, err error) {
 	return q, err
 }
 
-// keepWindows reads a door's window policies. One of a kind that was replaced gets
-// another id when it is put back.
+// keepWindows reads a door's window policies. One that was replaced gets another id when it is restored.
 func (r *run) keepWindows(ctx context.Context, door, placeID string) error {
 	name, path := "windows "+door, "/device/v1/doors/"+esc(door)+"/policies"
 	if r.undo.has(name) {
@@ -239,8 +237,8 @@ func (r *run) keepOutagePolicy(ctx context.Context, board, placeID string) error
 	return nil
 }
 
-// madeLab remembers what a call of the control API made. What it may have changed
-// of a place is told the history, so that it isn't taken for somebody else's doing.
+// madeLab remembers what a control API call created. Its possible changes of a place go into the history, so that they
+// aren't attributed to others.
 func (r *run) madeLab(base, method, path string, body any, sent sending, a *answer) {
 	r.keyLife(method, path, sent, a)
 	if !r.target.Shared() || method == http.MethodGet {
@@ -289,8 +287,7 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 	}
 }
 
-// made remembers what a call of the public API made: permits, reservations,
-// memberships, and doors that are held.
+// made remembers what a public API call created: permits, reservations, memberships, and held doors.
 func (r *run) made(q request, a *answer) {
 	if !r.watches(q.method) || a.Status != http.StatusOK || q.placeID == "" {
 		return

@@ -9,11 +9,11 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// What a file may call evidence: a step asserts when its outcome depends on what
-// the target did. A log line, a pause, a jump, a read without an expectation and
-// an expectation that names nothing of an answer show nothing, whatever they claim.
+// What may count as evidence: a step asserts something if its outcome depends on what the target did. Log lines,
+// pauses, jumps, reads without an expectation and expectations that refer to no answer prove nothing, whatever they
+// claim.
 
-// vacuous reports steps that could never fail, where the file alone shows it.
+// vacuous reports steps that could never fail, as far as the file alone shows it.
 func (c *checker) vacuous(d *Doc) {
 	if len(d.Steps) == 0 && !c.b.Failed() {
 		c.b.Problem(d.pos, "steps is empty: nothing would be checked")
@@ -31,7 +31,7 @@ func (c *checker) vacuous(d *Doc) {
 	}
 }
 
-// empty walks steps; fixed are the names whose value the target has no part in.
+// empty walks steps; fixed are names whose values the target doesn't influence.
 func (c *checker) empty(steps []Step, fixed map[string]bool) {
 	for i := range steps {
 		s := &steps[i]
@@ -99,7 +99,7 @@ func (c *checker) atLeastOnce(v *Verbs) {
 // lives are paths whose success says that somebody listens, and nothing of a guarantee.
 var lives = map[string]bool{"/livez": true, "/readyz": true, "/version": true}
 
-// assertive reports whether the step can fail by what the target does.
+// assertive reports whether the step can fail because of what the target does.
 func (s *Step) assertive(fixed map[string]bool) bool {
 	v := &s.Verbs
 	alive := v.Call != nil && lives[v.Call.Path.raw]
@@ -149,8 +149,8 @@ func anyAsserts(steps []Step) bool {
 	return false
 }
 
-// idle reports whether an expectation holds whatever the target does: it names
-// nothing but fixed values, or only says that a number of things isn't negative.
+// idle reports whether an expectation holds whatever the target does: it refers only to fixed values, or only says that
+// a count isn't negative.
 func (e *Expr) idle(fixed map[string]bool) bool {
 	if e.copies || e.named(fixed) {
 		return true
@@ -184,7 +184,7 @@ func (a Any) constant(fixed map[string]bool) bool {
 	return true
 }
 
-// named reports whether an expression names nothing but fixed values.
+// named reports whether an expression refers only to fixed values.
 func (e *Expr) named(fixed map[string]bool) bool {
 	for n := range e.names {
 		if !fixed[n] && !exprBuiltin(n) && !e.ownParts(n, fixed) {
@@ -216,8 +216,7 @@ func neverNegative(n ast.Node) bool {
 	return false
 }
 
-// checked reports whether any step that was played could have failed by what the
-// target did.
+// checked reports whether any step that was played could have failed because of what the target did.
 func checked(steps []*StepResult) bool {
 	for _, s := range steps {
 		if s.Asserts && s.Status == judge.Pass && len(s.Children) == 0 || checked(s.Children) {
@@ -227,7 +226,7 @@ func checked(steps []*StepResult) bool {
 	return false
 }
 
-// columns are the fixed names within a table: its columns too, when it stands in the file.
+// columns are the fixed names within a table: also its columns, if the table is in the file.
 func (s *Step) columns(fixed map[string]bool) map[string]bool {
 	rows, ok := s.Cases.v.([]Any)
 	if !ok || !s.Cases.constant(fixed) {
@@ -244,7 +243,7 @@ func (s *Step) columns(fixed map[string]bool) map[string]bool {
 	return out
 }
 
-// answered is what the step's verb expects of its answer, nil for verbs that can't.
+// answered is what the step's verb expects of its answer, nil for verbs without expectations.
 func (v *Verbs) answered() *Answered {
 	switch {
 	case v.Call != nil:
@@ -269,8 +268,8 @@ func (v *Verbs) answered() *Answered {
 	return nil
 }
 
-// manyRefusals are more than a race explains: that a request may succeed or be refused, for
-// whatever reason, is no expectation.
+// manyRefusals is more than a race explains: that a request may succeed or be refused, for any reason, isn't an
+// expectation.
 const manyRefusals = 4
 
 // fitsAll reports an expectation that every answer meets.
@@ -298,8 +297,7 @@ func (c *checker) fitsAll(s *Step) {
 	}
 }
 
-// speaksOfFailure reports whether a part of the body that must be there is one of a
-// failure's, or says which it is.
+// speaksOfFailure reports whether a required part of the body belongs to failures, or identifies one.
 func (e Answered) speaksOfFailure() bool {
 	if e.Match == nil {
 		return false
@@ -313,7 +311,7 @@ func (e Answered) speaksOfFailure() bool {
 	return !ok
 }
 
-// all is what must hold of each element that the verb reads.
+// all is the condition for each element that the verb reads.
 func (v *Verbs) all() *Expr {
 	switch {
 	case v.Boards != nil:

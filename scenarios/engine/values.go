@@ -13,12 +13,12 @@ import (
 // Pos is a place in a file.
 type Pos = strictyaml.Pos
 
-// node remembers where a value stood.
+// node remembers a value's position.
 type node struct{ pos Pos }
 
 func (n *node) SetPos(p Pos) { n.pos = p }
 
-// Text is a string with ${expression} parts; a text that is one such part keeps its value's type.
+// Text is a string with ${expression} parts; a text that consists of one such part keeps its value's type.
 type Text struct {
 	node
 	raw   string
@@ -30,7 +30,7 @@ type part struct {
 	expr *Expr
 }
 
-// Literal is the text as it stands; ok is false if it holds a template.
+// Literal is the text as written; ok is false if it contains a template.
 func (t Text) Literal() (string, bool) { return t.raw, !strings.Contains(t.raw, "${") }
 
 // set reports whether the key was given.
@@ -64,7 +64,7 @@ func template(b *strictyaml.Binder, raw string, pos Pos) (parts []part) {
 	return parts
 }
 
-// closing finds the brace that ends an expression, past nested ones and strings.
+// closing finds the brace that ends an expression, skipping nested ones and strings.
 func closing(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
@@ -89,7 +89,7 @@ func closing(s string) int {
 	return -1
 }
 
-// eval fills a text in.
+// eval fills in a text.
 func (t Text) eval(s *scope) (any, error) {
 	if len(t.parts) == 1 && t.parts[0].expr != nil {
 		return t.parts[0].expr.eval(s)
@@ -112,8 +112,8 @@ func (t Text) eval(s *scope) (any, error) {
 	return out.String(), nil
 }
 
-// str fills a text in as a string. A template of nothing is an error: as a
-// filter it would let everything through.
+// str fills in a text as a string. A template that yields nothing is an error: as a filter it would let everything
+// through.
 func (t Text) str(s *scope) (string, error) {
 	v, err := t.eval(s)
 	if err != nil {
@@ -125,7 +125,7 @@ func (t Text) str(s *scope) (string, error) {
 	return show(v), nil
 }
 
-// show writes a value the way a template does.
+// show writes a value as templates do.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -24,8 +24,8 @@ func (a *answer) fields() fields {
 	return out
 }
 
-// check compares an answer with what was expected. One of which the step says
-// neither status, error nor body, here or in an expectation, must be a success.
+// check compares an answer with the expectations. If the step says nothing about status, error or body, here or in an
+// expectation, the answer must be a success.
 func (e Answered) check(x *frame, a *answer, also bool) error {
 	if len(e.Status) == 0 && !e.Error.set() && !e.speaksOfFailure() && !also && !x.step.saysStatus() && a.Status/100 != 2 {
 		return failed("expected a success, found %s", a.short())
@@ -65,8 +65,7 @@ func (e Answered) check(x *frame, a *answer, also bool) error {
 	return nil
 }
 
-// saysStatus reports whether an expectation of the step speaks of how the
-// answer turned out: what it should be is up to that one.
+// saysStatus reports whether an expectation of the step is about the status; then that expectation decides.
 func (s *Step) saysStatus() bool {
 	for _, e := range s.Expect {
 		for _, name := range []string{"status", "statuses", "error", "message", "details", "outcome", "code", "body", "it", "answers", "same"} {
@@ -78,7 +77,7 @@ func (s *Step) saysStatus() bool {
 	return false
 }
 
-// contains says where a value lacks a part, "" when it is all there.
+// contains says where a value lacks a part, "" if it has all of them.
 func contains(want, have any, path string) string {
 	switch w := want.(type) {
 	case map[string]any:
@@ -188,7 +187,7 @@ func (x *frame) post(ctx context.Context, method, path, apiKey, placeID string, 
 	return x.run.do(ctx, q)
 }
 
-// pages reads a list to its end.
+// pages reads a complete list.
 func (x *frame) pages(path, apiKey string) (list []any, err error) {
 	for offset := 0; ; {
 		u := path + "&limit=500&offset=" + fmt.Sprint(offset)

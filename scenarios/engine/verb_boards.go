@@ -80,7 +80,7 @@ func (s *Synced) run(x *frame) (fields, error) {
 	return fields{"count": len(of), "ms": float64(took.Milliseconds())}, err
 }
 
-// synced waits for boards; nil = all of live places. Between two lives of the server it goes on waiting.
+// synced waits for boards; nil = all boards of live places. It keeps waiting while the server restarts.
 func (r *run) synced(ctx context.Context, of []*boardInfo, limit time.Duration) error {
 	began, pause := clock.Mono(), 50*time.Millisecond
 	for {
@@ -95,7 +95,7 @@ func (r *run) synced(ctx context.Context, of []*boardInfo, limit time.Duration) 
 	}
 }
 
-// inSync looks once; the failure says how many boards are behind.
+// inSync checks once; the failure says how many boards are behind.
 func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) error {
 	want := map[string]bool{}
 	for _, b := range of {
@@ -107,7 +107,7 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 	}
 	behind, n, example := 0, 0, ""
 	for _, b := range all {
-		if of != nil && !want[b.BoardID] || of == nil && b.Detached { // nobody promises that a real one is there
+		if of != nil && !want[b.BoardID] || of == nil && b.Detached { // a real board need not be there
 			continue
 		}
 		n++
@@ -214,7 +214,7 @@ func (j *Journal) filter(x *frame) (func(journalLine) bool, error) {
 	}, nil
 }
 
-// notBefore compares a time in an answer.
+// notBefore compares a time from an answer.
 func notBefore(at any, from time.Time) bool {
 	if from.IsZero() {
 		return true

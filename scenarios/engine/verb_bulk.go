@@ -10,7 +10,7 @@ import (
 
 func (b *Bulk) title() string { return b.Name.raw + " " + b.Register.raw }
 
-// run registers people over the places of a cohort in turn and revokes the last of them.
+// run registers people at the places of a cohort in turn and revokes the last of them.
 func (b *Bulk) run(x *frame) (fields, error) {
 	name, err := b.Name.str(x.scope)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *Bulk) run(x *frame) (fields, error) {
 	return group, nil
 }
 
-// pace spreads n requests evenly over the wanted time; turn waits for the i-th.
+// pace spreads n requests evenly over the given time; turn waits for the i-th.
 func (b *Bulk) pace(x *frame, n int) (turn func(i int) error, err error) {
 	total := time.Duration(0)
 	if b.During != nil {

@@ -78,7 +78,7 @@ func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
 	return left, nil
 }
 
-// some takes a number, a share or a part of boards.
+// some picks a number or share of boards, or one of several parts.
 func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) ([]*boardInfo, error) {
 	n := len(from)
 	switch {

@@ -35,7 +35,7 @@ func (c *Command) run(x *frame) (fields, error) {
 	return out, nil
 }
 
-// request builds the command over the new or the older path.
+// request builds the command for the current or the legacy path.
 func (c *Command) request(x *frame) (q request, err error) {
 	door, err := x.door(c.Door)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Command) request(x *frame) (q request, err error) {
 	return q, err
 }
 
-// judge looks at one answer.
+// judge checks one answer.
 func (c *Command) judge(x *frame, a *answer) error {
 	outcome, _, code := outcomeOf(a)
 	if c.Outcome != "" && outcome != c.Outcome {

@@ -18,14 +18,14 @@ type Crash struct {
 	Command *Command `json:"command" jsonschema:"required,description=The command in flight; nobody gets an answer to it"`
 }
 
-// reviveTime bounds how long the next life may take to begin.
+// reviveTime bounds how long the restart may take.
 const reviveTime = 60 * time.Second
 
 func (c *Crash) title() string { return c.At.raw }
 
 func (*Crash) needs() needed { return needed{control: true} }
 
-// run arms the crash, sends the command and waits for the server's next life.
+// run arms the crash, sends the command and waits for the server to restart.
 func (c *Crash) run(x *frame) (fields, error) {
 	if x.run.lab == nil {
 		return nil, errNoControl
@@ -50,7 +50,7 @@ func (c *Crash) run(x *frame) (fields, error) {
 	return fields{"lives": lives}, err
 }
 
-// revived waits until the server has begun another life than the n-th.
+// revived waits until the server has started more often than n times.
 func (l *lab) revived(ctx context.Context, n int64) (int64, error) {
 	for began := clock.Mono(); ; {
 		var got struct{ Data struct{ Lives int64 } }

@@ -57,7 +57,7 @@ func (f *Fault) run(x *frame) (fields, error) {
 	return fields{"faultId": id}, nil
 }
 
-// targets says what each listener is asked to hit.
+// targets is what each listener is asked to arm.
 func (f *Fault) targets(x *frame) (map[string]map[string]any, error) {
 	per := map[string]map[string]any{}
 	if f.Share != nil {
@@ -156,8 +156,7 @@ func (c *Clear) run(x *frame) (fields, error) {
 	return fields{"hits": total, "count": cleared}, nil
 }
 
-// disarm removes a fault everywhere and takes in how often it did something. One
-// that was over by itself is asked for.
+// disarm removes a fault everywhere and collects how often it acted. If it had ended by itself, its last state is read.
 func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 	for _, at := range a.at {
 		path := "/faults/" + esc(at.id)
@@ -188,8 +187,7 @@ func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 	return nil
 }
 
-// unhit disarms what is still armed at the end of a file, and returns the faults
-// that never did what they were armed for.
+// unhit disarms what is still armed at the end of a file, and returns the faults that acted less than required.
 func (f *fileRun) unhit(ctx context.Context) []*StepResult {
 	for _, a := range f.faults {
 		if err := f.disarm(ctx, a); err != nil && ctx.Err() == nil {
@@ -202,8 +200,7 @@ func (f *fileRun) unhit(ctx context.Context) []*StepResult {
 	return f.missed
 }
 
-// inForce sums up the file's faults: how often each did something, and what was
-// evidence for which guarantees while it could.
+// inForce sums up the file's faults: how often each acted, and which guarantees got evidence while it could.
 func (f *fileRun) inForce(evidence []proof) (out []report.FaultUse) {
 	for _, a := range f.cleared {
 		i := slices.IndexFunc(out, func(u report.FaultUse) bool { return u.Fault == a.fault })
