@@ -11,15 +11,14 @@ type (
 	Renewed = server.Renewed
 )
 
-// Renew replaces secrets of a data directory, whether or not a server runs on it.
-// Errors: as server.Renew.
+// Renew replaces secrets of a data directory, whether or not a server is running on it. Errors: as server.Renew.
 func Renew(dir string, r Renewal) (Renewed, error) {
 	n, err := server.Renew(dir, r)
 	return n, ofDir(dir, err)
 }
 
-// Beside works on the keys and boards of a data directory, whether or not a
-// server runs on it, through the control API's routes for them. Errors: as server.Beside.
+// Beside gives access to the keys and boards of a data directory, whether or not a server is running on it, through the
+// control API's routes for them. Errors: as server.Beside.
 func Beside(dir string) (client.Client, func() error, error) {
 	token := newToken()
 	h, stop, err := server.Beside(dir, token)

@@ -9,15 +9,15 @@ import (
 	"github.com/doorlab/doorlab/internal/listen"
 )
 
-// beside are the listeners that a running service has beside the three, both off
-// unless asked for: metrics for a server without a control API, and profiles.
+// beside are the listeners that a running service has in addition to the main three, both off by default: metrics for a
+// server without a control API, and profiles.
 type beside struct {
 	metrics, debug net.Listener
 	servers        []*http.Server
 }
 
-// listenBeside takes their addresses. Errors: a taken port, and a debug address off
-// loopback: a profile shows what the memory holds.
+// listenBeside takes their addresses. Errors: a taken port; a debug address off loopback, because profiles show the
+// contents of memory.
 func (t *Testbed) listenBeside(c Config) (err error) {
 	if c.Debug != "" && !onLoopback(c.Debug) {
 		return fmt.Errorf("--debug-addr %s isn't on loopback, and profiles show what the memory holds; use 127.0.0.1 and a tunnel", c.Debug)

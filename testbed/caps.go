@@ -12,9 +12,8 @@ type caps struct {
 	greet                   int
 }
 
-// newCaps divides the descriptors. One address gets half of a listener: two
-// careless clients can't lock each other out. Boards have no bound per address
-// once they are known, since each has a password and one connection.
+// newCaps divides the descriptors. One address gets half of a listener, so that no careless client can lock out the
+// others. Known boards have no limit per address, since each has a password and one connection.
 func newCaps(c Config) (caps, error) {
 	proxies, err := listen.Prefixes(c.TrustedProxy)
 	if err != nil {

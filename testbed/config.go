@@ -27,14 +27,14 @@ const (
 	Light = mqtt.Light
 )
 
-// Config of a testbed. Zero values as said.
+// Config of a testbed. Each field says what zero means.
 type Config struct {
 	World        *world.World
 	Fleet        bool                     // simulate the live places' boards too; false = the test places' only
 	Link         string                   // Memory (default) or TCP
 	Client       string                   // the boards' MQTT client, Paho (default) or Light
 	Virtual      bool                     // virtual time that begins at Start
-	Start        time.Time                // zero = now; a data directory that knows later times wins
+	Start        time.Time                // zero = now; later times in the data directory win
 	DataDir      string                   // must be given
 	FileSeed     int64                    // the world file's own seed, when World was made with another; 0 = World's
 	Seeded       bool                     // the secrets of live places derive from the seed: repeatable; see ErrRepeatable
@@ -54,19 +54,19 @@ type Config struct {
 	SIPPeers     []string                 // who may call over SIP, addresses or CIDR; nil = this machine only
 	Retention    Retention                // how long records, audit and ended grants are kept; zero = the defaults
 	OnDemand     bool                     // no history until the control API is asked for one, and then on disk; false = Testbed.History has it all, in memory
-	Tell         func(history.Event)      // is told every event in place of History, which stays empty; nil = nobody
+	Tell         func(history.Event)      // gets every event in place of History, which stays empty; nil = not called
 	CrashPoints  bool                     // let the control API kill the process at a step
 	Long         bool                     // the history may be too long for memory: its older events are on disk
 	Recorded     bool                     // with OnDemand: the recording begins at once, so that GET /history has the whole run
 	TrustedProxy []string                 // whose X-Forwarded-For counts
-	Descriptors  int                      // what the listeners divide among them; 0 = the process's bound
+	Descriptors  int                      // what the listeners share; 0 = the process's limit
 	Wait         time.Duration            // of the server for a board's report; 0 = 8 s
 	NotAfter     time.Duration            // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
-	Retry        time.Duration            // a board whose line broke dials again within it, at random; 0 = 300 ms
-	LookOnce     bool                     // only the first life of the server looks through the database for damage
+	Retry        time.Duration            // after losing its line, a board redials at a random time within it; 0 = 300 ms
+	LookOnce     bool                     // only the first start of the server checks the database for damage
 	Runs         string                   // where the console looks for run directories; "" = nowhere
-	Progress     func(online, boards int) // told every second while boards connect; nil = nobody
+	Progress     func(online, boards int) // called every second while boards connect; nil = not called
 	Log          *slog.Logger
 
 	tracer *spans.Tracer // a test's, in place of OTLP's
@@ -75,7 +75,7 @@ type Config struct {
 // Retention is how long things are kept.
 type Retention = record.Retention
 
-// Ready is what a started testbed says of itself: the ready line of up and serve.
+// Ready describes a started testbed: the ready line of up and serve.
 type Ready struct {
 	Ready        bool   `json:"ready"`
 	HTTP         string `json:"http"`
@@ -91,8 +91,8 @@ type Ready struct {
 	Places            []ReadyPlace `json:"places"`
 }
 
-// ReadyPlace is one place of the ready line. APIKey is nil once revoked, and for
-// a live place without a key of both scopes.
+// ReadyPlace is one place of the ready line. APIKey is nil once revoked, and for a live place without a key that has
+// both scopes.
 type ReadyPlace struct {
 	PlaceID    string  `json:"placeId"`
 	Name       string  `json:"name"`
@@ -101,10 +101,10 @@ type ReadyPlace struct {
 	EntryPhone string  `json:"entryPhone,omitempty"`
 }
 
-// Errors of Start that are mistakes of whoever called it.
+// Errors of Start that are the caller's mistakes.
 var (
 	// ErrOtherWorld: the data directory was made from another world, shard of it, seed or secret file.
 	ErrOtherWorld = errors.New("the data directory holds another world or seed")
-	// ErrRepeatable: a listener off loopback, and secrets that anybody can compute.
+	// ErrRepeatable: a listener off loopback, together with secrets that anyone can compute.
 	ErrRepeatable = errors.New("the keys and board passwords of live places derive from the seed")
 )

@@ -16,7 +16,7 @@ func (t *Testbed) newConsole(token string, lab, public http.Handler) (*console.C
 		Boards: t.glances, Believes: t.believes, Feed: t.feed, Runs: t.cfg.Runs})
 }
 
-// watch is where the server tells what passes; nil without a console.
+// watch is where the server reports what passes through it; nil without a console.
 func (t *Testbed) watch() server.Watch {
 	if t.feed == nil {
 		return nil
@@ -24,7 +24,7 @@ func (t *Testbed) watch() server.Watch {
 	return t.feed
 }
 
-// believes is what a simulated board decides by.
+// believes is what a simulated board bases its decisions on.
 func (t *Testbed) believes(boardID string) (console.Beliefs, bool) {
 	c, n, ok := t.fleet.Believes(boardID)
 	b := console.Beliefs{Revision: c.To, Timezone: c.Timezone, Grants: c.Upsert, Hours: c.Hours, Grace: time.Duration(n.GraceSec) * time.Second, Rest: n.Channels}
@@ -34,8 +34,8 @@ func (t *Testbed) believes(boardID string) (console.Beliefs, bool) {
 	return b, ok
 }
 
-// glances are all boards of the world as they are now: a simulated one as it is
-// itself, any other as the server sees it.
+// glances are the current states of all boards of the world: a simulated board's own, any other's as the server sees
+// it.
 func (t *Testbed) glances() []console.Board {
 	l := t.life.Load()
 	simulated := map[string]int{}

@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
-// Contract is what the server of this program publishes, for whoever asks before
-// there is a server. The error is that of documents that can't be read: a mistake of ours.
+// Contract is what this program's server publishes, for callers without a server. An error means that our documents
+// can't be read: a bug of ours.
 func Contract() (*contract.Contract, error) {
 	docs, err := openapi.Load()
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 )
 
-// In one process a jump of the clock waits for what is in flight between server and boards. Between processes it can't
-// see that, so check asks both sides first (POST /clock/settle).
+// Within one process, a jump of the clock waits for what is in flight between server and boards. Between processes it
+// can't see that, so check asks both sides first (POST /clock/settle).
 
-// endsWithin bounds how long a server is waited for that doesn't notice the end of a connection:
-// the network between the two processes may have lost it.
+// endsWithin bounds the wait for a server that doesn't notice the end of a connection, which the network between the
+// two processes may have lost.
 const endsWithin = 5 * time.Second
 
-// endings are the connections that a fleet has ended, by board the address that they came from.
+// endings are the connections that a fleet has ended: the address by board.
 type endings struct {
 	Connections map[string]string `json:"connections"`
 }
 
-// pending is what is no longer waited for: connections of whose end the server doesn't know, or boards without a change.
+// pending is what was given up: connections whose end the server doesn't know about, or boards that lack a change.
 type pending struct {
 	Pending int `json:"pending"`
 }
 
-// settle has the fleet's server handle the end of every connection that the fleet has ended, so that
-// a jump of both clocks doesn't come before it and the server dates the outage to the cut.
+// settle makes the fleet's server handle the end of every connection that the fleet has ended, so that the server dates
+// the outage to the cut, not to a jump of both clocks after it.
 func (p *peer) settle(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	server := p.server
@@ -37,7 +37,7 @@ func (p *peer) settle(w http.ResponseWriter, r *http.Request) {
 	out := pending{}
 	if server != nil {
 		connections := p.flight.TakeEnded()
-		out.Pending = len(connections) // a server that doesn't answer knows of none
+		out.Pending = len(connections) // a server that doesn't answer has handled none
 		if len(connections) > 0 {
 			ctx, cancel := context.WithTimeout(r.Context(), endsWithin+peerTimeout)
 			defer cancel()
@@ -47,7 +47,7 @@ func (p *peer) settle(w http.ResponseWriter, r *http.Request) {
 	control.Data(w, out)
 }
 
-// awaitEnded is the server's side of it.
+// awaitEnded is the server's side of settle.
 func (t *Testbed) awaitEnded(w http.ResponseWriter, r *http.Request) {
 	var b endings
 	if control.Body(w, r, &b) {
@@ -57,8 +57,8 @@ func (t *Testbed) awaitEnded(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// standing waits until the server has handled the end of these connections, or as long as it may,
-// and returns of how many it hasn't.
+// standing waits, for at most as long as ctx allows, until the server has handled the end of these connections, and
+// returns how many are left.
 func standing(ctx context.Context, f *clock.Flight, connections map[string]string) (n int) {
 	for boardID, address := range connections {
 		left := f.Left(boardID, address)
@@ -74,8 +74,8 @@ func standing(ctx context.Context, f *clock.Flight, connections map[string]strin
 	return n
 }
 
-// A board that is sent a change has it within milliseconds. When none got one for so long, those that
-// still lack one are given up, as Flight.Settle does with messages: once for each revision.
+// A board that is sent a change has it within milliseconds. If no board got one for this long, those that still lack
+// one are given up, once per revision, as Flight.Settle does with messages.
 const (
 	quietBoards = 2 * time.Second
 	lookBoards  = 5 * time.Millisecond
@@ -93,7 +93,7 @@ func (t *Testbed) settle(w http.ResponseWriter, r *http.Request) {
 	control.Data(w, pending{len(lacking)})
 }
 
-// untilQuiet looks until nothing is lacking any more, or has been the same for so long.
+// untilQuiet polls until nothing is lacking any more, or nothing has changed for that long.
 func untilQuiet(ctx context.Context, look func() map[string]int64) map[string]int64 {
 	lacking := look()
 	for moved := clock.Mono(); len(lacking) > 0 && clock.Mono()-moved < quietBoards; {
@@ -109,8 +109,8 @@ func untilQuiet(ctx context.Context, look func() map[string]int64) map[string]in
 	return lacking
 }
 
-// lacking are the connected boards of other processes that lack a change and haven't been given up, with the
-// revision that they should have.
+// lacking are the connected boards of other processes that lack a change and haven't been given up, with the revision
+// they should have.
 func (t *Testbed) lacking() map[string]int64 {
 	out, fleet := map[string]int64{}, t.boards.Load()
 	for id := range t.life.Load().behind() {

@@ -44,7 +44,7 @@ type FleetConfig struct {
 	Log          *slog.Logger
 }
 
-// FleetReady is what a started fleet says of itself.
+// FleetReady describes a started fleet.
 type FleetReady struct {
 	Ready        bool   `json:"ready"`
 	Boards       int    `json:"boards"`
@@ -61,7 +61,7 @@ type Fleet struct {
 	routes  http.Handler // of the control API
 	clk     clock.Clock
 	memory  *lab
-	started atomic.Bool // every board has been connected
+	started atomic.Bool // every board has been connected once
 }
 
 // StartFleet connects the boards and returns when all are connected. Errors:
@@ -93,7 +93,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	flight := clock.NewFlight()
 	f.clk = newClock(c.Virtual, f.memory.start(clock.WallNow()), flight)
 	var spool *history.Spool
-	var told func(history.Event) // nobody could read it
+	var told func(history.Event) // without a control API nobody could read it
 	if ctl != nil {
 		spool = history.NewSpool(c.DataDir, wallNs)
 		told = spool.Append
@@ -133,7 +133,7 @@ func (c FleetConfig) passwords() error {
 	return nil
 }
 
-// fleetFile is the memory of one slice: several may share a data directory.
+// fleetFile is the lab file of one slice: several may share a data directory.
 func fleetFile(c FleetConfig) string {
 	if !c.Slice.Whole() {
 		return fmt.Sprintf("fleet-%d-of-%d-lab.json", c.Slice.Index, c.Slice.Of)
@@ -176,8 +176,7 @@ func (f *Fleet) startControl(l net.Listener, token string, spool *history.Spool,
 	go func() { _ = listen.Serve(f.control, listen.NewCap(share, share/2).On(l)) }()
 }
 
-// readyz is 200 once every board has been connected, as the server's is when it
-// can serve: what 'doorlab wait' asks.
+// readyz is 200 once every board has been connected, like the server's when it can serve: what 'doorlab wait' asks.
 func (f *Fleet) readyz(w http.ResponseWriter, _ *http.Request) {
 	if !f.started.Load() {
 		w.Header().Set("Retry-After", "1")
@@ -214,8 +213,7 @@ func newClock(virtual bool, start time.Time, flight *clock.Flight) clock.Clock {
 
 func wallNs() int64 { return clock.WallNow().UnixNano() }
 
-// dialTCP numbers its connections, so that their source addresses spread. secure
-// is nil for a broker that speaks in clear.
+// dialTCP numbers its connections, so that their source addresses are spread. secure is nil for a broker without TLS.
 func dialTCP(addr string, secure *tls.Config) func(context.Context, string) (net.Conn, error) {
 	var n atomic.Int64
 	return func(ctx context.Context, _ string) (net.Conn, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/why"
 )
 
-// told is where the parts tell their events; nil when nobody can ever read them.
+// told is where the parts report their events; nil if nobody can ever read them.
 func (t *Testbed) told() func(history.Event) {
 	if keep := t.kept(); t.feed != nil {
 		return func(e history.Event) {
@@ -37,9 +37,8 @@ func (t *Testbed) kept() func(history.Event) {
 // recording reports whether events are recorded now.
 func (t *Testbed) recording() bool { return t.spool == nil || t.spool.Recording() }
 
-// record begins and ends a recording. One that begins holds the present state:
-// boards, connections, applied revisions, and each place's content. It returns the
-// number of the last event up to now.
+// record starts and stops a recording. A new one begins with the present state: boards, connections, applied revisions,
+// and each place's content. It returns the number of the last event so far.
 func (t *Testbed) record(on bool) (seq int64, err error) {
 	switch {
 	case t.spool != nil:
@@ -65,8 +64,7 @@ func (t *Testbed) record(on bool) (seq int64, err error) {
 	return t.spool.Len(), err
 }
 
-// writeHistory writes the events after seq. Where nothing is recorded yet, that
-// begins now.
+// writeHistory writes the events after seq. If nothing is being recorded, it starts a recording.
 func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
 	switch {
 	case t.spool != nil:
@@ -83,7 +81,7 @@ func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
 	return t.spool.WriteSince(w, seq)
 }
 
-// timeline is the recording of a place. Where nothing is recorded yet, that begins now.
+// timeline is the recording of a place. If nothing is being recorded, it starts a recording.
 func (t *Testbed) timeline(placeID string) (*why.Timeline, error) {
 	out := &why.Timeline{PlaceID: placeID}
 	if t.long != nil {

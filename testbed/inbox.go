@@ -5,13 +5,13 @@ import (
 	"github.com/doorlab/doorlab/server/console"
 )
 
-// inboxHooks are what the inbox shows besides the requests themselves.
+// inboxHooks are what the inbox shows besides the requests.
 func (t *Testbed) inboxHooks() console.Inbox {
 	return console.Inbox{Recorder: t.inbox, Base: func() string { return t.Ready.HTTP }, Site: t.site,
 		Moved: func(doorID, commandID string) any { return t.fleet.Did(doorID, commandID) }}
 }
 
-// site is where a place's boards and doors stand in the world; false for an unknown place.
+// site is where in the world a place's boards and doors are; false for an unknown place.
 func (t *Testbed) site(placeID string) (s inbox.Site, ok bool) {
 	for _, p := range t.cfg.World.Places {
 		if p.ID != placeID {

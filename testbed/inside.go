@@ -6,9 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Inside are the APIs of a testbed for callers in this process: no connection, no
-// port. lab is the control API, which takes the token; it is there without a control
-// listener, too. Call it once, before anything else uses the testbed.
+// Inside are a testbed's APIs for callers in this process, without connection or port. lab is the control API, which
+// takes the token; it exists even without a control listener. Call Inside once, before anything else uses the testbed.
 func (t *Testbed) Inside() (public, lab http.Handler, token string) {
 	if t.Ready.ControlToken == "" {
 		t.Ready.ControlToken = newToken()

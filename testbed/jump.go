@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// jumpWait is how long a request waits for a jump of virtual time at most: with
-// the 8 s for a board it stays below the write timeout.
+// jumpWait bounds how long a request waits for a jump of virtual time: together with the 8 s for a board it stays below
+// the write timeout.
 const jumpWait = 5 * time.Second
 
-// afterJump holds requests that change something until a jump is over: what
-// arrives during it happens after it, and a stream of commands cannot keep it
-// from coming to an end.
+// afterJump holds up requests that change something until a jump is over: what arrives during the jump happens after
+// it, and a stream of commands can't keep it from ending.
 func (t *Testbed) afterJump(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

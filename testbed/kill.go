@@ -9,14 +9,12 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 )
 
-// Kill drops the server's life, as the death of its process would, and begins
-// the next on the same data. Callers find their connection closed. It returns
-// when the boards are back.
+// Kill ends the server as the death of its process would, and starts it again on the same data. Callers find their
+// connections closed. It returns when the boards are back.
 func (t *Testbed) Kill() error { return t.next(t.life.Load(), true) }
 
-// CrashAt makes the life be dropped when the next command passes a point
-// (command.CrashPoints), and the next one begin. It doesn't wait for that: Lives
-// tells. Error: the point isn't one, or the server is restarting.
+// CrashAt makes the server die when the next command passes point (see command.CrashPoints), and start again. It
+// doesn't wait for that: see Lives. Error: an unknown point, or the server is restarting.
 func (t *Testbed) CrashAt(point string) error {
 	l := t.life.Load()
 	if l == nil {
@@ -26,7 +24,7 @@ func (t *Testbed) CrashAt(point string) error {
 		l.dead.Store(true)
 		go func() {
 			err := t.next(l, true)
-			if err == nil || errors.Is(err, errRestarting) { // somebody else ended it meanwhile
+			if err == nil || errors.Is(err, errRestarting) { // it was ended meanwhile
 				return
 			}
 			select {
@@ -37,11 +35,11 @@ func (t *Testbed) CrashAt(point string) error {
 	})
 }
 
-// Lives is how many lives the server has begun. It grows when the boards are
-// back, or have had their time to come back.
+// Lives is how many times the server has started. It increases when the boards are back, or have had their time to come
+// back.
 func (t *Testbed) Lives() int64 { return t.lives.Load() }
 
-// end ends a life: with its process's death, or in order.
+// end ends a server's life, either like the death of its process, or properly.
 func (l *life) end(kill bool) error {
 	if !kill {
 		return l.server.Stop()
@@ -50,8 +48,8 @@ func (l *life) end(kill bool) error {
 	return l.server.Kill()
 }
 
-// mortal serves requests as long as the life lasts: a caller that waits when it is
-// killed finds the connection closed, without an answer.
+// mortal serves requests while the server lives: when it is killed, waiting callers find their connection closed,
+// without an answer.
 func (l *life) mortal(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(&lastWords{w, l}, r)
@@ -61,7 +59,7 @@ func (l *life) mortal(h http.Handler) http.Handler {
 	})
 }
 
-// lastWords writes nothing for the dead.
+// lastWords drops what a dead server would write.
 type lastWords struct {
 	http.ResponseWriter
 	l *life
@@ -119,13 +117,12 @@ func (t *Testbed) postRestart(w http.ResponseWriter, r *http.Request) {
 	control.Data(w, map[string]any{"restarted": true, "lives": t.Lives()})
 }
 
-// getRestart is GET /restart: how many lives there were.
+// getRestart is GET /restart: how often the server has started.
 func (t *Testbed) getRestart(w http.ResponseWriter, _ *http.Request) {
 	control.Data(w, map[string]any{"lives": t.Lives()})
 }
 
-// deleteRestart is DELETE /restart: a crash point that no command has come to is
-// forgotten.
+// deleteRestart is DELETE /restart: it disarms a crash point that no command has reached.
 func (t *Testbed) deleteRestart(w http.ResponseWriter, _ *http.Request) {
 	if l := t.life.Load(); l != nil {
 		l.server.Disarm()

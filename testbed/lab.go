@@ -19,29 +19,29 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// ErrInUse: another process has the data directory.
+// ErrInUse: another process is using the data directory.
 var ErrInUse = errors.New("the data directory is in use by another doorlab")
 
-// lab is what the data directory remembers beside the database: the seed, where
-// the secrets come from, and how far virtual time had come.
+// lab is what the data directory remembers beside the database: the seed, the source of the secrets, and how far
+// virtual time has come.
 type lab struct {
 	Seed     int64     `json:"seed"`
 	FileSeed int64     `json:"fileSeed,omitempty"` // the world file's own, when --seed overrode it
 	Shard    string    `json:"shard,omitempty"`    // i/n, of a bigger world; "" = all of it
 	Now      time.Time `json:"now"`                // how far time had come ...
 	Wall     time.Time `json:"wall"`               // ... when the machine's clock said this
-	Secrets  string    `json:"secrets,omitempty"`  // where live places' secrets come from: below; "" in older data: the seed
+	Secrets  string    `json:"secrets,omitempty"`  // source of live places' secrets, see below; "" in older data: the seed
 	Shared   string    `json:"shared,omitempty"`   // id of the secret file
 	SecretID string    `json:"secretId,omitempty"` // of the directory's own secret
 	Labels   bool      `json:"labels,omitempty"`   // its keys begin with their place's label; false in older data
-	Begun    bool      `json:"begun,omitempty"`    // the first start hasn't come to its end yet
+	Begun    bool      `json:"begun,omitempty"`    // the first start hasn't finished yet
 
 	mu   sync.Mutex
 	path string
 	lock io.Closer
 }
 
-// Where the secrets of live places come from.
+// Sources of live places' secrets.
 const (
 	fromData = "data"
 	fromSeed = "seed"
@@ -50,8 +50,8 @@ const (
 
 const labFile = datadir.LabFile
 
-// openLab takes the directory for this process, and remembers seeds and shard when it
-// is new. Errors: ErrInUse, ErrOtherWorld, the file system's.
+// openLab takes the directory for this process and, if it is new, stores seeds and shard. Errors: ErrInUse,
+// ErrOtherWorld, the file system's.
 func openLab(dir, file string, w *world.World, fileSeed int64) (_ *lab, err error) {
 	have, err := readLab(dir, file)
 	switch { // before anything is touched
@@ -83,7 +83,7 @@ func openLab(dir, file string, w *world.World, fileSeed int64) (_ *lab, err erro
 	return l, nil
 }
 
-// partOf is how a data directory remembers a world's shard.
+// partOf is a world's shard as a data directory stores it.
 func partOf(w *world.World) string {
 	if w.Part.Whole() {
 		return ""
@@ -98,7 +98,7 @@ func partText(part string) string {
 	return "shard " + part
 }
 
-// ofDir names the directory in place of the file in it.
+// ofDir names the directory instead of the file in it.
 func ofDir(dir string, err error) error {
 	if err == nil {
 		return nil
@@ -133,8 +133,7 @@ func readLab(dir, file string) (*lab, error) {
 	return &l, nil
 }
 
-// RememberedSeed is the seed that a data directory was made with, and the one
-// its world file had of its own; 0 when it has none.
+// RememberedSeed is the seed with which a data directory was made, and the world file's own; 0 if it has none.
 func RememberedSeed(dir string) (seed, fileSeed int64) {
 	l, err := readLab(dir, labFile)
 	if err != nil {
@@ -146,8 +145,8 @@ func RememberedSeed(dir string) (seed, fileSeed int64) {
 	return l.Seed, l.FileSeed
 }
 
-// start is where virtual time continues: never before anything that the previous
-// run saw. Time runs with the wall clock between jumps, and every jump is stored.
+// start is where virtual time continues: never before anything that the previous run saw. Between jumps, time runs with
+// the wall clock; every jump is stored.
 func (l *lab) start(now time.Time) time.Time {
 	if l.Now.IsZero() {
 		return now
@@ -158,18 +157,17 @@ func (l *lab) start(now time.Time) time.Time {
 	return now
 }
 
-// remember notes how far time has come.
+// remember stores how far time has come.
 func (l *lab) remember(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.After(l.Now) {
 		l.Now, l.Wall = now, clock.WallNow()
-		_ = l.write() // a start from an earlier time is the worst of it
+		_ = l.write() // at worst, the next start begins at an earlier time
 	}
 }
 
-// complete notes that the first start has come to its end: from now on every
-// file of the directory is missed.
+// complete notes that the first start has finished: from now on, no file of the directory may be missing.
 func (l *lab) complete() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,5 +186,5 @@ func (l *lab) write() error {
 	return datadir.Write(l.path, b)
 }
 
-// Close lets the directory go.
+// Close releases the directory.
 func (l *lab) Close() error { return l.lock.Close() }

@@ -23,14 +23,13 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// life is one life of the server: a restart ends it and begins the next on the
-// same data, behind the same addresses.
+// life is one run of the server: a restart ends it and begins the next on the same data, at the same addresses.
 type life struct {
 	server  *server.Server
 	public  http.Handler
 	control http.Handler
 	memory  *pipe.Listener // boards in memory dial it
-	mqtt    net.Listener   // the address of the others, which outlives the server
+	mqtt    net.Listener   // the listener of the others, which outlives the server
 	dead    atomic.Bool    // killed, not stopped
 }
 
@@ -68,7 +67,7 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 	return nil
 }
 
-// behind is how long boards have been missing a change; nil between two lives.
+// behind is how long boards have been lacking a change; nil during a restart.
 func (l *life) behind() map[string]time.Duration {
 	if l == nil {
 		return nil
@@ -91,12 +90,11 @@ func (l *life) mountControl(t *Testbed, token string) {
 	})
 }
 
-// Restart stops the server and starts it again on the same data, and returns
-// when the boards are back. Commands that wait for a board are answered 504;
-// calls that arrive in between get 503.
+// Restart stops the server and starts it again on the same data. It returns when the boards are back. Commands waiting
+// for a board are answered 504; calls that arrive during the restart get 503.
 func (t *Testbed) Restart() error { return t.next(t.life.Load(), false) }
 
-// next ends a life, unless that has been done already, and begins the next one.
+// next ends a life, unless that was done already, and begins the next.
 func (t *Testbed) next(old *life, kill bool) error {
 	t.restart.Lock()
 	defer t.restart.Unlock()
@@ -119,15 +117,14 @@ func (t *Testbed) next(old *life, kill bool) error {
 	return nil
 }
 
-// How long boards get to come back to a new life, and how often they are counted.
+// How long boards have to come back after a restart, and how often they are counted.
 const (
 	backWithin = 10 * time.Second
 	backLook   = 5 * time.Millisecond
 )
 
-// await returns when the new life has that many boards, or when they have had
-// their time. The fleet's own count won't do: a board learns late that its
-// connection ended.
+// await returns when that many boards are online at the new life, or when they have had their time. The fleet's own
+// count isn't enough: a board learns late that its connection ended.
 func (t *Testbed) await(online int) {
 	s := t.life.Load().server
 	for until := clock.Mono() + backWithin; s.Online() < online && clock.Mono() < until; {
@@ -137,7 +134,7 @@ func (t *Testbed) await(online int) {
 	}
 }
 
-// now serves what the current life has for it; 503 during a restart.
+// now serves the current life's handler; 503 during a restart.
 func (t *Testbed) now(of func(*life) http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l := t.life.Load()
@@ -165,7 +162,7 @@ func (t *Testbed) desired(boardID string) int64 {
 	return 0
 }
 
-// seat is what the server knows of a board, whoever speaks for it.
+// seat is what the server knows about a board, simulated or not.
 func (t *Testbed) seat(boardID string) (out boardsim.Seat) {
 	l := t.life.Load()
 	if l == nil {
@@ -184,8 +181,7 @@ func (t *Testbed) seat(boardID string) (out boardsim.Seat) {
 	return out
 }
 
-// rotated gives a simulated board its new password: in the world, for boards
-// that are built later, and in the fleet.
+// rotated gives a simulated board its new password: in the world, for boards that are built later, and in the fleet.
 func (t *Testbed) rotated(boardID, password string) {
 	if f := t.boards.Load(); f != nil {
 		f.SetPassword(boardID, password)
@@ -200,7 +196,7 @@ func (t *Testbed) rotated(boardID, password string) {
 	}
 }
 
-// revisions answers each place's current revision: what a fleet in a process of its own cannot know.
+// revisions answers with each place's current revision, which a fleet in another process can't know.
 func (t *Testbed) revisions(w http.ResponseWriter, _ *http.Request) {
 	out := map[string]int64{}
 	for _, p := range t.cfg.World.Places {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// listenAll takes every address first, so that a taken port changes nothing. ctl is nil without a control API.
+// listenAll takes all addresses first, so that a taken port leaves nothing changed. ctl is nil without a control API.
 func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error) {
 	if err := t.openCerts(c); err != nil {
 		return nil, nil, nil, err
@@ -47,13 +47,13 @@ func (t *Testbed) listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// freeSIP says whether an address that is listened on later, over UDP and TCP, can be had now.
+// freeSIP checks that an address to be listened on later, over UDP and TCP, is free now.
 func freeSIP(addr string) error {
 	udp, err := net.ListenPacket("udp", addr)
 	if err != nil {
 		return taken(addr, err)
 	}
-	if _, port, _ := net.SplitHostPort(addr); port == "0" { // a port that both have is looked for then
+	if _, port, _ := net.SplitHostPort(addr); port == "0" { // later a port is chosen that is free on both
 		return udp.Close()
 	}
 	tcp, err := net.Listen("tcp", addr)
@@ -63,8 +63,8 @@ func freeSIP(addr string) error {
 	return errors.Join(tcp.Close(), udp.Close())
 }
 
-// lent is a listener whose borrower may close it: the address stays taken, and
-// who connects meanwhile waits for the next borrower.
+// lent is a listener whose borrower may close it: the address stays taken, and clients that connect meanwhile wait for
+// the next borrower.
 type lent struct {
 	net.Listener
 	back atomic.Bool
@@ -98,7 +98,7 @@ func (l *lent) Close() error {
 	return nil
 }
 
-// taken is the reason alone, and what to do about it.
+// taken is only the reason, and what to do about it.
 func taken(addr string, err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err

@@ -25,7 +25,7 @@ func ofProcess() prometheus.Gatherer {
 	return r
 }
 
-// metricsPage is everything that this process counts.
+// metricsPage shows everything that this process counts.
 func (t *Testbed) metricsPage() http.Handler {
 	process, fleet := ofProcess(), t.fleet.Metrics()
 	return t.now(func(l *life) http.Handler {

@@ -17,9 +17,8 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// peer is the server of a fleet in another process: boards do not know which
-// revision they should have, so GET /boards asks its control API. Without one
-// the applied revision is shown.
+// peer is the server of a fleet in another process. Boards don't know which revision they should have, so GET /boards
+// asks the server's control API. Without a server, the applied revision is shown.
 type peer struct {
 	placeOf map[string]string
 	http    *http.Client
@@ -30,7 +29,7 @@ type peer struct {
 	revisions map[string]int64 // by place
 }
 
-// peerTimeout bounds what GET /boards waits for the server.
+// peerTimeout bounds how long GET /boards waits for the server.
 const peerTimeout = 2 * time.Second
 
 func newPeer(w *world.World, trust *tls.Config, flight *clock.Flight) *peer {
@@ -43,14 +42,14 @@ func newPeer(w *world.World, trust *tls.Config, flight *clock.Flight) *peer {
 	return p
 }
 
-// desired is the revision of the board's place, 0 when no server is known.
+// desired is the revision of the board's place, 0 if no server is known.
 func (p *peer) desired(boardID string) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.revisions[p.placeOf[boardID]]
 }
 
-// seat is what the server knows of a board now; nothing without a server.
+// seat is what the server knows about a board now; nothing without a server.
 func (p *peer) seat(boardID string) (out boardsim.Seat) {
 	p.mu.Lock()
 	server := p.server
@@ -87,7 +86,7 @@ func (p *peer) ask(ctx context.Context) {
 	defer cancel()
 	var got map[string]int64
 	if err := server.Do(ctx, http.MethodGet, control.Prefix+"/revisions", nil, &got); err != nil {
-		return // a server that is away changes nothing: what it said last holds
+		return // an unreachable server changes nothing: its last answer stays valid
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,9 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/datadir"
 )
 
-// prepare checks that the data directory is whole and its own, takes it, and
-// fills in the world's secrets. Errors: those of datadir, ErrInUse, ErrOtherWorld,
-// the file system's.
+// prepare checks that the data directory is complete and consistent, takes it, and fills in the world's secrets.
+// Errors: those of datadir, ErrInUse, ErrOtherWorld, the file system's.
 func (t *Testbed) prepare(c Config) (err error) {
 	have, err := readLab(c.DataDir, labFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !c.Init {
@@ -34,8 +33,7 @@ func (t *Testbed) prepare(c Config) (err error) {
 	return t.secrets(c, source)
 }
 
-// sourceOf is where the secrets of live places come from: from where they came
-// before, or as a first start asks.
+// sourceOf is the source of live places' secrets: the one used before, or what a first start asks for.
 func sourceOf(c Config, have *lab) string {
 	switch {
 	case have != nil && !have.Begun:
@@ -48,7 +46,7 @@ func sourceOf(c Config, have *lab) string {
 	return fromData
 }
 
-// setAside sets aside what is in the data directory, which nobody else may have open.
+// setAside sets aside the contents of the data directory, which no other process may be using.
 func (t *Testbed) setAside(dir string) error {
 	lock, err := lockFile(dir, "lock")
 	if err != nil {
@@ -99,12 +97,12 @@ func (t *Testbed) secrets(c Config, source string) error {
 	return ofDir(c.DataDir, l.write())
 }
 
-// mayListen refuses listeners that others can reach while live places have
-// secrets that others can compute: ErrRepeatable.
+// mayListen refuses listeners that others can reach while live places have secrets that others can compute:
+// ErrRepeatable.
 func mayListen(c Config) error {
 	have, err := readLab(c.DataDir, labFile)
 	if err != nil {
-		have = nil // prepare says what is wrong with it
+		have = nil // prepare will report what is wrong with it
 	}
 	if sourceOf(c, have) != fromSeed || !c.World.HasLive() {
 		return nil
@@ -118,7 +116,7 @@ func mayListen(c Config) error {
 	return nil
 }
 
-// onLoopback reports whether only this machine reaches an address.
+// onLoopback reports whether an address can be reached only from this machine.
 func onLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

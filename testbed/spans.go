@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/server/spans"
 )
 
-// openSpans begins to send spans to a collector, if there is one.
+// openSpans starts sending spans to a collector, if one is configured.
 func (t *Testbed) openSpans(ctx context.Context, url string) (err error) {
 	if t.spans = t.cfg.tracer; t.spans != nil || url == "" {
 		return nil
@@ -20,14 +20,14 @@ func (t *Testbed) openSpans(ctx context.Context, url string) (err error) {
 	t.onStop(func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		_ = t.spans.Stop(ctx) // a collector that is gone takes nothing more
+		_ = t.spans.Stop(ctx) // the collector may be gone
 		return nil
 	})
 	return nil
 }
 
-// toldByBoards is where the boards of this process tell their events: what told says,
-// and the tracer, which wants to know when a relay moves.
+// toldByBoards is where this process's boards report their events: where told reports them, and the tracer, which needs
+// to know when a relay moves.
 func (t *Testbed) toldByBoards() func(history.Event) {
 	tell := t.told()
 	if t.spans == nil {

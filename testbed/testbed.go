@@ -40,7 +40,7 @@ type Testbed struct {
 	memory *lab
 	life   atomic.Pointer[life] // of the server; nil while it restarts
 	fleet  *boardsim.Fleet
-	boards atomic.Pointer[boardsim.Fleet] // fleet, once it is there
+	boards atomic.Pointer[boardsim.Fleet] // fleet, once it exists
 	public *http.Server
 	ctl    *http.Server
 	caps   caps
@@ -48,19 +48,19 @@ type Testbed struct {
 	spans  *spans.Tracer // with Config.OTLP
 	inbox  *inbox.Recorder
 	certs  shown
-	close  []func() error // in this order
+	close  []func() error // called in this order
 	failed chan error
 
 	restart sync.Mutex
 	lives   atomic.Int64
 
-	givenUp struct { // boards of other processes that settle doesn't wait for again
+	givenUp struct { // boards of other processes for which settle no longer waits
 		sync.Mutex
 		revision map[string]int64 // that they lack
 	}
 }
 
-// stopTimeout bounds each part of the end: 5 s together.
+// stopTimeout bounds each part of stopping: 5 s in total.
 const stopTimeout = 1500 * time.Millisecond
 
 // Start brings the world up and returns when every board is connected. Errors:
@@ -182,7 +182,7 @@ func (t *Testbed) startControl(c Config, l net.Listener) error {
 	return nil
 }
 
-// laboratory is the control API of whichever life of the server runs.
+// laboratory is the control API of the current life of the server.
 func (t *Testbed) laboratory() http.Handler {
 	lab := t.now(func(l *life) http.Handler { return l.control })
 	mux := http.NewServeMux()
@@ -225,7 +225,7 @@ func (t *Testbed) places() ([]ReadyPlace, error) {
 	return out, nil
 }
 
-// serve runs a listener's loop; its end before Stop is a failure of the testbed.
+// serve runs a listener's loop; if it ends before Stop, the testbed has failed.
 func (t *Testbed) serve(what string, f func() error) {
 	go func() {
 		if err := f(); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
@@ -242,11 +242,11 @@ func (t *Testbed) onStop(f func() error) { t.close = append(t.close, f) }
 // Failed reports a listener that died while running.
 func (t *Testbed) Failed() <-chan error { return t.failed }
 
-// Boards is how many boards are simulated.
+// Boards is the number of simulated boards.
 func (t *Testbed) Boards() int { return t.fleet.Len() }
 
-// hangUp stops accepting, answers every caller that waits, and gives each
-// listener its time to deliver the answers. What is still open then is cut.
+// hangUp stops accepting, answers all waiting callers, and gives each listener time to deliver the answers. Connections
+// still open after that are cut.
 func (t *Testbed) hangUp() {
 	var done sync.WaitGroup
 	for _, s := range append([]*http.Server{t.ctl, t.public}, t.beside.servers...) {
@@ -271,21 +271,20 @@ func (t *Testbed) hangUp() {
 		defer clock.WallAfter(stopTimeout, func() { close(over) }).Stop()
 		select {
 		case <-answered:
-		case <-over: // the disk stalls: every caller has its answer, the ledger has not
+		case <-over: // the disk stalls: every caller has an answer, but the ledger doesn't
 		}
 	}
 	done.Wait()
 }
 
-// Stop ends it within seconds: every caller is answered, and nothing that was
-// answered is lost.
+// Stop ends it within seconds: every caller is answered, and nothing that was answered is lost.
 func (t *Testbed) Stop() error {
 	var errs []error
 	t.hangUp()
 	if t.fleet != nil {
 		errs = append(errs, t.fleet.Stop())
 	}
-	t.restart.Lock() // one that is under way comes back first
+	t.restart.Lock() // let a restart in progress finish first
 	defer t.restart.Unlock()
 	if l := t.life.Swap(nil); l != nil {
 		errs = append(errs, l.server.Stop())
@@ -302,7 +301,7 @@ func (t *Testbed) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Example is a place to try things at: its boards are simulated and its key works; false without one.
+// Example is a place to try things out: its boards are simulated and its key works; ok is false if there is none.
 func (t *Testbed) Example() (place ReadyPlace, doorID string, ok bool) {
 	for i, p := range t.cfg.World.Places {
 		if !t.cfg.Fleet && p.Kind != world.Test || t.Ready.Places[i].APIKey == nil || len(p.Boards) == 0 || len(p.Boards[0].Doors) == 0 {
@@ -329,11 +328,11 @@ func (t *Testbed) ExampleLink(ctx context.Context, apiKey string) (string, error
 		"externalRef": "doorlab-example", "phone": "01012345678", "name": "Example",
 		"startsAt": now.Add(-time.Hour).Format(time.RFC3339), "endsAt": now.Add(7 * 24 * time.Hour).Format(time.RFC3339),
 	}, &out)
-	t.inbox.Clear(placeID) // it begins with the partner's own first request
+	t.inbox.Clear(placeID) // the inbox should begin with the partner's own first request
 	return out.URL, err
 }
 
-// fail reports that something died that should run; the first report counts.
+// fail reports that something has died; the first report counts.
 func (t *Testbed) fail(err error) {
 	select {
 	case t.failed <- err:

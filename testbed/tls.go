@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/certs"
 )
 
-// shown are the certificates of the listeners; nil = the listener speaks in clear.
+// shown are the certificates of the listeners; nil = the listener doesn't use TLS.
 type shown struct{ http, mqtt *certs.Server }
 
 // openCerts reads the certificates. Errors: those of certs.Open, with the flag's name.
@@ -30,7 +30,7 @@ func (t *Testbed) openCerts(c Config) (err error) {
 	return nil
 }
 
-// warnOfPlain names every listener that others reach and that speaks in clear.
+// warnOfPlain names every listener that others can reach and that doesn't use TLS.
 func (t *Testbed) warnOfPlain(c Config) {
 	for _, l := range []struct {
 		flag, addr string
@@ -48,8 +48,8 @@ func (t *Testbed) warnOfPlain(c Config) {
 	}
 }
 
-// ofControl is the certificate of the control API: on loopback it speaks in clear,
-// because a name of the public API is nobody's name there.
+// ofControl is the certificate of the control API. On loopback it doesn't use TLS, because the public API's certificate
+// isn't valid for loopback names.
 func (t *Testbed) ofControl(l net.Listener) *certs.Server {
 	if onLoopback(l.Addr().String()) {
 		return nil
@@ -57,7 +57,7 @@ func (t *Testbed) ofControl(l net.Listener) *certs.Server {
 	return t.certs.http
 }
 
-// metrics say when the certificates end, and look at the files as a handshake does.
+// metrics say when the certificates expire; they check the files as a handshake does.
 func (s shown) metrics() prometheus.Gatherer {
 	r := prometheus.NewRegistry()
 	for name, c := range map[string]*certs.Server{"public": s.http, "broker": s.mqtt} {

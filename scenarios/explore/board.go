@@ -1,7 +1,6 @@
 package explore
 
-// board is the model of a board: two doors, what was synchronized to it, and its
-// outage. It knows nothing of the firmware.
+// board is the model of a board: two doors, its synchronized content, and its outage. It knows nothing of the firmware.
 type board struct {
 	index   int
 	online  bool
@@ -28,7 +27,7 @@ type door struct {
 	leaf     bool
 	leafAt   int64
 	warn     bool
-	unheard  bool // the server can't know: the report was lost
+	unheard  bool // unknown to the server: the report was lost
 }
 
 const (
@@ -64,7 +63,7 @@ func (d *door) lock() {
 	d.warn = d.leaf
 }
 
-// let go: a leaf that stands open when a hold ends gets its minute from then on.
+// letGo: a leaf that is open when a hold ends has one minute from then on.
 func (d *door) letGo(now int64) {
 	if d.leaf && !d.warn {
 		d.leafAt = now
@@ -91,7 +90,7 @@ func (b *board) overAt() int64 {
 	return b.contact + limit + 1
 }
 
-// next is when something of the board falls due.
+// next is when something at the board is due next.
 func (b *board) next() int64 {
 	t := min(b.restAt(), b.overAt())
 	for _, d := range b.doors {
@@ -103,7 +102,7 @@ func (b *board) next() int64 {
 	return t
 }
 
-// until does what falls due until a time, each at its own.
+// until does everything that is due up to a time, each at its own time.
 func (m *model) until(b *board, to int64) {
 	for {
 		now := b.next()
@@ -155,7 +154,7 @@ func (m *model) applyRest(b *board, now int64) {
 	}
 }
 
-// drop is the end of a connection that the board notices at once.
+// drop ends a connection in a way that the board notices immediately.
 func (m *model) drop(b *board) {
 	if b.online {
 		b.online, b.contact = false, m.now
@@ -163,8 +162,8 @@ func (m *model) drop(b *board) {
 	m.until(b, m.now)
 }
 
-// meet is the server speaking to the board again: it recovers, is synchronized,
-// uploads what it buffered and reports what was not heard.
+// meet is the server's first message to the board after an outage: the board recovers, is synchronized, uploads what it
+// buffered and reports what wasn't heard.
 func (m *model) meet(b *board) {
 	if b.online {
 		return
@@ -194,7 +193,7 @@ func (m *model) meet(b *board) {
 	b.records = nil
 }
 
-// boot is a reboot; wiped and no-clock lose something, the line among it.
+// boot is a reboot; wiped and no-clock also lose something.
 func (m *model) boot(b *board, how string) {
 	if b.online {
 		b.online, b.contact = false, m.now

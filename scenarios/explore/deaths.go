@@ -14,8 +14,8 @@ var points = []point{
 	{"before-commit", 504, 1}, {"after-commit", 200, 1}, {"before-answer", 200, 1},
 }
 
-// crash is a death of the server while it works on a command. The next life knows what
-// was durable; what the board did it tells once it is connected again.
+// crash is a death of the server during a command. After its restart the server knows what was durable; what the board
+// did is reported once it is connected again.
 func (m *model) crash(o Op) bool {
 	b, i := m.where(o.Door)
 	if !b.online || m.faults[b.index] != nil || m.crashes == 2 {
@@ -54,7 +54,7 @@ func (m *model) crash(o Op) bool {
 		s.capture, s.clauses = fields{key + "_moved", "count"}, []string{"CMD-1", "CMD-4"}
 	}
 	m.told(r, key)
-	m.clockTo(m.now + 10*second) // whether there was a pulse, it is over
+	m.clockTo(m.now + 10*second) // if there was a pulse, it is over
 	return true
 }
 
@@ -67,7 +67,7 @@ func (m *model) told(r *record, key string) {
 	s.within, s.clauses = "5s", []string{"CMD-4", "ENT-4"}
 }
 
-// outcome is an expression of what follows from a settlement, if there was one.
+// outcome is an expression for what follows from a settlement, if there was one.
 func (r *record) outcome(yes, no string) string {
 	switch {
 	case r.settled == "":
@@ -78,7 +78,7 @@ func (r *record) outcome(yes, no string) string {
 	return fmt.Sprintf("(%s ? %s : %s)", r.cond, yes, no)
 }
 
-// reconnected ends the server's life and brings every board that is connected back.
+// reconnected ends the server's life and brings back every connected board.
 func (m *model) reconnected(end func()) {
 	up := list{}
 	for i, b := range m.boards {
@@ -95,8 +95,8 @@ func (m *model) reconnected(end func()) {
 	}
 }
 
-// wire makes a board's line bad for a moment: messages come twice or late, which
-// changes nothing, or are lost one way or both while a command is on its way.
+// wire makes a board's line bad for a moment: messages arrive twice or late, which changes nothing, or are lost in one
+// or both directions during a command.
 func (m *model) wire(o Op) bool {
 	b, i := m.where(o.Door)
 	if !b.online || m.faults[b.index] != nil {

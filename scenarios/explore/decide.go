@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// grant is a permit, a reservation or a membership, as the operations made it.
+// grant is a permit, a reservation or a membership, as created by the operations.
 type grant struct {
 	kind    string // permit reservation membership
 	name    string // of a permit: its externalRef is uid(name)
 	ref     string // of an imported membership: the other system's name for it
 	who     int
-	phone   int // of whom; another's after a re-registration with another phone
+	phone   int // whose; another person's after a re-registration with another phone
 	doors   []int
 	from    int64
 	to      int64 // 0 = no end
@@ -23,7 +23,7 @@ type grant struct {
 	links   int // how many links it has had; the newest is alive unless revoked
 	uses    int
 	first   int64
-	vague   bool // another could have been credited as well
+	vague   bool // another one could have been credited, too
 }
 
 func (g *grant) valid(now int64) bool {
@@ -55,7 +55,7 @@ type window struct {
 	made      int64
 }
 
-// content is what a decision is made from: the server's own, or what a board has.
+// content is what decisions are based on: the server's own, or a board's.
 type content struct {
 	grants  []grant // copies
 	of      []*grant
@@ -76,7 +76,7 @@ func (m *model) content() content {
 // The sequence starts on a Monday.
 const weekdays = "montuewedthufrisatsun"
 
-// special is a day with other hours than its week says.
+// special is a day whose hours differ from its week's.
 type special struct {
 	closed  bool // a closure, which beats a holiday
 	holiday bool
@@ -222,8 +222,8 @@ func (c content) miss(phone int, now int64) string {
 	return reason
 }
 
-// answers is the door that opens for a caller, -1 = none: the first entry door in
-// the scope of the credited grant, else the first that is free.
+// answers is the door that opens for a caller, -1 = none: the first entry door in the credited grant's scope, else the
+// first that is free.
 func (m *model) answers(phone int) int {
 	c := m.content()
 	first := func(fits func(int) bool) int {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// where is the board of a door and the door's place on it.
+// where is the board of a door and the door's index on it.
 func (m *model) where(d int) (*board, int) { return m.boards[d/2], d % 2 }
 
 var results = map[string]string{"open": "opened", "hold": "held", "close": "locked"}
@@ -18,7 +18,7 @@ type outcome struct {
 	result string
 }
 
-// deaf are the faults whose report isn't heard although the board acted.
+// deaf are the faults after which the report isn't heard although the board acted.
 var deaf = []string{"silent-after", "wrong-id", "garbage"}
 
 // drive is a command on its way to the relay.
@@ -83,7 +83,7 @@ func (m *model) record(r record) *record {
 	return &r
 }
 
-// command moves a door by the API, under a fresh key or one of three names.
+// command moves a door over the API, under a fresh key or one of three names.
 func (m *model) command(o Op) bool {
 	if m.longWait(o.Door) {
 		return false
@@ -101,7 +101,7 @@ func (m *model) command(o Op) bool {
 	return true
 }
 
-// longWait keeps a sequence short: each unanswered command takes as long as the server waits.
+// longWait keeps a sequence short: each unanswered command takes the server's whole wait.
 func (m *model) longWait(d int) bool {
 	b, _ := m.where(d)
 	f := m.faults[b.index]
@@ -112,7 +112,7 @@ func (m *model) longWait(d int) bool {
 	return m.waits > 3
 }
 
-// repeat sends what a key was used for again, or something else under it.
+// repeat repeats what a key was used for, or sends something else under it.
 func (m *model) repeat(o Op) bool {
 	c := m.keys[o.Nth]
 	if c == nil {
@@ -167,8 +167,8 @@ func (m *model) firstUse(name string, args fields, c *command) {
 	s.clauses = map[string][]string{"reported": {"CMD-1"}, "offline": {"CMD-2"}, "refused": {"CMD-3"}, "noResponse": {"CMD-4"}}[out.name]
 }
 
-// space keeps links and calls of one person apart: within 3 s a press is the
-// last one, and six a minute are the most.
+// space keeps links and calls of one person apart: presses within 3 s count as one, and at most six per minute are
+// allowed.
 func (m *model) space(who int) {
 	if t, ok := m.heard[who]; ok && m.now-t < 15*second {
 		m.clockTo(t + 15*second)
@@ -237,7 +237,7 @@ func (m *model) call(o Op) bool {
 		return false
 	}
 	m.space(o.Who)
-	d = m.answers(o.Who) // time may have moved
+	d = m.answers(o.Who) // time may have passed
 	c := m.content()
 	a := answer{reason: c.miss(o.Who, m.now)}
 	if d >= 0 {
@@ -259,7 +259,7 @@ func (m *model) call(o Op) bool {
 // forgets are the on-site denials that depend on whether the board still has the grant.
 var forgets = []string{"expired", "revoked", "no_valid_grant", "link_invalid"}
 
-// present shows a phone or a link at a reader: the board decides from what it has.
+// present shows a phone or a link at a reader: the board decides by its own content.
 func (m *model) present(o Op) bool {
 	m.settle()
 	b, i := m.where(o.Door)
@@ -314,7 +314,7 @@ func (m *model) present(o Op) bool {
 	if !b.online {
 		s.clauses = []string{"OFF-1", "OFF-2", "SYNC-3"}
 	} else if r.link != nil || r.credit != nil {
-		m.quiet(b) // before somebody changes it
+		m.quiet(b) // before it changes
 	}
 	return true
 }

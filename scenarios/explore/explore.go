@@ -19,9 +19,8 @@ import (
 	"github.com/doorlab/doorlab/scenarios/engine"
 )
 
-// Play plays one scenario in a world of its own. Fast: with a server that waits
-// for boards for a shorter time; what fails then counts only if it fails with the
-// usual bounds as well.
+// Play plays one scenario in a world of its own. fast: with a server that waits less long for boards; a failure then
+// counts only if it also fails with the usual waits.
 type Play func(ctx context.Context, file *engine.File, fast bool) (engine.Result, error)
 
 // Config of an exploration. Play is required.
@@ -38,14 +37,14 @@ type Config struct {
 	Screen    live.Screen         // where progress is shown; zero: nowhere
 }
 
-// Failure is a sequence that the target and the model disagree about.
+// Failure is a sequence on which the target and the model disagree.
 type Failure struct {
 	Index  int    // of the sequence under the seed
 	Why    string // the first thing that is wrong
 	From   int    // operations as drawn
 	Ops    []Op   // what is left of them
 	File   []byte // the scenario
-	Shrunk bool   // false: time was up before it could be shortened to the end
+	Shrunk bool   // false: time was up before it was fully shortened
 }
 
 // Summary is what an exploration did.
@@ -54,12 +53,12 @@ type Summary struct {
 	Operations int // steps played
 	Seconds    float64
 	Failures   []Failure
-	Unsteady   int // failed once and not again: a machine that is too slow
+	Unsteady   int // failed once but not again, on a machine that is too slow
 	Invalid    int // could not be judged, twice
 	Trouble    string
 }
 
-// PerMinute is how many sequences were played a minute.
+// PerMinute is how many sequences were played per minute.
 func (s Summary) PerMinute() float64 {
 	if s.Seconds == 0 {
 		return 0
@@ -80,8 +79,8 @@ type run struct {
 	stop context.CancelFunc
 }
 
-// Run explores until its time or number is up, or enough was found. The error is
-// the context's, or of Failed; the summary says what was found so far.
+// Run explores until its time or number is up, or enough was found. The error is the context's, or Failed's; the
+// summary says what was found so far.
 func Run(ctx context.Context, cfg Config) (Summary, error) {
 	cfg.Length, cfg.Parallel, cfg.Most = or(cfg.Length, 24), or(cfg.Parallel, 8), or(cfg.Most, 1)
 	r := &run{cfg: cfg, began: clock.Mono()}
@@ -114,7 +113,7 @@ func or(n, def int) int {
 	return n
 }
 
-// worker plays one sequence after the other. outer lives on when the time is up.
+// worker plays one sequence after another. outer outlives the time limit.
 func (r *run) worker(outer context.Context) error {
 	for {
 		r.mu.Lock()
@@ -160,8 +159,7 @@ func (r *run) try(ctx context.Context, index int, ops []Op, fast bool) verdict {
 	return judged(res)
 }
 
-// judged: a file or a clause that failed is a failure; what needs a clause that
-// nothing exercised is none.
+// judged: a file or clause that failed is a failure; a requirement for a clause that nothing exercised is not.
 func judged(res engine.Result) verdict {
 	for _, f := range res.Files {
 		if f.Status != judge.Pass {
@@ -194,8 +192,7 @@ func (r *run) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(r.live, "%7.1fs  %s\n", (clock.Mono() - r.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// suspect looks at a sequence that did not pass once more, with the usual bounds,
-// and shrinks it.
+// suspect plays a sequence that did not pass once more, with the usual waits, and shrinks it.
 func (r *run) suspect(outer context.Context, index int, ops []Op, first verdict) error {
 	if !r.room(index, first, false) {
 		return nil
@@ -243,8 +240,8 @@ func (r *run) suspect(outer context.Context, index int, ops []Op, first verdict)
 	return nil
 }
 
-// room reports whether another failure is wanted, and says so; take: it is one.
-// With the last one, no further sequence begins.
+// room reports whether another failure is wanted; take: this is one, so count it. After the last one, no further
+// sequence starts.
 func (r *run) room(index int, v verdict, take bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -64,7 +64,7 @@ func (m *model) permit(o Op) bool {
 	return true
 }
 
-// refuses is why a period and a scope are not taken, "" = they are.
+// refuses is why a period and a scope are refused, "" = they are accepted.
 func (m *model) refuses(how string, from, to int64, scope []int) (code string, status int) {
 	switch {
 	case to <= from:
@@ -86,7 +86,7 @@ func (m *model) refuses(how string, from, to int64, scope []int) (code string, s
 	return "", 0
 }
 
-// registered is a create that is taken: the token is the same as long as nothing was revoked.
+// registered is an accepted create: the token stays the same as long as nothing is revoked.
 func (m *model) registered(name string, who, phone int, from, to int64, scope []int, args fields) {
 	g := m.named(name)
 	again := g != nil

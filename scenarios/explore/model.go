@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// model is the oracle: what the server and the boards must answer and do, worked
-// out from the operations alone. Playing an operation on it writes the steps of a
-// scenario that do the same to the target, with what must come of it.
+// model is the oracle: what the server and the boards must answer and do, derived from the operations alone. Playing an
+// operation on it writes the scenario steps that do the same to the target, with the expected results.
 type model struct {
 	now     int64 // ms since the start
 	zone    zone
@@ -36,7 +35,7 @@ type model struct {
 	steps   []*step
 }
 
-// record is what the entry records must say.
+// record is what an entry record must contain.
 type record struct {
 	door                   int // -1 = none could be chosen
 	result, reason, method string
@@ -66,7 +65,7 @@ type line struct {
 // fault is what a board does wrong with commands.
 type fault struct{ name, code string }
 
-// command is what was asked under a key, and what came of it.
+// command is what was asked for under a key, and the result.
 type command struct {
 	door    int
 	name    string
@@ -85,7 +84,7 @@ var weeks = [][][2]int{
 	{{60, 150}, {9 * 60, 12 * 60}},
 }
 
-// begin is a model of a shop in its first state.
+// begin is the model of a shop in its initial state.
 func begin() *model {
 	m := &model{keys: map[int]*command{}, heard: map[int]int64{}, talks: true, entry: [4]bool{true, true, true, true}, longest: [4]int{720, 720, 720, 720}}
 	for i := range m.hours {
@@ -97,7 +96,7 @@ func begin() *model {
 	return m
 }
 
-// play plays operations by name; false: it makes no sense here and was left out.
+// play plays operations by name; false: the operation makes no sense here and was left out.
 var play = map[string]func(m *model, o Op) bool{
 	"permit": (*model).permit, "revoke": (*model).revoke, "membership": (*model).term, "reservation": (*model).term,
 	"command": (*model).command, "repeat": (*model).repeat, "link": (*model).link, "call": (*model).call, "present": (*model).present,
@@ -129,7 +128,7 @@ func scenario(title, description string, seq []Op) []byte {
 	return []byte(b.String())
 }
 
-// steps counts what a sequence does to the target.
+// steps counts how often a sequence acts on the target.
 func steps(seq []Op) int {
 	m := begin()
 	for _, o := range seq {
@@ -138,8 +137,7 @@ func steps(seq []Op) int {
 	return len(m.steps)
 }
 
-// setup finds two boards of one place with nothing left of what came before, and
-// starts on a Monday at midnight in Seoul.
+// setup picks two boards of one place without traces of earlier files, and starts on a Monday at midnight in Seoul.
 var setup = []*step{
 	{verb: "cohort", args: fields{"name", "shop", "places", 1}},
 	{verb: "cohort", args: fields{"name", "lab", "from", "shop", "boards", 2, "atLeast", 2}},
@@ -226,14 +224,14 @@ func bits(n int) (out []int) {
 	return out
 }
 
-// changed: the place has another content than its boards.
+// changed: the place's content now differs from its boards'.
 func (m *model) changed() {
 	for _, b := range m.boards {
 		b.dirty = true
 	}
 }
 
-// settle waits until the boards that are connected hold what the server has.
+// settle waits until the connected boards have what the server has.
 func (m *model) settle() {
 	of := list{}
 	for i, b := range m.boards {
@@ -266,7 +264,7 @@ func (m *model) advance(o Op) bool {
 	return m.now+o.To < 24*day && m.clockTo(m.now+o.To)
 }
 
-// boundary moves to where something begins or ends, or a millisecond beside it.
+// boundary moves to the time at which something begins or ends, or a millisecond beside it.
 func (m *model) boundary(o Op) bool {
 	var all []int64
 	const half = hour / 2
@@ -303,5 +301,5 @@ func (m *model) boundary(o Op) bool {
 	return m.clockTo(all[o.N%len(all)] + o.To)
 }
 
-// texts makes an expression of a list of expressions.
+// texts makes one expression of a list of expressions.
 func texts(of []string) string { return "[" + strings.Join(of, ", ") + "]" }

@@ -13,9 +13,8 @@ const (
 	week   = 7 * day
 )
 
-// Op is one operation of a sequence. Every field is small, so that a sequence can
-// be shortened and simplified by hand or by Shrink; an operation that makes no
-// sense where it stands is left out.
+// Op is one operation of a sequence. Every field is small, so that a sequence can be shortened and simplified by hand
+// or by shrinking; an operation that makes no sense in its place is left out.
 type Op struct {
 	Do    string // see draws
 	Who   int    // person, 0 to 3
@@ -38,7 +37,7 @@ var (
 	rests  = []string{"close", "open", "hold", "off"}
 )
 
-// draw is a kind of operation, how often it comes, and how its fields are drawn.
+// draw is a kind of operation, how often it is drawn, and how its fields are.
 type draw struct {
 	do     string
 	weight int
@@ -113,7 +112,7 @@ var draws = []draw{
 	{"elsewhere", 3, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(5) }},
 }
 
-// sequence draws n operations. It is the same for the same numbers.
+// sequence draws n operations. The same numbers give the same sequence.
 func sequence(seed int64, index, n int) []Op {
 	r := rand.New(rand.NewPCG(uint64(seed), uint64(index)))
 	sum := 0
@@ -141,10 +140,10 @@ func sequence(seed int64, index, n int) []Op {
 	return append(ops, last...)
 }
 
-// rights are the operations that somebody's entry depends on: often somebody tries.
+// rights are the operations that affect somebody's entry: an attempt to enter often follows.
 var rights = map[string]bool{"permit": true, "revoke": true, "membership": true, "reservation": true, "import": true, "closed": true, "window": true, "unwindow": true, "hours": true, "cut": true, "mend": true}
 
-// tried is the person of an operation at its door.
+// tried has the person of an operation try its door.
 func tried(r *rand.Rand, o Op) Op {
 	t := Op{Do: pick(r, "present", "present", "link", "call"), Who: o.Who, Nth: o.Nth % 2, Door: o.Door, Flag: r.IntN(4) == 0}
 	if doors := bits(o.Doors); len(doors) > 0 {
@@ -153,7 +152,7 @@ func tried(r *rand.Rand, o Op) Op {
 	return t
 }
 
-// last is what every sequence ends with: the whole of what is known is compared.
+// last is how every sequence ends: everything that is known is compared.
 var last = []Op{
 	{Do: "mend", Door: 0}, {Do: "mend", Door: 2}, {Do: "look", Door: 0}, {Do: "look", Door: 2},
 	{Do: "records"}, {Do: "events"}, {Do: "permits"}, {Do: "journal", Door: 0}, {Do: "journal", Door: 2},

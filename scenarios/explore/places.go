@@ -107,8 +107,7 @@ func (m *model) schedule() {
 		"map(data.days, .open) == "+texts(open)).clauses = []string{"HRS-1", "HRS-2"}
 }
 
-// closed sets which days have other hours than their week says, as the operator
-// does: all of them at once.
+// closed sets which days have hours that differ from their week's, as the operator does: all of them at once.
 func (m *model) closed(o Op) bool {
 	if !m.dated { // closures are of dates, the model's days are numbers
 		m.dated, m.dateOf = true, m.zone.day(m.now)
@@ -188,7 +187,7 @@ func (m *model) operator(o Op) bool {
 	return true
 }
 
-// elsewhere asks with one place's key for what is another's: it isn't there.
+// elsewhere uses one place's key to ask for what belongs to another: it isn't found.
 func (m *model) elsewhere(o Op) bool {
 	d := doorName(o.Door)
 	switch o.Nth {

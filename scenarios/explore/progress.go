@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// line is how far the exploration is, in words.
+// line describes the exploration's progress.
 func (r *run) line() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -25,7 +25,7 @@ func (r *run) line() string {
 	return out
 }
 
-// of is a number of things, of how many if that is bounded.
+// of is a number of things, and of how many if that is bounded.
 func of(what string, n, most int) string {
 	if most > 0 {
 		return fmt.Sprintf("%d of %d %s", n, most, what)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// look compares a board and its doors with what the model says: the board itself,
-// and what the API shows of it while it is connected.
+// look compares a board and its doors with the model: the board itself, and what the API shows of it while it is
+// connected.
 func (m *model) look(o Op) bool {
 	b, _ := m.where(o.Door)
 	want := []string{fmt.Sprintf("online == %v", b.online)}
@@ -65,7 +65,7 @@ func (m *model) allRecords(Op) bool {
 	actor := `(.actor startsWith "api:" ? "api" : .actor == "guest:*----" and .method == "onsite" ? "?" : .actor)`
 	key := strings.Join([]string{door, ".result", reason, ".method", actor, ".requestedAt", ".occurredAt", ".recordedAt", ".source", "string(int(.replays))", `(.settledAs == nil ? "-" : .settledAs + " " + .settledAt)`}, ` + " " + `)
 	s := m.whole("records", fields{"place", "lab", "since", moment(slowest)}, fmt.Sprintf(`map(filter(records, .result != "changed"), %s)`, key), want, "ENT-4")
-	if len(want) > 1 { // of fewer every order is right, and an expectation that can't fail is none
+	if len(want) > 1 { // with fewer, every order is right, and an expectation that can't fail proves nothing
 		s.expect = []string{"map(records, .recordedAt) == reverse(sort(map(records, .recordedAt)))"}
 	}
 	return true
@@ -172,8 +172,8 @@ func (m *model) journal(o Op) bool {
 	return true
 }
 
-// whole reads a list and compares it with all that it must hold, in whatever
-// order; what is missing and what is too much are shown by themselves.
+// whole reads a list and compares it, in any order, with everything it must contain; missing and surplus elements are
+// shown separately.
 func (m *model) whole(verb string, args any, got string, want []string, clauses ...string) *step {
 	s := m.add(verb, args)
 	s.capture = fields{"got", got}
@@ -184,8 +184,7 @@ func (m *model) whole(verb string, args any, got string, want []string, clauses 
 	return s
 }
 
-// lists reads a page of a list, or what a filter leaves of it, and compares it with
-// the whole.
+// lists reads one page of a list, or a filtered list, and compares it with the complete one.
 func (m *model) lists(o Op) bool {
 	events := "/core/v1/places/${lab.place}/events?from=" + stamp(slowest) + "&to=" + stamp(m.now+mostSkew+1) + "&"
 	path := []string{"/space/v1/partner/entry-permits?", "/space/v1/partner/entry-logs?sinceDays=30&", events}[min(o.Nth, 2)]

@@ -5,8 +5,7 @@ import "fmt"
 // source is the external system that every import of a sequence comes from.
 const source = `${uid("desk")}`
 
-// imported takes over a membership from an external system, beside a row that is
-// wrong and stands alone.
+// imported imports a membership from an external system, beside an invalid row that fails alone.
 func (m *model) imported(o Op) bool {
 	from, to := m.now+o.From, m.now+o.To+int64(o.Who)*second
 	if to <= from {
@@ -31,8 +30,7 @@ func (m *model) imported(o Op) bool {
 	return true
 }
 
-// row puts an imported membership in the place of the one of the same reference, and
-// says what the import has to say of it.
+// row replaces the imported membership with the same reference, and returns what the import must say about it.
 func (m *model) row(g *grant) string {
 	for i, was := range m.grants {
 		if was.ref != g.ref {
@@ -57,8 +55,8 @@ type pass struct {
 	made int64
 }
 
-// exchanges is how many a sequence makes at most: 30 in a minute are the limit, and
-// on a frozen clock they are all in one.
+// exchanges is how many a sequence makes at most: the limit is 30 per minute, and on a frozen clock they all fall into
+// one.
 const exchanges = 3
 
 // exchange gets an access token for the spare key.
@@ -76,7 +74,7 @@ func (m *model) exchange(Op) bool {
 	return true
 }
 
-// useToken reads with a token: it holds for 900 s, not a millisecond longer.
+// useToken reads with a token: it is valid for 900 s, and not a millisecond longer.
 func (m *model) useToken(o Op) bool {
 	if len(m.tokens) == 0 {
 		return false
@@ -96,8 +94,7 @@ func (m *model) useToken(o Op) bool {
 	return true
 }
 
-// withdraw revokes the spare key, perhaps before a restart: it is exchanged no more, and
-// its tokens end.
+// withdraw revokes the spare key, perhaps before a restart: it can't be exchanged any more, and its tokens end.
 func (m *model) withdraw(o Op) bool {
 	if m.spare {
 		return false

@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// Lines that come and go or lose packets, and clocks that are wrong: when exactly a
-// line is down, or what is lost, nobody knows. Each leaves behind what is known again.
+// Lines that come and go or lose packets, and clocks that are wrong: nobody knows when exactly a line is down, or what
+// is lost. Each operation ends in a known state.
 
-// flap has a line come and go. Its first turn is cut short by nobody knows how much: a
-// whole turn after the start it is down, and a time down later it is up again.
+// flap has a line come and go. Its first time up is cut short by an unknown amount: a full time up after the start it
+// is down, and a time down later it is up again.
 func (m *model) flap(o Op) bool {
 	b, _ := m.where(o.Door)
 	down := int64(o.N) * second
@@ -33,14 +33,14 @@ func (m *model) flap(o Op) bool {
 	return true
 }
 
-// once opens a door under a key that nobody else uses.
+// once opens a door under a key that nothing else uses.
 func (m *model) once(door int) {
 	m.fresh++
 	m.send(100+m.fresh, &command{door: door, name: "open"})
 }
 
-// lossy is a command over a line that loses some of its packets: it is answered 200
-// or 504, whatever the relay did is told in the end, and a repeat changes nothing.
+// lossy is a command over a line that loses some of its packets: it is answered 200 or 504, the relay's movement is
+// reported in the end, and a repeat changes nothing.
 func (m *model) lossy(o Op) bool {
 	b, i := m.where(o.Door)
 	if !b.online || m.faults[b.index] != nil || b.grace == 0 || m.waits == 3 {
@@ -70,19 +70,19 @@ func (m *model) lossy(o Op) bool {
 	id := fmt.Sprintf("${%s ? %s_body.data?.commandId : %s_body.details?.commandId}", sure, key, key)
 	s = m.add("records", fields{"place", "lab", "command", id}, fmt.Sprintf(`count == 1 and (first.settledAs == nil ? "-" : first.settledAs) == %s`, r.outcome(`"opened"`, `"-"`)))
 	s.within, s.clauses = "5s", []string{"CMD-4", "ENT-4"}
-	m.clockTo(m.now + 10*second) // whether there was a pulse, it is over
+	m.clockTo(m.now + 10*second) // if there was a pulse, it is over
 	return true
 }
 
-// How far a clock is ahead, so that a record's time is within the hour that the server
-// takes it to be, and how far behind: nothing of a sequence has an earlier time.
+// How far a clock may be ahead, so that a record's time is within the hour that the server accepts, and how far behind:
+// nothing in a sequence is earlier.
 const (
 	mostSkew = hour - second
 	slowest  = -2 * day
 )
 
-// skew lets a person present himself at a reader while the board's wall clock is wrong,
-// by as much as brings it to where something begins or ends, or to a millisecond beside it.
+// skew lets a person come to a reader while the board's wall clock is wrong, by just enough to reach a time at which
+// something begins or ends, or a millisecond beside it.
 func (m *model) skew(o Op) bool {
 	b, _ := m.where(o.Door)
 	if b.skew != 0 {
@@ -152,7 +152,7 @@ func (w window) asked() fields {
 	return out
 }
 
-// span is when a window applies: another call with the same is about the same window.
+// span is when a window applies: another call with the same span concerns the same window.
 func (w window) span() window {
 	if w.weekly && w.days == 0 {
 		w.days = 1<<7 - 1

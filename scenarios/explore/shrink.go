@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// shrinker leaves out of a failing sequence whatever it fails without, then
-// simplifies what is left.
+// shrinker removes from a failing sequence whatever it fails without, then simplifies the rest.
 type shrinker struct {
 	ops   []Op
 	why   string
@@ -40,7 +39,7 @@ func (s *shrinker) run() {
 	}
 }
 
-// without tries to leave out runs of a length, from the end on; true: some could be.
+// without tries to remove runs of a length, starting at the end; it returns whether it could remove any.
 func (s *shrinker) without(size int) (some bool) {
 	for at := len(s.ops) - size; at > -size && len(s.ops) > 1; at -= size {
 		from := max(at, 0)
@@ -52,7 +51,7 @@ func (s *shrinker) without(size int) (some bool) {
 	return some
 }
 
-// keep takes a sequence over if it fails too.
+// keep adopts a sequence if it fails, too.
 func (s *shrinker) keep(c []Op) bool {
 	if s.tries >= mostTries || s.over() {
 		return false
@@ -65,14 +64,14 @@ func (s *shrinker) keep(c []Op) bool {
 	return fails
 }
 
-// subject is what failed, without how: another failure must not take its place.
+// subject is what failed, without details: another failure must not replace it.
 func subject(why string) string {
 	what, _, _ := strings.Cut(why, ":")
 	what, _, _ = strings.Cut(what, " ")
 	return what
 }
 
-// simplify makes an operation plainer, one field at a time.
+// simplify makes an operation simpler, one field at a time.
 var simplify = []func(o *Op){
 	func(o *Op) { o.Who = 0 },
 	func(o *Op) { o.Door = 0 },

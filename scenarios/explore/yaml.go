@@ -25,10 +25,10 @@ type (
 	}
 )
 
-// word is text that YAML reads as text without quotes.
+// word is text that YAML reads as text even without quotes.
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// isOther lists the words that YAML, of one version or another, doesn't read as text.
+// isOther lists words that some version of YAML doesn't read as text.
 var isOther = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true}
 
 // flow writes a value in YAML's flow style.
@@ -99,8 +99,7 @@ func (s *step) write(b *strings.Builder) {
 	}
 }
 
-// unused drops captures that no other step names: the sequence may have lost what they
-// were for.
+// unused drops captures that no other step uses: the steps they were for may have been removed.
 func unused(steps []*step) {
 	said := map[string]int{}
 	for _, s := range steps {
@@ -158,7 +157,7 @@ func moment(ms int64) string {
 	return "start+" + span(ms)
 }
 
-// at is a time of the model in an expression: RFC 3339, as the API says times.
+// at is a time of the model in an expression: RFC 3339, as the API writes times.
 func at(ms int64) string { return fmt.Sprintf("at(%q)", moment(ms)) }
 
 // stamp is a time of the model as a template.

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// zone is where the places are: 0 is Seoul, a fixed offset; in Berlin clocks go
-// forward (1) or back (-1) in the night to the first Sunday. The sequence starts on a
-// Monday at midnight there, so days and minutes are those of a clock on the wall.
+// zone is where the places are: 0 is Seoul, with a fixed offset; in Berlin, clocks go forward (1) or back (-1) in the
+// night to the first Sunday. The sequence starts there on a Monday at midnight, so days and minutes are those of a
+// local clock.
 type zone int
 
 const (
@@ -27,8 +27,8 @@ func (z zone) day(now int64) int {
 	return int(now / day)
 }
 
-// at is when a clock on the wall shows a minute of a day. One that is skipped is read
-// with the offset before the change, one that comes twice means the first.
+// at is when a local clock shows a minute of a day. A skipped one is read with the offset before the change; of a
+// repeated one, the first counts.
 func (z zone) at(d, min int) int64 {
 	t := int64(d)*day + int64(min)*minute
 	switch {
@@ -43,8 +43,7 @@ func (z zone) at(d, min int) int64 {
 // nights are the hours of Saturday and Sunday around a change, none of which overlap.
 var nights = [][2]int{{3, 0}, {3, 4}, {0, 5}, {1, 2}, {1, 3}}
 
-// move moves the place to Berlin and the clock to the Saturday before a change; only
-// at the start of a sequence.
+// move moves the place to Berlin and the clock to the Saturday before a change; only at the start of a sequence.
 func (m *model) move(o Op) bool {
 	if len(m.steps) > 0 || m.now > 0 {
 		return false
@@ -91,7 +90,7 @@ func (i interval) String() string {
 	return hhmm(i.start) + "-" + hhmm(i.end)
 }
 
-// own are the intervals that begin on a day; what runs into a closure ends at midnight.
+// own are the intervals that begin on a day; what extends into a closure ends at midnight.
 func (c content) own(d int) (out []interval) {
 	for _, p := range c.pairs(d) {
 		i := interval{d, c.zone.at(d, p[0]), c.zone.at(d, p[1]), p[0], p[1]}
@@ -107,8 +106,7 @@ func (c content) own(d int) (out []interval) {
 	return out
 }
 
-// shown are a day's intervals in the schedule: one that overlaps an interval of a day
-// before belongs to that one.
+// shown are a day's intervals in the schedule: one that overlaps an interval of an earlier day belongs to that one.
 func (c content) shown(d int) (out []interval) {
 	var all []interval
 	for e := d - 8; e <= d+8; e++ {
@@ -128,7 +126,7 @@ func (c content) shown(d int) (out []interval) {
 	return out
 }
 
-// some leaves out what an expression made empty.
+// some drops what an expression made empty.
 func some(of []string) string {
 	if strings.Contains(strings.Join(of, ""), " ? ") {
 		return "filter(" + texts(of) + `, # != "")`

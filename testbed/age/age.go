@@ -1,8 +1,7 @@
-// Package age plays years of virtual time. A seed draws what happens in a world of
-// boards and people: who comes and goes, who stands at which door, which lines fail
-// and for how long. It is played in this process over memory links, and judged as it
-// streams: a segment at a time, each from the state that the one before left behind,
-// so that memory stays level however long the run is. cmd/doorlab runs it.
+// Package age plays years of virtual time. A seed determines what happens in a world of boards and people: who comes
+// and goes, who stands at which door, which lines fail and for how long. It is played in this process over memory
+// links, and judged as it streams, one segment at a time, each from the state that the previous one left, so that
+// memory use stays level however long the run is. cmd/doorlab runs it.
 package age
 
 import (
@@ -35,35 +34,35 @@ type Config struct {
 	Retention testbed.Retention
 	DataDir   string
 	Progress  live.Screen
-	Worlds    int           // that the boards are divided among, played side by side; 0 = one for each 50 boards
+	Worlds    int           // among which the boards are divided, played side by side; 0 = one per 50 boards
 	Wait      time.Duration // how long the server waits for a board; 0 = 3 s
 	Version   string
 	Log       *slog.Logger // nil = discard
 
-	keepsAll bool // a test's: the server forgets nothing, whatever Retention says
+	keepsAll bool // for tests: the server forgets nothing, whatever Retention says
 }
 
-// Shortest is the least that a run plays: a segment ends calmly.
+// Shortest is the shortest run: a segment needs time to end calmly.
 const Shortest = 6 * time.Hour
 
-// begins is what the first moment of a run is a multiple of.
+// begins is the multiple of virtual time at which a run starts.
 const begins = 10 * time.Minute
 
 // week is the usual segment.
 const week = 7 * 24 * time.Hour
 
-// The server waits this long for a board, and gathers changes for so long; boards dial
-// again so soon: they report at once, and a year has many mornings.
+// The server waits this long for a board and collects changes for this long, and boards redial this soon: they report
+// at once, and a year has many mornings.
 const (
 	wait     = 3 * time.Second
 	coalesce = 500 * time.Microsecond
 	retry    = 20 * time.Millisecond
 )
 
-// run is a world under way.
+// run is a world being played.
 type run struct {
 	c      Config
-	name   string // among several worlds, "" = there is one
+	name   string // among several worlds; "" = the only one
 	tb     *testbed.Testbed
 	clk    *clock.Virtual
 	public http.Handler
@@ -78,12 +77,12 @@ type run struct {
 	found    int             // of log, the events of that state
 	standing history.Standing
 	count    Counts
-	trouble  error // the first thing that kept the run from going on
+	trouble  error // the first thing that stopped the run
 
 	kept     carried
 	judging  sync.WaitGroup // of the next ones, which only its goroutine and whoever waited for it use
 	verdicts []judge.Verdict
-	evidence []history.Event // of the first segment with a breach, else of the last one
+	evidence []history.Event // events of the first segment with a breach, else of the last one
 	shown    string          // which segment that is
 	breached bool
 	files    []report.FileResult
@@ -95,7 +94,7 @@ type run struct {
 
 func wallNs() int64 { return clock.WallNow().UnixNano() }
 
-// open begins the world.
+// open starts the world.
 func (r *run) open(ctx context.Context) error {
 	w, keep := makeWorld(r.c), r.c.Retention
 	if r.c.keepsAll {
@@ -108,7 +107,7 @@ func (r *run) open(ctx context.Context) error {
 	}
 	clk := tb.Clock().(*clock.Virtual)
 	clk.Freeze()
-	// The boards took some time to connect, which must not decide what is drawn.
+	// The boards took some time to connect, which must not influence what is drawn.
 	if err := clk.Advance(clk.Now().Truncate(begins).Add(begins)); err != nil {
 		return errors.Join(err, tb.Stop())
 	}
@@ -121,7 +120,7 @@ func (r *run) open(ctx context.Context) error {
 	return nil
 }
 
-// tell takes in an event of server or boards, or of a client.
+// tell processes an event of server or boards, or of a client.
 func (r *run) tell(e history.Event) {
 	if e.WallNs == 0 {
 		e.WallNs = wallNs()
@@ -168,7 +167,7 @@ func (r *run) play(ctx context.Context) error {
 	return r.broken()
 }
 
-// segment plays what is drawn for a time.
+// segment plays what is drawn for a period.
 func (r *run) segment(ctx context.Context, n int, from, to time.Time) error {
 	for _, p := range r.places {
 		p.token = "" // tokens are judged from their exchange on
@@ -188,14 +187,14 @@ func (r *run) segment(ctx context.Context, n int, from, to time.Time) error {
 	return nil
 }
 
-// broken is the first thing that kept the run from going on.
+// broken is the first thing that stopped the run.
 func (r *run) broken() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.trouble
 }
 
-// failed keeps the run from going on.
+// failed stops the run.
 func (r *run) failed(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

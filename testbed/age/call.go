@@ -16,7 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// answer is what came of a call. Status 0: none came, the server died.
+// answer is the result of a call. Status 0: there is none, because the server died.
 type answer struct {
 	status int
 	header http.Header
@@ -38,7 +38,7 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// envelope is what the checkers and we read of an answer.
+// envelope is what the checkers and this package read of an answer.
 type envelope struct {
 	Data    json.RawMessage `json:"data"`
 	Error   string          `json:"error"`
@@ -51,11 +51,11 @@ type envelope struct {
 }
 
 func (a *answer) envelope() (e envelope) {
-	_ = json.Unmarshal(a.body.Bytes(), &e) // whatever is no JSON has no fields
+	_ = json.Unmarshal(a.body.Bytes(), &e) // what isn't JSON has no fields
 	return e
 }
 
-// serve hands a request to a handler of this process.
+// serve passes a request to a handler in this process.
 func serve(h http.Handler, method, path, bearer, key, from string, body []byte) (a *answer) {
 	a = &answer{header: http.Header{}}
 	q, err := http.NewRequestWithContext(context.Background(), method, "http://age"+path, bytes.NewReader(body))
@@ -87,7 +87,7 @@ func serve(h http.Handler, method, path, bearer, key, from string, body []byte) 
 	return a
 }
 
-// call is a request of a place's partner, or of a person.
+// call is a request by a place's partner, or by a person.
 type call struct {
 	method, path string
 	body         any
@@ -97,7 +97,7 @@ type call struct {
 	token        string // in place of the place's own; "" = that one
 }
 
-// ask sends a call to the public API and tells the history.
+// ask sends a call to the public API and records it in the history.
 func (r *run) ask(c call) *answer {
 	raw := encode(c.body)
 	bearer := ""
@@ -114,7 +114,7 @@ func (r *run) ask(c call) *answer {
 	return a
 }
 
-// told tells the history of a call that was answered.
+// told records an answered call in the history.
 func (r *run) told(in history.CallIn, a *answer) {
 	if a.status == 0 {
 		return
@@ -125,7 +125,7 @@ func (r *run) told(in history.CallIn, a *answer) {
 	r.tell(e)
 }
 
-// operate calls the control API. told: a guarantee is about it, so the history hears of it.
+// operate calls the control API. told: a guarantee depends on it, so it is recorded in the history.
 func (r *run) operate(method, path, placeID string, body any, told bool) *answer {
 	raw := encode(body)
 	sent, ns := r.clk.Now().UnixMilli(), wallNs()
@@ -150,10 +150,10 @@ func encode(body any) []byte {
 	return raw
 }
 
-// tokenLife is up to what age a token is used.
+// tokenLife is the age up to which a token is used.
 const tokenLife = 14 * time.Minute
 
-// signIn gives a place a token that is good now.
+// signIn makes sure that a place has a valid token.
 func (r *run) signIn(p *place) {
 	now := r.clk.Now()
 	if p.token != "" && now.Sub(p.got) < tokenLife {
@@ -167,7 +167,7 @@ func (r *run) signIn(p *place) {
 	p.token, p.got = token, now
 }
 
-// exchange trades a key for a token, "" when it was refused.
+// exchange exchanges a key for a token, "" if it was refused.
 func (r *run) exchange(p *place, key string) (string, *answer) {
 	const path = "/core/v1/auth/apikey/token"
 	raw, sent, ns := encode(map[string]string{"key": key}), r.clk.Now().UnixMilli(), wallNs()
@@ -178,7 +178,7 @@ func (r *run) exchange(p *place, key string) (string, *answer) {
 	return data.AccessToken, a
 }
 
-// command gives a door command, and tells the history of attempt and answer.
+// command gives a door command, and records attempt and answer in the history.
 func (r *run) command(p *place, k *keyed) (outcome string) {
 	path, route := "/device/v1/devices/"+k.door+"/commands", "/device/v1/devices/{id}/commands"
 	args := map[string]any{}

@@ -8,9 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// carried is what later segments are held against beside the state of the world: the
-// last word that partners had of each permit, and the commands whose keys are used
-// again. What can no longer matter is forgotten.
+// carried is what later segments are judged by besides the state of the world: the last that partners heard of each
+// permit, and the commands whose keys are used again. What can't matter any more is dropped.
 type carried struct {
 	permits  map[string]*claimed // by permit
 	commands map[string]*story   // by hashed key
@@ -22,7 +21,7 @@ type claimed struct {
 	until  int64 // domain ms
 }
 
-// story is what happened first under a key.
+// story is what first happened under a key.
 type story struct {
 	events []history.Event
 	at     int64
@@ -34,7 +33,7 @@ const (
 	createRoute = "/space/v1/partner/entry-permits"
 )
 
-// from takes in a segment.
+// from processes a segment.
 func (k *carried) from(events []history.Event) {
 	if k.permits == nil {
 		k.permits, k.commands = map[string]*claimed{}, map[string]*story{}
@@ -72,7 +71,7 @@ func (k *carried) call(e *history.Event) {
 	}
 }
 
-// again has a command's story kept.
+// again keeps a command's story for longer.
 func (k *carried) again(key string, now time.Time) {
 	if k.commands == nil {
 		k.permits, k.commands = map[string]*claimed{}, map[string]*story{}
@@ -80,7 +79,7 @@ func (k *carried) again(key string, now time.Time) {
 	k.commands[key] = &story{at: now.UnixMilli()}
 }
 
-// events are those that still matter, in the order in which they were told.
+// events are those that still matter, in their order.
 func (k *carried) events(now time.Time) (out []history.Event) {
 	for id, c := range k.permits {
 		if now.UnixMilli()-c.until > permitsKept.Milliseconds() {

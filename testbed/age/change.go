@@ -8,7 +8,7 @@ import (
 
 const hour = time.Hour
 
-// settle gives the people of a new world what they come with.
+// settle gives the people of a new world their initial grants.
 func (d *drawing) settle() {
 	if d.n > 0 {
 		return
@@ -163,7 +163,7 @@ func (d *drawing) read(p *place) func() {
 	}
 }
 
-// want: a call that has to succeed did.
+// want checks that a call that has to succeed did.
 func (r *run) want(a *answer, what string) {
 	if a.status != http.StatusOK {
 		r.failed("%s: %d %s", what, a.status, a.body.String())

@@ -2,7 +2,7 @@ package age
 
 import "maps"
 
-// Counts are what a run did. The same seed gives the same ones.
+// Counts are what a run did. The same seed gives the same counts.
 type Counts struct {
 	Decisions int            `json:"decisions"` // people at doors and commands: what --entries draws
 	Entries   map[string]int `json:"entries"`   // by how: onsite, link, phone, open, hold, close
@@ -15,7 +15,7 @@ func newCounts() Counts {
 	return Counts{Entries: map[string]int{}, Results: map[string]int{}, Changes: map[string]int{}, Mishaps: map[string]int{}}
 }
 
-// clone is a copy that nothing changes.
+// clone is an independent copy.
 func (c Counts) clone() Counts {
 	c.Entries, c.Results, c.Changes, c.Mishaps = maps.Clone(c.Entries), maps.Clone(c.Results), maps.Clone(c.Changes), maps.Clone(c.Mishaps)
 	return c

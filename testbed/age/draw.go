@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// moment is a time at which things happen: first mishaps, one after the other, then
-// what changes, at all places at once, then all entries at once, each of another
-// person at another door.
+// moment is a time at which things happen: first mishaps, one after the other, then changes, at all places at once,
+// then all entries at once, each of a different person at a different door.
 type moment struct {
 	at       time.Time
 	mishaps  []func()
 	changes  map[*place][]func()
 	entries  []entry
-	uncalled map[*place]bool // nobody calls the place's number then: a call opens any door
+	uncalled map[*place]bool // places whose number nobody calls at this time: a call could open any door
 }
 
-// entry is somebody at a door, or a command for it.
+// entry is a person at a door, or a command for it.
 type entry struct {
 	how   string
 	place *place
@@ -39,11 +38,11 @@ type keyed struct {
 	tries        atomic.Int64
 }
 
-// The moments at which people enter lie this far apart on average, or less: a door has
-// one of them at most at each, and each costs something however few people come.
+// The times at which people enter are at most this far apart on average: a door has at most one entry at each, and each
+// costs something however few people come.
 const stride = time.Hour
 
-// What a segment ends with: the last entry, and when the last mishap is over.
+// A segment ends with the last entry, and with the time when the last mishap is over.
 const (
 	calmEntries = 40 * time.Minute
 	calmLines   = 90 * time.Minute
@@ -103,7 +102,7 @@ func (r *run) draw(n int, from, to time.Time) []moment {
 	return out
 }
 
-// drawing is a segment while it is drawn.
+// drawing is a segment being drawn.
 type drawing struct {
 	r        *run
 	rng      *rand.Rand
@@ -114,7 +113,7 @@ type drawing struct {
 	keys     int
 }
 
-// strides draws the moments at which people enter, and says how far they lie apart on average.
+// strides draws the times at which people enter, and returns how far apart they are on average.
 func (d *drawing) strides() time.Duration {
 	step := time.Duration(min(float64(stride), float64(12*time.Hour)/d.r.c.Entries))
 	for at := d.from.Add(step); at.Before(d.to.Add(-calmEntries)); at = at.Add(step/2 + time.Duration(d.rng.Int64N(int64(step)))) {
@@ -131,25 +130,25 @@ func (d *drawing) moment(at time.Time) *moment {
 	return d.at[ms]
 }
 
-// then enters a change at a place.
+// then adds a change at a place.
 func (d *drawing) then(at time.Time, p *place, f func()) {
 	m := d.moment(at.Truncate(time.Millisecond))
 	m.changes[p] = append(m.changes[p], f)
 }
 
-// befall enters a mishap.
+// befall adds a mishap.
 func (d *drawing) befall(at time.Time, f func()) {
 	m := d.moment(at.Truncate(time.Millisecond))
 	m.mishaps = append(m.mishaps, f)
 }
 
-// some is some time in the segment, at least so long before its end.
+// some is a random time in the segment, at least before before its end.
 func (d *drawing) some(before time.Duration) time.Time {
 	return d.from.Add(time.Duration(d.rng.Int64N(max(1, int64(d.to.Sub(d.from)-before)))))
 }
 
-// when is the next moment after some time at which people enter: they are the first
-// to meet what has changed, and each jump of the clock costs all boards something.
+// when is the next time after a random one at which people enter: they are the first to meet the change, and each jump
+// of the clock costs all boards something.
 func (d *drawing) when(before time.Duration) time.Time {
 	at := d.some(before)
 	if i, _ := slices.BinarySearchFunc(d.visits, at, time.Time.Compare); i < len(d.visits) && !d.visits[i].After(d.to.Add(-before)) {
@@ -158,8 +157,7 @@ func (d *drawing) when(before time.Duration) time.Time {
 	return at
 }
 
-// often draws how often something happens in the segment that happens so many times
-// per day.
+// often draws how many times something happens in the segment that happens perDay times per day.
 func (d *drawing) often(perDay float64) int {
 	mean := perDay * d.to.Sub(d.from).Hours() / 24
 	n := int(mean)
@@ -169,7 +167,7 @@ func (d *drawing) often(perDay float64) int {
 	return n
 }
 
-// entries draws who comes at a moment.
+// entries draws who comes at a time.
 func (d *drawing) entries(m *moment, share float64) {
 	for _, p := range d.r.places {
 		there := map[int]bool{}
@@ -191,7 +189,7 @@ func (d *drawing) entries(m *moment, share float64) {
 	}
 }
 
-// entry draws one person at a door: one who isn't at another door of the place.
+// entry draws one person at a door, one who isn't at another door of the place.
 func (d *drawing) entry(p *place, at door, there map[int]bool) entry {
 	i := d.rng.IntN(len(p.people))
 	for there[i] {
@@ -218,14 +216,14 @@ func (d *drawing) command(at door) *keyed {
 	return k
 }
 
-// onsiteAt has somebody present himself at a door, if nobody is there at the moment.
+// onsiteAt has a person come to a door's reader, if nobody else is there at that time.
 func (d *drawing) onsiteAt(at time.Time, p *place, of door) {
 	if e := d.entryAt(at, p, of); e != nil {
 		e.how, e.cmd = "onsite", nil
 	}
 }
 
-// commandAt has a command given for a door, if nobody is there at the moment.
+// commandAt has a command given for a door, if nobody is there at that time.
 func (d *drawing) commandAt(at time.Time, p *place, of door) bool {
 	e := d.entryAt(at, p, of)
 	if e != nil {
@@ -235,7 +233,7 @@ func (d *drawing) commandAt(at time.Time, p *place, of door) bool {
 	return e != nil
 }
 
-// entryAt draws an entry at a door; nil when somebody is there at the moment.
+// entryAt draws an entry at a door; nil if somebody is there at that time.
 func (d *drawing) entryAt(at time.Time, p *place, of door) *entry {
 	m := d.moment(at.Truncate(time.Millisecond))
 	there := map[int]bool{}

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// atOnce is how many people stand at doors at the same time, at most.
+// atOnce bounds how many people are at doors at the same time.
 const atOnce = 256
 
 // happen plays a moment. What happens at one place changes nothing at another.
@@ -28,7 +28,7 @@ func (r *run) happen(m moment) {
 	if len(m.entries) == 0 {
 		return
 	}
-	r.rest(m.at, len(m.changes)) // who comes meets boards that are in sync
+	r.rest(m.at, len(m.changes)) // people must find boards that are in sync
 	commands := map[*place]bool{}
 	for _, e := range m.entries {
 		if e.cmd != nil {
@@ -54,7 +54,7 @@ func (r *run) happen(m moment) {
 	wg.Wait()
 }
 
-// rest waits at a moment until what has happened is over, if so much has.
+// rest waits until what has happened is over, if a lot has happened.
 func (r *run) rest(at time.Time, happened int) {
 	if happened == 0 {
 		return
@@ -102,7 +102,7 @@ func (r *run) enter(e entry) {
 	}
 }
 
-// keep has later segments judged with what happens under a key now.
+// keep makes later segments be judged with what now happens under a key.
 func (r *run) keep(key string, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +115,7 @@ func (r *run) present(e entry, body map[string]string) {
 	r.entered(e.how, got.Result+" "+got.Reason)
 }
 
-// press presses the button of an entry link; who has none presses one that nobody has.
+// press presses the button of an entry link; a person without one presses an invalid one.
 func (r *run) press(e entry) {
 	token := e.who.link
 	if token == "" {

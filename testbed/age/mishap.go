@@ -19,7 +19,7 @@ const limit = 36 * time.Hour
 // mishaps draws outages and reboots of boards and restarts of the server.
 func (d *drawing) mishaps() {
 	live := slices.DeleteFunc(slices.Clone(d.r.places), func(p *place) bool { return !p.live })
-	if p := live[d.rng.IntN(len(live))]; d.to.Sub(d.from) >= 5*24*hour { // one at least that is too long
+	if p := live[d.rng.IntN(len(live))]; d.to.Sub(d.from) >= 5*24*hour { // at least one that is too long
 		d.outage(p, p.boards[d.rng.IntN(len(p.boards))], limit+time.Duration(d.rng.Int64N(int64(20*hour))))
 	}
 	for _, p := range live {
@@ -59,7 +59,7 @@ func (d *drawing) length() time.Duration {
 	return limit + time.Duration(d.rng.Int64N(int64(20*hour)))
 }
 
-// outage cuts a board's line, and puts people at its doors at the moments that matter.
+// outage cuts a board's line, and sends people to its doors at the times that matter.
 func (d *drawing) outage(p *place, board string, long time.Duration) {
 	cut := d.some(calmLines + long).Truncate(time.Millisecond)
 	if cut.Add(long).After(d.to.Add(-calmLines)) {
@@ -80,8 +80,8 @@ func (d *drawing) outage(p *place, board string, long time.Duration) {
 	}
 }
 
-// strikes are the faults that need no end: they act at once, or for some hours at most,
-// which are over before the segment is.
+// strikes are the faults that need no end: they act once, or for at most a few hours, and are over before the segment
+// is.
 var strikes = []struct {
 	fault  string
 	perDay float64
@@ -92,8 +92,7 @@ var strikes = []struct {
 	{"refuse", 0.01, map[string]any{"for": "5h"}}, {"duplicate", 0.01, map[string]any{"for": "5h"}}, {"stale", 0.005, map[string]any{"for": "5h"}},
 }
 
-// silence has some boards not answer the commands that they get at one moment. Each
-// costs the server's whole wait, so they share it.
+// silence has some boards not answer the commands of one moment. Each costs the server's whole wait, so they share it.
 func (d *drawing) silence(live []*place) {
 	at := d.when(calmFaults)
 	for range 2 + d.rng.IntN(5) {
@@ -108,7 +107,7 @@ func (d *drawing) silence(live []*place) {
 
 const calmFaults = 7 * time.Hour
 
-// strike is a fault that needs no end. Together with an outage it would hide it.
+// strike is a fault that needs no end. Combined with an outage it would hide the outage.
 func (d *drawing) strike(fault, board string, more map[string]any) func() {
 	return func() {
 		if d.r.armed["offline "+board] != "" {
@@ -121,7 +120,7 @@ func (d *drawing) strike(fault, board string, more map[string]any) func() {
 	}
 }
 
-// crash kills the server at a step of a command, which is then sent again.
+// crash kills the server at a step of a command, which is then repeated.
 func (d *drawing) crash() func() {
 	p := d.r.places[d.rng.IntN(len(d.r.places))]
 	at := d.door(p)
@@ -150,7 +149,7 @@ func (d *drawing) crash() func() {
 	}
 }
 
-// revival is how long the server may take to its next life.
+// revival is how long the server may take to restart.
 const revival = time.Minute
 
 func (d *drawing) restart(how func() error, what string) func() {

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// heap is what lives on it, in bytes.
+// heap is the live heap, in bytes.
 func heap() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// resident is what the process holds of the machine's memory, in bytes; 0 where the
-// system doesn't say.
+// resident is the process's resident memory, in bytes; 0 if the system doesn't say.
 func resident() int64 {
 	raw, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// Sweeping is hourly and in batches: what is two days too old must have gone.
+// Sweeping is hourly and in batches, so whatever is two days too old must be gone.
 const (
 	overdue = 2 * 24 * time.Hour
 	window  = 30 * 24 * time.Hour // the longest period that events are listed for
 )
 
-// retention looks at the end of a run for events that should have been forgotten, and
-// for those that should still be there. A run that is too short has none to look for.
+// retention checks at the end of a run for events that should have been deleted, and for those that should still exist.
+// A run that is too short has none to check.
 func (r *run) retention() {
 	keep := r.c.Retention.WithDefaults().Records
 	if r.played() < keep+overdue+24*time.Hour {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// rules draws what a store's owner and its operator change: windows, hours, closures,
-// outage policies, imports, keys.
+// rules draws what a store's owner and operator change: windows, hours, closures, outage policies, imports, keys.
 func (d *drawing) rules(p *place) {
 	for _, c := range []struct {
 		perDay float64
@@ -61,7 +60,7 @@ func (d *drawing) custom(p *place) func() {
 	}
 }
 
-// noWindow removes one, if it is there.
+// noWindow removes one, if there is one.
 func (d *drawing) noWindow(p *place) func() {
 	at, ref := d.door(p), pick(d.rng, append(slices.Clone(refs), weighted{"custom", 4}))
 	return func() {
@@ -123,8 +122,7 @@ func (d *drawing) holidays(p *place) func() {
 	}
 }
 
-// entryDoor changes whether people enter by a door: not by the first one of a place, for
-// some door has to be one.
+// entryDoor changes whether people may enter by a door, except a place's first: some door has to be an entry door.
 func (d *drawing) entryDoor(p *place) func() {
 	which, entry := d.rng.IntN(len(p.doors)), d.rng.IntN(2) == 0
 	return func() {
@@ -137,7 +135,7 @@ func (d *drawing) entryDoor(p *place) func() {
 
 var behaviours = []weighted{{"close", 4}, {"open", 2}, {"hold", 3}, {"off", 2}}
 
-// netloss sets a board's outage policy, which fails while it is offline.
+// netloss sets a board's outage policy, which fails while the board is offline.
 func (d *drawing) netloss(p *place) func() {
 	board, channels := p.boards[d.rng.IntN(len(p.boards))], map[string]string{}
 	grace := []int{0, 60, 600, 7200, 36 * 3600}[d.rng.IntN(5)]
@@ -193,8 +191,8 @@ func (d *drawing) shortKey(p *place) func() {
 	}
 }
 
-// again sends a command again that was given within the last month, or a little
-// earlier: then its key is forgotten, and it is a new one.
+// again repeats a command that was given within the last month, or a little earlier: then its key is forgotten, and it
+// counts as new.
 func (d *drawing) again(p *place) func() {
 	which := d.rng.Float64()
 	return func() {
@@ -213,7 +211,7 @@ func (d *drawing) again(p *place) func() {
 		r.signIn(p)
 		outcome, what := r.command(p, k), "key repeated"
 		if now.Sub(k.at) > keyLife {
-			k.at = time.Time{} // it stands for another command now
+			k.at = time.Time{} // it now stands for another command
 			what = "key used again after 30 days"
 		}
 		r.did(changes, what+": "+outcome)

@@ -14,17 +14,16 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// Calm is looked for a few times, a digest's time apart.
+// Calm is checked a few times, a digest's interval apart.
 const (
 	calmTries = 20
 	calmStep  = 2 * time.Minute
 )
 
-// calm brings a segment to its end: nothing is in progress, every board is connected
-// and in sync and has delivered its records.
+// calm ends a segment: nothing is in progress, and every board is connected, in sync, and has delivered its records.
 func (r *run) calm(to time.Time) error {
 	for board := range r.armed {
-		return fmt.Errorf("a fault is left: %s", board) // drawn so that none is
+		return fmt.Errorf("a fault is left: %s", board) // can't happen: drawn so that none is
 	}
 	at := to.Add(-calmTries / 2 * calmStep)
 	restless := ""
@@ -38,13 +37,13 @@ func (r *run) calm(to time.Time) error {
 			return nil
 		}
 	}
-	if restless != "" { // the judge says what that breaks
+	if restless != "" { // leave it to the judge what that breaks
 		r.note("%s: %s", to.Format(time.DateOnly), restless)
 	}
 	return nil
 }
 
-// restless names the first board that isn't connected, in sync and empty.
+// restless names the first board that isn't connected, in sync and without buffered records.
 func (r *run) restless() string {
 	for _, p := range r.places {
 		a := serve(r.lab, http.MethodGet, control.Prefix+"/boards?limit=500&placeId="+p.id, r.token, "", "", nil)
@@ -69,7 +68,7 @@ func (r *run) restless() string {
 	return ""
 }
 
-// cut ends the log of a segment and begins the next one's with the state of now.
+// cut ends the log of a segment and starts the next one's with the present state.
 func (r *run) cut() []history.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +86,7 @@ func (r *run) cut() []history.Event {
 	return old
 }
 
-// judge has the segment that has been played judged, while the next one is played.
+// judge has a finished segment judged while the next one is played.
 func (r *run) judge(from time.Time) {
 	r.judging.Wait()
 	log, now, took := r.cut(), r.counts(), clock.Mono()-r.since
@@ -117,7 +116,7 @@ func (r *run) verdict(name string, log []history.Event, had Counts, took time.Du
 	r.files = append(r.files, f)
 }
 
-// told says in a line what a segment had.
+// told describes a segment in a line.
 func told(c Counts, events int, judged time.Duration) string {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -153,7 +152,7 @@ func (r *run) played() time.Duration {
 	return r.clk.Now().Sub(r.from)
 }
 
-// abandoned is how many messages jumps of the clock gave up.
+// abandoned is how many messages were given up during jumps of the clock.
 func (r *run) abandoned() int64 {
 	if r.clk == nil {
 		return 0

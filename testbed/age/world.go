@@ -8,14 +8,13 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// zones of the places, in turn: two have nights on which clocks change, on different
-// weekends.
+// zones of the places, in turn: two of them change their clocks, on different weekends.
 var zones = []string{"Asia/Seoul", "Europe/Berlin", "America/New_York"}
 
 // perDoor is how many people a place knows for each of its doors.
 const perDoor = 3
 
-// place is a store and who comes to it.
+// place is a store and the people who come to it.
 type place struct {
 	id, key, phone, addr string // addr is where its token exchanges come from
 	zone                 *time.Location
@@ -33,7 +32,7 @@ type door struct {
 	id, board string
 }
 
-// person is somebody who comes to a place, or a stranger: what grants he has changes.
+// person is someone who comes to a place, or a stranger: their grants change.
 type person struct {
 	phone, ref, name string
 	permit, link     string
@@ -41,7 +40,7 @@ type person struct {
 	reservation      string // its id; it may have ended long ago
 }
 
-// makeWorld is the built-in world with the run's doors, and boards that report at once.
+// makeWorld is the built-in world with the run's doors, and boards that report immediately.
 func makeWorld(c Config) *world.World {
 	w := world.Default(c.Seed, c.Boards)
 	out := &world.World{Seed: c.Seed, SeedGiven: true}
@@ -58,7 +57,7 @@ func makeWorld(c Config) *world.World {
 	return out
 }
 
-// people settles the places: each has its doors and those who come to them.
+// people populates the places with doors and people.
 func (r *run) people(w *world.World) {
 	rng := rand.New(rand.NewPCG(uint64(r.c.Seed), 1)) //nolint:gosec // a draw, no secret
 	for i, ready := range r.tb.Ready.Places {

@@ -17,19 +17,18 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// perWorld is for how many boards there is a world, unless Config says otherwise.
+// perWorld is the number of boards per world, unless Config says otherwise.
 const perWorld = 50
 
-// worlds are the worlds of a run. Each has a clock, a server and a database of its
-// own, so one works while another waits for its disk or its boards.
+// worlds are the worlds of a run. Each has its own clock, server and database, so that one works while another waits
+// for its disk or its boards.
 type worlds struct {
 	c     Config
 	began time.Duration // clock.Mono
 	runs  []*run
 }
 
-// Run plays and judges. The result is whole however the run ended; the error is ctx's
-// or of what kept it from going on.
+// Run plays and judges. The result is complete however the run ended; the error is ctx's or what stopped the run.
 func Run(ctx context.Context, c Config) (report.Result, Counts, error) {
 	w, started := divide(c), clock.WallNow()
 	line := live.Start(c.Progress, w.progress)
@@ -69,7 +68,7 @@ func divide(c Config) *worlds {
 	return w
 }
 
-// play plays the worlds side by side. One that can't go on ends the others.
+// play plays the worlds side by side. One that can't continue ends the others.
 func (w *worlds) play(ctx context.Context) error {
 	own, end := context.WithCancel(ctx)
 	defer end()

@@ -17,7 +17,7 @@ var subjects = map[string]func(context.Context, setup) (*subject, error){
 	"spread": startSpread, "storm": startStorm, "stored": startStored, "browse": startBrowse,
 }
 
-// names of the subjects in the order in which they take turns.
+// names are the subjects in the order in which they take turns.
 func names() []string {
 	return []string{"http", "relay", "durable", "command", "replay", "list", "permit", "import", "spread", "storm"}
 }
@@ -36,7 +36,7 @@ func (c caller) post(ctx context.Context, url string, h http.Header, body []byte
 	return expect200(client.Send(ctx, c.http, http.MethodPost, url, h, body))
 }
 
-// expect200 fails for anything but a success: what is refused costs less and would make a fine figure.
+// expect200 fails for anything but a success: refusals are cheaper and would make for flattering figures.
 func expect200(a *client.Answer, err error) error {
 	if err != nil {
 		return err

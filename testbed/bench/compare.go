@@ -15,7 +15,8 @@ import (
 	"github.com/doorlab/doorlab/testbed"
 )
 
-// compare lets another build and this one take turns and prints both, with this one's throughput by the other's.
+// compare lets another build and this one take turns, and prints both, with this one's throughput relative to the
+// other's.
 func compare(ctx context.Context, p plan, out, progress io.Writer) error {
 	mine, err := os.Executable()
 	if err != nil {

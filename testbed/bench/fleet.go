@@ -12,8 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 )
 
-// startSpread changes a permit and waits until every board of its place has applied it;
-// all boards are of one place.
+// startSpread changes a permit and waits until every board of its place has applied it; all boards belong to one place.
 func startSpread(ctx context.Context, c setup) (*subject, error) {
 	p, err := startPlaces(ctx, c, c.boards)
 	if err != nil {
@@ -29,8 +28,8 @@ func startSpread(ctx context.Context, c setup) (*subject, error) {
 	return s, nil
 }
 
-// startStorm cuts every board at once, changes a permit in every place meanwhile, and waits
-// until all boards are back and have applied it.
+// startStorm cuts every board at once, meanwhile changes a permit at every place, and waits until all boards are back
+// and have applied it.
 func startStorm(ctx context.Context, c setup) (*subject, error) {
 	p, err := startProduct(ctx, c)
 	if err != nil {
@@ -68,15 +67,15 @@ func (p *product) permit(ctx context.Context, on *http.Client, at benchPlace) er
 	return expect200(client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/space/v1/partner/entry-permits", at.header.Clone(), []byte(body)))
 }
 
-// lab asks the control API.
+// lab calls the control API.
 func (p *product) lab(ctx context.Context, on *http.Client, method, path, body string) error {
 	return client.Client{Base: p.tb.Ready.Control, Token: p.tb.Ready.ControlToken, HTTP: on}.Do(ctx, method, control.Prefix+path, []byte(body), nil)
 }
 
-// lookEvery is how often until looks: each look is a page of metrics, which takes a few milliseconds.
+// lookEvery is how often until polls: each time it reads a page of metrics, which takes a few milliseconds.
 const lookEvery = 20 * time.Millisecond
 
-// until returns when what is asked for is so.
+// until returns when the condition holds.
 func (p *product) until(ctx context.Context, so func() bool) error {
 	for !so() {
 		if err := client.Pause(ctx, lookEvery); err != nil {

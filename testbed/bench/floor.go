@@ -23,8 +23,8 @@ import (
 	"github.com/doorlab/doorlab/testbed"
 )
 
-// bare is the way of a door command with nothing of ours on it: HTTP, broker,
-// board, answer. With a ledger, claim and result are durable on the way.
+// bare is the way of a door command without anything of ours: HTTP, broker, board, answer. With a ledger, claim and
+// result are durable on the way.
 type bare struct {
 	mq     *mqtt.Server
 	ledger *ledger  // nil = none
@@ -211,7 +211,7 @@ func (f *bare) stop() error {
 	return nil
 }
 
-// floorHook lets everybody in and takes what boards report.
+// floorHook admits everyone and receives the boards' reports.
 type floorHook struct {
 	mqtt.HookBase
 	f *bare

@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	return writeInto(p.into, text.String())
 }
 
-// all measures one setting after the other.
+// all measures one setting after another.
 func all(ctx context.Context, p plan, out, progress io.Writer) error {
 	for _, s := range p.settings() {
 		t, err := measure(ctx, p, s, progress)
@@ -74,13 +74,13 @@ func all(ctx context.Context, p plan, out, progress io.Writer) error {
 	return nil
 }
 
-// The marks between which a page has the tables.
+// The marks around a page's tables.
 const (
 	intoBegin = "<!-- bench: make bench BENCH=\"-into docs/performance.md\" -->"
 	intoEnd   = "<!-- end -->"
 )
 
-// writeInto puts the tables between the marks of a page.
+// writeInto writes the tables between the marks of a page.
 func writeInto(path, text string) error {
 	page, err := os.ReadFile(path)
 	if err != nil {

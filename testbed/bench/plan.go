@@ -31,14 +31,14 @@ type plan struct {
 	compare string
 }
 
-// Bounds of a fleet: above the first only what the size can change is measured,
-// above the second descriptors don't suffice for both ends of TCP links.
+// Limits of fleets: above the first, only subjects that depend on the size are measured; above the second, descriptors
+// don't suffice for both ends of TCP links.
 const (
 	largeFleet = 5000
 	mostTCP    = 9000
 )
 
-// settings are what is measured one after the other.
+// settings are what is measured, in order.
 func (p plan) settings() (out []setup) {
 	for _, link := range p.links {
 		for _, boards := range p.boards {

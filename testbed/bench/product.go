@@ -18,7 +18,8 @@ import (
 	"github.com/doorlab/doorlab/testbed"
 )
 
-// places of a fleet: with the one for lists they stay below the exchanges that one address may make in a minute.
+// places of a fleet: together with the one for lists they stay below the exchanges that one address may make per
+// minute.
 const places = 25
 
 // product is the whole server with its boards.
@@ -40,12 +41,12 @@ func startProduct(ctx context.Context, c setup) (*product, error) {
 	return startPlaces(ctx, c, (c.boards+places-1)/places)
 }
 
-// startPlaces starts a world whose boards answer at once, so many of them at a place; its last place has ten doors.
+// startPlaces starts a world whose boards answer immediately, each of them at a place; its last place has ten doors.
 func startPlaces(ctx context.Context, c setup, each int) (*product, error) {
 	return startWorld(ctx, c, each, nil)
 }
 
-// startWorld is startPlaces with a database that fill has had before, while the server was stopped.
+// startWorld is startPlaces with a database that fill has prepared while the server was stopped.
 func startWorld(ctx context.Context, c setup, each int, fill func(dir string, at []benchPlace) error) (_ *product, err error) {
 	week := access.Week{}
 	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
@@ -107,9 +108,8 @@ func startWorld(ctx context.Context, c setup, each int, fill func(dir string, at
 	return p, p.settle(ctx, c)
 }
 
-// settle opens each door once. Until the next packet comes, paho holds the one that a board
-// got last, and the first is its place's whole content: memory would be that of a start.
-// Any answer will do.
+// settle opens each door once. Until the next packet arrives, paho holds the last one a board received, and the first
+// is its place's whole content, so memory use would be that of a start. Any answer will do.
 func (p *product) settle(ctx context.Context, c setup) error {
 	callers := newCallers(64)
 	errs := make([]error, len(callers))
@@ -147,7 +147,7 @@ func (p *product) door(n int) (benchPlace, string) {
 
 var serial atomic.Int64
 
-// nextID is an id that nobody had.
+// nextID is a new, unique id.
 func nextID() string { return fmt.Sprintf("%d-%d", os.Getpid(), serial.Add(1)) }
 
 func (p *product) subject(callers int, call func(ctx context.Context, on *http.Client, caller, n int) error) *subject {
@@ -173,7 +173,7 @@ func (p *product) commands(c setup) *subject {
 	})
 }
 
-// startReplay asks for a command that has its answer.
+// startReplay repeats a command that has its answer.
 func startReplay(ctx context.Context, c setup) (*subject, error) {
 	p, err := startProduct(ctx, c)
 	if err != nil {

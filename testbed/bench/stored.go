@@ -43,7 +43,7 @@ func startFull(ctx context.Context, c setup) (_ *product, err error) {
 	return p, p.until(ctx, func() bool { return p.metric("doorlab_boards_behind") == 0 })
 }
 
-// keepRecords fills the database of a server that is stopped with the records of a year's commands.
+// keepRecords fills the database of a stopped server with the records of a year's commands.
 func keepRecords(dir string, at []benchPlace, n int) error {
 	st, err := store.Open(dir, store.Options{})
 	if err != nil {
@@ -94,8 +94,8 @@ func startBrowse(ctx context.Context, c setup) (*subject, error) {
 	return s, nil
 }
 
-// due waits for the time of the n-th call of a caller when there is a rate to keep; the call is
-// measured from that time on, however late it begins. ok is false when the turn is over by then.
+// due waits for the time of a caller's n-th call if there is a rate to keep; the call is measured from that time,
+// however late it starts. ok is false if the turn is over by then.
 func (s *subject) due(ctx context.Context, callers, caller, n int, wall, end time.Duration) (at time.Duration, ok bool) {
 	if at = clock.Mono(); s.rate > 0 {
 		at = wall + time.Duration(n*callers+caller)*time.Second/time.Duration(s.rate)
@@ -106,7 +106,7 @@ func (s *subject) due(ctx context.Context, callers, caller, n int, wall, end tim
 	return at, at < end
 }
 
-// both is a turn of a subject and of what goes on beside it.
+// both runs a turn of a subject and of what goes on beside it.
 func (s *subject) both(ctx context.Context, callers int, d time.Duration) (own, beside result, err error) {
 	var wg sync.WaitGroup
 	var other error

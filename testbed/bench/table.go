@@ -49,10 +49,10 @@ func median[T cmp.Ordered](rs []result, of func(result) T) T {
 	return v[len(v)/2]
 }
 
-// floorOf is what a subject is compared with: turn by turn, for a busy minute hits neighbours.
+// floorOf is what a subject is compared with, turn by turn, because a busy minute affects neighbouring turns alike.
 var floorOf = map[string]string{"relay": "http", "durable": "relay", "command": "durable", "stored": "command", "replay": "http", "list": "http"}
 
-// floor names what a row is compared with: the old build when there is one.
+// floor names what a row is compared with: the old build if there is one.
 func floor(r *row) string {
 	if name, ok := strings.CutPrefix(r.Name, "new "); ok {
 		return "old " + name
@@ -75,10 +75,10 @@ func (t *table) ratios(w *row) []float64 {
 	return ratios
 }
 
-// columns of the table; all but the first are set to the right.
+// columns of the table; all but the first are right-aligned.
 var columns = []string{"subject", "per second", "slowest..fastest turn", "of its floor", "p50", "p99", "CPU per call", "allocations", "bytes", "commits per call", "KiB a board"}
 
-// cells are a row as it is printed.
+// cells are a row's cells as printed.
 func (t *table) cells(r *row) []string {
 	rate := func(r result) float64 { return r.PerSecond }
 	slow := slices.MinFunc(r.Turns, func(a, b result) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
@@ -100,7 +100,7 @@ func (t *table) cells(r *row) []string {
 		fmt.Sprintf("%.0f", median(r.Turns, func(r result) float64 { return r.Bytes })), commits, part}
 }
 
-// print writes the table as Markdown that is to be read as it is, too.
+// print writes the table as Markdown that is also readable as plain text.
 func (t *table) print(out io.Writer) {
 	fmt.Fprintf(out, "\n%s links, %s, %d callers, %d boards:\n\n", t.link, t.client, t.callers, t.boards)
 	lines := [][]string{columns}

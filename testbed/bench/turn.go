@@ -19,7 +19,7 @@ import (
 // subject is something that callers can be let loose on.
 type subject struct {
 	name string
-	// call does one operation as the caller of a number and returns when it is answered.
+	// call does one operation as the given caller and returns when it is answered.
 	call    func(ctx context.Context, caller, n int) error
 	commits func() int64 // commits so far; nil = it makes none
 	alone   bool         // one caller at a time
@@ -91,7 +91,7 @@ func (s *subject) turn(ctx context.Context, callers int, d time.Duration) (r res
 	}, nil
 }
 
-// used is what the process has used so far.
+// used is the resources that the process has used so far.
 type used struct {
 	cpu           time.Duration
 	allocs, bytes uint64
@@ -112,9 +112,9 @@ func usage(s *subject) (u used) {
 	return u
 }
 
-// resident is how much memory the process has now, in bytes, without what it can give back.
+// resident is the process's memory now, in bytes, without what it could give back.
 func resident() float64 {
-	for range 4 { // a collection halves a stack that is too large by then, once
+	for range 4 { // each collection halves oversized stacks once
 		debug.FreeOSMemory()
 	}
 	raw, err := os.ReadFile("/proc/self/statm")
