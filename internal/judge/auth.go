@@ -177,7 +177,8 @@ func auth3(v *View) Verdict {
 		tried(refused, "no address went over its limit")
 }
 
-// auth5 judges AUTH-5: from 15 minutes after a key was refused for good, none of its tokens is served.
+// auth5 judges AUTH-5: from 15 minutes after a key was revoked, or refused for good, none of its tokens is served, and
+// it isn't exchanged.
 func auth5(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, _ := v.tokens()
