@@ -1,6 +1,6 @@
 // Package judge holds the guarantees, clause by clause, and decides from a history whether each was kept. Checkers are
-// pure functions over a View: events in, verdict out. Server and boards can't import it, and it has its own reference
-// for the access decision, so nothing that is judged takes part in judging.
+// pure functions over a View: events in, verdict out. It is out of reach of the server and the boards, and has its own
+// reference for the access decision, so nothing that is judged takes part in judging.
 package judge
 
 // clauses are the guarantees in report order, each with a one-line promise. Some are judged by checkers over the

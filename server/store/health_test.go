@@ -65,7 +65,7 @@ func TestFullDisk(t *testing.T) {
 		if err := s.Ping(); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("ready after an hour without writes: %v", err)
 		}
-		if n := strings.Count(log.String(), "takes no writes"); n > 12 || n < 5 {
+		if n := strings.Count(log.String(), "accepts no writes"); n > 12 || n < 5 {
 			t.Errorf("%d lines in ten seconds, want one a second", n)
 		}
 		free()
