@@ -1,5 +1,5 @@
 // Command partner is a partner's client: go run ./examples/go BASE KEY [REASON...].
-// It needs the standard library only.
+// It needs only the standard library.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""pytest's part: one laboratory per session."""
+"""The pytest fixtures: one lab per session."""
 import pytest
 
 from doorlab import Lab

@@ -1,4 +1,4 @@
-"""A laboratory for Python tests: `doorlab up --json` with a clock that the test moves. Standard library only.
+"""A lab for Python tests: `doorlab up --json` with a clock that the test moves. Standard library only.
 
     with Lab() as lab:
         place = lab.live[0]          # placeId, apiKey, entryPhone
@@ -34,11 +34,11 @@ class Lab:
         self.process.stdout.close()
 
     def control(self, method, path, body=None):
-        """A call of the control API (docs/control-api.md): its data."""
+        """Calls the control API (docs/control-api.md) and returns the answer's data."""
         return send(method, self.ready["control"] + "/lab/v1" + path, body, {"Authorization": "Bearer " + self.ready["controlToken"]})[1]["data"]
 
     def advance(self, by):
-        """Moves the clock; what falls due meanwhile has happened when it returns."""
+        """Moves the clock; when it returns, everything that fell due has happened."""
         return self.control("POST", "/clock/advance", {"by": by})
 
     def fault(self, name, *boards, **more):
