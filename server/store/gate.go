@@ -64,7 +64,7 @@ func (g *gated) QueryRowContext(ctx context.Context, query string, args ...any) 
 	return g.DB.QueryRowContext(ctx, query, args...)
 }
 
-func (g *gated) BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error) {
+func (g *gated) Conn(ctx context.Context) (*sql.Conn, error) {
 	g.gate.pass()
-	return g.DB.BeginTx(ctx, o)
+	return g.DB.Conn(ctx)
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"database/sql"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -86,19 +84,4 @@ func (in inserts) of(t *Tx, n int, args func(to []any, i int) []any) error {
 		}
 	}
 	return nil
-}
-
-// statements is a transaction that counts what it was asked to write.
-type statements struct {
-	*sql.Tx
-	writes int
-}
-
-func (s *statements) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	s.writes++
-	return s.Tx.ExecContext(ctx, query, args...)
-}
-
-func (s *statements) Exec(query string, args ...any) (sql.Result, error) {
-	return s.ExecContext(ctx, query, args...)
 }

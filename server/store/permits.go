@@ -135,12 +135,12 @@ func pageIDs(tx *Tx, query string, args ...any) (ids []string, err error) {
 
 // moment runs fn on a consistent snapshot of the database; fn only reads.
 func (s *Store) moment(fn func(tx *Tx) error) error {
-	tx, err := s.reading.BeginTx(ctx, nil)
+	tx, err := begin(&s.reading, "BEGIN")
 	if err != nil {
 		return wrap(err)
 	}
-	defer func() { _ = tx.Rollback() }()
-	err = wrap(fn(s.tx(&statements{Tx: tx}, db.New(tx), time.Time{}, nil)))
+	defer tx.Rollback()
+	err = wrap(fn(s.tx(&statements{transaction: tx}, db.New(tx), time.Time{}, nil)))
 	s.found(err)
 	return err
 }

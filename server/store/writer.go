@@ -236,19 +236,15 @@ func (s *Store) commit(batch []*job) {
 	}
 }
 
-func (s *Store) run(jobs []*job, replays map[string]int64) (_ *batch, err error) {
-	tx, err := s.writing.BeginTx(ctx, nil) // never a cancellable context
+func (s *Store) run(jobs []*job, replays map[string]int64) (*batch, error) {
+	tx, err := begin(s.writing, "BEGIN IMMEDIATE")
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			_ = tx.Rollback()
-		}
-	}()
+	defer tx.Rollback()
 	var b batch
 	var left gathered
-	of := &statements{Tx: tx}
+	of := &statements{transaction: tx}
 	now, q := s.clk.Now().Truncate(time.Millisecond), db.New(of)
 	for _, j := range jobs {
 		if !j.stage.CompareAndSwap(queued, begun) {
