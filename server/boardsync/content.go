@@ -18,7 +18,8 @@ type Source interface {
 type Moment interface {
 	Parts(placeID string) (Parts, error)
 	// GrantsSince lists, by revision, the grants of any kind that changed or left the content after a revision,
-	// including revoked ones; since 0, those in the content.
+	// including revoked ones; since 0, those in the content. Only what boards may know of a grant has to be filled in,
+	// its revision, and whether it left.
 	GrantsSince(placeID string, rev int64) ([]grant.Grant, error)
 	PhoneKey(placeID string) access.PhoneKey
 	Place(id string) (place.Place, error)

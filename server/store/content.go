@@ -5,6 +5,7 @@ import (
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/store/db"
 )
 
 // AtOnce implements boardsync.Source.
@@ -18,14 +19,21 @@ func (t *Tx) Parts(placeID string) (boardsync.Parts, error) {
 	return boardsync.Parts(r), wrap(err)
 }
 
-// GrantsSince implements boardsync.Moment.
+// GrantsSince implements boardsync.Moment. Of the grants there is what boards may know.
 func (t *Tx) GrantsSince(placeID string, rev int64) ([]grant.Grant, error) {
 	if rev == 0 {
 		rows, err := t.q.GrantsLive(ctx, placeID)
-		return each(grantOf, rows, err)
+		return each(func(r db.GrantsLiveRow, err error) (grant.Grant, error) {
+			return contentGrantOf(db.GrantsSinceRow(r), err)
+		}, rows, err)
 	}
 	rows, err := t.q.GrantsSince(ctx, placeID, rev)
-	return each(grantOf, rows, err)
+	return each(contentGrantOf, rows, err)
+}
+
+func contentGrantOf(r db.GrantsSinceRow, err error) (grant.Grant, error) {
+	return grantOf(db.Grant{ID: r.ID, Kind: r.Kind, Phone: r.Phone, TokenHash: r.TokenHash, Doors: r.Doors, StartsAt: r.StartsAt, EndsAt: r.EndsAt,
+		RevokedAt: r.RevokedAt, Rev: r.Rev, LeftRev: r.LeftRev}, err)
 }
 
 // PhoneKey implements boardsync.Moment.

@@ -325,43 +325,42 @@ func (q *Queries) GrantsLeaving(ctx context.Context, now sql.NullInt64, n int64)
 }
 
 const grantsLive = `-- name: GrantsLive :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id
+SELECT id, kind, phone, token_hash, doors, starts_at, ends_at, revoked_at, rev, left_rev FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id
 `
 
-func (q *Queries) GrantsLive(ctx context.Context, placeID string) ([]Grant, error) {
+type GrantsLiveRow struct {
+	ID        string
+	Kind      string
+	Phone     string
+	TokenHash string
+	Doors     string
+	StartsAt  int64
+	EndsAt    sql.NullInt64
+	RevokedAt sql.NullInt64
+	Rev       int64
+	LeftRev   sql.NullInt64
+}
+
+func (q *Queries) GrantsLive(ctx context.Context, placeID string) ([]GrantsLiveRow, error) {
 	rows, err := q.db.QueryContext(ctx, grantsLive, placeID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Grant
+	var items []GrantsLiveRow
 	for rows.Next() {
-		var i Grant
+		var i GrantsLiveRow
 		if err := rows.Scan(
 			&i.ID,
-			&i.PlaceID,
 			&i.Kind,
-			&i.Source,
-			&i.ExternalRef,
 			&i.Phone,
-			&i.Name,
+			&i.TokenHash,
+			&i.Doors,
 			&i.StartsAt,
 			&i.EndsAt,
-			&i.Doors,
-			&i.Generation,
-			&i.LinkHash,
-			&i.TokenHash,
-			&i.CreatedBy,
-			&i.CreatedAt,
-			&i.UpdatedAt,
 			&i.RevokedAt,
-			&i.RevokeReason,
-			&i.UseCount,
-			&i.FirstUsedAt,
 			&i.Rev,
-			&i.LeavesAt,
 			&i.LeftRev,
-			&i.LeftOn,
 		); err != nil {
 			return nil, err
 		}
@@ -482,45 +481,44 @@ func (q *Queries) GrantsReturning(ctx context.Context, now sql.NullInt64, n int6
 }
 
 const grantsSince = `-- name: GrantsSince :many
-SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE place_id = ?1 AND (left_rev IS NULL AND rev > ?2 OR left_rev > ?2) ORDER BY rev, id
+SELECT id, kind, phone, token_hash, doors, starts_at, ends_at, revoked_at, rev, left_rev FROM grants WHERE place_id = ?1 AND (left_rev IS NULL AND rev > ?2 OR left_rev > ?2) ORDER BY rev, id
 `
+
+type GrantsSinceRow struct {
+	ID        string
+	Kind      string
+	Phone     string
+	TokenHash string
+	Doors     string
+	StartsAt  int64
+	EndsAt    sql.NullInt64
+	RevokedAt sql.NullInt64
+	Rev       int64
+	LeftRev   sql.NullInt64
+}
 
 // Changed or gone from the boards' content after a revision. What has left was changed no later than it left:
 // two indexes find the rows, and none of the place's others is looked at.
-func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([]Grant, error) {
+func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([]GrantsSinceRow, error) {
 	rows, err := q.db.QueryContext(ctx, grantsSince, placeID, rev)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Grant
+	var items []GrantsSinceRow
 	for rows.Next() {
-		var i Grant
+		var i GrantsSinceRow
 		if err := rows.Scan(
 			&i.ID,
-			&i.PlaceID,
 			&i.Kind,
-			&i.Source,
-			&i.ExternalRef,
 			&i.Phone,
-			&i.Name,
+			&i.TokenHash,
+			&i.Doors,
 			&i.StartsAt,
 			&i.EndsAt,
-			&i.Doors,
-			&i.Generation,
-			&i.LinkHash,
-			&i.TokenHash,
-			&i.CreatedBy,
-			&i.CreatedAt,
-			&i.UpdatedAt,
 			&i.RevokedAt,
-			&i.RevokeReason,
-			&i.UseCount,
-			&i.FirstUsedAt,
 			&i.Rev,
-			&i.LeavesAt,
 			&i.LeftRev,
-			&i.LeftOn,
 		); err != nil {
 			return nil, err
 		}

@@ -13,10 +13,10 @@ SELECT * FROM grants WHERE place_id = ? AND phone = ? ORDER BY id;
 -- Changed or gone from the boards' content after a revision. What has left was changed no later than it left:
 -- two indexes find the rows, and none of the place's others is looked at.
 -- name: GrantsSince :many
-SELECT * FROM grants WHERE place_id = sqlc.arg(place_id) AND (left_rev IS NULL AND rev > sqlc.arg(rev) OR left_rev > sqlc.arg(rev)) ORDER BY rev, id;
+SELECT id, kind, phone, token_hash, doors, starts_at, ends_at, revoked_at, rev, left_rev FROM grants WHERE place_id = sqlc.arg(place_id) AND (left_rev IS NULL AND rev > sqlc.arg(rev) OR left_rev > sqlc.arg(rev)) ORDER BY rev, id;
 
 -- name: GrantsLive :many
-SELECT * FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id;
+SELECT id, kind, phone, token_hash, doors, starts_at, ends_at, revoked_at, rev, left_rev FROM grants WHERE place_id = ? AND left_rev IS NULL ORDER BY rev, id;
 
 -- name: GrantsLeaving :many
 SELECT * FROM grants WHERE left_rev IS NULL AND leaves_at <= sqlc.arg(now) ORDER BY leaves_at, id LIMIT sqlc.arg(n);
