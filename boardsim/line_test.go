@@ -76,7 +76,7 @@ func TestSilentLines(t *testing.T) {
 	}
 }
 
-// Removing a silent fault before anybody noticed: the two ends share no session
+// Removing a silent fault before either end noticed: the two ends share no session
 // any more, so the board says hello again.
 func TestSilentLineIsBackWithin2s(t *testing.T) {
 	t.Parallel()

@@ -162,7 +162,7 @@ func (r *rig) quiet() {
 func (r *rig) want(what string, got, want any) {
 	r.t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
-		r.t.Errorf("%s: %s", what, d)
+		r.t.Errorf("%s: -want +got:\n%s", what, d)
 	}
 }
 

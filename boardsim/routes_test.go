@@ -281,7 +281,7 @@ func TestRelease(t *testing.T) {
 }
 
 // TestDetachedStaysAway: over restarts on the same data, and what is shown of it
-// is what the server knows of whoever sits there.
+// is what the server knows about its replacement.
 func TestDetachedStaysAway(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.sync = content

@@ -20,7 +20,7 @@ func TestOursAreLoaded(t *testing.T) {
 	for host, want := range map[string]bool{"127.0.0.1": true, "127.9.9.9": true, "::1": true, "localhost": true, "server": true,
 		"10.0.0.1": false, "8.8.8.8": false, "mixed": false, "empty": false, "api.example.com": false, "unknown": false} {
 		if got := ours(host, lookup); got != want {
-			t.Errorf("%s: %v", host, got)
+			t.Errorf("ours(%s) = %v, want %v", host, got, want)
 		}
 	}
 }

@@ -97,6 +97,6 @@ func TestPlanAsJSON(t *testing.T) {
 		t.Errorf("%v\n%s\n%s", err, text, cmp.Diff(p, again))
 	}
 	if err := json.Unmarshal([]byte(`{"name":"n","rate":3,"duration":"1s","repeatedKeys":0.1,"commands":{}}`), &again); err != nil || again.Rate != 3 || again.RepeatedKeys != 0.1 {
-		t.Errorf("%v %+v", err, again)
+		t.Errorf("read as %+v, %v, want rate 3 and 0.1 of repeated keys", again, err)
 	}
 }

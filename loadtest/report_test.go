@@ -145,7 +145,7 @@ func TestThresholdForms(t *testing.T) {
 			}
 		}
 		if len(res.Reasons) != 4 || res.Verdict != Fail {
-			t.Error(res.Verdict, res.Reasons)
+			t.Errorf("%s for %q, want FAIL for four reasons", res.Verdict, res.Reasons)
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestSearchFindsTheLimit(t *testing.T) {
 		o.OutDir = t.TempDir()
 		res, err := Run(t.Context(), target, mustParse(t, "pacer: search\nrate: 300\nto: 1200\nduration: 1s\nprecision: 5%\nthresholds: {p99_reported: 20ms}"), o)
 		if err != nil || res.Verdict != Pass {
-			t.Fatalf("%v\n%s", err, res.Text())
+			t.Fatalf("want PASS, got %s, %v\n%s", res.Verdict, err, res.Text())
 		}
 		if res.Highest < 660 || res.Highest > 740 || len(res.Search) < 5 {
 			t.Errorf("highest %g of %v", res.Highest, res.Search)

@@ -38,7 +38,7 @@ repeatedKeys: 10%
 thresholds: {errors: 0, p99_reported: 100ms, rate_min: 299, reported_min: 100%}
 `), o)
 		if err != nil || res.Verdict != Pass || res.ExitCode() != 0 {
-			t.Fatalf("%v %v\n%s", err, res.Reasons, res.Text())
+			t.Fatalf("want PASS, got %s, %v, %v\n%s", res.Verdict, res.Reasons, err, res.Text())
 		}
 		if f.requests != 1500 || res.Sent != 1500 || res.Attempts != 1500 || res.Repeats != 150 || len(f.answers) != 1350 {
 			t.Errorf("server saw %d requests of %d keys, generator %d hits, %d attempts, %d repeats", f.requests, len(f.answers), res.Sent, res.Attempts, res.Repeats)
@@ -95,7 +95,7 @@ func TestStallIsSeen(t *testing.T) {
 		target, o := bubble(f)
 		res, err := Run(t.Context(), target, mustParse(t, "rate: 100\nduration: 10s\nthresholds: {p90_reported: 500ms}"), o)
 		if err != nil || res.Verdict != Fail || res.ExitCode() != 99 {
-			t.Fatalf("%v %s", err, res.Text())
+			t.Fatalf("want FAIL, exit 99, got %s, exit %d, %v\n%s", res.Verdict, res.ExitCode(), err, res.Text())
 		}
 		all := res.Outcomes[0].Scheduled
 		if all.Max < 1900 || all.P90 < 900 || all.P50 > 10 || res.Sent != 1000 || res.SentRate < 99.9 {
@@ -126,7 +126,7 @@ func TestLaggingGeneratorIsInvalid(t *testing.T) {
 		}
 		res := r.judge(newSchedule(r.plan), c, src, w, false)
 		if res.Verdict != Invalid || res.ExitCode() != 6 || !strings.Contains(res.Reasons[0], "lagged") {
-			t.Errorf("%s %v", res.Verdict, res.Reasons)
+			t.Errorf("%s, exit %d: %q, want INVALID, exit 6, as the generator lagged", res.Verdict, res.ExitCode(), res.Reasons)
 		}
 		// A lag excuses slow answers, never wrong ones.
 		for threshold, want := range map[string]struct {
@@ -173,7 +173,7 @@ func TestOutcomesAreNamed(t *testing.T) {
 			}
 		}
 		if res.Verdict != Fail || len(res.Reasons) != 1 || !strings.HasPrefix(res.Reasons[0], "errors is 20%") {
-			t.Errorf("%s %v", res.Verdict, res.Reasons)
+			t.Errorf("%s: %q, want FAIL for errors of 20%% alone", res.Verdict, res.Reasons)
 		}
 	})
 }

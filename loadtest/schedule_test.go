@@ -129,7 +129,7 @@ func TestRepeatAfter(t *testing.T) {
 		}
 	}
 	if src.repeats != 400 {
-		t.Error(src.repeats)
+		t.Errorf("%d repeats, want 400", src.repeats)
 	}
 }
 

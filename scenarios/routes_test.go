@@ -47,7 +47,7 @@ func TestEveryRouteWithAnIDGetsOneOfAnotherPlace(t *testing.T) {
 	}
 }
 
-// segment is a part of a path that stands for an id.
+// segment is a part of a path in place of an id.
 var segment = regexp.MustCompile(`\$?\{[^}]*\}`)
 
 // tables lists "METHOD path" of every row of a step with a table of calls.

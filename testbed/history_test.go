@@ -95,7 +95,7 @@ func TestHistoryOnDemand(t *testing.T) {
 	}
 }
 
-// What up plays is a run: its history has what happened before anybody asked.
+// What up plays is a run: its history includes what happened before it was first requested.
 func TestHistoryOfUp(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{OnDemand: true, Recorded: true})

@@ -153,14 +153,14 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// TestInboxOfStrangers: requests without a valid token are nobody's; a failed exchange
+// TestInboxOfStrangers: requests without a valid token belong to no place; a failed exchange
 // belongs to the place whose key came from that address before.
 func TestInboxOfStrangers(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
 	place := tb.cfg.World.Places[0].ID
 	p := newVisitor(t, tb, 0)
-	p.exchange("sact_nonsense") // nobody's yet
+	p.exchange("sact_nonsense") // belongs to no place yet
 	p.send("GET", "/device/v1/devices", "", "")
 	p.token = "nonsense"
 	p.send("GET", "/device/v1/devices", "", "")

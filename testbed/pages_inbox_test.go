@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
-// TestInboxPage: a request shows while somebody looks, its page has everything to
+// TestInboxPage: a new request appears on the open page, and its own page has everything to
 // copy, and the checklist names the request that breaks a point.
 func TestInboxPage(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestInboxPage(t *testing.T) {
 	p.Open(tb.Ready.Control + "/inbox?place=" + place.ID)
 	p.Await(`document.querySelectorAll("#inbox\\.rows tbody tr").length == 2`)
 	p.Await(`document.getElementById("stream").dataset.state == "on"`)
-	v.open(door, "front-1", "front desk") // while somebody looks
+	v.open(door, "front-1", "front desk") // while the page is open
 	p.Await(`document.querySelector("#inbox\\.rows tbody tr").textContent.includes("pulse")`)
 	v.send("POST", "/space/v1/partner/entry-permits", "", `{"externalRef":"b","phone":"`+phone+`","startsAt":"2026-10-05T00:00:00Z","endsAt":"2026-10-06T00:00:00Z","doorIds":[]}`)
 	p.Await(`[...document.querySelectorAll("#inbox\\.checks li")].some(li => li.textContent.includes("broken") && li.textContent.includes("doorIds"))`)

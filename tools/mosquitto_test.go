@@ -68,7 +68,7 @@ func TestMosquittoBoard(t *testing.T) {
 		var got struct{ Outcome, CommandID, Command string }
 		clienttest.Do(t, api, "POST", commands, json.RawMessage(body), &got)
 		if got.Outcome != "reported" || !strings.Contains(body, got.Command) {
-			t.Errorf("%s: %+v", body, got)
+			t.Errorf("got %+v from %s, want that command reported", got, body)
 		}
 		said.until(t, got.Command+" "+door.ID+" "+got.CommandID)
 	}

@@ -169,7 +169,7 @@ func TestForgedReports(t *testing.T) {
 		}
 		out := s.Command("a1", "a1/1", "open").Outgoing(report)
 		if d := cmp.Diff(c.hits, s.Hits()); d != "" {
-			t.Errorf("%v: %s", c.arm, d)
+			t.Errorf("%v: hits, -want +got:\n%s", c.arm, d)
 		}
 		for _, m := range out.Messages {
 			switch m := m.(type) {

@@ -102,7 +102,7 @@ func TestDelaysFollowTheirQuantiles(t *testing.T) {
 	slices.Sort(got)
 	p50, p99, top := float64(got[2500]), float64(got[4950]), got[4999]
 	if math.Abs(p50-100) > 15 || math.Abs(p99-1000) > 250 || got[0] < 0 || top > 2000 {
-		t.Errorf("p50 %v, p99 %v, %d..%d", p50, p99, got[0], top)
+		t.Errorf("p50 %v, p99 %v, %d..%d, want about 100 and 1000, within 0..2000", p50, p99, got[0], top)
 	}
 }
 

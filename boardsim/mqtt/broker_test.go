@@ -161,7 +161,7 @@ func TestLossyLine(t *testing.T) {
 				if err := srv.Publish("down/b", []byte("clean"), false, 0); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(time.Second) // behind a ping that is under way
+				time.Sleep(time.Second) // a ping is in flight
 				synctest.Wait()
 				same(t, "received at last", b.received(), append(slices.Clone(c.want), "down/b clean"))
 				b.bye()

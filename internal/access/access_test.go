@@ -60,7 +60,7 @@ func TestSumIsOrderFree(t *testing.T) {
 	u.Toggle("grant", b)
 	u.Toggle("grant", a)
 	if s != u || s == (Sum{}) {
-		t.Errorf("%s != %s", s, u)
+		t.Errorf("digest %s in one order, %s in another, want the same, not empty", s, u)
 	}
 	s.Toggle("grant", a)
 	s.Toggle("grant", b)

@@ -40,7 +40,7 @@ func TestJumpWaitsForChores(t *testing.T) {
 	})
 }
 
-// TestChoreStops: work that is under way hears that it is to end, and is waited for.
+// TestChoreStops: work in progress is told to stop, and waited for.
 func TestChoreStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

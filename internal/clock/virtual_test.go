@@ -105,7 +105,7 @@ func TestEnterWaitsForTheEndOfAJump(t *testing.T) {
 	})
 }
 
-// What was lost without anybody noticing costs one wait, not one at every jump.
+// A message lost unnoticed costs one wait, not one per jump.
 func TestLostMessagesAreGivenUpOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestAtIsExactWhileTimeRuns(t *testing.T) {
 	}
 }
 
-// What a fleet of another process ended is known by board until somebody takes it, the latest of each.
+// The latest connection that each board of another process ended is kept until it is taken.
 func TestTakeEnded(t *testing.T) {
 	t.Parallel()
 	f := NewFlight()

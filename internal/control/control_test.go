@@ -28,10 +28,10 @@ func TestPage(t *testing.T) {
 		w := httptest.NewRecorder()
 		limit, offset, ok := Page(w, httptest.NewRequest(http.MethodGet, "/x?"+query, nil), 500)
 		if ok != want.ok || ok && (limit != want.limit || offset != want.offset) {
-			t.Errorf("%q: %d, %d, %v", query, limit, offset, ok)
+			t.Errorf("%q: limit %d, offset %d, %v, want %+v", query, limit, offset, ok, want)
 		}
 		if !want.ok && (w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"error":"invalid_query"`)) {
-			t.Errorf("%q: %d %s", query, w.Code, w.Body)
+			t.Errorf("%q: got %d %s, want 400 invalid_query", query, w.Code, w.Body)
 		}
 	}
 }

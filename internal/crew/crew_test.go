@@ -22,7 +22,7 @@ func TestGo(t *testing.T) {
 				all.Add(1)
 				c.Go(func() {
 					defer all.Done()
-					<-gate // so that all of them run at one time
+					<-gate // so that all of them run at the same time
 					ran.Add(1)
 					if i%7 == 0 {
 						runtime.Goexit()

@@ -22,7 +22,7 @@ func readSpool(t *testing.T, s *Spool, since int64) []Event {
 	return events
 }
 
-// Nothing is kept but the present state until somebody records; a recording
+// Nothing is kept but the present state until a recording is asked for; a recording
 // begins with it and has every event in order; its space goes with it.
 func appendAtOnce(s *Spool, writers, each int) {
 	var wg sync.WaitGroup

@@ -197,7 +197,7 @@ func TestCustomers(t *testing.T) {
 	}
 }
 
-// TestPeer: an address stands for the place that last exchanged a key from it.
+// TestPeer: an address belongs to the place that last exchanged a key from it.
 func TestPeer(t *testing.T) {
 	t.Parallel()
 	r := New(Config{})

@@ -66,13 +66,13 @@ func TestARunBeginsAnywhere(t *testing.T) {
 		events := random(t).events
 		k := rapid.IntRange(0, len(events)-1).Draw(t, "begun after")
 		for _, v := range failures(joined(events, k)) {
-			t.Fatalf("%s\n%s", v, v.FirstBad)
+			t.Fatalf("begun after %d events, want no failure, got %s\n%s", k, v, v.FirstBad)
 		}
 	})
 }
 
 // TestBreachesBeforeARun: a breach from before a run isn't the run's, one inside
-// is found, be it of a command of its own or of somebody else's.
+// is found, whether by its own commands or by others'.
 func TestBreachesBeforeARun(t *testing.T) {
 	t.Parallel()
 	twice := func(h *builder, key string) {
@@ -109,7 +109,7 @@ func TestBreachesBeforeARun(t *testing.T) {
 		if c.want != Fail {
 			continue
 		}
-		var others []history.Event // the same, asked for by somebody else
+		var others []history.Event // the same, requested by others
 		for _, e := range events {
 			if e.Kind != history.Attempt && e.Kind != history.Answer {
 				others = append(others, e)

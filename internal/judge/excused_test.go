@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// excuses are what a checker must not hold against anybody.
+// excuses are what a checker must not count as a breach.
 func excuses() map[string]func(t *testing.T, h *builder) {
 	return map[string]func(t *testing.T, h *builder){
 		"a full buffer": func(t *testing.T, h *builder) {
@@ -89,7 +89,7 @@ func TestExcused(t *testing.T) {
 			plant(t, h)
 			for _, v := range Judge(NewView(h.events)) {
 				if v.Status == Fail {
-					t.Errorf("%s\n%s", v, v.FirstBad)
+					t.Errorf("want no FAIL, got %s\n%s", v, v.FirstBad)
 				}
 			}
 		})

@@ -114,12 +114,12 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 50000: "50,000", 1234567: "1,234,567"} {
 		if got := count(n); got != want {
-			t.Errorf("%d: %s", n, got)
+			t.Errorf("%d is written as %s, want %s", n, got, want)
 		}
 	}
 	for ms, want := range map[int64]string{0: "0.00 s", 1900: "1.90 s", 300_000: "300.0 s", limitMs: "36.000 h"} {
 		if got := secs(ms); got != want {
-			t.Errorf("%d: %s", ms, got)
+			t.Errorf("%d ms are written as %s, want %s", ms, got, want)
 		}
 	}
 }

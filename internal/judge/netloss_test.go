@@ -51,7 +51,7 @@ func TestPolicyAsAnswered(t *testing.T) {
 			h.emit(history.Event{Kind: history.Actuation, BoardID: "brd_1", PlaceID: "plc_a", DoorID: doorOf("brd_1", 1), Channel: 1, Boot: 1,
 				Action: c.action, Cause: "outage", OutageAgeMs: 60_000})
 			if v := off3(NewView(h.events)); v.Status != c.want {
-				t.Errorf("%s: %s", v.Status, v.Number)
+				t.Errorf("%s: %s, want %s", v.Status, v.Number, c.want)
 			}
 		})
 	}

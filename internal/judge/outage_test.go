@@ -26,7 +26,7 @@ func TestPolicyChangedLater(t *testing.T) {
 	emit(history.Event{Kind: history.Online, PlaceID: place, Epoch: 2, OutageAgeMs: 600_000})
 	emit(history.Event{Kind: history.Netloss, Text: `{"graceSec":5,"channels":{"1":"close"}}`})
 	if v := off3(NewView(events)); v.Status != Pass || v.Checked != 1 {
-		t.Errorf("%s: %s", v.Status, v.Number)
+		t.Errorf("%s, %d checked: %s, want PASS of 1", v.Status, v.Checked, v.Number)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestPolicyGoesWithTheFlash(t *testing.T) {
 			events = append(events, e)
 		}
 		if v := off3(NewView(events)); v.Status != want {
-			t.Errorf("%s: %s: %s", action, v.Status, v.Number)
+			t.Errorf("%s: %s: %s, want %s", action, v.Status, v.Number, want)
 		}
 	}
 }

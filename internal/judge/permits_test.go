@@ -11,7 +11,7 @@ import (
 
 func rfc(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// token is a fresh one of a key of its own.
+// token is a new token of a new key.
 func (h *builder) token() string {
 	h.exchange(h.at, "key-9", h.id("tok"))
 	return fmt.Sprintf("tok_%d", h.n)

@@ -58,7 +58,7 @@ func TestRealBoardInheritsNothing(t *testing.T) {
 	after := NewView(h.events)
 	for _, v := range Judge(after) {
 		if v.Status == Fail {
-			t.Errorf("%s\n%s", v, v.FirstBad)
+			t.Errorf("want no FAIL, got %s\n%s", v, v.FirstBad)
 		}
 	}
 	for _, c := range []struct {

@@ -91,7 +91,7 @@ func TestReferenceKeepsOutOfWhatItDoesNotKnow(t *testing.T) {
 	known := content{based: true, base: 5}
 	for _, e := range []history.Event{{Revision: 4, PhoneHash: "kim"}, {Revision: 5}} {
 		if r := known.rule(&e); !r.unknown {
-			t.Errorf("%+v: %+v", e, r)
+			t.Errorf("%+v: ruled %+v, want unknown", e, r)
 		}
 	}
 	var none content
@@ -118,7 +118,7 @@ func TestReferenceHours(t *testing.T) {
 		"2026-11-20 22:00:00.000": true, "2026-11-21 01:59:59.999": true, "2026-11-21 02:00:00.000": false,
 		"2026-11-21 23:59:59.999": true, "2026-11-22 00:00:00.000": false,
 		"2026-12-23 23:30:00.000": true, "2026-12-24 00:30:00.000": false, // the closure beats the night before
-		"2026-12-26 01:00:00.000": false, // ... and there is no night out of it
+		"2026-12-26 01:00:00.000": false, // ... and no night extends out of it
 		"2026-11-16 10:00:00.000": false, // holiday
 	} {
 		if on := h.open(seoul(at)); on != want {

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestHoursFollowed: a change of hours says something once somebody looks at what follows them.
+// TestHoursFollowed: a change of hours is evidence once something that follows the hours is looked at.
 func TestHoursFollowed(t *testing.T) {
 	t.Parallel()
 	door := doorOf("brd_w", 1)
@@ -55,7 +55,7 @@ func TestHoursFollowed(t *testing.T) {
 	}
 }
 
-// TestLooked: that a change is on a board says something once somebody has looked there.
+// TestLooked: a change on a board is evidence once the board has been looked at.
 func TestLooked(t *testing.T) {
 	t.Parallel()
 	looks := func(h *builder) { h.emit(history.Event{Kind: history.Look, Text: "synced"}) }
@@ -173,7 +173,7 @@ func TestMomentOfTheCut(t *testing.T) {
 	}
 }
 
-// TestGrantsMadeADifference: what shows that any one grant opens, beside somebody without one.
+// TestGrantsMadeADifference: any one grant opens, which only shows beside a person without one.
 func TestGrantsMadeADifference(t *testing.T) {
 	t.Parallel()
 	member := grant("mem_1", "kim", false, doorOf("brd_1", 1))

@@ -311,7 +311,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 // TestParentsFail: a step that failed for a reason that none of its steps shows
-// is a test case of its own, and no file's failure gets lost.
+// is a separate test case, and no file's failure gets lost.
 func TestParentsFail(t *testing.T) {
 	t.Parallel()
 	child := &report.Step{Name: "child", Status: judge.Pass}

@@ -8,7 +8,7 @@ import (
 )
 
 // pageOfGoneCell: who would have got a page of the second cell gets one that says in Korean and English
-// that it isn't available; whoever asks for JSON gets that, and a living cell's page stays its own.
+// that it isn't available; clients that ask for JSON get JSON, and a live cell's page is passed on unchanged.
 func (c *cells) pageOfGoneCell(t *testing.T) {
 	t.Helper()
 	const browser, form = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", "application/x-www-form-urlencoded"

@@ -118,7 +118,7 @@ func tokenOf(place string) string {
 	return "Bearer eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(b) + ".c2ln"
 }
 
-// lead asks for every place in every way, and returns those that came to the wrong cell.
+// lead asks for every place in every way, and returns the requests that reached the wrong cell.
 func (c *cells) lead(t *testing.T) (wrong []string) {
 	t.Helper()
 	const form, typed = "application/x-www-form-urlencoded", "application/json; charset=utf-8"

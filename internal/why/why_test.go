@@ -254,7 +254,7 @@ func TestExposure(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("exposure:\n got %v\nwant %v", got, want)
 	}
-	// A second right of the same person is no exposure.
+	// A second valid grant of the same person means no exposure.
 	p.grant(2*minute, access.Grant{ID: "mem", Kind: access.KindMembership, PhoneHash: "ann", Doors: []string{"dor"}, StartsAt: t0})
 	for _, x := range p.tl.Exposure(nil) {
 		if x.GrantID != nil {

@@ -40,7 +40,7 @@ func FuzzParseTopic(f *testing.F) {
 	f.Add("sac/v1/+/#")
 	f.Fuzz(func(t *testing.T, s string) {
 		if id, ch, ok := ParseTopic(s); ok && (Topic(id, ch) != s || strings.Contains(id, "/") || strings.Contains(ch, "/")) {
-			t.Errorf("%q: %q %q", s, id, ch)
+			t.Errorf("%q was split into %q and %q, want parts that make it again", s, id, ch)
 		}
 	})
 }

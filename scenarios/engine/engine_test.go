@@ -42,7 +42,7 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 			"content":{"application/json":{"schema":{"properties":{"data":{"properties":{"n":{"type":"` + number + `"}}}}}}}}}}}}}`
 		res, out := play(t, f, `steps: [{call: {path: /echo}}]`, Options{})
 		if res.Status != want || (want == judge.Fail) != strings.Contains(out, "does not fit the target's OpenAPI document: GET /echo answered 200") {
-			t.Errorf("%s: %s\n%s", number, res.Status, out)
+			t.Errorf("%s: got %s, want %s, with the breach of the contract if it is FAIL\n%s", number, res.Status, want, out)
 		}
 	}
 }
@@ -114,7 +114,7 @@ steps:
     continue: true
 `, Options{})
 	if got := res.Files[0].Reason; f.asked("/echo") != 6 || f.asked("/entry-permits") != 5 || f.asked("/nowhere") != 2 || !strings.Contains(got, "expected status 200, found 404") {
-		t.Fatalf("%s\n%s", got, out)
+		t.Fatalf("got %q after %d, %d and %d requests, want a 404 after 6, 5 and 2\n%s", got, f.asked("/echo"), f.asked("/entry-permits"), f.asked("/nowhere"), out)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestUntil(t *testing.T) {
 			f.online = third
 			res, out := play(t, f, "steps: ["+c.step+"]", Options{})
 			if res.Files[0].Status != c.want {
-				t.Errorf("%s\n%s", res.Files[0].Status, out)
+				t.Errorf("got %s, want %s\n%s", res.Files[0].Status, c.want, out)
 			}
 		})
 	}
@@ -282,7 +282,7 @@ steps:
 	}
 }
 
-// TestIdsStay: what is no secret is not hidden.
+// TestIdsStay: ids aren't hidden, because they aren't secret.
 func TestIdsStay(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"dor_0000100w003qqxxpfbqbvv8452", "plc_0000000002372dnbhcravy8ffc", "2026-03-01T09:00:00.000Z", "cut+36h-1ms",

@@ -57,7 +57,7 @@ func (f *fake) target() Target {
 		Places: []Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: fakeKey}}}
 }
 
-// twoFakes are a server and a fleet in a process of its own, whose clock is ahead, and the target that they make.
+// twoFakes are a server, a fleet in another process whose clock is ahead, and the target that they form.
 func twoFakes(t *testing.T, ahead time.Duration) (server, fleet *fake, both Target) {
 	t.Helper()
 	server, fleet = newFake(t), newFake(t)

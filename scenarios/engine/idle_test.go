@@ -93,7 +93,7 @@ func TestIdleRows(t *testing.T) {
 }
 
 // TestIdleWords: where a field has a closed list of words, an expectation that allows
-// all of them, or excludes what is none of them, is idle; a time stays a time.
+// all of them, or excludes something else, is idle; a time stays a time.
 func TestIdleWords(t *testing.T) {
 	t.Parallel()
 	for src, c := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestMarksOfSeveralClocks: a mark is no earlier than what any process has told before, though their
+// TestMarksOfSeveralClocks: a mark is no earlier than any process's previous events, though their
 // clocks are apart; the server's view stays the server's.
 func TestMarksOfSeveralClocks(t *testing.T) {
 	t.Parallel()

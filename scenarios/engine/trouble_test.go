@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/loadtest"
 )
 
-// TestUnreachable: a target that is not there is no verdict about it.
+// TestUnreachable: an unreachable target gets no verdict.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -21,7 +21,7 @@ func TestUnreachable(t *testing.T) {
 	f.api.Close()
 	res, err := Run(t.Context(), target, []*File{parse(t, "steps: [{log: a}]")}, Options{Wait: 1})
 	if err != nil || !res.Unreached || res.ExitCode() != 5 {
-		t.Errorf("%v %+v", err, res)
+		t.Errorf("got %+v, %v, want an unreached target and exit 5", res, err)
 	}
 }
 
@@ -90,6 +90,6 @@ func TestWithoutControl(t *testing.T) {
 	files := []*File{parse(t, `steps: [{call: {path: /echo, place: "\"plc_1\""}, expect: data.n == 3}]`), parse(t, `steps: [{boards: {}}]`)}
 	res, err := Run(t.Context(), target, files, Options{})
 	if err != nil || res.Files[0].Status != judge.Pass || res.Files[1].Status != judge.Skipped {
-		t.Errorf("%v: %s, %s %s", err, res.Files[0].Status, res.Files[1].Status, res.Files[1].Reason)
+		t.Errorf("got %s and %s (%s), %v, want PASS and SKIPPED", res.Files[0].Status, res.Files[1].Status, res.Files[1].Reason, err)
 	}
 }

@@ -69,7 +69,7 @@ func TestEmptySteps(t *testing.T) {
 	}
 }
 
-// TestCopies: a value is no evidence of itself, however it came to its other name; one that
+// TestCopies: comparing a value with itself proves nothing, however it got its other name; one that
 // was given again in between is.
 func TestCopies(t *testing.T) {
 	t.Parallel()

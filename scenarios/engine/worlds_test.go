@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// apart plays sources, each in a world of its own that open counts.
+// apart plays sources, each in its own world, which open counts.
 func apart(t *testing.T, opt Options, sources ...string) (res Result, most int64) {
 	t.Helper()
 	var files []*File

@@ -15,7 +15,7 @@ const (
 )
 
 // step is what happens to a machine: it runs, with a tick each hour, then it is off for
-// a while, and then somebody sets its clock.
+// a while, and then its clock is set.
 type step struct {
 	runs, off, set time.Duration
 	down           bool // it restarts, even if it isn't off

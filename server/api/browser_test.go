@@ -172,7 +172,7 @@ func TestEntryInBrowser(t *testing.T) {
 		p.PressTo(`document.querySelectorAll("button")[0]`)
 		var said string
 		if p.Eval(`document.querySelector("[role=status]").innerText`, &said); said != x.says {
-			t.Errorf("%s: %q", x.name, said)
+			t.Errorf("%s: the page says %q, want %q", x.name, said, x.says)
 		}
 		if got := h.boards.count(); got != before+1 {
 			t.Errorf("%s: %d commands after one press", x.name, got-before)

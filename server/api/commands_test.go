@@ -52,7 +52,7 @@ func TestCommandOutcomes(t *testing.T) {
 		key, body := fmt.Sprint("key-", i), `{"capability":"door","command":"`+tt.command+`","args":{"minutes":3,"reason":"r"}}`
 		r := h.command(key, body)
 		if r.Code != tt.status || r.code() != tt.code {
-			t.Fatalf("%+v: %d %s", tt, r.Code, r.Body)
+			t.Fatalf("got %d %s, want %+v", r.Code, r.Body, tt)
 		}
 		id := r.details()["commandId"]
 		if tt.status == 200 {
@@ -170,7 +170,7 @@ func TestConcurrentCallsJoin(t *testing.T) {
 	first := 0
 	for i := range bodies {
 		if bodies[i] != bodies[0] {
-			t.Errorf("%s\n%s", bodies[i], bodies[0])
+			t.Errorf("got %s\nwant %s", bodies[i], bodies[0])
 		}
 		if !replays[i] {
 			first++

@@ -62,7 +62,7 @@ func TestAddress(t *testing.T) {
 			r.Header.Set("X-Forwarded-For", tt.forwarded)
 		}
 		if got := (&call{api: a, r: r}).address(); got != tt.want {
-			t.Errorf("%+v: %s", tt, got)
+			t.Errorf("got %s, want %+v", got, tt)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestRequestID(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("X-Request-Id", given)
 		if got := requestID(r); (got == given) != kept || len(got) < 8 {
-			t.Errorf("%q: %q", given, got)
+			t.Errorf("%q became %q, want it kept: %v", given, got, kept)
 		}
 	}
 }

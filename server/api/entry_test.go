@@ -42,7 +42,7 @@ func TestEntry(t *testing.T) {
 	}
 	svg := h.want(200, "", request{method: "GET", path: "/entry/qr.svg?t=" + token})
 	if !strings.HasPrefix(svg.Body.String(), "<svg ") || svg.Header().Get("Content-Type") != "image/svg+xml" {
-		t.Errorf("%.80s", svg.Body)
+		t.Errorf("got %s: %.80s, want an SVG", svg.Header().Get("Content-Type"), svg.Body)
 	}
 	if _, err := png.Decode(h.want(200, "", request{method: "GET", path: "/entry/qr.png?t=" + token}).Body); err != nil {
 		t.Error(err)
@@ -89,7 +89,7 @@ func TestEntryOpens(t *testing.T) {
 	for _, path := range []string{"/entry?t=none", "/entry?t=", "/entry", "/entry?t=" + strings.Repeat("x", 300), "/entry?t=%zz"} {
 		r := h.do(request{method: "GET", path: path})
 		if r.Code != 404 || !strings.HasPrefix(r.Header().Get("Content-Type"), "text/html") {
-			t.Errorf("%s: %d %s", path, r.Code, r.Body)
+			t.Errorf("%s: got %d %s, want a page with 404", path, r.Code, r.Body)
 		}
 		checkPage(t, r)
 		h.want(404, "link_invalid", request{method: "GET", path: path, header: map[string]string{"Accept": "application/json"}})

@@ -116,7 +116,7 @@ func TestQRLeadsToTheLink(t *testing.T) {
 	}
 }
 
-// A body that has passed once is refused all the same where it says to be something
+// A body that has passed once is still refused if it claims to be something
 // else, and so are those that differ from it by little.
 func TestPassedBodiesAreNoPass(t *testing.T) {
 	t.Parallel()

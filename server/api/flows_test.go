@@ -24,11 +24,11 @@ func TestPermits(t *testing.T) {
 	h := newHouse(t)
 	first, again := h.permit(permitBody), h.permit(permitBody)
 	if first.Body.String() != again.Body.String() { // [PERM-2]
-		t.Errorf("%s\n%s", first.Body, again.Body)
+		t.Errorf("the repeat: got %s\nwant %s", again.Body, first.Body)
 	}
 	id, url := first.data()["permitId"].(string), first.data()["url"].(string)
 	if url != "https://entry.example/entry?t="+first.data()["entryToken"].(string) {
-		t.Error(url)
+		t.Errorf("got the link %s, want one with the token %v", url, first.data()["entryToken"])
 	}
 	get := request{method: "GET", path: permits + "/" + id, token: "key_p"}
 	d := h.want(200, "", get).data()
@@ -68,7 +68,7 @@ func TestPermits(t *testing.T) {
 	r1 := h.want(200, "", request{method: "POST", path: revoke, token: "key_a", body: `{"externalRef":"m-1","permitId":"` + id + `","reason":"x"}`})
 	r2 := h.want(200, "", request{method: "POST", path: revoke, token: "key_a", body: `{"permitId":"` + id + `","reason":"y"}`})
 	if r1.Body.String() != r2.Body.String() || r1.data()["state"] != "revoked" || r1.data()["reason"] != "x" {
-		t.Errorf("%s\n%s", r1.Body, r2.Body)
+		t.Errorf("revoked twice: got %s\nwant %s, revoked for x", r2.Body, r1.Body)
 	}
 	h.want(404, "link_invalid", request{method: "POST", path: "/entry/open", body: `{"t":"` + first.data()["entryToken"].(string) + `","doorId":"dor_1"}`}) // [PERM-4]
 	if back := h.permit(permitBody).data(); back["permitId"] != id || back["url"] == url {                                                                  // [PERM-3]

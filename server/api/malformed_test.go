@@ -30,7 +30,7 @@ func TestMalformed(t *testing.T) {
 			known := o.Code == "" || o.Code == "method_not_allowed" || o.Code == "endpoint_removed" || o.Route == Other && o.Code == "not_found" ||
 				slices.Contains(codes[o.Route], o.Code)
 			if (o.Status >= 500 || !known) && bad.Add(1) < 20 {
-				t.Errorf("%s %s: %d %s", o.Method, o.Route, o.Status, o.Code)
+				t.Errorf("%s %s: got %d %s, want a documented code under 500", o.Method, o.Route, o.Status, o.Code)
 			}
 		}
 	})

@@ -139,7 +139,7 @@ func bend(h *house, op *openapi.Operation, r row, old string) {
 	queries(h, op, q)
 	res := h.want(max(r.status, 200), "", q)
 	if op.Legacy && (res.Header().Get("Deprecation") == "" || !strings.Contains(res.Header().Get("Link"), "successor-version")) {
-		h.t.Errorf("%s: %v", op.ID, res.Header())
+		h.t.Errorf("%s: got %v, want Deprecation and a successor-version", op.ID, res.Header())
 	}
 	if op.Method == "GET" {
 		q.method = "HEAD"
@@ -160,13 +160,13 @@ func bendTokens(h *house, op *openapi.Operation, r row, q request, old string) {
 	none := q
 	none.path, none.body, none.key = orElse(r.unknown, r.path), "{", "" // the token comes before everything else
 	if res := h.want(401, "token_missing", none); res.Header().Get("WWW-Authenticate") != `Bearer realm="store-access"` {
-		h.t.Errorf("%s: %v", op.ID, res.Header())
+		h.t.Errorf("%s: got %v, want the plain WWW-Authenticate", op.ID, res.Header())
 	}
 	for auth, code := range map[string]string{"Basic eDp5": "token_missing", "Bearer": "token_invalid", "Bearer a.b.c": "token_invalid",
 		"Bearer " + old: "token_expired", "bearer " + h.tokens["key_a"] + "x": "token_invalid", "Bearer " + forge(h.tokens["key_a"]): "token_invalid"} {
 		none.auth = auth
 		if res := h.want(401, code, none); code != "token_missing" && !strings.Contains(res.Header().Get("WWW-Authenticate"), `error="invalid_token"`) {
-			h.t.Errorf("%s: %v", op.ID, res.Header())
+			h.t.Errorf("%s: got %v, want invalid_token in WWW-Authenticate", op.ID, res.Header())
 		}
 	}
 	none.auth = ""
@@ -185,14 +185,14 @@ func bendTokens(h *house, op *openapi.Operation, r row, q request, old string) {
 	for _, path := range []string{r.unknown, r.foreign} { // the resource comes before the body
 		none.path = path
 		if res := h.want(status, code, none); res.Header().Get("X-Place-Kind") != "test" {
-			h.t.Errorf("%s: %v", op.ID, res.Header())
+			h.t.Errorf("%s: got %v, want X-Place-Kind: test", op.ID, res.Header())
 		}
 	}
 	none.path, none.token = r.path, "key_b"
 	h.want(status, code, none)
 }
 
-// bodies sends what is no body.
+// bodies sends malformed bodies.
 func bodies(h *house, op *openapi.Operation, q request) {
 	if op.Body == nil {
 		return

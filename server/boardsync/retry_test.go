@@ -8,7 +8,7 @@ import (
 )
 
 // Over a jump of the clock the tick runs once, at its end. What was lost goes out
-// again when it is due all the same, so that a jump doesn't make a board late.
+// again when it is due anyway, so that a jump doesn't make a board late.
 func TestAJumpSendsAgainOnTheWay(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(l *lab){

@@ -102,7 +102,7 @@ func TestStorageAway(t *testing.T) {
 			r.l.mu.Unlock()
 			r.Report(b, wire.Report{CommandID: c.ID, Result: vocab.OK}, r.ack("rpt"))
 		}
-		for range 2 { // the outcome is not durable: nobody hears of it
+		for range 2 { // the outcome is not durable: no caller may see it
 			if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) {
 				t.Errorf("settle: %v", err)
 			}

@@ -135,7 +135,7 @@ func TestWithdrawAgain(t *testing.T) {
 	})
 }
 
-// The outcome cannot be committed in time: callers are answered all the same,
+// The outcome cannot be committed in time: callers are answered anyway,
 // and the same key brings the right answer later.
 func TestLateSettle(t *testing.T) {
 	t.Parallel()

@@ -149,7 +149,7 @@ func (l *lab) data(method, path, body string) string {
 	l.t.Helper()
 	a := l.call(method, path, body, token)
 	if a.Status != http.StatusOK || !a.Success {
-		l.t.Fatalf("%s %s %s: %d %s", method, path, body, a.Status, a.Raw)
+		l.t.Fatalf("%s %s %s: got %d %s, want a success", method, path, body, a.Status, a.Raw)
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, a.Data); err != nil {
@@ -312,7 +312,7 @@ func TestHistory(t *testing.T) {
 	l := newLab(t)
 	for path, want := range map[string]string{"/history": "{\"seq\":1}\n", "/history?since=41": "{\"seq\":42}\n"} {
 		if a := l.call("GET", path, "", token); a.Raw != want || a.Header.Get("Content-Type") != "application/x-ndjson" {
-			t.Errorf("%s: %q, %s", path, a.Raw, a.Header.Get("Content-Type"))
+			t.Errorf("%s: got %q, %s, want %q as NDJSON", path, a.Raw, a.Header.Get("Content-Type"), want)
 		}
 	}
 }

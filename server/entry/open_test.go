@@ -100,7 +100,7 @@ func TestOpenOutcomes(t *testing.T) {
 }
 
 // TestOnePress: the same link and door within 3 s is one opening; a revocation
-// is felt all the same.
+// takes effect anyway.
 func TestOnePress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

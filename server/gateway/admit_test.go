@@ -109,7 +109,7 @@ func TestHelpersAreBounded(t *testing.T) {
 			conn := r.dial()
 			_, _ = conn.Write(good(sprintf("brd_1/up-%d", i)).bytes())
 			if got, closed := answer(t, conn); closed || got[3] != 0 {
-				t.Fatal(i, got, closed)
+				t.Fatalf("connection %d: got %x, closed %v, want it accepted", i, got, closed)
 			}
 			defer conn.Close()
 			if i > 0 {

@@ -17,7 +17,7 @@ func TestHelloIsRefused(t *testing.T) {
 			b := r.connect("brd_1")
 			b.say(wire.UpHello, payload)
 			if !b.ended() || r.Status("brd_1").State != "unknown" || r.Snapshot().Refused != 1 || r.backs.all() != "" {
-				t.Errorf("%+v %s", r.Snapshot(), r.backs.all())
+				t.Errorf("got %+v and %q, want one refused connection and nothing passed on", r.Snapshot(), r.backs.all())
 			}
 			b.quiet()
 		})

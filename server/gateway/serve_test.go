@@ -81,7 +81,7 @@ func TestServe(t *testing.T) {
 		}
 		_, _ = conn.Write(good("brd_1").bytes())
 		if got, _ := answer(t, conn); len(got) != 4 {
-			t.Errorf("%x", got)
+			t.Errorf("got %x, want a CONNACK", got)
 		}
 		_ = f.Close()
 		if err := <-done; !errors.Is(err, net.ErrClosed) {

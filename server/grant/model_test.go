@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// permit is what the model knows of one: the contract, stated a second time.
+// permit is the model of a permit: the contract, written down a second time.
 type permit struct {
 	id, token, phone, name, reason string
 	from, to                       time.Duration // since epoch
@@ -72,7 +72,7 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	out, err := h.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, Name: &name,
 		StartsAt: new(epoch.Add(from)), EndsAt: new(epoch.Add(to)), DoorIDs: named})
 
-	if wrong := refused(span, named); wrong != "" { // and nothing has changed: compare sees to it
+	if wrong := refused(span, named); wrong != "" { // nothing may have changed: compare checks that
 		if fail.CodeOf(err) != wrong {
 			t.Fatalf("%s on %v: %v, not %s", span, named, err, wrong)
 		}

@@ -302,7 +302,7 @@ func TestPatch(t *testing.T) {
 	}
 	rev := h.Digest("plc_a")
 	if _, err := h.PatchPlace("plc_a", place.PlacePatch{EntryPhone: new(""), PhoneEnabled: new(false)}); err != nil || gate() != "{false 720 } <nil>" || h.Digest("plc_a") != rev {
-		t.Errorf("%v %s", err, gate())
+		t.Errorf("got %s, %v, want no number, phone entry off, and the revision unchanged", gate(), err)
 	}
 	if _, err := h.PatchPlace("plc_b", place.PlacePatch{EntryPhone: new("05011112222")}); err != nil {
 		t.Errorf("a free number: %v", err)

@@ -171,7 +171,7 @@ func TestBoardStates(t *testing.T) {
 }
 
 // A start after a crash with 10,000 commands in flight settles each of them: the ledger then has an answer and a record for
-// every one. How long it takes is logged, not judged: a busy machine is no bug.
+// every one. How long it takes is logged, not judged: a busy machine isn't a bug.
 func TestRecoverTenThousand(t *testing.T) {
 	t.Parallel()
 	const n = 10000

@@ -70,7 +70,7 @@ func TestCorruption(t *testing.T) {
 	})
 }
 
-// What looked like damage and is none stops the writes only until the file has
+// What only looked like damage stops the writes only until the file has
 // been looked through.
 func TestFalseAlarm(t *testing.T) {
 	t.Parallel()

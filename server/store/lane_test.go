@@ -7,7 +7,7 @@ import (
 )
 
 // TestLane: a part of something large that is ready waits for every write that
-// waits too, and gets its turn all the same while they never stop coming.
+// waits too, and still gets its turn if they never stop coming.
 func TestLane(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, t.TempDir())

@@ -87,7 +87,7 @@ func replaysOf(t *testing.T, s *Store) (n int64) {
 	return n
 }
 
-// Replays are counted together: a moment later, before anybody reads the record, and when the
+// Replays are counted together: a moment later, before the record is read, and when the
 // store is closed. What can't be written waits.
 func TestReplaysAreCounted(t *testing.T) {
 	t.Parallel()

@@ -139,7 +139,7 @@ func TestLongReadHoldsNoCommit(t *testing.T) {
 	})
 }
 
-// Readers that are kept out for a read that doesn't end get in all the same, and
+// Readers that are kept out for a read that doesn't end get in anyway, and
 // are not kept out again at once.
 func TestGateOpensByItself(t *testing.T) {
 	t.Parallel()

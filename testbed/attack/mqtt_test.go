@@ -31,7 +31,7 @@ func dial(addr string) (net.Conn, error) {
 	return c, err
 }
 
-// each runs f n times, 64 at one time.
+// each runs f n times, 64 at a time.
 func each(n int, f func(i int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup

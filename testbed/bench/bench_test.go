@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Every subject can be measured, small; the figures are nobody's business here.
+// Every subject can be measured, small; the figures don't matter here.
 func TestEverySubject(t *testing.T) {
 	t.Parallel()
 	for client, link := range map[string]string{"paho": "tcp", "light": "memory"} {

@@ -161,7 +161,7 @@ func TestLabStays(t *testing.T) {
 	}
 }
 
-// TestStream: who looks gets the page's parts, and hears of a change.
+// TestStream: a viewer gets the page's parts, and every change.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	c, clk := newTestConsole(t)

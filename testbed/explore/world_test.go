@@ -180,7 +180,7 @@ func (w *state) crash(applied bool) {
 // run steps the firmware and carries its effects out.
 func (w *state) run(ev firmware.Event) { w.runUntil(ev, false) }
 
-// runUntil dies, if asked to, after the relay moved and before flash knows of it.
+// runUntil dies, if asked to, after the relay moved and before the flash has it.
 func (w *state) runUntil(ev firmware.Event, die bool) {
 	ev.Wall, ev.Mono, ev.SessionMs = w.wall(), w.mono(), w.mono()
 	var out []firmware.Effect

@@ -75,7 +75,7 @@ func (p *plane) applyAll() {
 				t.Fatal(err)
 			}
 			if status, answer := p.apply(r.GetKind(), r.GetApiVersion(), r.GetName(), b); status != 200 && status != 201 {
-				t.Errorf("%s %s: %d %s", r.GetKind(), r.GetName(), status, answer)
+				t.Errorf("%s %s: got %d %s, want 200 or 201", r.GetKind(), r.GetName(), status, answer)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// TestHalfPairs: an escaped surrogate that has no other half is no character.
+// TestHalfPairs: an escaped surrogate without its other half is not a character.
 // Taken for one, all of them would be the same reference.
 func TestHalfPairs(t *testing.T) {
 	t.Parallel()
