@@ -33,7 +33,7 @@ type FaultTime struct {
 	Fault  string  `json:"fault"`
 	From   float64 `json:"from"` // seconds of the run
 	To     float64 `json:"to"`
-	Boards int     `json:"boards,omitempty"` // whose lines it had, at most at one time
+	Boards int     `json:"boards,omitempty"` // boards whose lines it affected, at most at the same time
 	Hits   int     `json:"hits,omitempty"`   // commands that it met
 }
 

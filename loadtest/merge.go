@@ -131,7 +131,7 @@ func (r Result) ended() Shard {
 // together is how far apart generators may start that are one load.
 const together = time.Second
 
-// startedApart: the rate of generators that weren't at work together is nobody's.
+// startedApart: generators that didn't run at the same time have no common rate.
 func (m *Result) startedApart(parts []Result) {
 	last := m.Started
 	for _, p := range parts {

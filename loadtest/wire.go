@@ -33,7 +33,7 @@ type wire struct {
 	api     *api
 	source  *source
 	via     http.RoundTripper
-	ctx     context.Context // ends what is under way
+	ctx     context.Context // ends requests in progress
 	sent    atomic.Int64    // attempts of hits
 	renewed atomic.Int64
 }

@@ -39,7 +39,7 @@ type Config struct {
 	Clock  clock.Clock
 	Seed   int64
 	Boards func() []Info // all boards of the fleet, test places included
-	Board  Board         // nil = nobody is told
+	Board  Board         // nil = not called
 }
 
 // Line is the faults' effect on a board's line; zero = clean.

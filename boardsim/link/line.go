@@ -34,7 +34,7 @@ type Lossy struct {
 // State is what a line does to its packets; the zero value is a clean line. A state that swallows packets also swallows
 // the end of the connection: the other side doesn't notice a Close.
 type State struct {
-	HalfOpen   bool // nothing passes either way and nobody is told
+	HalfOpen   bool // nothing passes either way and neither end is notified
 	OnewayUp   bool // what the board sends is lost
 	OnewayDown bool // what the server sends is lost
 	Lossy      Lossy

@@ -161,7 +161,7 @@ func Decode(r io.Reader, each func(*Event)) (Summary, error) {
 	}
 }
 
-// onlySpace refuses what somebody put after the closing line, line n, which
+// onlySpace rejects anything after the closing line, line n, which
 // neither its count nor its sum covers.
 func onlySpace(r io.Reader, n int) error {
 	part := make([]byte, 4<<10)

@@ -23,8 +23,8 @@ const (
 	spoolPending = 1 << 16 // events in memory that aren't written yet
 )
 
-// Spool is the history of a process that runs for ever: nothing is recorded
-// until somebody asks, and then on disk, compressed and bounded. While nothing
+// Spool is the history of a process that runs forever: nothing is recorded
+// until a recording is requested, and then on disk, compressed and bounded. While nothing
 // is recorded it keeps what a recording has to begin with: which boards and
 // doors there are, who is online and what it has applied, one event for each. All
 // methods may be called at any time from any goroutine.

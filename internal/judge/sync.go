@@ -22,7 +22,7 @@ const gapMs = 60 * 1000
 type freshness struct {
 	tally
 	maxMs   int64
-	looked  int64 // when somebody last looked at what boards have, domain time
+	looked  int64 // when a client last looked at what boards have, domain time
 	came    int64 // up to which revision a board had what it was asked for at its reader
 	seen    int   // of the operation that was asked for, at boards, and looked at there
 	waiting int   // not due yet when the history ends

@@ -102,7 +102,7 @@ func (v *View) ended(o vocab.Outcome) (n int) {
 	return n
 }
 
-// looked is when somebody last looked at what boards have, or at how far a permit has come,
+// looked is when a client last looked at what boards have, or at how far a permit has come,
 // in domain time.
 func (v *View) looked() (at int64) {
 	for _, e := range v.looks {
@@ -116,7 +116,7 @@ func (v *View) looked() (at int64) {
 	return at
 }
 
-// followed is how many changes of hours somebody looked after: at the schedule, at a door's list
+// followed is how many changes of hours were looked at afterwards: at the schedule, at a door's list
 // of windows, or at a door with a window that follows hours.
 func (v *View) followed(changes []*call) (n int) {
 	places := v.placeOfToken()

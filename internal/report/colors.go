@@ -7,8 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Colors are those of a terminal; Plain writes none. A colour never says what a word
-// beside it doesn't.
+// Colors writes terminal colours or, as Plain, none. A colour never says more than the word beside it.
 type Colors bool
 
 // With colours and without.
@@ -26,7 +25,7 @@ func (c Colors) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Status is a verdict as wide as the longest.
+// Status is a verdict padded to the longest.
 func (c Colors) Status(s judge.Status) string {
 	return c.paint(codes[s], string(s)) + strings.Repeat(" ", max(0, len(judge.Invalid)-len(s)))
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Score is how much of a guarantee a run with API keys only can show, and did.
+// Score is how much of a guarantee a run with only API keys can show, and did.
 type Score struct {
 	Clause   string `json:"clause"`
 	Checks   int    `json:"checks"`           // steps of the files that are evidence for it
-	Possible int    `json:"possible"`         // of these, with API keys only
-	Held     int    `json:"held"`             // of these, played on this target, and true
-	Broken   int    `json:"broken,omitempty"` // ... and false
+	Possible int    `json:"possible"`         // of these, possible with only API keys
+	Held     int    `json:"held"`             // of these, played on this target and held
+	Broken   int    `json:"broken,omitempty"` // ... and failed
 }
 
 // String is the line of a report.
@@ -29,8 +29,7 @@ func (s Score) String() string {
 	return out
 }
 
-// score counts for each guarantee the steps that held and those that didn't. All rows
-// of a table are one step.
+// score counts for each guarantee the steps that held and those that didn't. All rows of a table count as one step.
 func (res *Result) score() {
 	for i := range res.Scores {
 		s := &res.Scores[i]
@@ -49,7 +48,7 @@ func (res *Result) score() {
 	}
 }
 
-// addScores adds the checks of two selections of files; what held is counted later.
+// addScores adds up the checks of two selections of files; what held is counted later.
 func addScores(a, b []Score) []Score {
 	out := slices.Clone(a)
 	for _, s := range b {
@@ -64,7 +63,7 @@ func addScores(a, b []Score) []Score {
 	return out
 }
 
-// outcomes are the steps that were evidence for a guarantee, by line: whether they held.
+// outcomes are the steps that were evidence for a guarantee, by line, and whether they held.
 func outcomes(steps []*Step, clause string, held map[int]bool) {
 	note := func(line int, status judge.Status) {
 		if was, known := held[line]; status == judge.Pass {
@@ -95,8 +94,7 @@ func outcomes(steps []*Step, clause string, held map[int]bool) {
 	}
 }
 
-// scores are the lines of the guarantees of which something could be shown, and the
-// names of the others.
+// scores are the lines of the guarantees that could be shown in part, and the names of the others.
 func (res Result) scores() (lines []string, none string) {
 	var rest []string
 	for _, s := range res.Scores {

@@ -25,7 +25,7 @@ type course struct {
 
 func newCourse(res Result) *course {
 	c := &course{from: res.Started, to: res.Started.Add(time.Duration(res.Seconds * float64(time.Second))), events: res.Events}
-	for i := range c.events { // what the run directory keeps of a target may begin earlier
+	for i := range c.events { // a target's history in the run directory may begin earlier
 		if at := wall(&c.events[i]); !at.IsZero() && at.After(c.to) {
 			c.to = at
 		}
@@ -42,7 +42,7 @@ func wall(e *history.Event) time.Time {
 
 func (c *course) seconds() float64 { return max(c.to.Sub(c.from).Seconds(), .001) }
 
-// x is where an event lies on the axis, in seconds; false before the run.
+// x is an event's position on the axis, in seconds; false if it is before the run.
 func (c *course) x(e *history.Event) (float64, bool) {
 	at := wall(e)
 	if at.IsZero() || at.Before(c.from) {
@@ -71,7 +71,7 @@ func (c *course) chart(id, title, unit string) plot.Chart {
 	return plot.Chart{ID: id, Title: title, Unit: unit, To: c.seconds(), Low: true}
 }
 
-// charts are the tracks, top to bottom; those with nothing in them are left out.
+// charts are the tracks, top to bottom, without empty ones.
 func (c *course) charts(res Result) (out []plot.Chart) {
 	var calls, failed, opened, hits bin
 	for i := range c.events {
@@ -116,7 +116,7 @@ func (c *course) charts(res Result) (out []plot.Chart) {
 	return out
 }
 
-// armed are the faults, a row per kind, while they were in force.
+// armed shows when faults were in force, one row per kind.
 func (c *course) armed(res Result) plot.Chart {
 	out := c.chart("faults-armed", "Faults in force", "")
 	for _, f := range res.Files {
@@ -141,8 +141,7 @@ func (c *course) files(res Result) plot.Chart {
 	return out
 }
 
-// jumps are the moments at which virtual time jumped by a minute or more, of a run
-// in one world with few of them.
+// jumps are the times at which virtual time jumped by a minute or more, for a run in one world with few jumps.
 func (c *course) jumps() (out []plot.Mark) {
 	var last *history.Event
 	for i := range c.events {
@@ -158,7 +157,7 @@ func (c *course) jumps() (out []plot.Mark) {
 			if by >= time.Minute {
 				x, _ := c.x(e)
 				n := len(out)
-				if n > 0 && x-out[n-1].X < c.seconds()/100 { // a walk through deadlines is one jump
+				if n > 0 && x-out[n-1].X < c.seconds()/100 { // several jumps close together count as one
 					out[n-1].Title = ""
 					continue
 				}
@@ -187,8 +186,7 @@ func (c *course) latencies() (out []float64) {
 	return out
 }
 
-// number reads a number after a name in a JSON text: whole histories are too long
-// to be decoded for one field.
+// number reads a number after a name in a JSON text: a whole history is too long to decode for one field.
 func number(text, name string) int64 {
 	_, rest, ok := strings.Cut(text, name)
 	if !ok {

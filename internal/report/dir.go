@@ -15,14 +15,13 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// formats are the files that say what became of a run: the same content, for
-// programs and for people.
+// formats are the files that present a run's result: the same content, for programs and for people.
 var formats = map[string]func(io.Writer, Result) error{
 	"verdicts.json": WriteJSON, "junit.xml": WriteJUnit, "report.tap": WriteTAP, "summary.md": WriteSummary, "report.html": WriteHTML, "report.txt": WriteTable,
 }
 
-// WriteDir writes a run directory: the scenario files, config.json, history.ndjson
-// and all Formats. Judge reads the history again.
+// WriteDir writes a run directory: the scenario files, config.json, history.ndjson and all formats. Judge reads the
+// history again.
 func WriteDir(dir string, res Result) error {
 	if err := os.MkdirAll(filepath.Join(dir, "scenarios"), 0o755); err != nil {
 		return err
@@ -43,7 +42,7 @@ func WriteDir(dir string, res Result) error {
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), append(config, '\n'), 0o644); err != nil {
 		return err
 	}
-	if len(res.Shards) == 0 { // histories of shards stay where they are
+	if len(res.Shards) == 0 { // shards' histories stay where they are
 		if res.History, err = writeHistory(filepath.Join(dir, historyFile), res.Events); err != nil {
 			return err
 		}
@@ -59,8 +58,7 @@ func WriteDir(dir string, res Result) error {
 	return nil
 }
 
-// ClearDir makes the run directory, without what an earlier run left in it. Files
-// that no run writes stay.
+// ClearDir creates the run directory, or removes what an earlier run left in it. Files that no run writes stay.
 func ClearDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -78,8 +76,7 @@ const historyFile = "history.ndjson"
 
 const clocksFile = "clocks.json"
 
-// WriteClocks writes what was measured of the clocks of a target's processes; nothing
-// for a run in one process.
+// WriteClocks writes the measured offsets of a target's clocks; nothing for a run in one process.
 func WriteClocks(dir string, clocks history.Clocks) error {
 	if len(clocks) == 0 {
 		return nil
@@ -91,8 +88,7 @@ func WriteClocks(dir string, clocks history.Clocks) error {
 	return os.WriteFile(filepath.Join(dir, clocksFile), append(text, '\n'), 0o644)
 }
 
-// writeHistory streams the events to a file and says how many there are and
-// what they sum up to.
+// writeHistory streams the events to a file and returns their count and checksum.
 func writeHistory(path string, events []history.Event) (sum history.Summary, err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -106,8 +102,8 @@ func writeHistory(path string, events []history.Event) (sum history.Summary, err
 	return w.Close()
 }
 
-// stored is where a run directory keeps a file: under its name, with its folders
-// when another file of the run has the same name.
+// stored is where a run directory keeps a file: under its name, including folders if another file of the run has the
+// same name.
 func stored(files []FileResult, path string) string {
 	same := 0
 	for _, f := range files {
@@ -130,15 +126,13 @@ func writeFile(path string, res Result, write func(io.Writer, Result) error) err
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// Judge judges the history of a run directory again, by the checkers of this
-// build; what the steps asserted stays as it was written. A history that isn't
-// the one the verdicts were written with is an error: history.ErrTruncated, or
-// one that names both. Of a merged result the shards are judged again and merged.
-// Events stay where they are: no more than those of one world are in memory.
+// Judge judges the history of a run directory again, with this build's checkers; the steps' assertions stay as written.
+// It returns an error for a history other than the one the verdicts were written with: history.ErrTruncated, or one
+// that names both. For a merged result, the shards are judged again and merged. Only one world's events are in memory
+// at a time.
 func Judge(dir string) (Result, error) { return judgeDir(dir, func(Result) {}) }
 
-// judgeDir calls each with the result as it was written and the events of one world after
-// the other.
+// judgeDir calls each with the result as written and the events of one world after another.
 func judgeDir(dir string, each func(Result)) (Result, error) {
 	var res Result
 	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
@@ -175,8 +169,8 @@ func judgeDir(dir string, each func(Result)) (Result, error) {
 	return res, nil
 }
 
-// readHistory reads the history that a run directory's verdicts stand on, and calls f with
-// each of its worlds; there is always one.
+// readHistory reads the history on which a run directory's verdicts are based, and calls f with each of its worlds, at
+// least one.
 func readHistory(path string, want history.Summary, f func(name string, world []history.Event)) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// Failure is one thing that keeps a run from PASS, with all that a reader needs to
-// understand it. Every report starts with these.
+// Failure is one thing that keeps a run from PASS, with everything needed to understand it. Every report starts with
+// these.
 type Failure struct {
 	ID      string // anchor of the page
 	Status  judge.Status
@@ -27,12 +27,12 @@ type Failure struct {
 	YAML    []Source   // of the step
 	Step    *Step      // nil: no step
 	Bad     *judge.Bad // the first breach of a guarantee; nil: a step's
-	// Requests are some that a load's broken threshold is about; a step has its own.
+	// Requests illustrate a load's broken threshold; a step has its own.
 	Requests []Exchange
 	Course   []plot.Chart // of the scenario by itself, with its first failure
 }
 
-// Where is the place in a scenario file, as editors follow it.
+// Where is the position in a scenario file, in the form that editors can follow.
 func (f Failure) Where() string {
 	if f.Line == 0 {
 		return f.File
@@ -40,7 +40,7 @@ func (f Failure) Where() string {
 	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
-// Exchanges are the requests that show the failure, the last one the most telling.
+// Exchanges are the requests that show the failure, the most telling one last.
 func (f Failure) Exchanges() []Exchange {
 	if f.Step != nil {
 		return f.Step.Exchanges
@@ -52,11 +52,11 @@ func (f Failure) Exchanges() []Exchange {
 type Source struct {
 	Line int
 	Text string
-	Here bool // the failure's own
+	Here bool // the failure's own line
 }
 
-// Failures lists what keeps a run from PASS: broken guarantees, then steps in the
-// order of their files, then what belongs to no step.
+// Failures lists what keeps a run from PASS: broken guarantees, then steps in the order of their files, then whatever
+// belongs to no step.
 func Failures(res Result) (out []Failure) {
 	ids := map[string]int{}
 	add := func(f Failure, id string) {
@@ -103,7 +103,7 @@ var unsafe = regexp.MustCompile(`[^0-9A-Za-z_.-]+`)
 
 func slug(s string) string { return unsafe.ReplaceAllString(s, "-") }
 
-// breach is a broken guarantee, and the step that was played when it happened.
+// breach is a broken guarantee, and the step that was playing when it happened.
 func breach(res Result, r judge.Row) Failure {
 	out := Failure{Status: r.Status, Title: r.Clause + " " + r.Promise, Why: r.Number, Clauses: []string{r.Clause}, Bad: r.FirstBad}
 	world := res.where[r.Clause]
@@ -136,8 +136,7 @@ func during(at, from time.Time, seconds float64) bool {
 	return !at.Before(from) && !at.After(from.Add(time.Duration(seconds*float64(time.Second))))
 }
 
-// playing are the innermost steps that were played at a moment: more than one where
-// some are in the background.
+// playing are the innermost steps that were playing at a time; there may be several, in the background.
 func playing(steps []*Step, at time.Time) (out []*Step) {
 	for _, s := range steps {
 		if inner := playing(s.Children, at); len(inner) > 0 {
@@ -149,8 +148,7 @@ func playing(steps []*Step, at time.Time) (out []*Step) {
 	return out
 }
 
-// blamed is the step that a breach stands with: one that is about the clause, or else
-// the latest; nil for none.
+// blamed is the step under which a breach is shown: one about the clause, or else the latest; nil for none.
 func blamed(steps []*Step, clause string) (found *Step) {
 	for _, s := range steps {
 		if slices.Contains(s.Clauses, clause) {
@@ -161,10 +159,10 @@ func blamed(steps []*Step, clause string) (found *Step) {
 	return found
 }
 
-// excerptLines bounds what is shown of a step.
+// excerptLines bounds how much of a step is shown.
 const excerptLines = 40
 
-// excerpt is a step as its file has it: from its line as far as it is indented.
+// excerpt is a step as written in its file: its line and what is indented below it.
 func excerpt(source []byte, line int) (out []Source) {
 	lines := strings.Split(inbox.Mask(string(source)), "\n")
 	if line < 1 || line > len(lines) || len(source) == 0 {

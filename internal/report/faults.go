@@ -13,7 +13,7 @@ import (
 // FaultUse is a row of the matrix of faults and clauses.
 type FaultUse struct {
 	Fault   string         `json:"fault"`
-	Hits    int            `json:"hits"`              // how often it did something
+	Hits    int            `json:"hits"`              // how often it acted
 	Clauses map[string]int `json:"clauses,omitempty"` // assertions that were made while it was in force, by clause
 }
 
@@ -41,7 +41,7 @@ func faultTable(uses []FaultUse) string {
 	return b.String()
 }
 
-// columns are the clauses that any fault was in force for, in report order.
+// columns are the clauses that were asserted while any fault was in force, in report order.
 func columns(uses []FaultUse) (out []string) {
 	for _, c := range judge.Clauses() {
 		if slices.ContainsFunc(uses, func(u FaultUse) bool { return u.Clauses[c] > 0 }) {
@@ -51,8 +51,8 @@ func columns(uses []FaultUse) (out []string) {
 	return out
 }
 
-// faultUses adds up the files' faults, in the order of docs/faults.md. Of the whole
-// suite the faults that none of them armed are there, too.
+// faultUses adds up the files' faults, in the order of docs/faults.md. For the whole suite, faults that no file armed
+// are included.
 func (res *Result) faultUses() (out []FaultUse) {
 	sum := map[string]*FaultUse{}
 	for _, f := range res.Files {
@@ -75,19 +75,19 @@ func (res *Result) faultUses() (out []FaultUse) {
 		}
 		delete(sum, f.Name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(sum)) { // of a run that an older build wrote
+	for _, name := range slices.Sorted(maps.Keys(sum)) { // from a run by an older build
 		out = append(out, *sum[name])
 	}
 	return out
 }
 
-// complete: every file of the built-in suite was played. A target that can't play
-// some of them is held to less.
+// complete reports whether every file of the built-in suite was played. A target that can't play some of them has to
+// show less.
 func (res *Result) complete() bool {
 	return res.Whole && !slices.ContainsFunc(res.Files, func(f FileResult) bool { return f.Status == judge.Skipped })
 }
 
-// required are the clauses that must be proven: of a complete suite all of them.
+// required are the clauses that must be proven: for a complete suite, all of them.
 func (res *Result) required() []string {
 	if res.complete() {
 		return append(slices.Clone(res.Require), "all")
@@ -95,7 +95,7 @@ func (res *Result) required() []string {
 	return res.Require
 }
 
-// unhit lists the faults that did nothing in a complete suite.
+// unhit lists the faults that never acted in a complete suite.
 func (res *Result) unhit() (names []string) {
 	if !res.complete() {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// limit is how long a board decides on its own.
+// limit is how long a board may decide on its own.
 const limit = 36 * time.Hour
 
 // Fleet follows the boards of one world through its history.
@@ -21,11 +21,11 @@ type boardState struct {
 	online bool
 	since  int64 // domain time at which it came or went
 	epoch  int64
-	rev    int64 // the latest that was acknowledged
-	has    int64 // what it has now: a wiped board begins again
+	rev    int64 // the latest acknowledged
+	has    int64 // what it has now: a wiped board starts over
 }
 
-// NewFleet has no boards yet.
+// NewFleet is a fleet without boards so far.
 func NewFleet() *Fleet {
 	return &Fleet{boards: map[string]*boardState{}, desired: map[string]int64{}}
 }
@@ -42,8 +42,8 @@ func (f *Fleet) board(e *history.Event) *boardState {
 	return b
 }
 
-// Count is how many boards are connected, away, and connected without their place's
-// latest revision.
+// Count is how many boards are connected, how many are away, and how many are connected but lack their place's latest
+// revision.
 func (f *Fleet) Count() (online, away, behind int) {
 	for _, b := range f.boards {
 		switch {
@@ -59,7 +59,7 @@ func (f *Fleet) Count() (online, away, behind int) {
 	return online, away, behind
 }
 
-// See takes in an event.
+// See processes an event.
 func (f *Fleet) See(e *history.Event) {
 	switch e.Kind {
 	case history.Door:
@@ -75,16 +75,16 @@ func (f *Fleet) See(e *history.Event) {
 		b := f.board(e)
 		b.online, b.since, b.epoch, b.has = true, e.At, e.Epoch, e.Revision
 	case history.Offline:
-		if b := f.board(e); b.epoch == e.Epoch { // else a newer connection is there already
+		if b := f.board(e); b.epoch == e.Epoch { // else a newer connection exists already
 			b.online, b.since = false, e.At
 		}
 	}
 }
 
-// boards are how many are connected, away, and away for more than 36 h, over time.
+// boards shows how many boards are connected, away, and away for more than 36 h, over time.
 func (c *course) boards() plot.Chart {
 	var online, away, stopped [bins]int
-	last := 0 // after the end of every world nothing is known of the boards
+	last := 0 // after the end of a world, nothing is known about its boards
 	each := c.seconds() / bins
 	for _, world := range worlds(c.events) {
 		f, next := NewFleet(), 0
@@ -134,9 +134,8 @@ func (c *course) boards() plot.Chart {
 	return out
 }
 
-// syncLags are how long after its commit, or after the board came back, each
-// revision was acknowledged, in milliseconds of domain time: what SYNC-1 and SYNC-2
-// bound, over all boards.
+// syncLags are, in milliseconds of domain time, how long after its commit, or after the board came back, each revision
+// was acknowledged: what SYNC-1 and SYNC-2 limit, over all boards.
 func (c *course) syncLags() (out []float64) {
 	for _, world := range worlds(c.events) {
 		f := NewFleet()

@@ -30,9 +30,8 @@ var style string
 //go:embed page/page.js
 var script string
 
-// Page makes a template of one self-contained page in the reports' look: body
-// defines "title", "head" (the verdict) and "main". Nothing in it is fetched, and a policy
-// in it forbids that.
+// Page makes a template of a self-contained page in the reports' style: body defines "title", "head" (the verdict) and
+// "main". It loads nothing, and a content security policy forbids that.
 func Page(body string, funcs template.FuncMap) *template.Template {
 	sum := sha256.Sum256([]byte(script))
 	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
@@ -40,7 +39,7 @@ func Page(body string, funcs template.FuncMap) *template.Template {
 	return template.Must(template.Must(template.New("report").Funcs(shared).Funcs(funcs).Parse(text)).Parse(body))
 }
 
-// shared are the functions that every page has.
+// shared are the functions that every page can use.
 var shared = template.FuncMap{
 	"lower": func(s judge.Status) string { return strings.ToLower(string(s)) },
 	"first": firstLine, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
@@ -52,7 +51,7 @@ var shared = template.FuncMap{
 	"last":    func(i, n int) bool { return i == n-1 },
 }
 
-// took is a duration in seconds as a person says it.
+// took writes a duration in seconds for people.
 func took(s float64) string {
 	if r := rounded(s); r > 0 {
 		return plot.Duration(r)
@@ -60,7 +59,7 @@ func took(s float64) string {
 	return "under 1 ms"
 }
 
-// rounded leaves of seconds what a person wants to know.
+// rounded rounds seconds to what people want to know.
 func rounded(s float64) float64 {
 	switch {
 	case s < 1:
@@ -71,7 +70,7 @@ func rounded(s float64) float64 {
 	return float64(int(s + .5))
 }
 
-// pretty indents what is JSON.
+// pretty indents a text that is JSON.
 func pretty(text string) string {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {
@@ -104,8 +103,8 @@ type checkView struct {
 	kinds    map[string]int
 }
 
-// WriteHTML writes one self-contained page: failures first, then the run on one axis
-// of time, distributions, the guarantees with their evidence, the scenarios.
+// WriteHTML writes a self-contained page: failures first, then the run on one time axis, distributions, the guarantees
+// with their evidence, the scenarios.
 func WriteHTML(w io.Writer, res Result) error {
 	d := draw(res)
 	if len(res.Shards) > 0 {
@@ -127,13 +126,13 @@ func WriteHTML(w io.Writer, res Result) error {
 	return checkTemplate.Execute(w, v)
 }
 
-// counted is how many events of a kind there were.
+// counted is the number of events of a kind.
 type counted struct {
 	Kind string
 	N    int
 }
 
-// Counts are those of the events, by kind.
+// Counts are the numbers of events, by kind.
 func (v checkView) Counts() (out []counted) {
 	for k, v := range v.kinds {
 		out = append(out, counted{k, v})
@@ -145,12 +144,12 @@ func (v checkView) Counts() (out []counted) {
 // String is the count beside the kind of event.
 func (c counted) String() string { return fmt.Sprintf("%s %s", plot.Number(float64(c.N)), c.Kind) }
 
-// exercised are the rows of a ledger that say something.
+// exercised are the rows of a ledger that were exercised.
 func exercised(rows []judge.Row) []judge.Row {
 	return slices.DeleteFunc(slices.Clone(rows), untouched)
 }
 
-// idle are the others.
+// idle are the rows that weren't.
 func idle(rows []judge.Row) []judge.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r judge.Row) bool { return !untouched(r) })
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// testcase is a case with the place that it stands at.
+// testcase is a case with its position.
 type testcase struct {
 	junit.Testcase
 	File string `xml:"file,attr,omitempty"`
 	Line int    `xml:"line,attr,omitempty"`
 }
 
-// testsuite counts and writes cases with places.
+// testsuite counts and writes cases with positions.
 type testsuite struct {
 	junit.Testsuite
 	Cases []testcase `xml:"testcase"`
@@ -31,7 +31,7 @@ type testsuites struct {
 	Suites  []testsuite `xml:"testsuite"`
 }
 
-// WriteJUnit writes one suite a scenario file and one of the guarantees.
+// WriteJUnit writes one suite per scenario file and one for the guarantees.
 func WriteJUnit(w io.Writer, res Result) error {
 	return WriteSuites(w, res.Seconds, suites(res))
 }
@@ -68,7 +68,7 @@ func WriteSuites(w io.Writer, took float64, suites []Suite) error {
 
 func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }
 
-// printable drops the control characters that XML cannot hold, not even escaped.
+// printable drops control characters that XML can't contain, even escaped.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF {

@@ -37,8 +37,8 @@ type drawing struct {
 	From, To      string
 }
 
-// lanes draws a breach: who did what, in order. The distances are by rank, with
-// the times beside them, since a jump may lie between two events.
+// lanes draws a breach: who did what, in order. Distances are by rank, with the times beside them, because there may be
+// a jump between two events.
 func lanes(b *judge.Bad) drawing {
 	const left, step, top, gap = 90, 62, 26, 58
 	d := drawing{Names: laneNames, Height: top + gap*len(laneNames)}

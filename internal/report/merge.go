@@ -12,20 +12,19 @@ import (
 
 // Shard says which part of a selection of files a run played.
 type Shard struct {
-	Index int  `json:"index"` // from 1; 0 = of a merged run: it could not be read
+	Index int  `json:"index"` // from 1; 0 = in a merged run: could not be read
 	Of    int  `json:"of"`
 	Files int  `json:"files"`           // of the whole selection, see Merge
 	Whole bool `json:"whole,omitempty"` // the selection is the whole built-in suite
-	// Of a merged run: where the shard's own results are, and what they say by themselves.
+	// For a merged run: where the shard's own results are, and its own verdict.
 	Dir    string       `json:"dir,omitempty"`
 	Status judge.Status `json:"status,omitempty"`
 	Reason string       `json:"reason,omitempty"`
 }
 
-// Merge makes one result of the run directories of shards that ran anywhere. Each
-// history is judged where it is, one after the other; what a single run would have had
-// to show, they have to show together. A shard that is missing, there twice or can't be
-// read makes the result INVALID, and never hides a FAIL.
+// Merge combines the run directories of shards, wherever they ran, into one result. Each history is judged where it is,
+// one after another; what a single run would have to show, they have to show together. A shard that is missing,
+// duplicated or unreadable makes the result INVALID, but never hides a FAIL.
 func Merge(dirs ...string) Result {
 	into, wrong := Result{Schema: SchemaVersion}, []string{}
 	var parts []Result
@@ -72,8 +71,7 @@ func Merge(dirs ...string) Result {
 	return into
 }
 
-// unlike says what keeps the parts from being the shards of one selection; they are in
-// the order of their indexes.
+// unlike says what keeps the parts, which are in the order of their indexes, from being the shards of one selection.
 func unlike(parts []Result) (wrong []string) {
 	if len(parts) == 0 {
 		return nil
@@ -115,7 +113,7 @@ func unlike(parts []Result) (wrong []string) {
 	return wrong
 }
 
-// Told is how many events the result stands on; of one that was read again they stay where they are.
+// Told is how many events the result is based on; a run that was read again keeps them on disk.
 func (res Result) Told() int {
 	if len(res.Events) > 0 {
 		return len(res.Events)
@@ -123,7 +121,7 @@ func (res Result) Told() int {
 	return int(res.History.Count)
 }
 
-// asked is a flag of the command line as the run directory keeps it, "" for none.
+// asked is a command-line flag as the run directory keeps it, "" for none.
 func (res Result) asked(flag string) string {
 	flags, _ := res.Config.(map[string]any)
 	if v, ok := flags[flag]; ok {
@@ -132,8 +130,8 @@ func (res Result) asked(flag string) string {
 	return ""
 }
 
-// unfit says why a shard's result doesn't count, whatever the others show. That it lacks
-// what only all of them can show together is no reason.
+// unfit says why a shard's result doesn't count, whatever the others show. Lacking what only all of them can show
+// together is not a reason.
 func (res Result) unfit() string {
 	if res.Unreached {
 		return "didn't reach its target: " + res.Reason

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// drawn is what the page shows of a history: all that is kept of those of shards.
+// drawn is what the page shows of a history; for shards' histories, nothing else is kept.
 type drawn struct {
 	from            time.Time
 	seconds         float64
@@ -28,7 +28,7 @@ func draw(res Result) drawn {
 // trackOrder is that of the tracks, top to bottom.
 var trackOrder = []string{"load", "openings", "faults-armed", "hits", "boards", "scenarios-played"}
 
-// overlay lays the shards' courses over each other by the machines' time, and adds them up.
+// overlay adds up the shards' courses, aligned by the machines' time.
 func overlay(res Result) drawn {
 	c := newCourse(res)
 	all := drawn{kinds: map[string]int{}}
@@ -41,7 +41,7 @@ func overlay(res Result) drawn {
 			all.kinds[k] += n
 		}
 	}
-	all.from, all.seconds, all.tracks = c.from, c.seconds(), c.charts(res) // of the files: faults and scenarios
+	all.from, all.seconds, all.tracks = c.from, c.seconds(), c.charts(res) // from the files: faults and scenarios
 	for _, d := range res.drawn {
 		for _, t := range d.tracks {
 			if len(t.Lines) > 0 {
@@ -71,7 +71,7 @@ func (all *drawn) add(t plot.Chart, d drawn) {
 			}
 		}
 		wide, begin := d.seconds/float64(len(l.Points)), d.from.Sub(all.from).Seconds()
-		for j, p := range l.Points { // what a point stands for, over the bins in which it lies
+		for j, p := range l.Points { // distribute a point over the bins that it covers
 			from, until := begin+float64(j)*wide, begin+float64(j+1)*wide
 			for bin := max(int(from/each), 0); bin < bins && float64(bin)*each < until; bin++ {
 				over := min(until, float64(bin+1)*each) - max(from, float64(bin)*each)

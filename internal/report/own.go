@@ -11,10 +11,10 @@ import (
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// ownAxes bounds how many failing scenarios of a run get an axis of their own.
+// ownAxes bounds how many failing scenarios of a run get their own time axis.
 const ownAxes = 10
 
-// addAxes gives the first failure of each failing scenario the scenario's own axis.
+// addAxes gives the first failure of each failing scenario its own time axis.
 func addAxes(res Result, failures []Failure) {
 	seen := map[string]bool{}
 	for i := range failures {
@@ -29,7 +29,7 @@ func addAxes(res Result, failures []Failure) {
 	}
 }
 
-// own draws a scenario by itself: its steps, and what its world did meanwhile.
+// own draws a single scenario: its steps, and what its world did meanwhile.
 func own(res Result, f FileResult, id string) []plot.Chart {
 	end := f.Started.Add(time.Duration(f.Seconds * float64(time.Second)))
 	c := &course{from: f.Started, to: end, events: eventsOf(res.Events, f)}
@@ -46,8 +46,7 @@ func own(res Result, f FileResult, id string) []plot.Chart {
 	return out
 }
 
-// eventsOf are those of a scenario's own world, or on a target that scenarios share
-// those of its time.
+// eventsOf are the events of a scenario's own world or, on a shared target, those during its time.
 func eventsOf(events []history.Event, f FileResult) (out []history.Event) {
 	worlds, mine := false, false
 	for i := range events {
@@ -63,7 +62,7 @@ func eventsOf(events []history.Event, f FileResult) (out []history.Event) {
 	return out
 }
 
-// steps are the scenario's, packed into as few rows as they need.
+// steps are the scenario's steps, packed into as few rows as possible.
 func (c *course) steps(f FileResult) plot.Chart {
 	out := c.chart("steps", "Steps", "red: those that failed")
 	for _, s := range f.Steps {
@@ -78,7 +77,7 @@ func (c *course) steps(f FileResult) plot.Chart {
 	return out
 }
 
-// failing marks the steps that didn't pass, the innermost ones.
+// failing marks the innermost steps that didn't pass.
 func failing(c *course, steps []*Step) (out []plot.Mark) {
 	for _, l := range named(steps, "") {
 		s := l.step

@@ -8,11 +8,11 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// shownLines bounds what reports without a page show of a body or a list.
+// shownLines bounds how much plain-text reports show of a body or list.
 const shownLines = 30
 
-// Text is a failure as plain text: what the page shows of it, without the picture.
-// JUnit, TAP, the job summary and report.txt carry it.
+// Text is a failure as plain text: what the page shows, without the picture. JUnit, TAP, the job summary and report.txt
+// contain it.
 func (f Failure) Text() string {
 	var b strings.Builder
 	b.WriteString(f.Why + "\n")
@@ -40,7 +40,7 @@ func (f Failure) Text() string {
 	return b.String()
 }
 
-// brief is what a terminal shows of a failure: why, where, and the timeline of a breach.
+// brief is what a terminal shows of a failure: why, where, and a breach's timeline.
 func (f Failure) brief() string {
 	var b strings.Builder
 	b.WriteString(f.Why + "\n")
@@ -72,7 +72,7 @@ func (x Exchange) Text() string {
 	return b.String()
 }
 
-// indented is a body, two columns in, cut after some lines.
+// indented is a body indented by two columns and cut after some lines.
 func indented(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""

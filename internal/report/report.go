@@ -1,7 +1,6 @@
-// Package report holds the Result of a run and turns it into what people and
-// programs read: a text table, JUnit XML, TAP, JSON, a job summary, a self-contained
-// HTML page, and the run directory that keeps them with the history. Each starts with
-// what failed. The scenario engine fills Results, cmd/doorlab writes them.
+// Package report holds the Result of a run and presents it to people and programs: a text table, JUnit XML, TAP, JSON,
+// a job summary, a self-contained HTML page, and the run directory that keeps them with the history. Each starts with
+// the failures. The scenario engine fills Results, cmd/doorlab writes them.
 package report
 
 import (
@@ -13,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
-// WriteTable writes the failures with all that belongs to them, the scenarios, a line
-// per guarantee, and the matrix of faults.
+// WriteTable writes the failures with everything about them, the scenarios, a line per guarantee, and the matrix of
+// faults.
 func WriteTable(w io.Writer, res Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s · %s\n\n", res.Status, sentence(res))
@@ -31,8 +30,8 @@ func WriteTable(w io.Writer, res Result) error {
 	return err
 }
 
-// WriteBrief is the result for a terminal, in its colours: each scenario once, the
-// guarantees that something exercised, and the failures last, where the eye is.
+// WriteBrief writes the result for a terminal, in its colours: one line per scenario, the guarantees that were
+// exercised, and the failures last, where people look.
 func WriteBrief(w io.Writer, res Result, c Colors) error {
 	var b strings.Builder
 	files(&b, res, c)
@@ -67,7 +66,7 @@ func WriteBrief(w io.Writer, res Result, c Colors) error {
 	return err
 }
 
-// WriteQuiet is the last line of WriteBrief.
+// WriteQuiet writes the last line of WriteBrief.
 func WriteQuiet(w io.Writer, res Result, c Colors) error {
 	_, err := fmt.Fprintln(w, c.first(res.Status, Line(res)))
 	return err
@@ -129,7 +128,7 @@ func Line(res Result) string {
 	return out
 }
 
-// stem is a file's name without folder and ending.
+// stem is a file's name without folder and extension.
 func stem(path string) string {
 	path = path[strings.LastIndexAny(path, `/\`)+1:]
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".yaml"), ".yml")
@@ -140,7 +139,7 @@ func firstLine(s string) string {
 	return s
 }
 
-// shifted puts a margin before each line.
+// shifted indents each line.
 func shifted(text, margin string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -13,22 +13,21 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Target is where a run goes. A deployment without a control listener works for
-// files whose steps need none.
+// Target is where a run goes. A deployment without a control listener is enough for files whose steps need none.
 type Target struct {
 	HTTP         string   `json:"http"`    // base URL of the public API
 	Control      []string `json:"control"` // base URLs of the control listeners
 	ControlToken string   `json:"-"`
 	Tokens       []string `json:"-"` // one for each of Control, where they differ
 	Places       []Place  `json:"places"`
-	// TLS is what is trusted over https; nil = the machine's authorities.
+	// TLS is what is trusted for https; nil = the machine's authorities.
 	TLS *tls.Config `json:"-"`
 	// Marks are, for each of Control, the number of the last event before the run;
 	// nil for a target that is the run's own.
 	Marks []int64 `json:"-"`
 }
 
-// Shared: others used the target before the run, or do so meanwhile.
+// Shared reports whether others may use the target before or during the run.
 func (t Target) Shared() bool { return len(t.Marks) > 0 }
 
 // Place is one place and a key with both scopes.
@@ -40,7 +39,7 @@ type Place struct {
 	EntryPhone string `json:"entryPhone,omitempty"` // "" = none
 }
 
-// Result is what a run found out.
+// Result is what a run found.
 type Result struct {
 	Schema     int               `json:"schema"`            // SchemaVersion of what wrote it
 	Version    string            `json:"version,omitempty"` // of the program that wrote it
@@ -50,12 +49,12 @@ type Result struct {
 	Target     Target            `json:"target"`
 	Worlds     int               `json:"worlds,omitempty"` // each file had one of its own; 0 = all files shared Target
 	Status     judge.Status      `json:"status"`
-	Reason     string            `json:"reason,omitempty"`    // the first thing that keeps it from PASS
-	Trouble    string            `json:"trouble,omitempty"`   // what was not seen of the target: BLOCKED at least
-	Notes      []string          `json:"notes,omitempty"`     // what a reader has to know of the run beside its verdicts
+	Reason     string            `json:"reason,omitempty"`    // the first reason why it isn't PASS
+	Trouble    string            `json:"trouble,omitempty"`   // what could not be seen of the target: at least BLOCKED
+	Notes      []string          `json:"notes,omitempty"`     // what a reader has to know about the run besides its verdicts
 	Foreign    judge.Foreign     `json:"foreign,omitzero"`    // what others did on the target meanwhile
 	Clocks     history.Clocks    `json:"clocks,omitempty"`    // of the target's processes, against the run's own
-	Unordered  int               `json:"unordered,omitempty"` // pairs of events closer than their clocks are known
+	Unordered  int               `json:"unordered,omitempty"` // pairs of events closer together than their clocks are known
 	Unreached  bool              `json:"unreached,omitempty"`
 	Files      []FileResult      `json:"files"`
 	Ledger     []judge.Row       `json:"ledger"`
@@ -65,18 +64,18 @@ type Result struct {
 	History    history.Summary   `json:"history,omitzero"` // of Events as the run directory keeps them
 	Config     any               `json:"config,omitempty"`
 	Require    []string          `json:"require,omitempty"`     // clauses that must be proven, see judge.Basis
-	Whole      bool              `json:"whole,omitempty"`       // the whole built-in suite: what it has to show is more, see demands
+	Whole      bool              `json:"whole,omitempty"`       // the whole built-in suite, which has to show more, see demands
 	Scores     []Score           `json:"conformance,omitempty"` // of a run with API keys only
 	Faults     []FaultUse        `json:"faults,omitempty"`      // of all files
 	Shard      *Shard            `json:"shard,omitempty"`       // of a run that played only a part of a selection
 	Shards     []Shard           `json:"shards,omitempty"`      // of a merged result
 	drawn      []drawn           // of a merged result: the shards' courses, world by world
-	where      map[string]string // of a result that was judged world by world: the file in which a clause was broken first
+	where      map[string]string // for a result judged world by world: the file in which a clause was first broken
 	played     bool              // there was a history
-	told       bool              // and it tells of more than requests, see judge.Told
+	told       bool              // and it contains more than requests, see judge.Told
 }
 
-// FileResult is one scenario file's.
+// FileResult is the result of one scenario file.
 type FileResult struct {
 	Path        string       `json:"path"`
 	Name        string       `json:"name"`
@@ -87,7 +86,7 @@ type FileResult struct {
 	Started     time.Time    `json:"started"`
 	Seconds     float64      `json:"seconds"`
 	Steps       []*Step      `json:"steps"`
-	Faults      []FaultUse   `json:"faults,omitempty"` // that its steps armed
+	Faults      []FaultUse   `json:"faults,omitempty"` // armed by its steps
 	Armed       []Span       `json:"armed,omitempty"`  // each of these faults while it was in force
 	Source      []byte       `json:"-"`
 }
@@ -100,7 +99,7 @@ type Span struct {
 	Hits  int       `json:"hits"`
 }
 
-// Step is one step's, or one row's of a table.
+// Step is the result of one step, or of one row of a table.
 type Step struct {
 	Name     string       `json:"name"`
 	Verb     string       `json:"verb,omitempty"`
@@ -108,21 +107,21 @@ type Step struct {
 	Clauses  []string     `json:"clauses,omitempty"`
 	Boundary string       `json:"boundary,omitempty"`
 	Status   judge.Status `json:"status"`
-	Detail   string       `json:"detail,omitempty"` // why not, or the number that counts
+	Detail   string       `json:"detail,omitempty"` // why it didn't pass, or the deciding number
 	At       time.Time    `json:"at"`               // domain time at the start
 	Started  time.Time    `json:"started"`
 	Seconds  float64      `json:"seconds"`
 	Children []*Step      `json:"children,omitempty"`
 	Charges  []Charge     `json:"charges,omitempty"` // expectations with clauses of their own
-	Asserts  bool         `json:"asserts,omitempty"` // it can fail by what the target does
+	Asserts  bool         `json:"asserts,omitempty"` // it can fail because of what the target does
 	Tries    int          `json:"tries,omitempty"`   // how often it was tried
-	// Of a step that didn't pass: its last requests, and the lists that it counted.
+	// For a step that didn't pass: its last requests, and the lists that it counted.
 	Exchanges []Exchange `json:"exchanges,omitempty"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
-	Spared    bool       `json:"-"` // only such expectations failed: the step's own clauses held
+	Spared    bool       `json:"-"` // only such expectations failed; the step's own clauses held
 }
 
-// Charge is what one expectation of a step found out about its own clauses.
+// Charge is what one expectation of a step found about its own clauses.
 type Charge struct {
 	Clauses []string     `json:"clauses"`
 	Name    string       `json:"name"`
@@ -159,7 +158,7 @@ func (res *Result) Note(format string, args ...any) {
 	}
 }
 
-// settle draws ledger and status from what the checkers said.
+// settle derives ledger and status from the checkers' verdicts.
 func (res *Result) settle(verdicts []judge.Verdict) {
 	res.Verdicts = verdicts
 	res.Ledger = judge.Ledger(res.Verdicts, res.Assertions, judge.Basis{
@@ -195,9 +194,9 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	}
 }
 
-// claims makes a file INVALID that names a clause for which it has no evidence:
-// neither a step nor a checker, or, of a clause that it is about, no checker although
-// there is one, or nothing that puts it to the test. So is one of which that is true of all claims.
+// claims makes a file INVALID that names a clause without evidence for it: neither a step nor a checker; or, for a
+// clause that the file is about, no checker although there is one, or nothing that puts it to the test. A file is also
+// INVALID if the latter is true of all its claims.
 func (res *Result) claims() {
 	counted, untried := map[string]bool{}, map[string][]string{}
 	for _, v := range res.Verdicts {
@@ -233,8 +232,8 @@ func (res *Result) claims() {
 	}
 }
 
-// evidence collects the clauses that steps claim, and those that they show. keysOnly:
-// steps were left out that only somebody with a control listener can play.
+// evidence collects the clauses that steps claim, and those that they show. keysOnly: steps were left out that need a
+// control listener.
 func evidence(steps []*Step, keysOnly bool, claimed, shown map[string]bool) {
 	for _, s := range steps {
 		if keysOnly && s.Status == judge.Skipped {

@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// SchemaVersion is what verdicts.json says of its shape, docs/reports.md. It grows when a
-// reader of an earlier one could misread it; a new field alone doesn't raise it.
+// SchemaVersion is the format version in verdicts.json, see docs/reports.md. It is raised when a reader of the previous
+// version could misread the file; a new field alone doesn't raise it.
 const SchemaVersion = 1
 
 // Schema is the JSON Schema of verdicts.json.
@@ -20,7 +20,7 @@ func Schema() ([]byte, error) {
 	return SchemaOf(&Result{}, "doorlab check result", SchemaVersion)
 }
 
-// SchemaOf is the JSON Schema of a result that says its version in the field "schema".
+// SchemaOf is the JSON Schema of a result with its version in the field "schema".
 func SchemaOf(result any, title string, version int) ([]byte, error) {
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true, Namer: func(t reflect.Type) string {
 		if t.Name() == "" {

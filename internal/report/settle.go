@@ -8,8 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Settle runs the checkers over a history, world by world, and settles ledger and
-// status.
+// Settle runs the checkers over a history, world by world, and derives ledger and status.
 func (res *Result) Settle(events []history.Event) {
 	s := settling{res: res}
 	for _, world := range worlds(events) {
@@ -19,15 +18,14 @@ func (res *Result) Settle(events []history.Event) {
 	res.Events = events
 }
 
-// SettleVerdicts settles ledger and status from what checkers said of a run that was
-// judged as it streamed; events are the part of its history that is kept.
+// SettleVerdicts derives ledger and status from the verdicts on a run that was judged as it streamed; events are the
+// part of its history that is kept.
 func (res *Result) SettleVerdicts(events []history.Event, verdicts []judge.Verdict) {
 	res.Events, res.played, res.told = events, len(events) > 0, judge.Told(events)
 	res.settle(verdicts)
 }
 
-// settling judges a history whose worlds come one after the other, so that no more than
-// one has to be in memory.
+// settling judges a history whose worlds arrive one after another, so that only one has to be in memory.
 type settling struct {
 	res       *Result
 	verdicts  [][]judge.Verdict
@@ -51,7 +49,7 @@ func (s *settling) world(name string, events []history.Event) {
 func (s *settling) done() {
 	res := s.res
 	res.Unordered, res.played, res.told = s.unordered, s.played, s.told
-	res.Notes = slices.DeleteFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "clocks: ") }) // of an earlier judgement
+	res.Notes = slices.DeleteFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "clocks: ") }) // from an earlier judgement
 	if told := res.Clocks.Told(res.Unordered); told != "" {
 		res.Note("%s", told)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Suite is a scenario, or the guarantees, as programs that collect test results know
-// it. JUnit and TAP are two ways to write it.
+// Suite is a scenario, or the guarantees, in the form that test reporting tools expect. JUnit and TAP are two ways to
+// write it.
 type Suite struct {
 	Name       string
 	File       string // "" = none
@@ -30,12 +30,12 @@ type Case struct {
 	Seconds float64
 	Status  judge.Status
 	Why     string // in one line or more
-	Text    string // of a failure: everything about it
+	Text    string // for a failure: everything about it
 }
 
-// suites are a run's: one per scenario file, and one of the guarantees. The cases of a
-// scenario are the steps that can fail by what the target does, and every step that
-// didn't pass; one that only prepares is no test.
+// suites are a run's suites: one per scenario file, and one for the guarantees. A scenario's cases are the steps that
+// can fail because of what the target does, and every step that didn't pass; steps that only prepare are not test
+// cases.
 func suites(res Result) (out []Suite) {
 	texts := map[*Step]string{}
 	for _, f := range Failures(res) {
@@ -67,7 +67,7 @@ func fileSuite(f FileResult, texts map[*Step]string) Suite {
 		s.Cases = append(s.Cases, Case{Name: fmt.Sprintf("%02d %s", i+1, l.name), File: f.Path, Line: st.Line, Seconds: st.Seconds,
 			Status: st.Status, Why: st.Detail, Text: texts[st]})
 	}
-	// A file that was skipped or blocked has a case, and its verdict never gets lost.
+	// A skipped or blocked file gets a case, too, so that its verdict is never lost.
 	if len(s.Cases) == 0 || f.Status != judge.Pass && f.Status != judge.Skipped && !bad {
 		s.Cases = append(s.Cases, Case{Name: cmp.Or(f.Name, stem(f.Path)), File: f.Path, Seconds: f.Seconds, Status: f.Status, Why: f.Reason})
 	}
@@ -87,17 +87,17 @@ func Ledger(rows []judge.Row, at time.Time) Suite {
 	return s
 }
 
-// leaf is a step that did something, called by its way through the file.
+// leaf is a step that did something, named by its path through the file.
 type leaf struct {
 	name string
 	step *Step
 }
 
-// named are the leaves with the names of the steps around them.
+// named are the leaves, named together with the steps around them.
 func named(steps []*Step, around string) (out []leaf) {
 	for _, s := range steps {
 		name := s.Name
-		if around != "" && !strings.HasPrefix(name, around) { // a table's row says it already
+		if around != "" && !strings.HasPrefix(name, around) { // a table row's name has it already
 			name = around + " › " + name
 		}
 		if len(s.Children) > 0 {

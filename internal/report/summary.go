@@ -11,7 +11,7 @@ import (
 
 var marks = map[judge.Status]string{judge.Pass: "✅", judge.Fail: "❌", judge.Blocked: "🚧", judge.Invalid: "⚠️", judge.Skipped: "➖"}
 
-// mostInSummary bounds the failures that a job summary shows whole: GitHub takes 1 MiB.
+// mostInSummary bounds the failures that a job summary shows in full: GitHub accepts 1 MiB.
 const mostInSummary = 20
 
 // WriteSummary writes the job summary, GitHub-flavoured Markdown: the failures first.
@@ -37,7 +37,7 @@ func WriteSummary(w io.Writer, res Result) error {
 	return err
 }
 
-// SummarizeFailures writes each failure folded, the first of them open.
+// SummarizeFailures writes each failure folded, with the first one open.
 func SummarizeFailures(b *strings.Builder, failures []Failure) {
 	if len(failures) == 0 {
 		return
@@ -76,7 +76,7 @@ func SummarizeLedger(b *strings.Builder, rows []judge.Row) {
 	}
 }
 
-// fenced is a text as a code block that nothing in it ends.
+// fenced is a text as a code block that can't be ended by its content.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
@@ -85,12 +85,12 @@ func fenced(text string) string {
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
-// cell keeps a text inside its table cell.
+// cell escapes a text for a table cell.
 func cell(s string) string {
 	return strings.NewReplacer("|", "\\|", "\n", "<br>", "<", "&lt;").Replace(s)
 }
 
-// WriteJSON writes everything but the history.
+// WriteJSON writes everything except the history.
 func WriteJSON(w io.Writer, res Result) error {
 	res.Schema = SchemaVersion
 	res.Files, res.Target.Control, res.Target.Places = listed(res.Files), listed(res.Target.Control), listed(res.Target.Places)
@@ -103,5 +103,5 @@ func WriteJSON(w io.Writer, res Result) error {
 	return enc.Encode(res)
 }
 
-// listed is a copy that JSON writes as a list, were it empty.
+// listed is a copy that JSON writes as a list even if it is empty.
 func listed[T any](list []T) []T { return append([]T{}, list...) }

@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// WriteTAP writes the cases of junit.xml in the Test Anything Protocol, version 13, which
-// every reader knows: one flat list, what belongs to a failure as comments below it.
+// WriteTAP writes the cases of junit.xml in the Test Anything Protocol, version 13, which every consumer knows: one
+// flat list, with details of failures as comments below them.
 func WriteTAP(w io.Writer, res Result) error { return WriteTests(w, suites(res)) }
 
 // WriteTests writes suites in the Test Anything Protocol.
@@ -53,5 +53,5 @@ func tapCase(b *strings.Builder, n int, suite string, c Case) {
 	}
 }
 
-// oneLine is a text for a line of its own.
+// oneLine puts a text on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }

@@ -19,7 +19,7 @@ func Many(n int, thing string) string {
 // grouped writes a count with thousands separators.
 func grouped(n int) string { return plot.Number(float64(n)) }
 
-// sentence is what became of a run, for people.
+// sentence describes a run's result for people.
 func sentence(res Result) string {
 	n := map[judge.Status]int{}
 	for _, f := range res.Files {

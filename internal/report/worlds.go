@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// worlds cuts a history where another world begins; there is always one.
+// worlds splits a history where another world begins; there is always at least one.
 func worlds(events []history.Event) (out [][]history.Event) {
 	for {
 		next := slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.World })
@@ -26,9 +26,8 @@ func worlds(events []history.Event) (out [][]history.Event) {
 	return out
 }
 
-// Join makes one result of those of files that each had a world of their own, in
-// the order given. Every part has been settled; into gives what isn't a sum: seed,
-// start, configuration, required clauses.
+// Join makes one result of those of files that each had their own world, in the given order. Every part has been
+// settled; into provides what isn't a sum: seed, start, configuration, required clauses.
 func Join(into Result, parts []Result) Result {
 	parts = slices.Clone(parts)
 	for i := range parts {
@@ -43,7 +42,7 @@ func Join(into Result, parts []Result) Result {
 	return joined(into, parts)
 }
 
-// joined adds files, assertions and verdicts.
+// joined adds up files, assertions and verdicts.
 func joined(into Result, parts []Result) Result {
 	var verdicts [][]judge.Verdict
 	var trouble []string

@@ -1,6 +1,6 @@
-// Package router writes the configuration by which HAProxy leads requests, boards and calls to
-// the cells of a world: servers that have every n-th place each and know nothing of each other.
-// It is arithmetic on ids; the routing itself is HAProxy's. cmd/doorlab uses it.
+// Package router writes the configuration with which HAProxy routes requests, boards and calls to the cells of a world:
+// servers that each have every n-th place and know nothing of each other. It is arithmetic on ids; HAProxy does the
+// routing. cmd/doorlab uses it.
 package router
 
 import (
@@ -19,23 +19,23 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// Config of a router. An address of the cells is one pattern for all of them, in which {i} is the
-// cell's number from 1 and {k} its number from 0, or one address per cell.
+// Config of a router. The cells' addresses are either one pattern for all of them, in which {i} is the cell's number
+// from 1 and {k} its number from 0, or one address per cell.
 type Config struct {
 	World  *world.World
 	Shards int
 	HTTP   string // where the router listens
 	MQTT   string
 	PEM    string // file with certificate and key; "" = no TLS
-	// Virtual: the cells run on virtual clocks. The router can't count in their times, so each
-	// holds the limit of exchanges by itself.
+	// Virtual: the cells run on virtual clocks. The router can't count in their time, so each cell enforces the
+	// exchange limit itself.
 	Virtual bool
 
 	CellHTTP, CellMQTT, CellSIP []string
 }
 
-// File is one of the files that HAProxy reads, beside each other in one directory. sip.map is for
-// the PBX in front of the cells: HAProxy carries no UDP.
+// File is one of the files that HAProxy reads, all in one directory. sip.map is for the PBX in front of the cells,
+// because HAProxy doesn't carry UDP.
 type File struct{ Name, Text string }
 
 //go:embed haproxy.cfg.tmpl
@@ -56,8 +56,8 @@ type cell struct {
 	MQTT, sip string
 }
 
-// Files are the configuration, the maps and what they need, always the same of the same world.
-// Errors name what can't be: more cells than places, two places that can't be told apart.
+// Files are the configuration, the maps and what they need; the same world always gives the same files. Errors: more
+// cells than places, or two places that can't be told apart.
 func Files(c Config) ([]File, error) {
 	if n := len(c.World.Places); c.Shards < 1 || c.Shards > n {
 		return nil, fmt.Errorf("must be 1 to %d, the number of places in the world", n)
@@ -99,7 +99,7 @@ func Files(c Config) ([]File, error) {
 	return append(append(files, []File{{"unavailable.http", unavailable()}, {"unavailable-page.http", page()}}...), maps...), nil
 }
 
-// address is a cell's: from a pattern, or from a list with one per cell.
+// address is a cell's address, from a pattern or from a list with one per cell.
 func address(from []string, k, cells int) (string, error) {
 	one := from[0]
 	switch {
@@ -113,7 +113,7 @@ func address(from []string, k, cells int) (string, error) {
 	return strings.NewReplacer("{i}", strconv.Itoa(k+1), "{k}", strconv.Itoa(k)).Replace(one), nil
 }
 
-// maps lead from what a request carries to the cell's number, counted from 1; sip.map to its address.
+// maps lead from what a request carries to the cell's number, counted from 1; sip.map leads to its address.
 func maps(w *world.World, cells []cell) ([]File, error) {
 	var places, labels, boards, doors, sip strings.Builder
 	seen := map[string]owned{} // by label
@@ -144,7 +144,7 @@ type owned struct {
 	cell  int
 }
 
-// unavailable is what a caller gets in place of the answer of a cell that is gone.
+// unavailable is what callers get if their cell is down.
 func unavailable() string {
 	const code, message = "storage_unavailable", "the server of this place is not available; try again, and repeat a command with the same Idempotency-Key"
 	body := failure(code, message, 503)
@@ -152,7 +152,7 @@ func unavailable() string {
 	return unanswered("application/json", body)
 }
 
-// page is the same for a person with an entry link, in the look of the entry page: its style is the page's own.
+// page is the same for a person with an entry link, in the style of the entry page.
 func page() string {
 	_, rest, _ := strings.Cut(unavailablePage, "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")

@@ -10,9 +10,8 @@ const LabelLen = 8
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Label is what a place's API keys and entry links begin with, so that a router in front of
-// several servers finds the place without asking any of them, also for what is made later. It
-// is no secret: whoever has a key learns its place's id anyway.
+// Label starts a place's API keys and entry links, so that a router in front of several servers finds the place without
+// asking any of them, even for keys made later. It isn't secret: whoever has a key learns its place's id anyway.
 func Label(placeID string) string {
 	sum := sha256.Sum256([]byte("place label\n" + placeID))
 	n := binary.BigEndian.Uint64(sum[:])

@@ -1,5 +1,5 @@
-// Package shard divides work among processes that know nothing of each other: shard i of n
-// takes every n-th thing of a list that all of them derive alike.
+// Package shard divides work among processes that know nothing of each other: shard i of n takes every n-th element of
+// a list that all of them derive in the same way.
 package shard
 
 import (
@@ -11,7 +11,7 @@ import (
 // Shard is shard Index of Of, counted from 1. The zero value is the whole.
 type Shard struct{ Index, Of int }
 
-// Parse reads i/n. An empty text is the whole.
+// Parse parses i/n. An empty text is the whole.
 func Parse(s string) (Shard, error) {
 	if s == "" {
 		return Shard{}, nil
@@ -25,8 +25,8 @@ func Parse(s string) (Shard, error) {
 	return Shard{Index: i, Of: n}, nil
 }
 
-// FromEnv is the shard that Kubernetes gives a pod, as DOORLAB_SHARD_INDEX, counted from 0,
-// and DOORLAB_SHARDS; the whole when neither is set.
+// FromEnv is the shard that Kubernetes assigns to a pod, as DOORLAB_SHARD_INDEX, counted from 0, and DOORLAB_SHARDS;
+// the whole if neither is set.
 func FromEnv(getenv func(string) string) (Shard, error) {
 	index, shards := getenv("DOORLAB_SHARD_INDEX"), getenv("DOORLAB_SHARDS")
 	if index == "" && shards == "" {
@@ -43,13 +43,13 @@ func FromEnv(getenv func(string) string) (Shard, error) {
 	return Shard{Index: i + 1, Of: n}, nil
 }
 
-// Whole says that nothing is divided: no shard, or the only one.
+// Whole reports whether nothing is divided: no shard, or the only one.
 func (s Shard) Whole() bool { return s.Of <= 1 }
 
-// Takes says whether the k-th thing, counted from 0, is this shard's.
+// Takes reports whether the k-th element, counted from 0, belongs to this shard.
 func (s Shard) Takes(k int) bool { return s.Whole() || k%s.Of == s.Index-1 }
 
-// Missing are the shards of a division into of that aren't among those seen, as "2/4, 3/4".
+// Missing lists the shards of a division into of that aren't among those seen, as "2/4, 3/4".
 func Missing(of int, seen map[int]string) string {
 	var out []string
 	for i := 1; i <= of; i++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// PosOf is where a node begins: for a mapping, its first key.
+// PosOf is where a node starts; for a mapping, its first key.
 func PosOf(n ast.Node) Pos {
 	if kv, ok := n.(*ast.MappingValueNode); ok {
 		n = kv.Key
@@ -61,7 +61,7 @@ func (b *Binder) Pairs(n ast.Node) []*ast.MappingValueNode {
 	return nil
 }
 
-// Scalar returns the text of a plain value as it was written.
+// Scalar returns the text of a plain value as written.
 func (b *Binder) Scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -218,8 +218,7 @@ func (b *Binder) bindMap(n ast.Node, v reflect.Value) {
 	}
 }
 
-// free is the value of a node of any shape: nil, bool, int64, float64, string,
-// []any or map[string]any.
+// free is the value of a node of any form: nil, bool, int64, float64, string, []any or map[string]any.
 func (b *Binder) free(n ast.Node) any {
 	switch n := n.(type) {
 	case *ast.NullNode:

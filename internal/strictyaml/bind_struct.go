@@ -38,7 +38,7 @@ func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
 	}
 }
 
-// Literal is a text that may hold a template; ok is false if it does.
+// Literal is a text that may contain a template; ok is false if it does.
 type Literal interface{ Literal() (text string, ok bool) }
 
 // Words is a string type that lists its valid values, as enum= in a tag does.

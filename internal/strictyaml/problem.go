@@ -45,7 +45,7 @@ func runes(s string, n int) string {
 	return s + strings.Repeat(" ", n-len(r))
 }
 
-// Problems are all mistakes of a file or of several.
+// Problems are all mistakes in one or several files.
 type Problems []Problem
 
 func (ps Problems) Error() string {
@@ -83,8 +83,7 @@ func (ps Problems) Locate(file string, source []byte) Problems {
 	return ps
 }
 
-// Hint proposes the valid name that looks most like a wrong one, or
-// lists them when none does and they are few.
+// Hint suggests the valid name closest to a wrong one, or lists the valid names if none is close and there are few.
 func Hint(wrong string, names []string) string {
 	if hint := near.Hint(wrong, names); hint != "" || len(names) == 0 || len(names) > 12 {
 		return hint

@@ -1,7 +1,5 @@
-// Package strictyaml decodes every YAML file that a person writes: scenarios,
-// load plans, worlds, configuration. Unknown keys, wrong types and missing
-// values are all reported at once, each with its line, column and the nearest
-// valid name.
+// Package strictyaml decodes every YAML file that people write: scenarios, load plans, worlds, configuration. Unknown
+// keys, wrong types and missing values are all reported at once, each with its line, column and the nearest valid name.
 package strictyaml
 
 import (
@@ -51,9 +49,8 @@ type Positioned interface{ SetPos(Pos) }
 // Empty is the message for a file without a document.
 const Empty = "the file is empty"
 
-// Decode binds the one document of a source to the value that v points to. check
-// (nil = none) is called afterwards and may add problems; notes is its
-// Binder.Notes. The error is Problems, with name as the file.
+// Decode binds a source's only document to the value that v points to. check (nil = none) is called afterwards and may
+// add problems; notes is its Binder.Notes. The error is Problems, with name as the file.
 func Decode(name string, source []byte, v, notes any, check func(*Binder)) error {
 	b := &Binder{Notes: notes, keys: map[string]Pos{}, values: map[string]Pos{}}
 	if body := b.parse(source); body != nil {
@@ -98,7 +95,7 @@ func (b *Binder) parse(source []byte) (body ast.Node) {
 	return body
 }
 
-// Failed reports whether there is a problem already.
+// Failed reports whether any problem has been found so far.
 func (b *Binder) Failed() bool { return len(b.problems) > 0 }
 
 // Problem adds a problem.
@@ -106,11 +103,10 @@ func (b *Binder) Problem(p Pos, format string, args ...any) {
 	b.problems = append(b.problems, Problem{Line: p.Line, Col: p.Col, Message: fmt.Sprintf(format, args...)})
 }
 
-// Problems are those found so far, in the order in which they were found.
+// Problems are the problems so far, in the order in which they were found.
 func (b *Binder) Problems() Problems { return b.problems }
 
-// KeyAt is the place of the key at a path such as stages[1].rate, or of the
-// nearest thing around it that the file has.
+// KeyAt is the position of the key at a path such as stages[1].rate, or of the nearest enclosing one in the file.
 func (b *Binder) KeyAt(path string) Pos { return nearest(b.keys, path) }
 
 // ValueAt is KeyAt for the value.
@@ -129,7 +125,7 @@ func nearest(at map[string]Pos, path string) Pos {
 	return Pos{1, 1}
 }
 
-// at binds below a path and remembers where key and value stand.
+// at binds below a path and remembers the positions of key and value.
 func (b *Binder) at(path string, key Pos, n ast.Node, bind func()) {
 	outer := b.path
 	b.path = path

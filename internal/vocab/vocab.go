@@ -1,17 +1,15 @@
-// Package vocab declares the words for what became of a door command or of an
-// attempt to enter: outcome, result, method and reason. API, records, boards,
-// load and judge share them, so that each is written down once and the compiler
-// tells one kind from another.
+// Package vocab declares the words for what became of a door command or of an attempt to enter: outcome, result, method
+// and reason. API, records, boards, load and judge share them, so that each is written down once and the compiler tells
+// them apart.
 package vocab
 
 // Outcome is what became of a door command.
 type Outcome string
 
-// Result is what an entry record or an event says happened, or a board reports
-// of a command.
+// Result is what an entry record or event says happened, or what a board reports for a command.
 type Result string
 
-// Method is how somebody asked for a door.
+// Method is how a person or program asked for a door.
 type Method string
 
 // Reason is why a door opened or didn't: a denial, FreeWindow, or the method
@@ -21,8 +19,8 @@ type Reason string
 // Reported is the outcome of a command that the board carried out.
 const Reported Outcome = "reported"
 
-// The three failures are outcomes of a command and results of its record, and
-// Refused is also what a board reports. They are untyped to serve as each.
+// The three failures are outcomes of a command and results of its record, and Refused is also what a board reports.
+// They are untyped so that they can be each of these.
 const (
 	Offline    = "offline"
 	Refused    = "refused"

@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Entered is an opening on site: from the boards' own history, or, where a board
-// isn't simulated here, from its entry record.
+// Entered is an opening on site, from the boards' own history or, for a board that isn't simulated here, from its entry
+// record.
 type Entered struct {
 	At        time.Time
 	BoardAt   int64 // the board's own clock, Unix ms; 0 = At
@@ -22,7 +22,7 @@ type Entered struct {
 	Reason    vocab.Reason // onsite or free_window
 	PhoneHash string
 	Actor     string // masked
-	Late      bool   // the board had no connection
+	Late      bool   // the board was offline
 }
 
 // Exposed is an opening on site that the server would have denied at that moment.
@@ -35,12 +35,12 @@ type Exposed struct {
 	Reason      vocab.Reason `json:"reason"`      // why the server would have denied it
 	ChangedAt   *string      `json:"changedAt"`   // when the right was taken away
 	ExposedSec  *float64     `json:"exposedSec"`  // how long after that the person entered
-	Offline     bool         `json:"offline"`     // the board had no connection; else the change was still on its way
+	Offline     bool         `json:"offline"`     // the board was offline; otherwise the change was still on its way
 	Revision    int64        `json:"revision"`    // of the board's copy, 0 = not known
 	ServerKnows int64        `json:"serverKnows"` // revision of the server at that moment
 }
 
-// presented are the openings on site that the boards of this process told the history.
+// presented are the openings on site that this process's boards reported to the history.
 func (t *Timeline) presented() (out []Entered) {
 	for i := range t.tries {
 		e := &t.tries[i]
@@ -52,9 +52,8 @@ func (t *Timeline) presented() (out []Entered) {
 	return out
 }
 
-// Exposure is who entered on site, of those given and of Presented, although the
-// server would have denied it; oldest first. What the recording doesn't reach is
-// left out.
+// Exposure lists who entered on site, from entered and from Presented events, although the server would have denied it;
+// oldest first. Openings before the recording are left out.
 func (t *Timeline) Exposure(entered []Entered) []Exposed {
 	out := []Exposed{}
 	for _, e := range t.merge(entered) {
@@ -70,8 +69,8 @@ func (t *Timeline) Exposure(entered []Entered) []Exposed {
 	return out
 }
 
-// merge joins what boards told with their records, which bear the time of the board's
-// clock: the record knows the actor, the board the person.
+// merge joins the boards' events with their records, which carry the time of the board's clock: the record knows the
+// actor, the board the person.
 func (t *Timeline) merge(entered []Entered) []Entered {
 	type opening struct {
 		door, grant string
@@ -116,7 +115,7 @@ func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
 	return x, true
 }
 
-// grant is a grant as it was last told.
+// grant is a grant as last reported.
 func (t *Timeline) grant(id string) (g access.Grant, ok bool) {
 	for _, s := range t.steps {
 		if s.op == history.ContentGrant && s.id == id {
@@ -126,8 +125,8 @@ func (t *Timeline) grant(id string) (g access.Grant, ok bool) {
 	return g, ok
 }
 
-// changed is when the change was committed that the board didn't have: the last one
-// of its credited grant, or of the windows for an opening without one.
+// changed is when the change that the board lacked was committed: the last change of the opening's credited grant, or
+// of the windows for an opening without one.
 func (t *Timeline) changed(rev, at int64, e Entered) (ms int64) {
 	for _, s := range t.steps {
 		if s.rev <= rev || s.at > at {

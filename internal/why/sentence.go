@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Sentence says the answer in words, both sides and the age of the copy.
+// Sentence puts the answer into words: both sides, and the age of the copy.
 func (a Answer) Sentence() string {
 	var b strings.Builder
 	b.WriteString("A call or link, which the server decides, " + a.Server.does() + ". ")
@@ -20,11 +20,11 @@ func (a Answer) Sentence() string {
 	return b.String()
 }
 
-// does says what a side decides and from what, after its name.
+// does is what a side decides and on what basis, to follow its name.
 func (s Side) does() string {
 	switch {
 	case !s.Known:
-		return "can't be told: the recording begins later"
+		return "is unknown: the recording begins later"
 	case s.Allow && s.Reason == vocab.FreeWindow:
 		return "opens the door for everybody: window " + s.Window.Ref + " is free"
 	case s.Allow:
@@ -62,7 +62,7 @@ func (s Side) denied() string {
 	return "this person has no grant here"
 }
 
-// copied says how old the board's copy was, when that matters.
+// copied is how old the board's copy was, if that matters.
 func (a Answer) copied() string {
 	c := a.Copy
 	var parts []string
@@ -78,7 +78,7 @@ func (a Answer) copied() string {
 	return "; " + strings.Join(parts, ", and ")
 }
 
-// unknown says why the board's side isn't known.
+// unknown is why the board's side is unknown.
 func (a Answer) unknown() string {
 	switch {
 	case !a.Server.Known:
@@ -93,7 +93,7 @@ func (a Answer) unknown() string {
 	return "its copy is older than the recording"
 }
 
-// span is a duration as people say it.
+// span writes a duration for people.
 func span(sec float64) string {
 	d := time.Duration(sec * float64(time.Second))
 	switch {

@@ -8,15 +8,14 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Timeline is what a recording says about one place: what its content was at each
-// revision, what each board had, and who presented himself. The zero value with a
-// PlaceID is empty.
+// Timeline is what a recording contains about one place: its content at each revision, what each board had, and who
+// presented themselves. The zero value with a PlaceID is empty.
 type Timeline struct {
 	PlaceID string
 
 	steps  []step
-	base   int64 // the first revision that is known whole; 0 = none yet
-	since  int64 // ... and from when on, Unix ms
+	base   int64 // the first completely known revision; 0 = none yet
+	since  int64 // ... and since when, Unix ms
 	boards map[string][]history.Event
 	tries  []history.Event // Presented; RecordIn of calls and links
 }
@@ -30,7 +29,7 @@ type step struct {
 	hours   access.Hours
 }
 
-// Add takes in an event; those of other places are ignored.
+// Add processes an event; those of other places are ignored.
 func (t *Timeline) Add(e *history.Event) {
 	if e.PlaceID != t.PlaceID {
 		return
@@ -73,7 +72,7 @@ func (t *Timeline) content(e *history.Event) {
 	}
 }
 
-// Since is from when on the place is known, Unix ms; 0 = not at all.
+// Since is since when the place's content is known, Unix ms; 0 = not at all.
 func (t *Timeline) Since() int64 { return t.since }
 
 // content is what a place, or a board, holds at one revision.
@@ -85,7 +84,7 @@ type content struct {
 	hours   access.Hours
 }
 
-// contentWhile replays the steps that count.
+// contentWhile replays the steps for which counts returns true.
 func (t *Timeline) contentWhile(counts func(step) bool) content {
 	c := content{rev: t.base, at: t.since, grants: map[string]access.Grant{}}
 	for _, s := range t.steps {
@@ -114,8 +113,7 @@ func (t *Timeline) serverAt(at int64) content {
 	return t.contentWhile(func(s step) bool { return s.at <= at })
 }
 
-// copyOf is what a board with a revision holds; false when the recording begins
-// after that revision.
+// copyOf is what a board at a revision has; false if the recording begins after that revision.
 func (t *Timeline) copyOf(rev int64) (content, bool) {
 	if rev < t.base {
 		return content{rev: rev}, false
@@ -123,7 +121,7 @@ func (t *Timeline) copyOf(rev int64) (content, bool) {
 	return t.contentWhile(func(s step) bool { return s.rev <= rev }), true
 }
 
-// missing is when the first change after a revision was committed, up to at; 0 = none was.
+// missing is when the first change after a revision was committed, up to at; 0 = there was none.
 func (t *Timeline) missing(rev, at int64) int64 {
 	for _, s := range t.steps {
 		if s.rev > rev && s.at <= at {
@@ -133,7 +131,7 @@ func (t *Timeline) missing(rev, at int64) int64 {
 	return 0
 }
 
-// person is every grant of a phone.
+// person lists all grants of a phone.
 func (c content) person(phoneHash string) (out []access.Grant) {
 	if phoneHash == "" {
 		return nil
@@ -146,7 +144,7 @@ func (c content) person(phoneHash string) (out []access.Grant) {
 	return out
 }
 
-// link is the phone behind a token; false for a link that is unknown or revoked.
+// link is the phone behind a token; false for an unknown or revoked link.
 func (c content) link(tokenHash string) (phoneHash string, ok bool) {
 	for _, g := range c.grants {
 		if tokenHash != "" && g.TokenHash == tokenHash && !g.Revoked {
@@ -156,7 +154,7 @@ func (c content) link(tokenHash string) (phoneHash string, ok bool) {
 	return "", false
 }
 
-// owner is the latest grant that a link ever belonged to in the recording.
+// owner is the latest grant in the recording that a link belonged to.
 func (t *Timeline) owner(tokenHash string) (g access.Grant, ok bool) {
 	for _, s := range t.steps {
 		if s.op == history.ContentGrant && tokenHash != "" && s.grant.TokenHash == tokenHash {
@@ -166,7 +164,7 @@ func (t *Timeline) owner(tokenHash string) (g access.Grant, ok bool) {
 	return g, ok
 }
 
-// boardState is how a board was at a time.
+// boardState is a board's state at a time.
 type boardState struct {
 	seen     bool // the recording knows the board
 	online   bool
@@ -174,10 +172,10 @@ type boardState struct {
 	applied  int64
 	appliedM int64 // when it acknowledged that, Unix ms; 0 = not known
 	over     bool  // back after more than 36 h and not yet synchronized
-	real     bool  // the simulated board is detached: somebody else sits there
+	real     bool  // the simulated board is detached: a real one replaces it
 }
 
-// boardAt is a board at a time, as the server saw it.
+// boardAt is a board's state at a time, as the server saw it.
 func (t *Timeline) boardAt(boardID string, at int64) (b boardState) {
 	for _, e := range t.boards[boardID] {
 		if e.At > at {
@@ -204,8 +202,8 @@ func (t *Timeline) boardAt(boardID string, at int64) (b boardState) {
 	return b
 }
 
-// outageMs is the outage age at a time; -1 when the board decides nothing until it is
-// synchronized. known is false when the recording doesn't have its beginning.
+// outageMs is the outage age at a time; -1 if the board decides nothing until it is synchronized. known is false if the
+// outage began before the recording.
 func (b boardState) outageMs(at int64) (ms int64, known bool) {
 	switch {
 	case b.online && b.over:

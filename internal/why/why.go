@@ -1,8 +1,7 @@
-// Package why explains decisions about entry: which grant, window and side decided,
-// how old the board's copy was, and who entered on site with a right that the server
-// had taken away meanwhile. It is pure: a Timeline is made from a recording of the
-// history, and every question is asked of access.Decide again. The composition
-// (testbed) feeds it; the control API and the command line show the answers.
+// Package why explains decisions about entry: which grant, window and side decided, how old the board's copy was, and
+// who entered on site with a right that the server had already taken away. It is pure: a Timeline is built from a
+// recording of the history, and every question is put to access.Decide again. The composition (testbed) feeds it; the
+// control API and the command line show the answers.
 package why
 
 import (
@@ -23,7 +22,7 @@ type Question struct {
 	At        time.Time
 	PhoneHash string // of the person ...
 	TokenHash string // ... or of the link that is presented; exactly one is set
-	Actor     string // masked, as records name the person; "" = records aren't searched
+	Actor     string // masked, as in records; "" = records aren't searched
 }
 
 // Sides.
@@ -47,7 +46,7 @@ type Answer struct {
 	Attempts []Tried `json:"attempts"` // what really happened in the ten minutes before, newest first
 }
 
-// Side is one side's decision. Known is false where the recording doesn't reach.
+// Side is one side's decision. Known is false if it lies outside the recording.
 type Side struct {
 	Side     string       `json:"side"`
 	Known    bool         `json:"known"`
@@ -56,10 +55,10 @@ type Side struct {
 	GrantID  *string      `json:"grantId"`
 	Kind     *string      `json:"kind"`
 	Mode     string       `json:"mode"`     // of the door: auth, free, closed
-	Window   *Window      `json:"window"`   // that makes it so; null = none in force
+	Window   *Window      `json:"window"`   // the window behind the mode; null = none in force
 	Grants   []Grant      `json:"grants"`   // the person's, the best first
 	LinkOf   *string      `json:"linkOf"`   // the permit that a presented link belongs to, or did
-	Revision int64        `json:"revision"` // of what was decided from
+	Revision int64        `json:"revision"` // revision of the content decided on
 }
 
 // Window is the policy in force.
@@ -88,9 +87,9 @@ type Copy struct {
 	Revision       int64    `json:"revision"`
 	ServerRevision int64    `json:"serverRevision"`
 	AppliedAt      *string  `json:"appliedAt"`
-	MissingSince   *string  `json:"missingSince"` // the first change that the board didn't have; null = it had all
+	MissingSince   *string  `json:"missingSince"` // time of the first change that the board lacked; null = it had all
 	BehindSec      float64  `json:"behindSec"`
-	Real           bool     `json:"real"` // a real board sits there: its own copy isn't in the recording
+	Real           bool     `json:"real"` // a real board replaces the simulated one: its copy isn't in the recording
 }
 
 // Tried is one attempt in the recording.
@@ -113,7 +112,7 @@ func stampOrNil(ms int64) *string {
 	return control.OrNull(stamp(ms))
 }
 
-// Ask explains a question. A time in the future is answered as things stand.
+// Ask answers a question. A time in the future is answered by the present state.
 func (t *Timeline) Ask(q Question) Answer {
 	at := q.At.UnixMilli()
 	now := t.serverAt(at)
@@ -133,7 +132,7 @@ func (t *Timeline) Ask(q Question) Answer {
 	return a
 }
 
-// side asks one side's content.
+// side computes one side's decision from its content.
 func (t *Timeline) side(side string, c content, q Question, method vocab.Method, outageMs int64) Side {
 	phone, linkOK := q.PhoneHash, false
 	s := Side{Side: side, Mode: access.ModeAuth, Grants: []Grant{}, Revision: c.rev}
@@ -142,7 +141,7 @@ func (t *Timeline) side(side string, c content, q Question, method vocab.Method,
 		if g, ok := t.owner(q.TokenHash); ok {
 			s.LinkOf = &g.ID
 			if phone == "" {
-				phone = g.PhoneHash // a dead link: its person's grants are shown all the same
+				phone = g.PhoneHash // a dead link: its person's grants are shown anyway
 			}
 		}
 	}
@@ -177,7 +176,7 @@ func views(grants []access.Grant, doorID string, now int64) []Grant {
 	return out
 }
 
-// state is what access.Decide sees in one grant.
+// state is how access.Decide sees a single grant.
 func state(g access.Grant, doorID string, now int64) vocab.Reason {
 	switch {
 	case g.ValidAt(now) && g.Opens(doorID):
@@ -208,7 +207,7 @@ func (t *Timeline) copyAt(boardID string, at int64, now content) Copy {
 	return c
 }
 
-// attemptsWithin is how far back Ask looks for what really happened.
+// attemptsWithin is how far back Ask looks for actual attempts.
 const attemptsWithin = 10 * time.Minute
 
 func (t *Timeline) attempts(q Question, at int64) []Tried {

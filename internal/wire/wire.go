@@ -1,7 +1,6 @@
-// Package wire is the server-board protocol as types: topics, payloads, version. It
-// knows no MQTT library and reads no clock. The server (server/gateway,
-// server/boardsync, server/command) and the boards (boardsim, boardsim/firmware)
-// share it. docs/board-protocol.md describes the same in prose.
+// Package wire is the server-board protocol as types: topics, payloads, version. It uses no MQTT library and reads no
+// clock. The server (server/gateway, server/boardsync, server/command) and the boards (boardsim, boardsim/firmware)
+// share it. docs/board-protocol.md describes it in prose.
 package wire
 
 import (
@@ -43,13 +42,12 @@ var (
 	Up   = []string{UpHello, UpRpt, UpAck, UpState, UpRec, UpDigest, UpPing}
 )
 
-// Topic is the exact topic of a board's channel: sac/v1/{boardId}/{channel}.
-// "ack" runs both ways over the same topic name; a board that subscribes to it
-// never gets its own publish back (the server consumes every uplink) unless the broker
-// is somebody else's; SyncAck's types tell that apart from the server's word.
+// Topic is the exact topic of a board's channel: sac/v1/{boardId}/{channel}. "ack" is used in both directions under one
+// name. A board that subscribes to it doesn't get its own messages back, because the server consumes every uplink,
+// unless the broker is another one; then SyncAck's types tell them apart from the server's messages.
 func Topic(boardID, channel string) string { return Prefix + boardID + "/" + channel }
 
-// ParseTopic splits a topic; ok is false for anything that is not exactly ours.
+// ParseTopic splits a topic; ok is false for anything that isn't exactly one of ours.
 func ParseTopic(topic string) (boardID, channel string, ok bool) {
 	rest, found := strings.CutPrefix(topic, Prefix)
 	if !found {
@@ -77,11 +75,11 @@ type Hello struct {
 	Partial     *Partial   `json:"partial,omitempty"`  // a snapshot that the last connection began
 }
 
-// Partial is how much of a snapshot in pages a board holds.
+// Partial is how much of a paged snapshot a board has.
 type Partial struct {
 	To     int64  `json:"to"`
 	Digest string `json:"digest"`
-	Page   int    `json:"page"` // so many pages, from the first
+	Page   int    `json:"page"` // number of pages, from the first
 }
 
 // Acknowledgements to boards, distinguished by Type.
@@ -137,7 +135,7 @@ type Report struct {
 	Standing  *Standing    `json:"standing,omitempty"`
 }
 
-// Standing is a door's current state as the board sees it.
+// Standing is a door's current state as its board sees it.
 type Standing struct {
 	DoorID    string `json:"doorId,omitempty"`
 	Channel   int    `json:"channel"`
@@ -153,14 +151,13 @@ type State struct {
 	Doors []Standing `json:"doors"`
 }
 
-// Sync carries a snapshot (From = 0) or a delta From -> To (down). A board
-// applies it atomically when its revision equals From (a snapshot: always),
-// persists, then acknowledges, see SYNC-1 and SYNC-2. Otherwise it sends Digest.
+// Sync carries a snapshot (From = 0) or a delta From -> To (down). A board applies it atomically if its revision equals
+// From (a snapshot: always), persists it, then acknowledges, see SYNC-1 and SYNC-2. Otherwise it sends Digest.
 type Sync struct {
 	From     int64            `json:"from"`
 	To       int64            `json:"to"`
 	Snapshot bool             `json:"snapshot,omitempty"`
-	Page     int              `json:"page,omitempty"`  // 1..Pages; 0 = all of it in one message
+	Page     int              `json:"page,omitempty"`  // 1..Pages; 0 = everything in one message
 	Pages    int              `json:"pages,omitempty"` // applied together, after the last
 	Timezone string           `json:"timezone,omitempty"`
 	PhoneKey access.PhoneKey  `json:"phoneKey,omitempty"` // snapshots only: keys phoneHash, not part of the digest
@@ -179,12 +176,11 @@ type DoorConfig struct {
 	Channel int    `json:"channel"`
 }
 
-// SyncAck says a revision is applied and persisted, or that pages of it have come (up,
-// channel "ack").
+// SyncAck says that a revision is applied and persisted, or that pages of it have arrived (up, channel "ack").
 type SyncAck struct {
 	Type     string       `json:"type"` // SyncDone, SyncPage or SyncConfig
 	Revision int64        `json:"revision,omitempty"`
-	Page     int          `json:"page,omitempty"` // page: so many pages of the change to Revision are there, from the first
+	Page     int          `json:"page,omitempty"` // page: number of pages of the change to Revision that the board has, from the first
 	Digest   string       `json:"digest,omitempty"`
 	ID       string       `json:"id,omitempty"` // cfg
 	Result   vocab.Result `json:"result,omitempty"`
@@ -192,14 +188,14 @@ type SyncAck struct {
 	Netloss  *Netloss     `json:"netloss,omitempty"`
 }
 
-// Types of SyncAck; none of them is an Ack's.
+// Types of SyncAck, distinct from Ack's.
 const (
 	SyncDone   = "sync"
 	SyncPage   = "page"
 	SyncConfig = "cfg"
 )
 
-// Digest asks for repair when it differs (up, every 60 s). Empty digest = only the revision counts.
+// Digest requests a repair if it differs from the server's (up, every 60 s). Empty digest = only the revision counts.
 type Digest struct {
 	Revision int64  `json:"revision"`
 	Digest   string `json:"digest,omitempty"`
@@ -220,7 +216,7 @@ type Netloss struct {
 	Version  int64          `json:"version"`
 }
 
-// DefaultGraceSec is the grace of a board that was never configured: 36 h.
+// DefaultGraceSec is the grace period of a board that was never configured: 36 h.
 const DefaultGraceSec = 129600
 
 // Config sets the outage policy (down, channel "cfg"); the board persists, then acknowledges with the same id.
@@ -230,7 +226,7 @@ type Config struct {
 	NotAfterMs int64   `json:"notAfterMs"`
 }
 
-// Record is one on-site entry (up, channel "rec"), sent in order, once each by (board, seq).
+// Record is one on-site entry (up, channel "rec"), sent in order and once each, identified by (board, seq).
 type Record struct {
 	Seq     int64        `json:"seq"`
 	DoorID  string       `json:"doorId"`

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/plain"
 )
 
-// problems are "field: what is wrong" each, the field as a path: places[0].kind.
+// problems are texts of the form "field: what is wrong", with the field as a path: places[0].kind.
 type problems []string
 
 func (p problems) Error() string { return strings.Join(p, "\n") }
@@ -35,7 +35,7 @@ func (c *checker) id(field, prefix, id string) {
 	c.once(field, "id "+id)
 }
 
-// maxName is how many characters a name may have, as over the API.
+// maxName is how many characters a name may have, as in the API.
 const maxName = 100
 
 func (c *checker) name(field, name string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-// Load reads and resolves a world file. A seed other than 0 overrides the
-// file's. The error says file:line:column where it can.
+// Load reads and resolves a world file. A seed other than 0 overrides the file's. The error gives file:line:column
+// where possible.
 func Load(path string, seed int64) (*World, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -19,7 +19,7 @@ func Load(path string, seed int64) (*World, error) {
 	return Parse(path, b, seed)
 }
 
-// Parse is Load of bytes; name is for messages. The error names every problem.
+// Parse is Load for bytes; name is for messages. The error lists every problem.
 func Parse(name string, b []byte, seed int64) (*World, error) {
 	var w World
 	err := strictyaml.Decode(name, b, &w, nil, func(b *strictyaml.Binder) {
@@ -61,8 +61,8 @@ func (w *World) count(kind string) (n int) {
 	return n
 }
 
-// Shard keeps every n-th place, in the order of the file: what one of several servers, fleets or
-// generators has. Ids and secrets don't depend on it.
+// Shard keeps every n-th place, in the order of the file: the share of one of several servers, fleets or generators.
+// Ids and secrets don't depend on it.
 func (w *World) Shard(s shard.Shard) *World {
 	out := &World{Seed: w.Seed, SeedGiven: w.SeedGiven, Part: s}
 	for k, p := range w.Places {

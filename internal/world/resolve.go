@@ -15,7 +15,7 @@ import (
 // Scopes of a key that may do everything.
 var bothScopes = []string{"space:partner", "device:door"}
 
-// boardsPerPlace and doorsPerBoard shape generated places.
+// boardsPerPlace and doorsPerBoard are the dimensions of generated places.
 const (
 	boardsPerPlace = 10
 	doorsPerBoard  = 2
@@ -23,9 +23,9 @@ const (
 
 var names = []string{"Gangnam", "Hongdae", "Itaewon", "Jamsil", "Mapo", "Seocho", "Yeouido", "Seongsu", "Sinchon", "Jongno"}
 
-// Default is the world without a file: one test place (one board, two entry
-// doors) and live places of ten boards with two entry doors each, liveBoards in
-// all; every place has an entry phone and a key. It is resolved, without secrets.
+// Default is the world without a file: one test place (one board, two entry doors) and live places of ten boards with
+// two entry doors each, liveBoards in total; every place has an entry phone and a key. It is resolved, but has no
+// secrets.
 func Default(seed int64, liveBoards int) *World {
 	week := access.Week{}
 	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
@@ -51,9 +51,8 @@ func Default(seed int64, liveBoards int) *World {
 	return w
 }
 
-// Resolve fills in every id and generated board, deterministic by Seed, and
-// checks the whole; the secrets are DeriveSecrets's. The error lists every
-// problem, one per line.
+// Resolve fills in every id and generated board, deterministically by Seed, and checks everything; DeriveSecrets adds
+// the secrets. The error lists every problem, one per line.
 func (w *World) Resolve() error {
 	c := &checker{seen: map[string]string{}}
 	if len(w.Places) == 0 {
@@ -90,7 +89,7 @@ func (w *World) resolvePlace(c *checker, i int) {
 	}
 	if p.EntryPhone == "" {
 		n := binary.BigEndian.Uint32(w.sum("phone", i))
-		for taken := true; taken; n++ { // thousands of places get in each other's way
+		for taken := true; taken; n++ { // among thousands of places, numbers collide
 			p.EntryPhone = fmt.Sprintf("0507%02d%05d", i%100, (uint32(i/100)*7919+n)%100000)
 			_, taken = c.seen["entry phone "+p.EntryPhone]
 		}
@@ -228,8 +227,7 @@ func hasBoth(scopes []string) bool {
 	return !slices.ContainsFunc(bothScopes, func(want string) bool { return !slices.Contains(scopes, want) })
 }
 
-// MainKey is the place's first key with both scopes, the one the ready line
-// prints; the zero Key when it has none.
+// MainKey is the place's first key with both scopes, which the ready line prints; the zero Key if there is none.
 func (p Place) MainKey() Key {
 	for _, k := range p.Keys {
 		if hasBoth(k.Scopes) {
@@ -275,7 +273,7 @@ func (w *World) sum(label string, n ...int) []byte {
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// id derives an id in the form of internal/id, sortable by position.
+// id derives an id in the format of internal/id, sortable by position.
 func (w *World) id(prefix, label string, n ...int) string {
 	var out [26]byte
 	for i, b := range w.sum(label, n...)[:26] {

@@ -9,18 +9,15 @@ import (
 	"github.com/doorlab/doorlab/internal/apikey"
 )
 
-// MinPassword is the fewest characters of a board's password.
+// MinPassword is the minimum length of a board's password.
 const MinPassword = 16
 
-// DeriveSecrets fills in the keys and the board passwords that the file doesn't
-// give. They derive from root, a secret that nobody else knows; the keys of test
-// places derive from the seed, so that they are the same on every machine. With
-// a nil root everything derives from the seed: repeatable, and known to whoever
-// guesses it.
+// DeriveSecrets fills in the keys and board passwords that the file doesn't give. They derive from root, which must be
+// secret; the keys of test places derive from the seed, so that they are the same on every machine. With a nil root
+// everything derives from the seed: repeatable, and known to anyone who guesses it.
 func (w *World) DeriveSecrets(root []byte) { w.derive(root, apikey.Derive) }
 
-// DeriveUnlabelled is DeriveSecrets for data that is older than the labels of keys: its
-// server knows the keys that were derived then.
+// DeriveUnlabelled is DeriveSecrets for data from before keys had labels, whose server knows the keys derived then.
 func (w *World) DeriveUnlabelled(root []byte) { w.derive(root, apikey.DeriveUnlabelled) }
 
 func (w *World) derive(root []byte, key func(prefix, secret, placeID, keyID string) string) {
@@ -46,8 +43,7 @@ func (w *World) derive(root []byte, key func(prefix, secret, placeID, keyID stri
 	}
 }
 
-// BoardPassword derives a board's password: the first one with generation 0,
-// another one with every rotation.
+// BoardPassword derives a board's password: the first with generation 0, another with every rotation.
 func BoardPassword(root []byte, boardID string, generation int64) string {
 	m := hmac.New(sha256.New, root)
 	fmt.Fprint(m, "board password ", boardID, " ", generation)
@@ -66,7 +62,7 @@ func (w *World) PasswordsGiven() bool {
 	return true
 }
 
-// HasLive reports whether the world has a place whose secrets open real doors.
+// HasLive reports whether the world has a live place, whose secrets open real doors.
 func (w *World) HasLive() bool {
 	for _, p := range w.Places {
 		if p.Kind == Live {

@@ -1,6 +1,5 @@
-// Package world is the world file: which places, boards, doors and keys exist. The
-// server seeds its database from it and the fleet builds its boards from it, so
-// both sides derive the same ids from the same seed, and the same passwords from
+// Package world is the world file: which places, boards, doors and keys exist. The server seeds its database from it
+// and the fleet builds its boards from it, so both derive the same ids from the same seed, and the same passwords from
 // the same secret.
 package world
 
@@ -13,14 +12,14 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// World is a world file, or the default one (Default), after Resolve: every id
-// and generated board filled in, deterministic by Seed.
+// World is a world file, or the default (see Default), after Resolve: every id and generated board is filled in,
+// deterministically by Seed.
 type World struct {
 	Seed   int64   `yaml:"seed" json:"seed"`
 	Places []Place `yaml:"places" json:"places"`
-	// SeedGiven: the seed was asked for, by the file or the caller of Parse.
+	// SeedGiven: the file or the caller of Parse specified the seed.
 	SeedGiven bool `yaml:"-" json:"-"`
-	// Part says which shard of a bigger world this is, see Shard; zero = all of it.
+	// Part says which shard of a larger world this is, see Shard; zero = all of it.
 	Part shard.Shard `yaml:"-" json:"-"`
 }
 
@@ -56,7 +55,7 @@ type Board struct {
 	Doors    []Door `yaml:"doors" json:"doors"`
 }
 
-// Door hangs on a channel of a board. Entry nil = true; EntryPermitMaxHours 0 = 720.
+// Door is wired to a channel of a board. Entry nil = true; EntryPermitMaxHours 0 = 720.
 type Door struct {
 	ID                  string `yaml:"id" json:"id"`
 	Name                string `yaml:"name" json:"name"`
@@ -96,8 +95,7 @@ type Membership struct {
 	DoorIDs  []string   `yaml:"doorIds" json:"doorIds"`
 }
 
-// Scopes of a key. YAML reads the plain word space:partner inside [..] as a
-// mapping, so both readings are taken.
+// Scopes of a key. YAML reads a plain space:partner inside [..] as a mapping, so both readings are accepted.
 type Scopes []string
 
 // BindNode implements strictyaml.NodeBinder.

@@ -109,7 +109,7 @@ func (r *run) keyLife(method, path string, sent sending, a *answer) {
 	}
 }
 
-// published: a document, whose examples are everybody's; another file may have used the same number.
+// published reports whether a path is a document, whose example numbers anyone may use; another file may have sent the same number.
 func published(path string) bool {
 	return strings.HasSuffix(path, "/v1/openapi.json") || strings.HasSuffix(path, "/v1/docs")
 }

@@ -96,7 +96,7 @@ func (c *checker) atLeastOnce(v *Verbs) {
 	}
 }
 
-// lives are paths whose success says that somebody listens, and nothing of a guarantee.
+// lives are paths whose success only says that the server listens, and nothing about a guarantee.
 var lives = map[string]bool{"/livez": true, "/readyz": true, "/version": true}
 
 // assertive reports whether the step can fail because of what the target does.

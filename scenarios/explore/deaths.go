@@ -6,7 +6,7 @@ import "fmt"
 type point struct {
 	name   string
 	status int // of the key in the next life
-	moved  int // 1 = the relay has, 2 = nobody knows
+	moved  int // 1 = the relay has, 2 = unknown
 }
 
 var points = []point{

@@ -193,7 +193,7 @@ func (m *model) link(o Op) bool {
 	switch {
 	case a.reason == "link_invalid":
 		r.result = "denied"
-		if n < g.links { // a link of long ago is nobody's
+		if n < g.links { // an old link belongs to no one any more
 			r.who = -2
 		}
 		m.add("link", append(args, "status", 404, "error", "link_invalid")).clauses = []string{"PERM-4"}

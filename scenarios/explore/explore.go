@@ -33,7 +33,7 @@ type Config struct {
 	Parallel  int           // worlds at the same time; 0: 8
 	Most      int           // failures after which it stops; 0: 1
 	Play      Play
-	Failed    func(Failure) error // told each failure once it is shrunk; nil = nobody
+	Failed    func(Failure) error // called with each failure once it is shrunk; nil = not called
 	Screen    live.Screen         // where progress is shown; zero: nowhere
 }
 

@@ -47,7 +47,7 @@ type record struct {
 	board                  bool   // made by a board
 	up                     bool   // ... and uploaded
 	unnamed                bool   // nobody knows whose the link was
-	link                   *grant // whose link a board was shown that nobody was let in by
+	link                   *grant // the link that was shown to a board but let nobody in
 	linkNo                 int
 	settled                string // what became of an unanswered command later
 	cond                   string // ... if this expression is true; "" = in any case

@@ -27,7 +27,7 @@ const (
 const (
 	helperSuffix  = "/up"
 	maxHelperTail = 32
-	maxHelpers    = 8 // of a board at one time
+	maxHelpers    = 8 // per board at the same time
 )
 
 // isHelper reports whether a client id is one of the user's helpers.

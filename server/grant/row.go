@@ -63,7 +63,7 @@ func (f fields) doors() ([]string, error) {
 	if !ok {
 		return nil, nil
 	}
-	var items []*string // a null among them is no string
+	var items []*string // a null among them isn't a string
 	err := json.Unmarshal(raw, &items)
 	for _, d := range items {
 		if d == nil {

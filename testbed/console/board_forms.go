@@ -55,7 +55,7 @@ func (c *Console) move(r *http.Request, command string) (Said, error) {
 	return Said{Key: "door." + command + ".said", Args: []any{c.names.door(door.ID)}}, nil
 }
 
-// detach shows, this once, what a real board signs in with.
+// detach shows, only this once, what a real board signs in with.
 func (c *Console) detach(r *http.Request) (Said, error) {
 	var out struct{ MQTT, ClientID, Username, Password string }
 	if err := c.lab(r.Context(), http.MethodPost, "/boards/"+url.PathEscape(chi.URLParam(r, "id"))+"/detach", struct{}{}, &out); err != nil {

@@ -24,7 +24,7 @@ var phases = []struct{ word, letter string }{
 	{"online", "o"}, {"lag", "l"}, {"grace", "g"}, {"outage", "u"}, {"stopped", "s"}, {"detached", "d"}, {"offline", "f"}, {"unknown", "n"},
 }
 
-// slow is from when on a board that lacks a change is shown as behind.
+// slow is when a board that lacks a change starts to be shown as behind.
 const slow = 2 * time.Second
 
 // Word is the word that the map has for the board.
@@ -152,7 +152,7 @@ func (v *boardsView) group(n names, found []Board) {
 	v.Dense = len(v.Groups) > manyPlaces
 }
 
-// code is the map as its script reads it: which boards, and a letter for each.
+// code is the map as its script reads it: which boards, and one letter for each.
 func (v boardsView) code() string {
 	var b strings.Builder
 	b.WriteString(v.Sum + ":")

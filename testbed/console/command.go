@@ -78,9 +78,8 @@ func messageOf(m Message) messageRow {
 	return messageRow{N: m.N, Time: clockTime(m.At), Exact: when(m.At), Down: m.Down, Kind: m.Says(), Size: number(int64(m.Size)), Text: m.Text()}
 }
 
-// waterfall are the steps in their order, each with its bar from the latest step
-// before it. The relay and the report are missing where the board didn't act or
-// speak, the publish where nothing was sent.
+// waterfall lists the steps in order, each with its bar from the latest step before it. Relay and report are missing if
+// the board didn't act or report, the publish if nothing was sent.
 func waterfall(x Chain) []hop {
 	end := x.Settled
 	if end == 0 {

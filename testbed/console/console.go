@@ -42,18 +42,18 @@ type Config struct {
 	Lab    http.Handler // the control API
 	Public http.Handler // the public API
 	HTTP   string       // its address
-	// Boards are all boards as they are now, in the order of the world.
+	// Boards returns the current state of all boards, in the order of the world.
 	Boards func() []Board
-	// Believes is what a simulated board decides by; false for any other.
+	// Believes is what a simulated board bases its decisions on; false for any other.
 	Believes func(boardID string) (Beliefs, bool)
 	Feed     *Feed
 	Runs     string // where run directories are; "" = nowhere
 }
 
-// Board is how one board is now.
+// Board is one board's current state.
 type Board struct {
 	ID, PlaceID string
-	Simulated   bool // by this process; else the server's word is all there is
+	Simulated   bool // by this process; otherwise only the server's view exists
 	Detached    bool // the simulated board was taken away
 	Online      bool
 	Phase       string        // online, grace, outage or stopped; of one not simulated online, offline or unknown
@@ -61,7 +61,7 @@ type Board struct {
 	Behind      time.Duration // how long it has been missing a change; 0 = it has all
 }
 
-// Console serves the pages. Stop ends the streams of those who look.
+// Console serves the pages. Stop ends its viewers' streams.
 type Console struct {
 	cfg     Config
 	session session
@@ -76,7 +76,7 @@ type Console struct {
 	ran      runCache
 }
 
-// New builds the pages. What no page has is served by Config.Lab.
+// New builds the pages. Config.Lab serves all other paths.
 func New(cfg Config) (*Console, error) {
 	c := &Console{cfg: cfg, session: newSession(cfg.Token), names: namesOf(cfg.World)}
 	c.live = newHub(c.parts)

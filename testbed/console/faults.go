@@ -50,7 +50,7 @@ type armedFault struct {
 	Params   map[string]any `json:"params"`
 }
 
-// First is a board to look at.
+// First is a board for examination.
 func (a armedFault) First() string {
 	if len(a.Boards) == 0 {
 		return ""
@@ -58,7 +58,7 @@ func (a armedFault) First() string {
 	return a.Boards[0]
 }
 
-// Boards64 is how many boards have it.
+// Boards64 is how many boards it affects.
 func (a armedFault) Boards64() int64 { return int64(a.Count) }
 
 // Begun is when it was armed.

@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// What a Feed keeps: the latest of each, in rings whose memory is used again.
+// What a Feed keeps: the latest of each, in ring buffers.
 const (
 	keepChains   = 1024
 	keepMessages = 4096
@@ -21,8 +21,8 @@ const (
 	keepVisits   = 256
 )
 
-// Feed keeps the latest commands, messages and visits for those who look. It is
-// told on the way of what happens, so it copies and does nothing else.
+// Feed keeps the latest commands, messages and visits for viewers. It is called inline where things happen, so it
+// copies and does nothing else.
 type Feed struct {
 	clk     clock.Clock
 	mu      sync.Mutex
@@ -66,7 +66,7 @@ func (c Chain) Took() time.Duration {
 	return clock.Mono() - c.Accepted
 }
 
-// visit is somebody who presented himself at a reader.
+// visit is a person who came to a reader.
 type visit struct {
 	At                            time.Time
 	BoardID, DoorID, Result, Want string // Want: phone or link
@@ -134,7 +134,7 @@ func (f *Feed) Message(boardID string, down bool, channel string, payload []byte
 	f.passed++
 }
 
-// Event takes what the parts tell the history.
+// Event processes the events that the parts report to the history.
 func (f *Feed) Event(e history.Event) {
 	if j := f.jumping.Load(); j != nil {
 		j.add(e)

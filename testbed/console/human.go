@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// span is a duration as people say it: milliseconds below a second, two units above.
+// span writes a duration for people: milliseconds below a second, two units above.
 func span(d time.Duration) string {
 	switch {
 	case d < 0:

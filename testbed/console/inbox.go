@@ -61,7 +61,7 @@ type request struct {
 // Clock and When are its time, Took how long it took.
 func (r *request) Clock() string { return clockTime(r.At) }
 
-// When is the whole of its time.
+// When is its time with date.
 func (r *request) When() string { return when(r.At) }
 
 // Took is how long it took.
@@ -122,7 +122,7 @@ func (p point) Word() string { return "golive." + p.State }
 // Title is the key of what it asks for.
 func (p point) Title() string { return "golive.point." + p.ID }
 
-// placeOf is the place that a page is about: the one asked for, else the first.
+// placeOf is the place that a page is about: the requested one, else the first.
 func (c *Console) placeOf(r *http.Request) (id string, places []choice) {
 	id = r.URL.Query().Get("place")
 	for _, p := range c.cfg.World.Places {

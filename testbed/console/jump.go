@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// jumpView is what the last jump of this console's clock buttons brought about.
+// jumpView is what the last jump by this console's clock buttons caused.
 type jumpView struct {
 	From, To string
 	Far      string

@@ -15,9 +15,8 @@ import (
 	"github.com/doorlab/doorlab/internal/lang"
 )
 
-// hub keeps pages up to date for those who look at them. Everybody who looks at
-// the same address in the same language shares one rendering a second; nothing
-// is rendered while nobody looks.
+// hub keeps pages up to date for their viewers. Viewers of the same address in the same language share one rendering
+// per second; without viewers, nothing is rendered.
 type hub struct {
 	parts func(*http.Request, Page) (map[string]string, error)
 
@@ -27,15 +26,15 @@ type hub struct {
 	ending sync.Once
 }
 
-// How often a page is rendered: an expensive one, whose rendering takes more than
-// a share of the time, less often, and never so that it is two seconds behind.
+// How often a page is rendered: one that takes more than a share of the time is rendered less often, but never so
+// rarely that it is two seconds behind.
 const (
 	pace   = time.Second
 	share  = 20
 	rarest = 1500 * time.Millisecond
 )
 
-// maxStreams bounds those who look at one time: a stream is a connection.
+// maxStreams bounds the number of viewers: each stream is a connection.
 const maxStreams = 32
 
 func newHub(parts func(*http.Request, Page) (map[string]string, error)) *hub {
@@ -44,19 +43,19 @@ func newHub(parts func(*http.Request, Page) (map[string]string, error)) *hub {
 
 func (h *hub) stop() { h.ending.Do(func() { close(h.over) }) }
 
-// showing is one address that somebody looks at.
+// showing is one address with viewers.
 type showing struct {
 	h    *hub
 	key  string
 	page Page
-	r    *http.Request // of the first who looked
+	r    *http.Request // of the first viewer
 
 	viewers map[*viewer]bool
 	last    map[string]string
 	timer   clock.Timer
 }
 
-// viewer is one stream. What it has not been sent yet is replaced by what is newer.
+// viewer is one stream. Newer content replaces what it has not been sent yet.
 type viewer struct {
 	mu      sync.Mutex
 	pending map[string]string
@@ -81,7 +80,7 @@ func (v *viewer) take() map[string]string {
 	return out
 }
 
-// join adds a viewer; it first gets everything as it is.
+// join adds a viewer, who first gets the complete page.
 func (h *hub) join(r *http.Request, p Page) (v *viewer, leave func(), ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +106,7 @@ func (h *hub) join(r *http.Request, p Page) (v *viewer, leave func(), ok bool) {
 	return v, func() { h.leave(s, v) }, true
 }
 
-// kept is a request that outlives its connection: the router uses its own again.
+// kept is a request that may outlive its connection: the router reuses its own.
 func kept(r *http.Request) *http.Request {
 	route := chi.NewRouteContext()
 	if was := chi.RouteContext(r.Context()); was != nil {
@@ -150,7 +149,7 @@ func (s *showing) turn() {
 	s.timer = clock.WallAfter(min(max(pace, share*took), rarest)-min(took, pace/2), s.turn)
 }
 
-// beat is how often a silent stream is shown to live.
+// beat is how often a quiet stream shows that it is alive.
 const beat = 10 * time.Second
 
 // serve streams the page's parts until the reader leaves: events named "part"

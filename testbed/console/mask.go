@@ -10,8 +10,8 @@ import (
 // secrets are the fields of messages and answers that no page shows.
 var secrets = regexp.MustCompile(`"(phoneKey|phoneHash|tokenHash|password|apiKey|accessToken|token|entryToken|phone|key)"\s*:\s*"[^"]*("|$)`)
 
-// masked is a payload as a page may show it: indented where it is JSON, what is
-// secret masked, cut where only its beginning was kept.
+// masked is a payload as a page may show it: indented if it is JSON, with secrets masked, and cut if only its beginning
+// was kept.
 func masked(payload []byte, cut bool) string {
 	if !utf8.Valid(payload) && !cut {
 		return "(not text)"

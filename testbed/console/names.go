@@ -36,7 +36,7 @@ func namesOf(w *world.World) names {
 	return n
 }
 
-// door is a door's name; its id where it has none.
+// door is a door's name, or its id if it has none.
 func (n names) door(id string) string {
 	if d := n.doors[id]; d.Name != "" {
 		return d.Name

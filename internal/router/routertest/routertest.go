@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/router"
 )
 
-// HAProxy is its program; a test that needs it is skipped where it isn't installed, but in CI.
+// HAProxy is the path of the program. Without it, the test is skipped, or fails in CI.
 func HAProxy(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"haproxy", "/usr/sbin/haproxy"} {
@@ -27,7 +27,7 @@ func HAProxy(t testing.TB) string {
 	return ""
 }
 
-// Write puts the files into a directory and returns that. edit, where there is one, may plant a mistake.
+// Write writes the files into a directory and returns that. edit, if not nil, may plant a mistake.
 func Write(t testing.TB, c router.Config, edit func(*router.File)) string {
 	t.Helper()
 	files, err := router.Files(c)
@@ -46,13 +46,13 @@ func Write(t testing.TB, c router.Config, edit func(*router.File)) string {
 	return dir
 }
 
-// Router has addresses that take connections at once, and answers when it was started.
+// Router has addresses that accept connections immediately, and answers once it is started.
 type Router struct {
 	HTTP string // URL
 	MQTT string // host:port
 
 	t     testing.TB
-	files []*os.File // the listeners, which HAProxy inherits: nobody else can take the ports meanwhile
+	files []*os.File // the listeners, which HAProxy inherits, so that the ports can't be taken meanwhile
 }
 
 // Listen picks free addresses.
@@ -77,7 +77,7 @@ func Listen(t testing.TB) *Router {
 	return r
 }
 
-// Start runs HAProxy until the test's end.
+// Start runs HAProxy until the end of the test.
 func (r *Router) Start(c router.Config, edit func(*router.File)) {
 	r.t.Helper()
 	c.HTTP, c.MQTT = "fd@3", "fd@4"
