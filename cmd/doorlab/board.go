@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/spf13/cobra"
@@ -31,8 +33,19 @@ type boardRow struct {
 }
 
 func (b boardRow) cells() []string {
-	return []string{b.BoardID, b.PlaceID, b.Phase, fmt.Sprintf("%gs", b.OutageAgeSec),
+	return []string{b.BoardID, b.PlaceID, b.Phase, outage(b.OutageAgeSec),
 		fmt.Sprintf("%d/%d", b.AppliedRevision, b.DesiredRevision), strconv.Itoa(b.BufferedRecords)}
+}
+
+// outage is how long a board has been away, to the second; "-" while it is online.
+func outage(sec float64) string {
+	switch {
+	case sec == 0:
+		return "-"
+	case sec < 0: // it lost its clock
+		return "over 36h"
+	}
+	return (time.Duration(sec * float64(time.Second))).Round(time.Second).String()
 }
 
 const boardHeading = "BOARD PLACE PHASE OUTAGE REVISION BUFFERED"
@@ -47,6 +60,9 @@ type journalRow struct {
 	CommandID string `json:"commandId"`
 	GrantID   string `json:"grantId"`
 }
+
+// by is what made the relay move: a command, a grant, or a command in a grant's name.
+func (j journalRow) by() string { return orDash(strings.TrimSpace(j.CommandID + " " + j.GrantID)) }
 
 func boardCommand(e *env) *cobra.Command {
 	return group("board", "Look at boards, detach and attach them, rotate their passwords", `  doorlab board list
@@ -146,7 +162,7 @@ func boardJournal(e *env) *cobra.Command {
 			return l.do(http.MethodGet, "/boards/"+url.PathEscape(args[0])+"/journal", nil, &list, func() {
 				rows := make([][]string, 0, len(list))
 				for _, j := range list {
-					rows = append(rows, []string{strconv.FormatInt(j.Seq, 10), j.At, j.DoorID, j.Action, j.Cause, orDash(j.CommandID + j.GrantID)})
+					rows = append(rows, []string{strconv.FormatInt(j.Seq, 10), j.At, j.DoorID, j.Action, j.Cause, j.by()})
 				}
 				l.table("SEQ AT DOOR ACTION CAUSE BY", rows)
 			})

@@ -52,7 +52,7 @@ func inboxCommand(e *env) *cobra.Command {
 			return l.do(http.MethodGet, "/inbox/"+url.PathEscape(args[0]), nil, &r, func() { print(l, r) })
 		})
 	}
-	return group("inbox", "Look at the requests that partners send, and copy them", `  doorlab inbox list --place plc_...
+	return group("inbox", "Look at the requests that partners send, and copy them", `  doorlab inbox list
   doorlab inbox show 12
   doorlab inbox curl 12                        # as a command line
   doorlab inbox scenario 12 > case.yaml        # as a scenario that expects the same answer`,
@@ -70,10 +70,10 @@ func inboxCommand(e *env) *cobra.Command {
 func inboxList(e *env) *cobra.Command {
 	var place, status, path, key string
 	var limit int
-	c := labCommand(e, "list", "List a place's latest requests, newest first", `  doorlab inbox list --place plc_...
-  doorlab inbox list --place plc_... --status 4xx,504 --path commands`, "no arguments",
+	c := labCommand(e, "list", "List a place's latest requests, newest first", `  doorlab inbox list
+  doorlab inbox list --place Gangnam --status 4xx,504 --path commands`, "no arguments",
 		func(l labCall, _ []string) error {
-			id, err := l.place(place)
+			id, err := l.placeOrTest(place)
 			if err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func inboxList(e *env) *cobra.Command {
 				l.table("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows)
 			})
 		})
-	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
+	c.Flags().StringVar(&place, "place", "", "the place, by id or name (default: the only test place)")
 	c.Flags().StringVar(&status, "status", "", "only these statuses, such as 409 or 5xx; separate several with commas")
 	c.Flags().StringVar(&path, "path", "", "only paths that contain this")
 	c.Flags().StringVar(&key, "key", "", "only this Idempotency-Key")
@@ -105,6 +105,9 @@ func inboxClear(e *env) *cobra.Command {
 	c := labCommand(e, "clear", "Delete a place's requests and restart its checklist", "  doorlab inbox clear --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
 			id, err := l.place(place)
+			if err == nil && id == "" {
+				err = usagef("give --place: whose requests to delete")
+			}
 			if err != nil {
 				return err
 			}
@@ -124,9 +127,9 @@ type goLivePoint struct {
 func goLiveCommand(e *env) *cobra.Command {
 	var place string
 	c := labCommand(e, "go-live", "Check a partner's client by the requests it sent to the test place",
-		`  doorlab go-live --place plc_...              # exit code 4 until every point is proven`, "no arguments",
+		`  doorlab go-live                              # exit code 4 until every point is proven`, "no arguments",
 		func(l labCall, _ []string) error {
-			id, err := l.place(place)
+			id, err := l.placeOrTest(place)
 			if err != nil {
 				return err
 			}
@@ -151,6 +154,6 @@ func goLiveCommand(e *env) *cobra.Command {
 			}
 			return err
 		})
-	c.Flags().StringVar(&place, "place", "", "the test place, by id or name")
+	c.Flags().StringVar(&place, "place", "", "the test place, by id or name (default: the only one)")
 	return c
 }

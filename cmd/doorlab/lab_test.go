@@ -60,6 +60,7 @@ func TestByHand(t *testing.T) {
 	out, _ = run(OK, "board", "show", board)
 	holds(out, "grace")
 	holds(out, door)
+	holds(out, "  30m0s  ")
 	out, _ = run(OK, "fault", "remove", id)
 	holds(out, "removed")
 	out, _ = run(OK, "person", "present", door, "01099998888")
@@ -84,6 +85,9 @@ func TestByHand(t *testing.T) {
 	}
 	out, _ = run(OK, "why", "--place", tb.Ready.Places[1].PlaceID, "--exposure")
 	holds(out, "Nobody entered on site")
+	out, _ = run(Failed, "go-live") // of the only test place; nothing was sent there
+	holds(out, "unseen")
+	run(OK, "inbox", "list")
 	run(OK, "clock", "run")
 	out, _ = run(OK, "fault", "reset")
 	holds(out, "0 removed")
@@ -107,6 +111,7 @@ func mistakes(board string) map[string][]string {
 		`board: unknown command "lst"`:                   {"board", "lst"},
 		"give --door and one of --phone and --link":      {"why", "--place", "plc_x", "--phone", "01099998888"},
 		`no place "Nowhere"`:                             {"why", "--place", "Nowhere", "--exposure"},
+		"give --place: whose requests to delete":         {"inbox", "clear"},
 		"by must be a duration":                          {"clock", "advance", "banana"},
 	}
 }
@@ -115,5 +120,20 @@ func contains(t *testing.T, text, part string) {
 	t.Helper()
 	if !strings.Contains(text, part) {
 		t.Errorf("got %q, want %q in it", text, part)
+	}
+}
+
+// TestJournalNamesBoth: a command in a grant's name is told apart from the grant, and an outage is read as people say it.
+func TestJournalNamesBoth(t *testing.T) {
+	t.Parallel()
+	for want, j := range map[string]journalRow{"-": {}, "cmd_1": {CommandID: "cmd_1"}, "pmt_1": {GrantID: "pmt_1"}, "cmd_1 pmt_1": {CommandID: "cmd_1", GrantID: "pmt_1"}} {
+		if got := j.by(); got != want {
+			t.Errorf("by: got %q, want %q", got, want)
+		}
+	}
+	for sec, want := range map[float64]string{0: "-", 133200.422: "37h0m0s", 59.6: "1m0s", -1: "over 36h"} {
+		if got := outage(sec); got != want {
+			t.Errorf("outage of %g s: got %q, want %q", sec, got, want)
+		}
 	}
 }

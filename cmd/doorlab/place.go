@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,22 @@ func (l labCall) place(named string) (string, error) {
 		return "", callError(err)
 	}
 	return pickPlace(list, named)
+}
+
+// placeOrTest is the id of a place by its id or name; of the only test place where none is named.
+func (l labCall) placeOrTest(named string) (string, error) {
+	if named != "" {
+		return l.place(named)
+	}
+	list, err := l.Places(l.c.Context())
+	if err != nil {
+		return "", callError(err)
+	}
+	list = slices.DeleteFunc(list, func(p client.Place) bool { return p.Kind != "test" })
+	if len(list) != 1 {
+		return "", usagef("there are %d test places; give --place ('doorlab place list' shows them)", len(list))
+	}
+	return list[0].PlaceID, nil
 }
 
 // placeRow is a place as GET /places/{placeId} shows it.

@@ -61,7 +61,7 @@ func (j journalRow) print(l labCall) {
 		_ = json.NewEncoder(l.out).Encode(j)
 		return
 	}
-	fmt.Fprintf(l.out, "%s  %s  %s  %s  %s\n", j.At, j.DoorID, j.Action, j.Cause, orDash(j.CommandID+j.GrantID))
+	fmt.Fprintf(l.out, "%s  %s  %s  %s  %s\n", j.At, j.DoorID, j.Action, j.Cause, j.by())
 }
 
 // waited waits; false when the context ended meanwhile.

@@ -56,6 +56,7 @@ var functions = template.FuncMap{
 	"span":   span,
 	"code":   code,
 	"parts":  parts,
+	"moment": moment,
 }
 
 // code shows what stands between backticks as code.

@@ -44,7 +44,7 @@ func TestWords(t *testing.T) {
 }
 
 // dynamicWords begin keys that are put together from a value of a closed list.
-var dynamicWords = []string{"nav.", "phase.", "outcome.", "command.", "visit.", "due.", "door.", "leaf.", "acts.", "board.", "golive.", "people.permit", "people.reservation", "people.membership"}
+var dynamicWords = []string{"nav.", "phase.", "outcome.", "command.", "visit.", "due.", "door.", "leaf.", "acts.", "board.", "golive.", "state.", "people.permit", "people.reservation", "people.membership"}
 
 func dynamic(key string) bool {
 	for _, prefix := range dynamicWords {

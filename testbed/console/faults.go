@@ -48,6 +48,7 @@ type armedFault struct {
 	Until    *time.Time     `json:"until"`
 	Hits     int64          `json:"hits"`
 	Params   map[string]any `json:"params"`
+	Where    string         `json:"-"` // the first board as people call it
 }
 
 // First is a board for examination.
@@ -98,6 +99,13 @@ func (c *Console) faultsView(r *http.Request) (any, error) {
 	armed, err := c.armed(r)
 	if err != nil {
 		return nil, err
+	}
+	for i := range armed {
+		first := armed[i].First()
+		armed[i].Where = first
+		if b, ok := c.names.boards[first]; ok {
+			armed[i].Where = c.names.place(b.Place.ID) + " · " + b.Name
+		}
 	}
 	v := faultsView{Armed: armed, Chosen: r.URL.Query().Get("fault"), Boards: r.URL.Query()["board"]}
 	for _, f := range faults.All {

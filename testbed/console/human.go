@@ -51,4 +51,13 @@ func number(n int64) string {
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
 func when(t time.Time) string      { return t.UTC().Format("2006-01-02 15:04:05.000") + " UTC" }
 
+// moment is a time of the API as people write it; what isn't one stays as it is.
+func moment(rfc3339 string) string {
+	t, err := time.Parse(time.RFC3339, rfc3339)
+	if err != nil {
+		return rfc3339
+	}
+	return t.UTC().Format(timeFormat) + " UTC"
+}
+
 func encode(q map[string][]string) string { return url.Values(q).Encode() }

@@ -80,6 +80,9 @@ func (g personGrant) Class() string { return stateClass(g.State) }
 // KindWord is the key of its kind.
 func (g personGrant) KindWord() string { return "people." + g.Kind }
 
+// StateWord is the key of its state.
+func (g personGrant) StateWord() string { return "state." + g.State }
+
 // explained is the control API's answer to why.
 type explained struct {
 	Person     string `json:"person"`

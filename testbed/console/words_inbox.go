@@ -83,4 +83,12 @@ var peopleWords = map[string]pair{
 	"people.known":       {"Answered from the recording since %s.", "%s부터의 기록으로 답했습니다."},
 	"people.said":        {"%s (%s) %s", "%s (%s) %s"},
 	"people.unanswered":  {"Not answered: phone entry is off, or this number has called too often.", "받지 않았습니다. 전화 출입이 꺼져 있거나 너무 자주 전화했습니다."},
+
+	"state.active":            {"active", "유효"},
+	"state.pending":           {"pending", "시작 전"},
+	"state.expired":           {"expired", "만료됨"},
+	"state.revoked":           {"revoked", "철회됨"},
+	"state.valid":             {"valid", "유효"},
+	"state.not_started":       {"not started", "시작 전"},
+	"state.door_out_of_scope": {"other doors only", "다른 문만"},
 }

@@ -3,9 +3,28 @@ package console
 import (
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/golive"
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/internal/why"
+	"github.com/doorlab/doorlab/server/grant"
 )
+
+// TestStatesInWords: whatever state a grant has and whatever kind it is of, people read a word and not a key.
+func TestStatesInWords(t *testing.T) {
+	t.Parallel()
+	for language := range languages {
+		w := wordsOf(language)
+		for _, key := range []string{"state." + grant.Active, "state." + grant.Pending, "state." + grant.Expired, "state." + grant.Revoked, "state." + why.Valid,
+			"state." + string(vocab.NotStarted), "state." + string(vocab.DoorOutOfScope),
+			"people." + access.KindPermit, "people." + grant.Reservation, "people." + grant.Membership} {
+			if w[key] == "" {
+				t.Errorf("%s: there is no word for %s", language, key)
+			}
+		}
+	}
+}
 
 // TestKoreanExplanations: every fault, every parameter, and every point of the
 // checklist in every state is explained in Korean; nothing else is.
