@@ -32,11 +32,11 @@ const faultsHead = `# Faults
 
 *Generated from internal/faults by ` + "`make docs`" + `; edit the list there.*
 
-A fault is armed with ` + "`POST /lab/v1/faults`" + ` on the control listener, or with the verb ` + "`fault`" + ` of a scenario, and
-answers ` + "`{faultId}`" + `. The boards are named by exactly one of ` + "`boards`, `placeId` and `share`" + `; detached boards and the boards of
-test places take no fault. ` + "`for`" + ` (domain time, such as ` + "`\"10m\"`" + `) ends it, ` + "`DELETE /lab/v1/faults/{id}`" + ` and ` + "`POST /lab/v1/faults/reset`" + `
-undo it. Faults on commands also take ` + "`doorIds`, `commands` and `nth`" + ` (only the n-th matching command); of several in force on
-one command, those further up on this page act first. ` + "`GET /lab/v1/faults`" + ` counts ` + "`hits`" + `: how often each one did something.
+Arm a fault with ` + "`POST /lab/v1/faults`" + ` on the control listener, which returns ` + "`{faultId}`" + `, or with a scenario's verb
+` + "`fault`" + `. Name the boards with exactly one of ` + "`boards`, `placeId` and `share`" + `; detached boards and the boards of
+test places take no faults. ` + "`for`" + ` (domain time, such as ` + "`\"10m\"`" + `) ends it; ` + "`DELETE /lab/v1/faults/{id}`" + ` and ` + "`POST /lab/v1/faults/reset`" + `
+undo it. Faults on commands also accept ` + "`doorIds`, `commands` and `nth`" + ` (only the n-th matching command); if several apply to
+one command, those further up on this page act first. ` + "`GET /lab/v1/faults`" + ` counts ` + "`hits`" + `: how often each fault acted.
 `
 
 func faultsPage(t *testing.T) string {

@@ -118,7 +118,7 @@ func TestLoadWithItsBoards(t *testing.T) {
 	if err := report.WriteDir(other, report.Result{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs := mergeRuns(t, Usage, first, other); !strings.Contains(errs, first+" is of load and "+other+" of check") {
+	if _, errs := mergeRuns(t, Usage, first, other); !strings.Contains(errs, first+" was written by load and "+other+" by check") {
 		t.Errorf("a merge of load and check says %s, want which is which", errs)
 	}
 	res := load("lied", liar(t, tb.Ready.HTTP), Failed, "--shard", "2/2")

@@ -105,7 +105,7 @@ func auth1(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", count(len(given)), count(used))).
-		tried(tried, "no token that a step had asked for was used, and none met its end, its place's or its scopes'")
+		tried(tried, "no token that a step had asked for was used, and none was refused for its age, its place or its scopes")
 }
 
 // auth2 judges AUTH-2: no call is served without a token, with a token that was never issued, with one 900 s old or
@@ -136,7 +136,7 @@ func auth2(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", count(t.checked))).
-		tried(refused, "no call was refused for its token or scope")
+		tried(refused, "no call was refused because of its token or scope")
 }
 
 func covers(scopes []string, route string) bool {
@@ -224,7 +224,7 @@ func auth4(v *View) Verdict {
 	}
 	foreign := v.foreignIDs(t)
 	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", count(t.checked-foreign), count(foreign))).
-		tried(foreign, "no call named anything of another place")
+		tried(foreign, "no call named anything that belongs to another place")
 }
 
 // placesRoute starts the routes whose {id} is a place.

@@ -14,7 +14,7 @@ func ent1(v *View) Verdict {
 	t := n.connected.plus(v.second().of("ENT-1")).plus(s.of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
 	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s", count(n.connected.checked), n.rest())).
-		triedIf(v.told, n.let+s.let, "nobody with a valid grant came").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody came without a valid grant, nor by another kind, nor in spite of a grant that opens nothing")
+		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or despite a grant that opens nothing")
 }
 
 // ent2 judges ENT-2 on site, connected or not, and for links and phones: a free window opens to everyone, a closed one
@@ -24,7 +24,7 @@ func ent2(v *View) Verdict {
 	s := v.served()
 	t := n.windows.plus(v.second().of("ENT-2")).plus(s.of("ENT-2")) // [ENT-2]
 	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", count(n.windows.checked), count(s.of("ENT-2").checked))).
-		triedIf(v.told, n.windowed+s.windowed, "nobody came for whom a free or closed window made a difference")
+		triedIf(v.told, n.windowed+s.windowed, "nobody tried a door where a free or closed window made a difference")
 }
 
 // decisions summarizes all presentations and everything the relays did on the boards' own initiative.

@@ -34,7 +34,7 @@ func ent4(v *View) Verdict {
 	}
 	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s on-site attempts in %s records, once each",
 		count(commands), count(attempts), count(len(v.records)))).
-		triedIf(v.told, v.ofBoth(), "there was no look at the records, nor both a command and an attempt to enter")
+		triedIf(v.told, v.ofBoth(), "no records were read, and there wasn't both a command and an attempt to enter")
 }
 
 // ofBoth is how many records there are, if operators' and people's are among them or

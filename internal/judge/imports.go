@@ -50,7 +50,7 @@ func imp1(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", count(t.checked), count(rows))).
-		tried(told, "no row failed beside another one or came again")
+		tried(told, "no row failed next to another one or was imported again")
 }
 
 // counts compares an import's counts with its rows; "" or how they differ.

@@ -39,7 +39,7 @@ func leg1(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "LEG-1", fmt.Sprintf("%s calls of legacy paths, with the outcomes of commands", count(t.checked))).
-		tried(done, "no command or policy went over a legacy path")
+		tried(done, "no command or policy was sent over a legacy path")
 }
 
 // legacy is what is wrong with an answer on a legacy path, "" for nothing.

@@ -24,7 +24,7 @@ func off4(v *View) Verdict {
 		missed += v.missed(b)
 	}
 	return t.verdict(v, "OFF-4", fmt.Sprintf("%s boards equal to the server, %s buffered records arrived once each", count(boards), count(records))).
-		triedIf(v.told, records+missed, "no board had missed or recorded anything in an outage")
+		triedIf(v.told, records+missed, "no board had missed or recorded anything during an outage")
 }
 
 // missed is how often a board came back to a server that had changed something meanwhile.

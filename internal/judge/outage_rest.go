@@ -65,7 +65,7 @@ func off3(v *View) Verdict {
 	n := t.checked
 	t = t.plus(v.driven().of("OFF-3")).plus(v.outagePolicies())
 	return t.verdict(v, "OFF-3", fmt.Sprintf("%s channels in %s outages, changed at most %s late", count(n), count(outages), secs(late))).
-		triedIf(v.told, n, "no channel came to its resting behaviour")
+		triedIf(v.told, n, "no channel reached its resting behaviour")
 }
 
 // rester divides a board's history into outages, and watches how each ends.

@@ -109,7 +109,7 @@ func perm7(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", count(t.checked))).
-		tried(max(0, len(seen)-1), "time put all permits into the same state")
+		tried(max(0, len(seen)-1), "all permits were in the same state of time")
 }
 
 // stateRank orders the states as time does; unknown states come before all.
@@ -145,7 +145,7 @@ func instant(v any) (int64, bool) {
 func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", count(given.checked), count(used.checked))).
-		triedIf(v.told, used.checked, "nobody who was registered came in by link or phone")
+		triedIf(v.told, used.checked, "nobody who was registered got in by link or phone")
 }
 
 // perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's
@@ -202,5 +202,5 @@ func perm6(v *View) Verdict {
 	}
 	t := v.second().of("PERM-6").plus(rejected)
 	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", count(t.checked))).
-		tried(chosen, "no registration chose its doors")
+		tried(chosen, "no registration selected its doors")
 }

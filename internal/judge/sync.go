@@ -202,7 +202,7 @@ func sync3(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages on the revision from before", count(t.checked))).
-		triedIf(v.told, waiting, "nobody came in an outage for whom a waiting change would have made a difference")
+		triedIf(v.told, waiting, "during an outage, nobody tried a door for whom a pending change would have made a difference")
 }
 
 // onsite reports whether an event is a decision or movement that the board made by itself.

@@ -144,14 +144,14 @@ var untriedCases = map[string]struct {
 	"the longest that may be": {"PERM-5", without(func(e *history.Event) bool { return e.Code == "permit_period_too_long" }), "too long"},
 	"default doors": {"PERM-6", func(all []history.Event) []history.Event {
 		return onlyFirst(without(func(e *history.Event) bool { return callOf(e).In["doorIds"] != nil })(all))
-	}, "chose its doors"},
+	}, "selected its doors"},
 	"active and revoked": {"PERM-7", without(func(e *history.Event) bool { return strings.Contains(e.Text, `"pending"`) }), "same state"},
 	"nobody let in": {"ENT-1", without(func(e *history.Event) bool {
 		return asked(e) || decided(e) && (e.Result == "opened" || e.Action == "pulse")
-	}), "nobody with a valid grant came"},
+	}), "nobody with a valid grant tried a door"},
 	"nobody kept out": {"ENT-1", without(func(e *history.Event) bool {
 		return asked(e) || decided(e) && (e.Result == "denied" || e.Action == "deny")
-	}), "nobody came without a valid grant"},
+	}), "nobody tried a door without a valid grant"},
 	"no window":   {"ENT-2", without(func(e *history.Event) bool { return e.BoardID == "brd_w" && decided(e) }), "window"},
 	"only opened": {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 200 }), "refused"},
 	"commands alone": {"ENT-4", func(all []history.Event) []history.Event {
@@ -180,23 +180,23 @@ var untriedCases = map[string]struct {
 			return e.Kind == history.Presented || e.Kind == history.Call && e.Route == createRoute+"/{id}"
 		})(all)
 	}, "no revocation reached a board where anybody looked"},
-	"no presentations": {"SYNC-3", without(decided), "waiting change"},
+	"no presentations": {"SYNC-3", without(decided), "pending change"},
 	"somebody else came": {"SYNC-3", changing(func(e *history.Event) {
 		if e.Kind == history.Presented && e.OutageAgeMs > 0 {
 			e.PhoneHash = "lee"
 		}
-	}), "waiting change"},
+	}), "pending change"},
 	"only strangers": {"OFF-1", without(func(e *history.Event) bool {
 		return decided(e) && e.OutageAgeMs > 0 && (e.Result == "opened" || e.Action == "pulse")
 	}), "let in"},
 	"under 36 h":      {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > limitMs }), "36 h"},
-	"only after 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > 0 && e.OutageAgeMs <= limitMs }), "before its 36 h were over"},
+	"only after 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > 0 && e.OutageAgeMs <= limitMs }), "during the first 36 h"},
 	"no outages": {"OFF-3", without(func(e *history.Event) bool {
 		return e.OutageAgeMs > 0 || e.Cause == "outage" || e.Kind == history.Line || e.Kind == history.Offline
 	}), "resting"},
 	"nothing missed":             {"OFF-4", unchanged, "missed or recorded"},
-	"hours as they were":         {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they were"},
-	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "what follows hours"},
+	"hours as they were":         {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they already were"},
+	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "follows opening hours"},
 	"always closed":              {"HRS-2", without(func(e *history.Event) bool { return e.Route == scheduleRoute && strings.Contains(e.Text, "startsAt") }), "interval"},
 	"no imports":                 {"IMP-1", without(func(e *history.Event) bool { return e.Kind == history.Call }), "row"},
 	"bad rows alone": {"IMP-1", answering("POST", importRoute, func(_ *history.Event, c *history.CallText) {

@@ -24,7 +24,7 @@ func TestClaimsUntried(t *testing.T) {
 			call(3, "GET", "/device/v1/devices", 200, "t", `{"success":true,"data":[]}`),
 			call(4, "GET", "/space/v1/partner/gate-config", status, "t", `{"error":"scope_missing"}`)}
 	}
-	const why = "it claims AUTH-2, and no call was refused for its token or scope"
+	const why = "it claims AUTH-2, and no call was refused because of its token or scope"
 	for name, c := range map[string]struct {
 		header, step []string
 		status       int

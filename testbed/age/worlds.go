@@ -137,7 +137,7 @@ func (w *worlds) result(ctx context.Context, started time.Time, counts Counts, e
 		res.Note("%d messages between server and boards were given up by jumps of the clock", abandoned)
 	}
 	if counts.Decisions == 0 {
-		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came: no entry was drawn, so nothing was shown"})
+		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came to a door: no entry was drawn, so nothing was shown"})
 	}
 	if len(kept.evidence) > 0 {
 		res.Note("of the history, %s is kept (%s)", kept.shown, map[bool]string{true: "the first segment with a breach", false: "the last segment"}[kept.breached])
