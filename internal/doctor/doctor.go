@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // State of a finding.
@@ -84,7 +86,7 @@ func OverTCP(descriptors int, server bool) int {
 func Fit(m Machine) Finding {
 	f := fleetOf(m)
 	out := Finding{Name: "fleet", State: OK, Says: fmt.Sprintf("up to %s simulated boards here (the limit: %s), %s of them over TCP; a server alone takes %s boards of other processes",
-		thousands(f.Memory), f.Limited, thousands(f.TCP), thousands(f.Server))}
+		plot.Number(float64(f.Memory)), f.Limited, plot.Number(float64(f.TCP)), plot.Number(float64(f.Server)))}
 	if f.Memory < 200 {
 		out.State, out.Do = Warn, fmt.Sprintf("start with --boards %d or fewer, or free some %s", max(f.Memory, 1), f.Limited)
 	}
@@ -93,7 +95,7 @@ func Fit(m Machine) Finding {
 
 // Descriptors checks the limit on open files and sockets.
 func Descriptors(n int) Finding {
-	f := Finding{Name: "descriptors", State: OK, Says: thousands(n) + " files and sockets may be open"}
+	f := Finding{Name: "descriptors", State: OK, Says: plot.Number(float64(n)) + " files and sockets may be open"}
 	if n < 4096 {
 		f.State, f.Do = Warn, "raise it for fleets over TCP: ulimit -n 65536"
 	}
@@ -235,12 +237,4 @@ func Memory(root fs.FS) int64 {
 		take(max(bound-number("sys/fs/cgroup/memory.current"), 1))
 	}
 	return least
-}
-
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -3,9 +3,10 @@ package console
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // span writes a duration for people: milliseconds below a second, two units above.
@@ -35,17 +36,7 @@ func two(a int64, ua string, b int64, ub string) string {
 }
 
 // number has thousands separators.
-func number(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
+func number(n int64) string { return plot.Number(float64(n)) }
 
 // clockTime is the time of day; when is the whole of it.
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
