@@ -114,9 +114,9 @@ func TestWrongRealBoards(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, steps, clause, why string }{
 		"says twice that it opened": {`-m "$2"`, `-m "$2" $([ "$1" = rpt ] && echo --repeat 2)`,
-			"  - {command: {door: hardware, outcome: reported}, clauses: [ENT-4]}\n", "CMD-1", "was reported ok twice on one connection"},
+			"  - {command: {door: hardware, outcome: reported}, clauses: [ENT-4]}\n  - {records: {place: hardware}, expect: count > 0, clauses: [ENT-4]}\n  - permit: {person: ann, place: hardware}\n  - synced: {of: hardware}\n", "CMD-1", "was reported ok twice on one connection"},
 		"never answers a command": {"\tunacked[$id]=1\n\tsay rpt \"${reports[$id]}\"\n", "",
-			"  - {command: {door: hardware, outcome: noResponse}, clauses: [ENT-4]}\n  - permit: {person: ann, place: hardware}\n  - synced: {of: hardware}\n",
+			"  - {command: {door: hardware, outcome: noResponse}, clauses: [ENT-4]}\n  - {records: {place: hardware}, expect: count > 0, clauses: [ENT-4]}\n  - permit: {person: ann, place: hardware}\n  - synced: {of: hardware}\n",
 			"CMD-4", "got no report"},
 	} {
 		t.Run(name, func(t *testing.T) {
