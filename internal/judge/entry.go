@@ -33,6 +33,7 @@ type decisions struct {
 	weighed
 	opened, stopped, unknown int
 	within                   int // decided in an outage, up to 36 h
+	missed                   int // came after 36 h and would have been let in before
 	oldestMs                 int64
 	minus, exact, plus       int // boundary values of OFF-2 that were hit
 }
@@ -126,7 +127,7 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 		n.limit.bad(e.Event, "%s says outage age %s, its line has been down for %s", b.id, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-2]
 	}
 	if over(e.OutageAgeMs) {
-		n.overLimit(b, e)
+		n.overLimit(b, p, e)
 		return
 	}
 	if e.resuming && e.Reason == vocab.OutageLimit && !e.pulsed() {
@@ -144,10 +145,15 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 	n.decided(b, p.content.rule(e.Event), e)
 }
 
-// overLimit judges a presentation after which nothing may be decided any more.
-func (n *decisions) overLimit(b *board, e presentation) {
+// overLimit judges a presentation when nothing may be decided any more.
+func (n *decisions) overLimit(b *board, p *place, e presentation) {
 	n.limit.checked++
 	n.stopped++
+	before := *e.Event
+	before.OutageAgeMs = 0
+	if p.content.rule(&before).allow {
+		n.missed++
+	}
 	switch {
 	case e.Result == vocab.Opened || e.Reason != vocab.OutageLimit:
 		n.limit.bad(e.Event, "%s %s at outage age %s, must be denied outage_limit", b.id, said(e.Event), history.Age(e.OutageAgeMs)) // [OFF-2]

@@ -23,5 +23,6 @@ func off2(v *View) Verdict {
 	t := n.limit // [OFF-2]
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h; oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
 		count(n.stopped), history.Age(n.oldestMs), count(n.minus), count(n.exact), count(n.plus))).
-		triedIf(v.told, n.within, "nobody tried a door during the first 36 h of an outage").triedIf(v.told, n.stopped, "nobody tried a door after 36 h of an outage")
+		triedIf(v.told, n.stopped, "nobody tried a door after 36 h of an outage").
+		triedIf(v.told, n.within+n.missed, "nobody tried a door during the first 36 h of an outage, and nobody who tried one after them would have been let in")
 }

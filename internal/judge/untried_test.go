@@ -189,8 +189,14 @@ var untriedCases = map[string]struct {
 	"only strangers": {"OFF-1", without(func(e *history.Event) bool {
 		return decided(e) && e.OutageAgeMs > 0 && (e.Result == "opened" || e.Action == "pulse")
 	}), "let in"},
-	"under 36 h":      {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > limitMs }), "36 h"},
-	"only after 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > 0 && e.OutageAgeMs <= limitMs }), "during the first 36 h"},
+	"under 36 h": {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > limitMs }), "36 h"},
+	"only strangers after 36 h": {"OFF-2", func(all []history.Event) []history.Event {
+		return changing(func(e *history.Event) {
+			if e.Kind == history.Presented && e.OutageAgeMs > limitMs {
+				e.PhoneHash, e.TokenHash = "lee", ""
+			}
+		})(without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > 0 && e.OutageAgeMs <= limitMs })(all))
+	}, "would have been let in"},
 	"no outages": {"OFF-3", without(func(e *history.Event) bool {
 		return e.OutageAgeMs > 0 || e.Cause == "outage" || e.Kind == history.Line || e.Kind == history.Offline
 	}), "resting"},
