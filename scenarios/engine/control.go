@@ -273,26 +273,6 @@ func (l *lab) views(ctx context.Context, method, path string, body any) ([]clock
 	return views, errors.Join(errs...)
 }
 
-// moment is the next whole millisecond, and returns when it has come: everything before it happened earlier, and
-// everything after it then or later, by every clock. Running clocks of separate processes are some milliseconds apart. A
-// frozen clock has no next one: its mark is the moment at which it stands.
-func (l *lab) moment(ctx context.Context) (time.Time, clockView, error) {
-	server, err := l.clock(ctx)
-	if err != nil || server.State == "frozen" {
-		return server.Now, server, err
-	}
-	views := []clockView{server}
-	if len(l.all) > 1 {
-		if views, err = l.views(ctx, http.MethodGet, "/clock", nil); err != nil {
-			return server.Now, server, err
-		}
-	}
-	byTime := func(a, b clockView) int { return a.Now.Compare(b.Now) }
-	first, last := slices.MinFunc(views, byTime).Now, slices.MaxFunc(views, byTime).Now
-	at := last.Truncate(time.Millisecond).Add(time.Millisecond)
-	return at, server, client.Pause(ctx, min(at.Sub(first), time.Second)) // until all of them are there
-}
-
 // boards reads all boards, and which listener has each.
 func (l *lab) boards(ctx context.Context) (out []board, owner map[string]string, err error) {
 	owner = map[string]string{}

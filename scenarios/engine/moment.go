@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -102,4 +106,24 @@ func splitMoment(text string) (label string, d time.Duration, err error) {
 		d += v
 	}
 	return label, d, nil
+}
+
+// moment is the next whole millisecond, and returns when it has come: everything before it happened earlier, and
+// everything after it then or later, by every clock. Running clocks of separate processes are some milliseconds apart. A
+// frozen clock has no next one: its mark is the moment at which it stands.
+func (l *lab) moment(ctx context.Context) (time.Time, clockView, error) {
+	server, err := l.clock(ctx)
+	if err != nil || server.State == "frozen" {
+		return server.Now, server, err
+	}
+	views := []clockView{server}
+	if len(l.all) > 1 {
+		if views, err = l.views(ctx, http.MethodGet, "/clock", nil); err != nil {
+			return server.Now, server, err
+		}
+	}
+	byTime := func(a, b clockView) int { return a.Now.Compare(b.Now) }
+	first, last := slices.MinFunc(views, byTime).Now, slices.MaxFunc(views, byTime).Now
+	at := last.Truncate(time.Millisecond).Add(time.Millisecond)
+	return at, server, client.Pause(ctx, min(at.Sub(first), time.Second)) // until all of them are there
 }
