@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/plot"
+	"github.com/doorlab/doorlab/internal/report"
 )
 
 // judge makes the result of one attack. Interrupted runs are judged, too; the caller adds ctx's error.
@@ -41,7 +44,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		res.Verdict = Invalid
 	}
 	if interrupted {
-		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %d of %d requests", c.sent, s.total))
+		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %s of %s", plot.Number(float64(c.sent)), report.Many(int(s.total), "request")))
 	}
 	if p := r.api.promise; p != nil && p.unread != nil {
 		res.Verdict = Invalid

@@ -304,6 +304,9 @@ func TestRunErrors(t *testing.T) {
 			if !errors.Is(err, context.DeadlineExceeded) || res.Sent < 50 || res.Sent > 60 || res.Verdict != Invalid {
 				t.Errorf("%v, %d sent, %s", err, res.Sent, res.Verdict)
 			}
+			if last := res.Reasons[len(res.Reasons)-1]; !strings.HasSuffix(last, " of 36,000 requests") {
+				t.Errorf("got the reason %q, want it to end with 36,000 requests", last)
+			}
 		})
 	})
 }

@@ -53,3 +53,15 @@ func TestReadmeScenario(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, &out, &errOut)
 	}
 }
+
+// TestReadmeIsShort: a stranger reads fewer than 150 lines.
+func TestReadmeIsShort(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(raw), "\n"); got >= 150 {
+		t.Errorf("README.md has %d lines, want fewer than 150", got)
+	}
+}

@@ -6,7 +6,7 @@ import "fmt"
 func ent3(v *View) Verdict {
 	s := v.served()
 	t := s.of("ENT-3")
-	return t.verdict(v, "ENT-3", fmt.Sprintf("%s links and calls decided like the reference", count(t.checked))).
+	return t.verdict(v, "ENT-3", fmt.Sprintf("%s by link or call, decided like the reference", count(t.checked))).
 		triedIf(v.told, s.kept+min(s.links, s.calls), "no link and no call was refused, and only one of the two was tried")
 }
 
