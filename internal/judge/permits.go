@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // maxPermitMs is the longest permit possible.
@@ -194,13 +196,39 @@ func (v *View) deadLinks() (n int) {
 // perm6 judges PERM-6: a permit's doors are those it names, else those it had, and always its place's.
 func perm6(v *View) Verdict {
 	rejected := v.doorRules()
-	chosen := rejected.checked // or kept: the default alone is no choice
-	for _, k := range v.claims() {
-		if k.kind == "permit" && !k.revoked && (k.doors != nil || k.again) {
-			chosen++
-		}
-	}
 	t := v.second().of("PERM-6").plus(rejected)
 	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", count(t.checked))).
-		tried(chosen, "no registration selected its doors")
+		tried(rejected.checked+v.scoped(), "no registration kept or replaced its doors, nobody read them, and nobody tried another one")
+}
+
+// scoped is how often it showed which doors a permit has: it was registered again, or read, or
+// somebody tried another door.
+func (v *View) scoped() (n int) {
+	var first *call
+	for _, k := range v.claims() {
+		switch {
+		case k.kind != "permit" || k.revoked:
+		case k.again:
+			n++
+		case first == nil:
+			first = k.call
+		}
+	}
+	if first == nil {
+		return n
+	}
+	for _, c := range v.calls() {
+		read := c.Route == createRoute+"/{id}" && c.Method == "GET" && c.ok()
+		if sooner(first.Event, c.Event) && (read || c.out("rule") == string(vocab.DoorOutOfScope)) {
+			n++
+		}
+	}
+	for _, b := range v.boards {
+		for _, e := range b.presented {
+			if e.Reason == vocab.DoorOutOfScope {
+				n++
+			}
+		}
+	}
+	return n
 }

@@ -142,9 +142,11 @@ var untriedCases = map[string]struct {
 		}
 	}), "too long"},
 	"the longest that may be": {"PERM-5", without(func(e *history.Event) bool { return e.Code == "permit_period_too_long" }), "too long"},
-	"default doors": {"PERM-6", func(all []history.Event) []history.Event {
-		return onlyFirst(without(func(e *history.Event) bool { return callOf(e).In["doorIds"] != nil })(all))
-	}, "selected its doors"},
+	"doors that nobody saw": {"PERM-6", func(all []history.Event) []history.Event {
+		return onlyFirst(without(func(e *history.Event) bool {
+			return e.Code == "invalid_door_ids" || e.Route == createRoute+"/{id}" || e.Reason == vocab.DoorOutOfScope || strings.Contains(e.Text, string(vocab.DoorOutOfScope))
+		})(all))
+	}, "kept or replaced its doors"},
 	"active and revoked": {"PERM-7", without(func(e *history.Event) bool { return strings.Contains(e.Text, `"pending"`) }), "same state"},
 	"nobody let in": {"ENT-1", without(func(e *history.Event) bool {
 		return asked(e) || decided(e) && (e.Result == "opened" || e.Action == "pulse")

@@ -60,6 +60,9 @@ func (c *checker) step(s *Step) {
 	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0:
 		c.b.Problem(s.pos, "a step needs a verb or an expectation")
 	}
+	if v := &s.Verbs; len(s.Clauses) > 0 && len(s.Expect) == 0 && (v.Log != nil || v.Pause != nil || v.Mark != nil || v.Set != nil || v.Cohort != nil) {
+		c.b.Problem(s.pos, "%s can't fail by what the target does, so it is evidence for no guarantee: leave its clauses out", s.verbName())
+	}
 	if s.Never != nil && len(s.Expect) == 0 {
 		c.b.Problem(s.pos, "never needs an expectation")
 	}
@@ -164,7 +167,7 @@ func exprBuiltin(n string) bool { return builtinNames.MatchString(n) }
 var resultFields = fieldSet(`status body data error message details headers total replayed ms
 	answers same outcome code statuses fresh
 	result reason answered doorId results reasons count unexpected
-	boards worst lines last first records events
+	boards worst lines lives last first records events
 	people kept revoked phase hits faultId
 	verdict sent sentRate outcomes codes lag thresholds repeats
 	permit keyId apiKey now mode state text`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ type fileRun struct {
 	backgrounds map[string]*background
 	watch       watch
 	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
+	given       map[string]*given
 }
 
 // arming is a fault that a step armed, at one or several listeners.
@@ -157,7 +159,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 			res.Status, res.Detail = judge.Blocked, "if: "+err.Error()
 			return res
 		case !ok:
-			res.Status, res.Detail = judge.Skipped, "expected "+s.If.src+s.If.found(sc)
+			res.Status, res.Detail, res.Clauses = judge.Skipped, "expected "+s.If.src+s.If.found(sc), s.claims()
 			return res
 		}
 	}
@@ -166,7 +168,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		return res
 	}
 	rows, err := s.Cases.eval(sc)
-	list, ok := rows.([]any)
+	list, ok := listOf(rows)
 	if err != nil || !ok {
 		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases: no list: %s %v", brief(rows, 80), err)
 		return res
@@ -188,6 +190,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		inner := map[string]any{"row": row}
 		maps.Copy(inner, vars)
 		rowScope := sc.child(inner)
+		rowScope.stands = s.Cases.constant(nil)
 		sub := f.newResult(rowScope, s)
 		sub.Name = rowName(s.title(), vars, row, i)
 		start := clock.Mono()
@@ -210,6 +213,20 @@ func (f *fileRun) newResult(sc *scope, s *Step) *StepResult {
 		boundary = s.Boundary.raw
 	}
 	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Clauses: s.Clauses, Boundary: boundary, Asserts: s.asserts, At: f.run.now(), Started: clock.WallNow()}
+}
+
+// claims are the clauses of a step and of the steps in it.
+func (s *Step) claims() []string {
+	out := slices.Clone([]string(s.Clauses))
+	for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
+		if in != nil {
+			for i := range *in {
+				out = append(out, (*in)[i].claims()...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // least is the minimum number of rows of a table.

@@ -48,9 +48,17 @@ func (x *frame) watches(e *Expr, sc *scope, own map[string]any, holds bool) {
 		one = &watched{}
 		w.seen[e] = one
 	}
-	if one.turns = one.turns || holds != want || e.turns(sc, own, x.step.words(), want); !one.turns {
+	spots := e.spots(own)
+	decided := len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool { return !x.step.Verbs.decides(p.last()) })
+	if one.turns = one.turns || holds != want || !decided && e.turns(sc, own, x.step.words(), want); !one.turns {
 		one.at = append(one.at, x.res)
 	}
+}
+
+// decides reports whether the file itself decided what a field of the verb's result is: how
+// many boards are read. Beside what must hold of each of them it may be written down.
+func (v *Verbs) decides(field string) bool {
+	return field == "count" && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
 }
 
 // idle are the expectations that nothing the target did could have changed.
@@ -78,6 +86,9 @@ func (f *fileRun) idle() (out []*StepResult) {
 func (e *Expr) turns(sc *scope, own map[string]any, words map[string][]string, want bool) bool {
 	spots, env := e.spots(own), sc.env()
 	if len(spots) == 0 && !e.still { // it refers to earlier answers
+		if turns, ok := e.turnsWith(sc, want); ok {
+			return turns
+		}
 		own = e.earlier(env)
 		spots = e.spots(own)
 	}
@@ -92,7 +103,7 @@ func (e *Expr) turns(sc *scope, own map[string]any, words map[string][]string, w
 		if both && !agree(changed) {
 			return false
 		}
-		v, err := vm.Run(e.prog, changed)
+		v, err := vm.Run(e.prog, settled(changed, env))
 		b, ok := v.(bool)
 		return err == nil && ok && b != want
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 // always are results that are never absent.
-var always = fieldSet(`it status body headers replayed ms count lines records events boards answers same statuses fresh sent outcomes results reasons`)
+var always = fieldSet(`it status body headers replayed ms count lines records events boards answers answered same statuses fresh sent outcomes results reasons`)
 
 // statuses are those that requests get, and a few that none gets.
 var statuses = []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504}
@@ -23,6 +24,16 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	case name == "status" || name == "statusCode":
 		for _, s := range statuses {
 			out = append(out, as(v, float64(s)))
+		}
+		return out
+	case name == "statuses" && len(p) == 1:
+		for _, s := range statuses {
+			list, _ := v.([]any)
+			all := slices.Clone(list)
+			for i := range all {
+				all[i] = as(all[i], float64(s))
+				out = append(out, put(list, spot{i}, all[i]), slices.Clone(all))
+			}
 		}
 		return out
 	case name == "ms":
@@ -77,8 +88,55 @@ func (s *Step) words() map[string][]string {
 		"result":  results,
 		"outcome": {string(vocab.Reported), vocab.NoResponse, vocab.Offline, vocab.Refused},
 		"method":  {string(vocab.API), string(vocab.Link), string(vocab.Phone), string(vocab.Onsite)},
+		"mode":    {"free", "auth", "closed"},
+		"phase":   {"online", "grace", "outage", "stopped"},
+		"action":  {"pulse", "hold", "lock", "off", "refuse", "deny"},
+		"cause":   {"command", "onsite", "free", "policy", "hold_end", "outage"},
 	}
 }
+
+// listed are the results of the verbs that read lists: beside its length, and its ends, a list
+// has none of its own.
+var listed = []string{"records", "events", "lines", "boards"}
+
+// settled makes what the engine itself says of a list agree with the list, or the list with its
+// length.
+func settled(env, was map[string]any) map[string]any {
+	for _, name := range listed {
+		list, ok := env[name].([]any)
+		before, _ := was[name].([]any)
+		count, err := number(env["count"])
+		if _, counts := was["count"]; !ok || !counts || err != nil {
+			continue
+		}
+		if n := int(count); len(list) == len(before) && n != len(list) && n >= 0 && n <= maxSettled {
+			for more := any(map[string]any{}); len(list) < n; {
+				if len(list) > 0 {
+					more = list[0]
+				}
+				list = append(slices.Clip(list), more)
+			}
+			list = list[:min(n, len(list))]
+		}
+		out := maps.Clone(env)
+		out[name], out["count"] = list, as(was["count"], float64(len(list)))
+		for end, i := range map[string]int{"first": 0, "last": len(list) - 1} {
+			switch _, there := was[end]; {
+			case len(list) == 0:
+				delete(out, end)
+			case there && !reflect.DeepEqual(env[end], was[end]): // it was changed itself
+				out[name] = put(out[name], spot{i}, env[end])
+			default:
+				out[end] = list[i]
+			}
+		}
+		return out
+	}
+	return env
+}
+
+// maxSettled bounds how long a list is made.
+const maxSettled = 2000
 
 // different are different values of the same kind, or of any kind for nil.
 func different(v any, k known, depth int) (out []any) {

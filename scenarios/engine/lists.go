@@ -70,6 +70,20 @@ func (e *Exprs) BindNode(b *strictyaml.Binder, n ast.Node) {
 	}
 }
 
+// listOf is a value as a list: a range of numbers is one, too.
+func listOf(v any) (list []any, ok bool) {
+	switch v := v.(type) {
+	case []any:
+		return v, true
+	case []int:
+		for _, n := range v {
+			list = append(list, n)
+		}
+		return list, true
+	}
+	return nil, false
+}
+
 // Statuses is an HTTP status or a list of them.
 type Statuses []Num
 

@@ -19,6 +19,17 @@ type scope struct {
 	file   *fileRun
 	mu     sync.Mutex
 	vars   map[string]any
+	stands bool // a row of a table that stands in the file
+}
+
+// ofTable reports whether a name is a column of a table that stands in the file.
+func (s *scope) ofTable(name string) bool {
+	for ; s != nil; s = s.parent {
+		if _, ok := s.vars[name]; ok && s.parent != nil {
+			return s.stands
+		}
+	}
+	return false
 }
 
 func (s *scope) child(vars map[string]any) *scope {
@@ -34,8 +45,11 @@ func (s *scope) root() *scope {
 
 func (s *scope) set(name string, v any) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.vars[name] = v
+	s.mu.Unlock()
+	s.file.mu.Lock()
+	delete(s.file.given, name)
+	s.file.mu.Unlock()
 }
 
 // env is everything that an expression sees.

@@ -223,6 +223,9 @@ func (x *frame) capture(out fields) error {
 		}
 		x.scope.root().set(name, v)
 	}
+	if len(x.step.Capture) > 0 {
+		x.file.captured(x.step, sc)
+	}
 	return nil
 }
 

@@ -15,7 +15,7 @@ func TestVacuousFiles(t *testing.T) {
 	const nothing = "nothing was checked"
 	const same = "comes out the same whatever the target answers"
 	for name, c := range map[string]struct{ source, reason string }{
-		"only a log line":              {`steps: [{log: hello, clauses: [CMD-7]}]`, nothing},
+		"only a log line":              {`steps: [{log: hello}]`, nothing},
 		"only a pause":                 {`steps: [{pause: 1ms}]`, nothing},
 		"a constant":                   {`steps: [{expect: 1 < 2, clauses: [CMD-7]}]`, same},
 		"a name of its own":            {`{vars: {a: 1}, steps: [{set: {b: "${a + 1}"}}, {expect: b == 2, clauses: [CMD-7]}]}`, same},
@@ -62,6 +62,8 @@ func TestEmptySteps(t *testing.T) {
 		"steps: [{call: {path: /echo, status: [200, 400, 401, 404, 429]}}]": "status lists success and 4 refusals",
 		"steps: [{call: {path: /echo}, capture: {x: data.n}}]":              "x is captured and never used",
 		"steps: [{call: {path: /echo}, never: 0s, expect: a}]":              "never must last longer",
+		"steps: [{log: x, clauses: [CMD-1]}]":                               "log can't fail",
+		"steps: [{pause: 1s, clauses: [CMD-1]}]":                            "pause can't fail",
 	} {
 		if _, err := Parse("one.yaml", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want a problem %q", source, err, want)
@@ -80,11 +82,50 @@ func TestCopies(t *testing.T) {
 		get + `{set: {b: "${a}"}}, {expect: b.n == a.n and a.name == b.name}`:                                                 judge.Invalid,
 		get + `{set: {b: "${a}"}}, {expect: b.n == a.n and a.n == 3}`:                                                         judge.Pass,
 		get + `{set: {b: "${a}"}}, ` + again + `{expect: a == b}`:                                                             judge.Pass,
-		get + `{set: {b: "${a}"}}, {group: [{expect: a == b}, {call: {path: /echo}, capture: {a: data}}]}`:                    judge.Pass,
+		get + `{set: {b: "${a}"}}, {group: [{expect: a == b}, {call: {path: /echo}, capture: {a: data}}]}`:                    judge.Invalid,
+		get + `{set: {b: "${a}"}}, {cases: [1, 2], group: [{expect: a == b}, {call: {path: /echo}, capture: {a: data}}]}`:     judge.Pass,
+		get + `{set: {b: "${a.n + 1}"}}, {expect: b - 1 == a.n}`:                                                              judge.Invalid,
+		get + `{set: {b: "${a.n + 1}"}}, {expect: b == 4}`:                                                                    judge.Pass,
+		get + `{set: {b: {in: "${[a.n]}"}}}, {expect: "b.in[0] == a.n"}`:                                                      judge.Invalid,
+		get + `{cases: [1, 2], group: [{set: {b: "${a.n + row}"}}, {expect: b > a.n}]}`:                                       judge.Invalid,
+		get + `{set: {b: "${a.n}"}}, ` + again + `{expect: b <= a.n}`:                                                         judge.Pass,
+		`{call: {path: /echo}, capture: {a: data.n, b: data.n * 2}}, {expect: b == a + a}`:                                    judge.Invalid,
+		`{call: {path: /echo}, capture: {b: data.n * 2}}, {expect: b == 6}`:                                                   judge.Pass,
+		`{call: {path: /echo}, capture: {ok: status == 200 or true}}, {expect: ok}`:                                           judge.Invalid,
+		`{call: {path: /echo}, capture: {ok: data.n == 3}}, {expect: ok}`:                                                     judge.Pass,
+		`{call: {path: /echo}, capture: {a: json(data)}}, {expect: len(a) > 0}`:                                               judge.Invalid,
+		`{journal: {of: "\"brd_1\""}, capture: {a: "map(lines, .doorId + .action)"}}, {expect: "a == []"}`:                    judge.Pass,
+		`{call: {path: /echo}, capture: {a: data.name}}, {expect: len(a) == 3}`:                                               judge.Pass,
 		get + `{call: {path: /echo}, expect: data == a}`:                                                                      judge.Pass,
 		`{call: {path: /echo}, capture: {a: data, b: data}}, {expect: a == b}`:                                                judge.Invalid,
 		`{call: {path: /echo}, capture: {a: data}}, {call: {path: /echo}, capture: {b: data}}, {expect: a == b}`:              judge.Pass,
 		get + `{cases: [{n: 3}, {n: 4}], group: [{set: {b: "${row.n}"}}, {cases: [{n: 3}], expect: b == row.n or a.n == 3}]}`: judge.Pass,
+	} {
+		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
+
+// TestListsAgree: what the engine itself counted, or was told to look at, shows nothing.
+func TestListsAgree(t *testing.T) {
+	t.Parallel()
+	const brd = `"\"brd_1\""`
+	for steps, want := range map[string]judge.Status{
+		`{journal: {of: ` + brd + `}, expect: len(lines) == count}`:                             judge.Invalid,
+		`{journal: {of: ` + brd + `}, expect: count == 0}`:                                      judge.Pass,
+		`{journal: {of: ` + brd + `}, expect: len(lines) == 0}`:                                 judge.Pass,
+		`{boards: {of: ` + brd + `}, expect: count == 1}`:                                       judge.Invalid,
+		`{boards: {of: ` + brd + `, all: online}, expect: count == 1}`:                          judge.Pass,
+		`{boards: {of: ` + brd + `}, expect: first.online and count == len(boards)}`:            judge.Pass,
+		`{boards: {}, expect: "count == 1 and boards[0] == first"}`:                             judge.Pass,
+		`{boards: {of: ` + brd + `}, expect: "boards[0] == first"}`:                             judge.Invalid,
+		`{boards: {of: ` + brd + `}, expect: first.phase != ""}`:                                judge.Invalid,
+		`{boards: {of: ` + brd + `}, expect: first.phase == "online"}`:                          judge.Pass,
+		`{call: {path: /echo, times: 2}, expect: "count(statuses, # > 0) == 2"}`:                judge.Invalid,
+		`{call: {path: /echo, times: 2}, expect: "count(statuses, # == 200) == 2"}`:             judge.Pass,
+		`{if: 1 == 2, group: [{call: {path: /echo}, clauses: [CMD-2]}]}, {call: {path: /echo}}`: judge.Invalid,
+		`{if: 1 == 2, group: [{call: {path: /echo}}]}, {call: {path: /echo}}`:                   judge.Pass,
 	} {
 		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
 			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)

@@ -164,6 +164,7 @@ func (v *VarSet) run(x *frame) (fields, error) {
 			return nil, err
 		}
 		x.scope.root().set(name, e)
+		x.file.computed(VarSet{name: (*v)[name]}, x.scope)
 	}
 	return nil, nil
 }

@@ -177,6 +177,11 @@ func (m *model) journal(o Op) bool {
 func (m *model) whole(verb string, args any, got string, want []string, clauses ...string) *step {
 	s := m.add(verb, args)
 	s.capture = fields{"got", got}
+	if len(want) == 0 { // nothing can be missing
+		compare := m.add("", nil, "got == []")
+		compare.name, compare.clauses = verb+" as expected", clauses
+		return s
+	}
 	m.add("set", fields{"want", "${" + some(want) + "}"})
 	m.add("set", fields{"missing", "${filter(want, # not in got)}", "extra", "${filter(got, # not in want)}"})
 	compare := m.add("", nil, "missing == []", "extra == []", "len(got) == len(want)")
