@@ -7,6 +7,7 @@ import "github.com/doorlab/doorlab/internal/history"
 // learns when its keep-alive runs out.
 const (
 	ageSlackMs       = 500
+	ageFarMs         = 2000 // more than a minute before 36 h, when nothing hangs on it: on a busy machine a board hears late of a cut
 	ageServerSlackMs = 5000
 	ageSilentMs      = restSilentMs
 	// ageContactMs is how long after its hello was accepted a board may not know that yet.
@@ -62,11 +63,14 @@ func (s *lineState) age(at int64) (low, high int64, ok bool) {
 	case s.downAt == 0:
 		return 0, 0, true
 	}
-	since := at - s.downAt
+	since, slack := at-s.downAt, s.slack
+	if since < limitMs-60_000 {
+		slack = max(slack, ageFarMs)
+	}
 	if s.silent { // until its keep-alive runs out the board is right to say 0
 		return max(0, since-ageSilentMs), since + ageSilentMs, true
 	}
-	return max(0, since-s.slack), since + s.slack, true
+	return max(0, since-slack), since + slack, true
 }
 
 // wrong reports an outage age that a board can't legitimately state, because its line has been down for a longer or

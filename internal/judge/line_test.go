@@ -1,0 +1,25 @@
+package judge
+
+import (
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// A board may hear of a cut two seconds late, on a busy machine; near 36 h half a second is too much.
+func TestOutageAgeOfABusyMachine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		since, says int64
+		wrong       bool
+	}{
+		{635, 126, false}, {2000, 0, false}, {2001, 0, true}, {1000, 3001, true},
+		{limitMs - 1000, limitMs - 1500, false}, {limitMs - 1000, limitMs - 1501, true},
+	} {
+		s := lineState{known: true}
+		s.see(&history.Event{Kind: history.Line, Op: "down", Text: "offline", At: 1})
+		if _, wrong := s.wrong(&history.Event{At: 1 + c.since, OutageAgeMs: c.says}); wrong != c.wrong {
+			t.Errorf("a board says %d ms when its line has been down for %d: wrong is %t, want %t", c.says, c.since, wrong, c.wrong)
+		}
+	}
+}
