@@ -13,7 +13,8 @@ func ent1(v *View) Verdict {
 	n, s := v.decided(), v.served()
 	t := n.connected.plus(v.second().of("ENT-1")).plus(s.of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
-	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s", count(n.connected.checked), n.rest())).
+	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s, and %s by link, call or content",
+		count(n.connected.checked), n.rest(), count(t.checked-n.connected.checked))).
 		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or despite a grant that opens nothing")
 }
 

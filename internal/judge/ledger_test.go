@@ -138,7 +138,7 @@ func TestPlainNumbers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"1 token exchanges, at most 1 from one address in 60 s (limit 30), 0 refused": "1 token exchange, at most 1 from one address in 60 s (limit 30), 0 refused",
-		"1 on-site decisions equal to the reference":                                  "1 on-site decision equal to the reference",
+		"1 on-site decisions equal to the reference, and 1 by link, call or content":  "1 on-site decision equal to the reference, and 1 by link, call or content",
 		"slowest of 13,781: 0.29 s (limit 300 s), 0 not due yet":                      "slowest of 13,781: 0.29 s (limit 300 s)",
 		"slowest of 1: 0.29 s (limit 300 s), 19 not due yet":                          "slowest of 1: 0.29 s (limit 300 s), 19 not due yet",
 		"1,001 calls with tokens of 1 revoked keys, none served too late":             "1,001 calls with tokens of 1 revoked key, none served too late",

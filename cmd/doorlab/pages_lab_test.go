@@ -1,0 +1,99 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// onPages starts a lab for the commands of a page, and fills in what the page leaves open: a live place, a board there,
+// its door, and the link of somebody with a permit.
+func onPages(t *testing.T) (lab client.Client, fill *strings.Replacer) {
+	t.Helper()
+	ready := start(t, "up", "--json", "--clock", "virtual", "--boards", "10", "--control-token", "t",
+		"--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0").server()
+	place := ready.Places[slices.IndexFunc(ready.Places, func(p testbed.ReadyPlace) bool { return p.Kind == "live" })]
+	partner, err := client.Client{Base: ready.HTTP}.SignIn(t.Context(), *place.APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var permit struct{ URL string }
+	now := clock.WallNow().UTC()
+	body := map[string]any{"externalRef": "r", "phone": "01011112222", "name": "Kim", "startsAt": now.Add(-time.Hour), "endsAt": now.Add(time.Hour)}
+	clienttest.Do(t, partner, http.MethodPost, "/space/v1/partner/entry-permits", body, &permit)
+	lab = client.Client{Base: ready.Control, Token: "t"}
+	var boards []struct {
+		BoardID string
+		Doors   []struct{ DoorID string }
+	}
+	clienttest.Do(t, lab, http.MethodGet, "/lab/v1/boards?placeId="+place.PlaceID, nil, &boards)
+	board := boards[0]
+	return lab, strings.NewReplacer("http://127.0.0.1:8080/entry?t=...", permit.URL, "brd_...", board.BoardID, "brd_front", board.BoardID,
+		"plc_...", place.PlaceID, "dor_...", board.Doors[0].DoorID, "05012345678", place.EntryPhone)
+}
+
+// TestCommandLinePage plays the commands of cli.md that ask a running lab.
+func TestCommandLinePage(t *testing.T) {
+	t.Parallel()
+	lab, fill := onPages(t)
+	code := fill.Replace(shellOf(t, "cli.md"))
+	const tail = "doorlab board tail "
+	if strings.Count(code, tail) != 1 {
+		t.Fatalf("cli.md follows a journal in %d places, want 1:\n%s", strings.Count(code, tail), code)
+	}
+	before, after, _ := strings.Cut(code, tail)
+	_, after, _ = strings.Cut(after, "\n") // it ends with Ctrl-C
+	out := play(t, t.TempDir(), "export DOORLAB_CONTROL="+lab.Base+" DOORLAB_CONTROL_TOKEN=t\n"+before+after)
+	inOrder(t, out, "silent-after", "flt_1", "flt_2", "refuse", "BOARD", "virtual clock", "Refit", "removed", "Door", "link", "on site")
+}
+
+// TestFaultsPage adds each example of faults.md to a running lab, and removes it.
+func TestFaultsPage(t *testing.T) {
+	t.Parallel()
+	lab, fill := onPages(t)
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "faults.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := strings.Split(string(raw), "```json\n")[1:]
+	if len(examples) < 21 {
+		t.Errorf("faults.md has %d examples, want one for each of 21 faults", len(examples))
+	}
+	for _, part := range examples {
+		example, _, _ := strings.Cut(part, "```")
+		a, err := lab.Call(t.Context(), http.MethodPost, "/lab/v1/faults", "", []byte(fill.Replace(example)))
+		if err != nil || a.Status != http.StatusOK && a.Status != http.StatusCreated {
+			t.Errorf("%s is answered %v, %v; want it to be added", example, a, err)
+		}
+		clienttest.Do(t, lab, http.MethodPost, "/lab/v1/faults/reset", nil, nil)
+	}
+}
+
+// TestScenariosPage plays the whole file that scenarios.md begins with.
+func TestScenariosPage(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "scenarios.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "```yaml\n")
+	file, _, found := strings.Cut(rest, "```")
+	if !found || !strings.HasPrefix(file, "name: ") {
+		t.Fatalf("the page's first example is\n%s\nwant a whole file", file)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "my-outage.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := play(t, dir, "doorlab check --plain --boards 50 my-outage.yaml\ndoorlab schema > doorlab.schema.json\nls\n")
+	inOrder(t, out, "PASS     my-outage", "OFF-1", "1 assertion", "OFF-2", "2 assertions", "doorlab.schema.json")
+}
