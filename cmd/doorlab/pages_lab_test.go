@@ -97,3 +97,50 @@ func TestScenariosPage(t *testing.T) {
 	out := play(t, dir, "doorlab check --plain --boards 50 my-outage.yaml\ndoorlab schema > doorlab.schema.json\nls\n")
 	inOrder(t, out, "PASS     my-outage", "OFF-1", "1 assertion", "OFF-2", "2 assertions", "doorlab.schema.json")
 }
+
+// TestRouterPages runs the router's commands of cli.md and scale.md.
+func TestRouterPages(t *testing.T) {
+	t.Parallel()
+	world := "places:\n"
+	for _, name := range []string{"Gangnam", "Hongdae", "Jamsil"} {
+		world += "  - {name: " + name + ", kind: live, fleet: {boards: 1}, keys: [{name: partner}]}\n"
+	}
+	for _, page := range []string{"cli.md", "scale.md"} {
+		raw, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, found := strings.Cut(string(raw), "\ndoorlab router ")
+		code, _, _ := strings.Cut(rest, "\nhaproxy ")
+		if !found {
+			t.Fatalf("%s has no doorlab router", page)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "stores.yaml"), []byte(world), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		inOrder(t, play(t, dir, "doorlab router "+code+"\nls router\n"), "boards.map", "haproxy.cfg", "places.map")
+	}
+}
+
+// TestConfigPage starts a lab with the settings of cli.md, but for the port and the size.
+func TestConfigPage(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "```yaml\n# doorlab up --config lab.yaml\n")
+	settings, _, found := strings.Cut(rest, "```")
+	if !found || !strings.Contains(settings, "boards: 500\n") || !strings.Contains(settings, "127.0.0.1:9000\n") {
+		t.Fatalf("cli.md's settings are\n%s\nwant 500 boards and port 9000", settings)
+	}
+	file := filepath.Join(t.TempDir(), "lab.yaml")
+	small := strings.NewReplacer("boards: 500\n", "boards: 3\n", "127.0.0.1:9000\n", "127.0.0.1:0\n").Replace(settings)
+	if err := os.WriteFile(file, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if ready := start(t, "up", "--json", "--config", file, "--mqtt", "127.0.0.1:0").server(); ready.Control != "" || len(ready.Places) == 0 {
+		t.Errorf("control is at %q, %d places; want no control API and places", ready.Control, len(ready.Places))
+	}
+}
