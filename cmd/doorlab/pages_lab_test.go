@@ -1,8 +1,10 @@
 package main
 
 import (
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -143,4 +145,21 @@ func TestConfigPage(t *testing.T) {
 	if ready := start(t, "up", "--json", "--config", file, "--mqtt", "127.0.0.1:0").server(); ready.Control != "" || len(ready.Places) == 0 {
 		t.Errorf("control is at %q, %d places; want no control API and places", ready.Control, len(ready.Places))
 	}
+}
+
+// TestBoardPage plays the commands of board-protocol.md: a board of mosquitto's tools takes a simulated one's place, opens
+// its door, and gives the place back.
+func TestBoardPage(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("mosquitto_sub"); err != nil {
+		t.Skip("mosquitto_sub isn't installed (Debian: mosquitto-clients)")
+	}
+	ready := start(t, "up", "--json", "--boards", "10", "--control-token", "t", "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0").server()
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(ready.MQTT, "tcp://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := strings.NewReplacer("127.0.0.1 1883", host+" "+port, "http://127.0.0.1:8080", ready.HTTP).Replace(shellOf(t, "board-protocol.md"))
+	out := play(t, filepath.Join("..", ".."), "export DOORLAB_CONTROL="+ready.Control+" DOORLAB_CONTROL_TOKEN=t\n"+code)
+	inOrder(t, out, "password", `"outcome":"reported"`, "attached")
 }
