@@ -165,7 +165,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"missing":         {Files{Cert: ca.Dir + "/none", Key: key}, "no such file"},
 		"swapped":         {Files{Cert: key, Key: cert}, "failed to find"},
 		"ended":           {Files{Cert: old, Key: oldKey}, "expired on"},
-		"no authority":    {Files{Cert: cert, Key: key, ClientCA: key}, "has no certificate"},
+		"no authority":    {Files{Cert: cert, Key: key, ClientCA: key}, "contains no certificate"},
 		"authority is no": {Files{Cert: cert, Key: key, ClientCA: ca.Dir + "/none"}, "no such file"},
 	} {
 		if _, err := Open(c.files, nil); err == nil || !strings.Contains(err.Error(), c.want) {
