@@ -89,7 +89,10 @@ type vain struct{ text string }
 func (v *vain) Error() string { return v.text }
 
 // invalid is a run that does not count.
-type invalid struct{ text string }
+type invalid struct {
+	text  string
+	again bool // another try may not have it
+}
 
 func (i *invalid) Error() string { return i.text }
 

@@ -176,6 +176,8 @@ func TestUntil(t *testing.T) {
 		"not in time":   {`{boards: {}, expect: first.boardId == "brd_2", within: 50ms}`, judge.Fail},
 		"never":         {`{boards: {}, expect: first.boardId == "brd_2", never: 50ms}`, judge.Pass},
 		"came true":     {`{boards: {}, expect: first.online, never: 10s}`, judge.Fail},
+		"required":      {`{boards: {}, require: first.online, within: 10s}, {boards: {}, expect: first.boardId == "brd_1"}`, judge.Pass},
+		"required late": {`{boards: {}, require: first.boardId == "brd_2", within: 50ms}`, judge.Invalid},
 		"group, within": {`{group: [{boards: {all: online}}], within: 10s}`, judge.Pass},
 	} {
 		t.Run(name, func(t *testing.T) {

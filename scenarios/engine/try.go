@@ -50,7 +50,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		var out fields
 		out, err = x.attempt(depth)
 		spent := clock.Mono() - began
-		again := soft(err) && spent < within
+		again := (soft(err) || unready(err)) && spent < within
 		switch {
 		case never > 0 && nobody(err): // proves nothing; the last try has to
 			again = spent < never
@@ -92,6 +92,12 @@ func soft(err error) bool {
 	var fail *failure
 	var v *vain
 	return errors.As(err, &fail) || errors.As(err, &v) || nobody(err)
+}
+
+// unready reports whether only what the run needs is missing as yet.
+func unready(err error) bool {
+	var inv *invalid
+	return errors.As(err, &inv) && inv.again
 }
 
 // nobody reports whether the server was down, as during a restart.
@@ -167,7 +173,7 @@ func (x *frame) attempt(depth int) (fields, error) {
 	}
 	for i := range x.step.Require {
 		if err := x.step.Require[i].unmet(sc); err != nil {
-			return out, &invalid{"the run does not count: " + err.Error()}
+			return out, &invalid{"the run does not count: " + err.Error(), soft(err)}
 		}
 	}
 	return out, nil

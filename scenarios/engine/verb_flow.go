@@ -117,7 +117,7 @@ func (w *Wait) run(x *frame) (fields, error) {
 	case judge.Fail:
 		return nil, failed("%s: %s", b.result.Name, b.result.Detail)
 	case judge.Invalid:
-		return nil, &invalid{b.result.Name + ": " + b.result.Detail}
+		return nil, &invalid{text: b.result.Name + ": " + b.result.Detail}
 	case judge.Blocked:
 		return nil, errors.New(b.result.Name + ": " + b.result.Detail)
 	}
@@ -149,7 +149,7 @@ func (s *Steps) nest(x *frame, depth int) error {
 	case judge.Fail:
 		return failed("%s", why)
 	case judge.Invalid:
-		return &invalid{why}
+		return &invalid{text: why}
 	case judge.Blocked:
 		return errors.New(why)
 	}
