@@ -53,7 +53,7 @@ func (r Result) Write(dir string) error {
 	r.Schema = SchemaVersion
 	text, err := json.MarshalIndent(r, "", "  ")
 	var xml, tap, summary strings.Builder
-	err = errors.Join(err, report.WriteSuites(&xml, r.Seconds, r.Suites()), report.WriteTests(&tap, r.Suites()), r.WriteSummary(&summary))
+	err = errors.Join(err, report.WriteSuites(&xml, r.Seconds, r.suites()), report.WriteTests(&tap, r.suites()), r.WriteSummary(&summary))
 	write := func(name, text string) error { return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644) }
 	return errors.Join(err, write("result.json", string(text)+"\n"), write("report.txt", r.Text()), write("report.html", r.HTML()),
 		write("junit.xml", xml.String()), write("report.tap", tap.String()), write("summary.md", summary.String()))

@@ -49,8 +49,8 @@ func (t Threshold) why() string {
 	return fmt.Sprintf("%s is %s, the limit is %s", t.Name, t.Value, t.Limit)
 }
 
-// Suites presents the run as test results: its thresholds, the guarantees, and the run itself.
-func (r Result) Suites() []report.Suite {
+// suites presents the run as test results: its thresholds, the guarantees, and the run itself.
+func (r Result) suites() []report.Suite {
 	name := cmp.Or(r.Plan.Name, "load")
 	run := report.Case{Name: "the run counts", Seconds: r.Seconds, Status: judge.Pass}
 	if r.Verdict == Invalid {

@@ -116,8 +116,8 @@ func runAge(ctx context.Context, e *env, f *ageFlags) error {
 	}
 	switch code := res.ExitCode(); {
 	case ctx.Err() != nil:
-		return exit{Interrupted, "interrupted; the results so far are in " + out}
-	case code != OK:
+		return exit{codeInterrupted, "interrupted; the results so far are in " + out}
+	case code != codeOK:
 		return exit{code, ""}
 	}
 	return nil

@@ -13,11 +13,11 @@ import (
 func TestAge(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out, errs := runArgs(t, "age", "--for", "1d", "--boards", "2", "--seed", "5", "--out", dir)
-	if code != OK || !strings.Contains(out, "CMD-1 ") || !strings.Contains(errs, "run directory: "+dir) {
+	code, out, errs := runQuietly(t.Context(), "age", "--for", "1d", "--boards", "2", "--seed", "5", "--out", dir)
+	if code != codeOK || !strings.Contains(out, "CMD-1 ") || !strings.Contains(errs, "run directory: "+dir) {
 		t.Fatalf("got exit %d, want 0 and the guarantees\n%s%s", code, out, errs)
 	}
-	if code, out, errs := runArgs(t, "judge", dir); code != OK || !strings.Contains(out, "PASS") {
+	if code, out, errs := runQuietly(t.Context(), "judge", dir); code != codeOK || !strings.Contains(out, "PASS") {
 		t.Errorf("judged again: got exit %d, want 0\n%s%s", code, out, errs)
 	}
 	if raw, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || len(raw) == 0 {
@@ -41,8 +41,8 @@ func TestAgeFlags(t *testing.T) {
 		"--retention keys=9":    "records",
 		"now":                   "no arguments",
 	} {
-		if code, _, errs := runArgs(t, append([]string{"age"}, strings.Fields(args)...)...); code != Usage || !strings.Contains(errs, want) {
-			t.Errorf("age %s: got exit %d and %q, want %d and %q", args, code, errs, Usage, want)
+		if code, _, errs := runQuietly(t.Context(), append([]string{"age"}, strings.Fields(args)...)...); code != codeUsage || !strings.Contains(errs, want) {
+			t.Errorf("age %s: got exit %d and %q, want %d and %q", args, code, errs, codeUsage, want)
 		}
 	}
 	for text, want := range map[string]time.Duration{"36h": 36 * time.Hour, "10d": 10 * day, "2w": 14 * day, "1y": 365 * day, "0.5y": 365 * day / 2} {
@@ -59,10 +59,9 @@ func TestInterruptedAge(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := filepath.Join(t.TempDir(), "run")
-	var out, errs strings.Builder
-	code := Run(ctx, []string{"age", "--boards", "2", "--out", dir}, &env{in: strings.NewReader(""), out: &out, err: &errs, getenv: func(string) string { return "" }})
-	if code != Interrupted || !strings.Contains(errs.String(), "interrupted; the results so far are in "+dir) {
-		t.Errorf("got exit %d and %q, want %d and where the report is", code, errs.String(), Interrupted)
+	code, _, errs := runQuietly(ctx, "age", "--boards", "2", "--out", dir)
+	if code != codeInterrupted || !strings.Contains(errs, "interrupted; the results so far are in "+dir) {
+		t.Errorf("got exit %d and %q, want %d and where the report is", code, errs, codeInterrupted)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "verdicts.json")); err != nil {
 		t.Error(err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -107,9 +106,8 @@ func calmSuite(l *alertLab) {
 	done := make(chan string, 1)
 	go func() {
 		for _, args := range [][]string{check, load} {
-			var out, stderr bytes.Buffer
-			if code := Run(l.t.Context(), args, &env{in: strings.NewReader(""), out: &out, err: &stderr, getenv: func(string) string { return "" }}); code != OK {
-				done <- fmt.Sprintf("doorlab %s: exit code %d\n%s%s", args[0], code, out.String(), stderr.String())
+			if code, out, errs := runQuietly(l.t.Context(), args...); code != codeOK {
+				done <- fmt.Sprintf("doorlab %s: exit code %d\n%s%s", args[0], code, out, errs)
 				return
 			}
 		}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -36,10 +34,9 @@ func TestCheckOverProcesses(t *testing.T) {
 			args = append(args, "--control", server.Control)
 		}
 	}
-	var out, stderr bytes.Buffer
-	code := Run(t.Context(), args, &env{in: strings.NewReader(""), out: &out, err: &stderr, getenv: func(string) string { return "" }})
-	if code != OK {
-		t.Errorf("exit code %d\n%s\n%s", code, out.String(), stderr.String())
+	code, out, errs := runQuietly(t.Context(), args...)
+	if code != codeOK {
+		t.Errorf("exit code %d, want %d\n%s\n%s", code, codeOK, out, errs)
 	}
 }
 

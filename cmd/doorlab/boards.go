@@ -166,7 +166,7 @@ func startFleet(ctx context.Context, c testbed.FleetConfig, timeout time.Duratio
 	f, err := testbed.StartFleet(begin, c)
 	switch {
 	case err != nil && ctx.Err() == nil && begin.Err() != nil:
-		return nil, exit{Unreachable, fmt.Sprintf("not all boards could connect to %s within %s (%s); is the server running with the same --world, and the same --secret-file or --seed?",
+		return nil, exit{codeUnreachable, fmt.Sprintf("not all boards could connect to %s within %s (%s); is the server running with the same --world, and the same --secret-file or --seed?",
 			c.Broker, timeout, strings.TrimPrefix(reason(err), "boardsim: "))}
 	case err != nil:
 		return nil, startError(ctx, err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -90,19 +89,18 @@ func playFiles(t *testing.T, args []string) map[string]report.FileResult {
 	var r report.Result
 	for again := 2; ; again-- {
 		dir := t.TempDir()
-		var out, stderr bytes.Buffer
 		r = report.Result{}
-		code := Run(t.Context(), append([]string{"check", "--out", dir}, args...), &env{in: strings.NewReader(""), out: &out, err: &stderr, getenv: func(string) string { return "" }})
+		code, out, errs := runQuietly(t.Context(), append([]string{"check", "--out", dir}, args...)...)
 		b, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
 		if err == nil {
 			err = json.Unmarshal(b, &r)
 		}
-		if again > 0 && code == Invalid && strings.Contains(r.Reason, "clocks of") {
+		if again > 0 && code == codeInvalid && strings.Contains(r.Reason, "clocks of") {
 			t.Logf("again: %s", r.Reason)
 			continue
 		}
-		if err != nil || code != OK {
-			t.Errorf("check %v: exit code %d, %s %s, %v; want it to pass\n%s\n%s", args, code, r.Status, r.Reason, err, &out, &stderr)
+		if err != nil || code != codeOK {
+			t.Errorf("check %v: exit code %d, %s %s, %v; want it to pass\n%s\n%s", args, code, r.Status, r.Reason, err, out, errs)
 		}
 		break
 	}

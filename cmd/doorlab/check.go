@@ -131,10 +131,10 @@ func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File,
 	}
 	switch code := res.ExitCode(); {
 	case ctx.Err() != nil:
-		return exit{Interrupted, "interrupted; the results so far are in " + out}
-	case code == Unreachable:
+		return exit{codeInterrupted, "interrupted; the results so far are in " + out}
+	case code == codeUnreachable:
 		return exit{code, res.Reason}
-	case code != OK:
+	case code != codeOK:
 		return exit{code, ""}
 	}
 	return nil

@@ -21,15 +21,15 @@ import (
 
 // Exit codes, as in docs/cli.md.
 const (
-	OK          = 0
-	Failure     = 1
-	Usage       = 2
-	BadScenario = 3
-	Failed      = 4
-	Unreachable = 5
-	Invalid     = 6
-	Threshold   = 99
-	Interrupted = 130
+	codeOK          = 0
+	codeFailure     = 1
+	codeUsage       = 2
+	codeBadScenario = 3
+	codeFailed      = 4
+	codeUnreachable = 5
+	codeInvalid     = 6
+	codeThreshold   = 99
+	codeInterrupted = 130
 )
 
 // exit is an error with its exit code. An empty message prints nothing.
@@ -40,8 +40,8 @@ type exit struct {
 
 func (e exit) Error() string { return e.msg }
 
-func usagef(format string, a ...any) error { return exit{Usage, fmt.Sprintf(format, a...)} }
-func failf(format string, a ...any) error  { return exit{Failure, fmt.Sprintf(format, a...)} }
+func usagef(format string, a ...any) error { return exit{codeUsage, fmt.Sprintf(format, a...)} }
+func failf(format string, a ...any) error  { return exit{codeFailure, fmt.Sprintf(format, a...)} }
 
 // env is everything a command uses besides its flags.
 type env struct {
@@ -50,18 +50,18 @@ type env struct {
 	getenv   func(string) string
 }
 
-// Main runs one command line and returns its exit code. SIGINT and SIGTERM end it.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+// runUntilSignal runs one command line and returns its exit code. SIGINT and SIGTERM end it.
+func runUntilSignal(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the process at once. timeout(1) and some CI runners send
 	// each one twice, to the process and to its group: within a second they are one.
 	context.AfterFunc(ctx, func() { clock.WallAfter(time.Second, stop) })
-	return Run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv})
+	return run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv})
 }
 
-// Run is Main with a context in place of signals: what tests call.
-func Run(ctx context.Context, args []string, e *env) int {
+// run is runUntilSignal with a context in place of signals: what tests call.
+func run(ctx context.Context, args []string, e *env) int {
 	root := newRoot(e)
 	root.SetArgs(args)
 	root.SetIn(e.in)
@@ -69,16 +69,23 @@ func Run(ctx context.Context, args []string, e *env) int {
 	root.SetErr(e.err)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return OK
+		return codeOK
 	}
 	var x exit
 	if !errors.As(err, &x) { // cobra's own: an unknown command or flag
-		x = exit{Usage, err.Error()}
+		x = exit{codeUsage, err.Error()}
 	}
 	if x.msg != "" {
 		fmt.Fprintln(e.err, "doorlab: "+x.msg)
 	}
 	return x.code
+}
+
+// runQuietly is run without input and environment, and returns what was written.
+func runQuietly(ctx context.Context, args ...string) (code int, out, errs string) {
+	var o, e strings.Builder
+	code = run(ctx, args, &env{in: strings.NewReader(""), out: &o, err: &e, getenv: func(string) string { return "" }})
+	return code, o.String(), e.String()
 }
 
 func newRoot(e *env) *cobra.Command {

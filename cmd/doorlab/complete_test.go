@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"os/exec"
@@ -37,7 +36,7 @@ func TestCompletions(t *testing.T) {
 		"board rotate " + board + " brd_": "",
 	} {
 		args := strings.Split(line, " ")
-		out, _ := run(OK, append([]string{"__complete"}, args...)...)
+		out, _ := run(codeOK, append([]string{"__complete"}, args...)...)
 		offered := strings.Split(out, "\n")
 		typed := args[len(args)-1]
 		found := slices.ContainsFunc(offered, func(l string) bool { name, _, _ := strings.Cut(l, "\t"); return name == want })
@@ -53,10 +52,8 @@ func TestCompletions(t *testing.T) {
 			}
 		}
 	}
-	var out bytes.Buffer
-	nobody := &env{in: strings.NewReader(""), out: &out, err: io.Discard, getenv: func(string) string { return "" }}
-	if code := Run(t.Context(), []string{"__complete", "board", "show", "--control", "http://127.0.0.1:1", ""}, nobody); code != OK || !strings.HasPrefix(out.String(), ":") {
-		t.Errorf("without a server: got %d %q, want nothing offered", code, out.String())
+	if code, out, _ := runQuietly(t.Context(), "__complete", "board", "show", "--control", "http://127.0.0.1:1", ""); code != codeOK || !strings.HasPrefix(out, ":") {
+		t.Errorf("without a server: got %d %q, want nothing offered", code, out)
 	}
 }
 
@@ -65,7 +62,7 @@ func TestManPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	e := &env{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: os.Getenv}
-	if code := Run(t.Context(), []string{"man", dir}, e); code != OK {
+	if code := run(t.Context(), []string{"man", dir}, e); code != codeOK {
 		t.Fatalf("exit code %d, want 0", code)
 	}
 	for _, c := range everyCommand(newRoot(e)) {

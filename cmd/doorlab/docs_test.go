@@ -57,7 +57,7 @@ func TestDocsNameEveryFlag(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, code := range []int{OK, Failure, Usage, BadScenario, Failed, Unreachable, Invalid, Threshold, Interrupted} {
+	for _, code := range []int{codeOK, codeFailure, codeUsage, codeBadScenario, codeFailed, codeUnreachable, codeInvalid, codeThreshold, codeInterrupted} {
 		if !regexp.MustCompile(fmt.Sprintf(`(?m)^\| %d \| `, code)).MatchString(doc) {
 			t.Errorf("docs/cli.md: want a row that explains exit code %d", code)
 		}

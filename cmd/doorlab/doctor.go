@@ -47,7 +47,7 @@ func doctorCommand(e *env) *cobra.Command {
 			}
 			begin := clock.WallNow()
 			if !waited(c.Context(), looking) {
-				return exit{Interrupted, "interrupted"}
+				return exit{codeInterrupted, "interrupted"}
 			}
 			end := clock.WallNow()
 			findings = append(findings, doctor.Clock(end, end.Round(0).Sub(begin.Round(0)), end.Sub(begin), built()),

@@ -82,13 +82,13 @@ func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
 	printSummary(e.out, f, sum)
 	switch {
 	case ctx.Err() != nil:
-		return exit{Interrupted, "interrupted"}
+		return exit{codeInterrupted, "interrupted"}
 	case err != nil:
 		return err
 	case len(sum.Failures) > 0:
-		return exit{Failed, ""}
+		return exit{codeFailed, ""}
 	case sum.Invalid > 0:
-		return exit{Invalid, fmt.Sprintf("%d sequences could not be judged: %s", sum.Invalid, sum.Trouble)}
+		return exit{codeInvalid, fmt.Sprintf("%d sequences could not be judged: %s", sum.Invalid, sum.Trouble)}
 	}
 	return nil
 }

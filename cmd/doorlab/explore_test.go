@@ -16,8 +16,8 @@ func TestExplore(t *testing.T) {
 	if testing.Short() {
 		n = "6"
 	}
-	code, out, errs := runArgs(t, "explore", "--seed", "11", "--sequences", n, "--failures", "3", "--out", t.TempDir())
-	if code != OK || !strings.Contains(out, n+" sequences") {
+	code, out, errs := runQuietly(t.Context(), "explore", "--seed", "11", "--sequences", n, "--failures", "3", "--out", t.TempDir())
+	if code != codeOK || !strings.Contains(out, n+" sequences") {
 		t.Errorf("exit code %d\n%s\n%s", code, out, errs)
 	}
 }
@@ -41,18 +41,18 @@ func TestExploreFindsAndShrinks(t *testing.T) {
 	}
 	code, out := planted("board-acts-twice", "explore", "--seed", "1", "--sequences", "50", "--out", dir)
 	files, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if code != Failed || len(files) != 1 {
-		t.Fatalf("exit code %d, files %v; want %d and one\n%s", code, files, Failed, out)
+	if code != codeFailed || len(files) != 1 {
+		t.Fatalf("exit code %d, files %v; want %d and one\n%s", code, files, codeFailed, out)
 	}
 	source, _ := os.ReadFile(files[0])
 	if n := strings.Count(string(source), "\n  - "); n > 40 {
 		t.Errorf("%d steps are left:\n%s", n, source)
 	}
 	check := []string{"check", "--boards", "2", "--out", filepath.Join(dir, "run"), files[0]}
-	if code, out := planted("board-acts-twice", check...); code != Failed {
-		t.Errorf("with the bug: exit code %d, want %d\n%s", code, Failed, out)
+	if code, out := planted("board-acts-twice", check...); code != codeFailed {
+		t.Errorf("with the bug: exit code %d, want %d\n%s", code, codeFailed, out)
 	}
-	if code, out := planted("", check...); code != OK {
+	if code, out := planted("", check...); code != codeOK {
 		t.Errorf("without the bug: exit code %d, want 0\n%s", code, out)
 	}
 }
@@ -61,25 +61,17 @@ func TestExploreInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code := Run(ctx, []string{"explore", "--sequences", "5", "--out", t.TempDir()}, &env{out: new(strings.Builder), err: new(strings.Builder), getenv: func(string) string { return "" }}); code != Interrupted {
-		t.Errorf("exit code %d, want %d", code, Interrupted)
+	if code, _, _ := runQuietly(ctx, "explore", "--sequences", "5", "--out", t.TempDir()); code != codeInterrupted {
+		t.Errorf("exit code %d, want %d", code, codeInterrupted)
 	}
 }
 
 func TestExploreFlags(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"--seed 0", "--for -1s", "--sequences -1", "--parallel 0", "--length 0", "--failures 0", "x"} {
-		code, _, errs := runArgs(t, append([]string{"explore"}, strings.Fields(args)...)...)
-		if code != Usage {
-			t.Errorf("%s: exit code %d (%s), want %d", args, code, errs, Usage)
+		code, _, errs := runQuietly(t.Context(), append([]string{"explore"}, strings.Fields(args)...)...)
+		if code != codeUsage {
+			t.Errorf("%s: exit code %d (%s), want %d", args, code, errs, codeUsage)
 		}
 	}
-}
-
-// runArgs runs one command line.
-func runArgs(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, errs strings.Builder
-	code = Run(t.Context(), args, &env{out: &out, err: &errs, getenv: func(string) string { return "" }})
-	return code, out.String(), errs.String()
 }

@@ -45,11 +45,11 @@ func mergeRuns(t *testing.T, want int, dirs ...string) (res loadtest.Result, sai
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "merged")
 	args := append([]string{"merge", "--out", out}, dirs...)
-	code, stdout, stderr := runArgs(t, args...)
+	code, stdout, stderr := runQuietly(t.Context(), args...)
 	if code != want {
 		t.Fatalf("%v exits %d, want %d\n%s%s", args, code, want, stdout, stderr)
 	}
-	if want == Usage {
+	if want == codeUsage {
 		return res, stderr
 	}
 	res, err := loadtest.ReadResult(out)
@@ -78,7 +78,7 @@ func TestLoadWithItsBoards(t *testing.T) {
 		t.Helper()
 		out := filepath.Join(dir, name)
 		args := append([]string{"load", plan, "--out", out, "--quiet", "--seed", "5", "--boards", "40", "--target", target, "--broker", tb.Ready.MQTT}, more...)
-		if code, stdout, stderr := runArgs(t, args...); code != want {
+		if code, stdout, stderr := runQuietly(t.Context(), args...); code != want {
 			t.Fatalf("%v exits %d, want %d\n%s%s", args, code, want, stdout, stderr)
 		}
 		res, err := loadtest.ReadResult(out)
@@ -97,7 +97,7 @@ func TestLoadWithItsBoards(t *testing.T) {
 	}
 	sent := int64(0)
 	for _, part := range []string{"1/2", "2/2"} {
-		res := load("part"+part[:1], tb.Ready.HTTP, OK, "--shard", part)
+		res := load("part"+part[:1], tb.Ready.HTTP, codeOK, "--shard", part)
 		if r := row(res, "CMD-1"); r.Status != judge.Pass || int64(r.Checked) != res.Sent-res.Repeats {
 			t.Errorf("shard %s: CMD-1 is %s, judged on %d commands, want PASS on all %d", part, r.Status, r.Checked, res.Sent-res.Repeats)
 		}
@@ -107,21 +107,21 @@ func TestLoadWithItsBoards(t *testing.T) {
 		t.Errorf("both shards sent %d requests, want 80", sent)
 	}
 	first, second := filepath.Join(dir, "part1"), filepath.Join(dir, "part2")
-	m, _ := mergeRuns(t, OK, first, second)
+	m, _ := mergeRuns(t, codeOK, first, second)
 	if r := row(m, "CMD-1"); m.Sent != 80 || r.Status != judge.Pass || int64(r.Checked) != m.Sent-m.Repeats || m.Repeats != 8 {
 		t.Errorf("merged: %d sent, %d repeats, CMD-1 %s of %d commands, want 80, 8, PASS of 72", m.Sent, m.Repeats, r.Status, r.Checked)
 	}
-	if _, out := mergeRuns(t, Invalid, second); !strings.Contains(out, "shard 1/2 is missing") {
+	if _, out := mergeRuns(t, codeInvalid, second); !strings.Contains(out, "shard 1/2 is missing") {
 		t.Errorf("a merge of one shard says\n%s\nwant that the other is missing", out)
 	}
 	other := filepath.Join(dir, "check")
 	if err := report.WriteDir(other, report.Result{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs := mergeRuns(t, Usage, first, other); !strings.Contains(errs, first+" was written by load and "+other+" by check") {
+	if _, errs := mergeRuns(t, codeUsage, first, other); !strings.Contains(errs, first+" was written by load and "+other+" by check") {
 		t.Errorf("a merge of load and check says %s, want which is which", errs)
 	}
-	res := load("lied", liar(t, tb.Ready.HTTP), Failed, "--shard", "2/2")
+	res := load("lied", liar(t, tb.Ready.HTTP), codeFailed, "--shard", "2/2")
 	if r := row(res, "CMD-1"); r.Status != judge.Fail || !strings.Contains(r.Number, "reported without an actuation") {
 		t.Errorf("a server that lies: CMD-1 is %s, %s, want FAIL, reported without an actuation", r.Status, r.Number)
 	}

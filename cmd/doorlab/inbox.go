@@ -150,7 +150,7 @@ func goLiveCommand(e *env) *cobra.Command {
 				}
 			})
 			if err == nil && !out.Ready {
-				return exit{Failed, ""}
+				return exit{codeFailed, ""}
 			}
 			return err
 		})

@@ -32,7 +32,7 @@ func TestCopyAsScenario(t *testing.T) {
 			}
 			return map[string]string{"DOORLAB_CONTROL": tb.Ready.Control, "DOORLAB_CONTROL_TOKEN": tb.Ready.ControlToken}[k]
 		}}
-		if code := Run(t.Context(), args, env); code != want {
+		if code := run(t.Context(), args, env); code != want {
 			t.Errorf("%v: exit %d, want %d\n%s%s", args, code, want, o.String(), e.String())
 		}
 		return o.String()
@@ -49,7 +49,7 @@ func TestCopyAsScenario(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"check", "--out", filepath.Join(dir, "run")}
 	for _, r := range list {
-		text := run(OK, "inbox", "scenario", fmt.Sprint(r.Seq))
+		text := run(codeOK, "inbox", "scenario", fmt.Sprint(r.Seq))
 		if strings.Contains(text, "01012341234") || strings.Contains(text, *place.APIKey) {
 			t.Errorf("the scenario has a secret:\n%s", text)
 		}
@@ -60,10 +60,10 @@ func TestCopyAsScenario(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		run(OK, "check", "lint", file)
+		run(codeOK, "check", "lint", file)
 		args = append(args, file)
 	}
-	out := run(OK, args...)
+	out := run(codeOK, args...)
 	if n := strings.Count(out, "FAIL"); n > 0 || len(args)-3 != len(list)-1 {
 		t.Errorf("%d files of %d requests played, %d FAIL\n%s", len(args)-3, len(list), n, out)
 	}
@@ -73,26 +73,26 @@ func TestCopyAsScenario(t *testing.T) {
 // inboxByHand is the rest of the inbox on the command line, over the requests of a place.
 func inboxByHand(t *testing.T, run func(want int, args ...string) string, base string, place testbed.ReadyPlace, list []inboxRow) {
 	t.Helper()
-	out := run(OK, "inbox", "list", "--place", place.Name, "--status", "502")
+	out := run(codeOK, "inbox", "list", "--place", place.Name, "--status", "502")
 	if strings.Count(out, "\n") != 2 || !strings.Contains(out, "device_refused") {
 		t.Errorf("inbox list --status 502: got %s, want the heading and one request", out)
 	}
-	if out = run(OK, "inbox", "show", fmt.Sprint(list[0].Seq)); !strings.Contains(out, "405 method_not_allowed") {
+	if out = run(codeOK, "inbox", "show", fmt.Sprint(list[0].Seq)); !strings.Contains(out, "405 method_not_allowed") {
 		t.Errorf("inbox show: got %s, want the answer 405", out)
 	}
-	if out = run(OK, "inbox", "curl", fmt.Sprint(list[0].Seq)); !strings.HasPrefix(out, "curl -sS '"+base) {
+	if out = run(codeOK, "inbox", "curl", fmt.Sprint(list[0].Seq)); !strings.HasPrefix(out, "curl -sS '"+base) {
 		t.Errorf("inbox curl: got %s", out)
 	}
-	if out = run(Failed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken  doorIds is never an empty array") || !strings.Contains(out, "unseen ") {
+	if out = run(codeFailed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken  doorIds is never an empty array") || !strings.Contains(out, "unseen ") {
 		t.Errorf("go-live: got %s", out)
 	}
-	if out = run(Failed, "go-live", "--place", place.PlaceID, "--json"); !strings.Contains(out, `"ready":false`) {
+	if out = run(codeFailed, "go-live", "--place", place.PlaceID, "--json"); !strings.Contains(out, `"ready":false`) {
 		t.Errorf("go-live --json: got %s", out)
 	}
-	if out = run(OK, "inbox", "clear", "--place", place.PlaceID); !strings.HasPrefix(out, fmt.Sprint(len(list))) {
+	if out = run(codeOK, "inbox", "clear", "--place", place.PlaceID); !strings.HasPrefix(out, fmt.Sprint(len(list))) {
 		t.Errorf("inbox clear: got %s, want %d removed", out, len(list))
 	}
-	run(Usage, "inbox", "show", "x1")
+	run(codeUsage, "inbox", "show", "x1")
 }
 
 // requests are what the inbox has: right ones and mistakes of every kind.

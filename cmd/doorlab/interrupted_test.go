@@ -25,9 +25,9 @@ func TestInterruptedLoad(t *testing.T) {
 	stderr := &capture.Text{}
 	go func() { <-stderr.Says("last second: "); cancel() }()
 	var stdout bytes.Buffer
-	code := Run(ctx, []string{"load", plan, "--boards", "2", "--out", out}, &env{in: strings.NewReader(""), out: &stdout, err: stderr, getenv: func(string) string { return "" }})
-	if code != Interrupted || !strings.Contains(stderr.String(), "interrupted; the measurements so far are in "+out) {
-		t.Errorf("got exit %d and %q, want %d and where the measurements are", code, stderr.String(), Interrupted)
+	code := run(ctx, []string{"load", plan, "--boards", "2", "--out", out}, &env{in: strings.NewReader(""), out: &stdout, err: stderr, getenv: func(string) string { return "" }})
+	if code != codeInterrupted || !strings.Contains(stderr.String(), "interrupted; the measurements so far are in "+out) {
+		t.Errorf("got exit %d and %q, want %d and where the measurements are", code, stderr.String(), codeInterrupted)
 	}
 	for _, name := range []string{"report.html", "report.txt", "report.tap", "junit.xml", "summary.md", "result.json", "results.bin", "history.ndjson"} {
 		raw, err := os.ReadFile(filepath.Join(out, name))

@@ -32,7 +32,7 @@ The results of the steps' own assertions are kept. The run directory is not chan
 			if err := (printer{v, asJSON}).print(e, res); err != nil {
 				return failf("%s", err)
 			}
-			if code := res.ExitCode(); code != OK {
+			if code := res.ExitCode(); code != codeOK {
 				return exit{code, ""}
 			}
 			return nil

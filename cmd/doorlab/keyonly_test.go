@@ -52,21 +52,20 @@ func TestKeyOnly(t *testing.T) {
 	ready := start(t, "up", "--json", "--boards", "10", "--http", any0, "--mqtt", any0, "--control", any0).server()
 	run := func(target, key string, args ...string) (code int, res report.Result, said string) {
 		out := filepath.Join(dir, strings.ReplaceAll(key+target, "/", "-"))
-		var stdout, stderr bytes.Buffer
 		args = append(args, "--target", target, "--key", key, "--out", out)
-		code = Run(t.Context(), args, &env{in: strings.NewReader(""), out: &stdout, err: &stderr, getenv: func(string) string { return "" }})
+		code, stdout, stderr := runQuietly(t.Context(), args...)
 		if args[0] == "check" {
 			var err error
 			if res, err = report.Judge(out); err != nil {
-				t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
+				t.Fatalf("%v\n%s%s", err, stdout, stderr)
 			}
 		}
-		return code, res, stdout.String() + stderr.String()
+		return code, res, stdout + stderr
 	}
 	for _, place := range ready.Places[:2] { // a test place, a live one
 		before := stateOf(t, ready.HTTP, *place.APIKey)
 		code, res, said := run(ready.HTTP, *place.APIKey, "check")
-		if code != OK {
+		if code != codeOK {
 			t.Errorf("%s: exit code %d, want 0\n%s", place.Kind, code, said)
 		}
 		skipped := 0
@@ -98,10 +97,10 @@ func TestKeyOnly(t *testing.T) {
 			t.Errorf("repeats with another command's id: %s, want broken ones", s)
 		}
 	}
-	if code != Failed || !strings.Contains(said, "CMD-5") {
-		t.Errorf("repeats with another command's id: exit code %d, want %d and CMD-5 named\n%s", code, Failed, said)
+	if code != codeFailed || !strings.Contains(said, "CMD-5") {
+		t.Errorf("repeats with another command's id: exit code %d, want %d and CMD-5 named\n%s", code, codeFailed, said)
 	}
-	if code, _, said := run(ready.HTTP, *ready.Places[1].APIKey, "load", "testdata/key_only.yaml"); code != OK || !strings.Contains(said, "not judged") || !strings.Contains(said, "AUTH-1") || strings.Contains(said, "CMD-5") {
+	if code, _, said := run(ready.HTTP, *ready.Places[1].APIKey, "load", "testdata/key_only.yaml"); code != codeOK || !strings.Contains(said, "not judged") || !strings.Contains(said, "AUTH-1") || strings.Contains(said, "CMD-5") {
 		t.Errorf("load: exit code %d, want 0, AUTH-1 judged by what the clients saw, and no word on openings, which they didn't see\n%s", code, said)
 	}
 }

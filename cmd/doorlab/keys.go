@@ -218,15 +218,15 @@ func callError(err error) error {
 	var fail *client.Error
 	switch {
 	case errors.Is(err, context.Canceled):
-		return exit{Interrupted, "interrupted"}
+		return exit{codeInterrupted, "interrupted"}
 	case errors.Is(err, client.ErrUnreachable):
-		return exit{Unreachable, err.Error() + "; is the server running there?"}
+		return exit{codeUnreachable, err.Error() + "; is the server running there?"}
 	case errors.As(err, &fail) && fail.Status == http.StatusUnauthorized:
 		return usagef("the control token is wrong or missing: pass --control-token or set %s to the token that the server printed", "DOORLAB_CONTROL_TOKEN")
 	case errors.As(err, &fail) && fail.Status < 500:
 		return usagef("%s", fail.Message)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return exit{Unreachable, err.Error()}
+		return exit{codeUnreachable, err.Error()}
 	}
 	return failf("%s", err)
 }

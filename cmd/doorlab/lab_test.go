@@ -23,7 +23,7 @@ func byHand(t *testing.T) (*testbed.Testbed, *world.World, func(want int, args .
 	return tb, w, func(want int, args ...string) (out, errs string) {
 		t.Helper()
 		var o, e bytes.Buffer
-		if code := Run(t.Context(), args, onLab(tb, &o, &e)); code != want {
+		if code := run(t.Context(), args, onLab(tb, &o, &e)); code != want {
 			t.Errorf("%v: exit %d, want %d\n%s%s", args, code, want, o.String(), e.String())
 		}
 		return o.String(), e.String()
@@ -43,62 +43,62 @@ func TestByHand(t *testing.T) {
 	tb, _, run := byHand(t)
 	holds := func(text, part string) { t.Helper(); contains(t, text, part) }
 
-	out, _ := run(OK, "board", "list", "--place", tb.Ready.Places[1].PlaceID, "--json")
+	out, _ := run(codeOK, "board", "list", "--place", tb.Ready.Places[1].PlaceID, "--json")
 	var boards []boardRow
 	if err := json.Unmarshal([]byte(out), &boards); err != nil || len(boards) == 0 {
 		t.Fatalf("board list --json: %v %s", err, out)
 	}
 	board, door := boards[0].BoardID, boards[0].Doors[0].DoorID
 
-	out, _ = run(OK, "fault", "add", "offline", "--board", board, "--for", "1h")
+	out, _ = run(codeOK, "fault", "add", "offline", "--board", board, "--for", "1h")
 	id := strings.TrimSpace(out)
-	out, _ = run(OK, "fault", "list")
+	out, _ = run(codeOK, "fault", "list")
 	holds(out, id)
-	run(OK, "clock", "freeze")
-	out, _ = run(OK, "clock", "advance", "30m")
+	run(codeOK, "clock", "freeze")
+	out, _ = run(codeOK, "clock", "advance", "30m")
 	holds(out, "virtual clock, frozen")
-	out, _ = run(OK, "board", "show", board)
+	out, _ = run(codeOK, "board", "show", board)
 	holds(out, "grace")
 	holds(out, door)
 	holds(out, "  30m0s  ")
-	out, _ = run(OK, "fault", "remove", id)
+	out, _ = run(codeOK, "fault", "remove", id)
 	holds(out, "removed")
-	out, _ = run(OK, "person", "present", door, "01099998888")
+	out, _ = run(codeOK, "person", "present", door, "01099998888")
 	holds(out, "denied  no_valid_grant")
-	out, _ = run(OK, "person", "call", tb.Ready.Places[1].EntryPhone, "01099998888")
+	out, _ = run(codeOK, "person", "call", tb.Ready.Places[1].EntryPhone, "01099998888")
 	holds(out, "denied  no_valid_grant")
-	out, _ = run(OK, "person", "call", "0509", "01099998888")
+	out, _ = run(codeOK, "person", "call", "0509", "01099998888")
 	holds(out, "not answered")
-	out, _ = run(OK, "person", "leaf", door, "force")
+	out, _ = run(codeOK, "person", "leaf", door, "force")
 	holds(out, door+" force")
-	out, _ = run(OK, "board", "journal", board)
+	out, _ = run(codeOK, "board", "journal", board)
 	holds(out, "deny")
-	out, _ = run(OK, "board", "detach", board)
+	out, _ = run(codeOK, "board", "detach", board)
 	holds(out, "password")
-	run(OK, "board", "attach", board)
-	out, _ = run(OK, "why", "--place", tb.Ready.Places[1].Name, "--phone", "01099998888", "--door", door)
+	run(codeOK, "board", "attach", board)
+	out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].Name, "--phone", "01099998888", "--door", door)
 	holds(out, "010-****-8888 at")
 	holds(out, "this person has no grant here")
 	holds(out, "no_valid_grant")
 	if strings.Contains(out, "01099998888") {
 		t.Errorf("why shows the phone in full:\n%s", out)
 	}
-	out, _ = run(OK, "why", "--place", tb.Ready.Places[1].PlaceID, "--exposure")
+	out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].PlaceID, "--exposure")
 	holds(out, "Nobody entered on site")
-	out, _ = run(Failed, "go-live") // of the only test place; nothing was sent there
+	out, _ = run(codeFailed, "go-live") // of the only test place; nothing was sent there
 	holds(out, "unseen")
-	run(OK, "inbox", "list")
-	run(OK, "clock", "run")
-	out, _ = run(OK, "fault", "reset")
+	run(codeOK, "inbox", "list")
+	run(codeOK, "clock", "run")
+	out, _ = run(codeOK, "fault", "reset")
 	holds(out, "0 removed")
-	out, _ = run(OK, "fault", "names")
+	out, _ = run(codeOK, "fault", "names")
 	holds(out, "halfopen")
 
 	for part, args := range mistakes(board) {
-		_, errs := run(Usage, args...)
+		_, errs := run(codeUsage, args...)
 		holds(errs, part)
 	}
-	run(Unreachable, "clock", "show", "--control", "http://127.0.0.1:1")
+	run(codeUnreachable, "clock", "show", "--control", "http://127.0.0.1:1")
 }
 
 // mistakes are wrong command lines by what the refusal says.

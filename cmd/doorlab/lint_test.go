@@ -31,7 +31,7 @@ steps:
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := runArgs(t, "check", "lint", file)
+	code, _, errs := runQuietly(t.Context(), "check", "lint", file)
 	for _, want := range []string{`typo.yaml:16:13: data?.phone: no answer of POST /device/v1/devices/${door}/commands has "phone"`,
 		`typo.yaml:10:17: data.revokedat: no answer of GET /space/v1/partner/entry-permits/${ann.permitId} has "revokedat", did you mean "revokedAt"?`,
 		`typo.yaml:12:13: data[0].doorStat: no answer of GET /device/v1/doors has "doorStat", did you mean "doorState"?`} {
@@ -39,14 +39,14 @@ steps:
 			t.Errorf("lint says\n%s\nwant %s", errs, want)
 		}
 	}
-	if n := strings.Count(errs, "no answer of"); code != BadScenario || n != 3 {
-		t.Errorf("exit code %d with %d mistakes, want %d with 3:\n%s", code, n, BadScenario, errs)
+	if n := strings.Count(errs, "no answer of"); code != codeBadScenario || n != 3 {
+		t.Errorf("exit code %d with %d mistakes, want %d with 3:\n%s", code, n, codeBadScenario, errs)
 	}
 	built, err := filepath.Glob("../../scenarios/*.yaml")
 	if err != nil || len(built) == 0 {
 		t.Fatalf("%d built-in files, %v", len(built), err)
 	}
-	if code, _, errs := runArgs(t, append([]string{"check", "lint"}, built...)...); code != OK {
+	if code, _, errs := runQuietly(t.Context(), append([]string{"check", "lint"}, built...)...); code != codeOK {
 		t.Errorf("the built-in files: exit code %d, want 0\n%s", code, errs)
 	}
 }

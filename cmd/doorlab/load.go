@@ -86,7 +86,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	var broken *loadtest.PlanError
 	switch {
 	case errors.As(err, &broken):
-		return exit{BadScenario, broken.Error()}
+		return exit{codeBadScenario, broken.Error()}
 	case err != nil:
 		return usagef("%s", reason(err))
 	}
@@ -173,13 +173,13 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	switch {
 	case ctx.Err() != nil && res.Sent > 0:
 		err := v.printLoad(e, o.OutDir, res)
-		return errors.Join(err, exit{Interrupted, "interrupted; the measurements so far are in " + o.OutDir})
+		return errors.Join(err, exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir})
 	case ctx.Err() != nil:
-		return exit{Interrupted, "interrupted; the measurements so far are in " + o.OutDir}
+		return exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir}
 	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors), errors.Is(err, loadtest.ErrShard):
 		return usagef("%s", err)
 	case err != nil:
-		return exit{Unreachable, err.Error()}
+		return exit{codeUnreachable, err.Error()}
 	case stopErr != nil:
 		return failf("%s", stopErr)
 	}

@@ -26,7 +26,7 @@ func manCommand(e *env) *cobra.Command {
 			root := newRoot(e)
 			root.DisableAutoGenTag = true
 			root.CompletionOptions.DisableDefaultCmd = true
-			manual := &doc.GenManHeader{Title: "DOORLAB", Section: "1", Source: "doorlab " + Version(), Manual: "doorlab"} // dated SOURCE_DATE_EPOCH
+			manual := &doc.GenManHeader{Title: "DOORLAB", Section: "1", Source: "doorlab " + version(), Manual: "doorlab"} // dated SOURCE_DATE_EPOCH
 			err := doc.GenManTree(root, manual, args[0])
 			if err != nil {
 				return failf("%s", reason(err))

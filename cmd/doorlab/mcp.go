@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
@@ -80,14 +79,13 @@ type toolbox struct {
 // command runs a command line and returns what it printed. A usage error or an
 // unreachable server is an error of the tool; a failed expectation is a result.
 func (b *toolbox) command(ctx context.Context, args ...string) (*mcp.CallToolResult, any, error) {
-	var out, errs bytes.Buffer
-	code := Run(ctx, args, &env{in: strings.NewReader(""), out: &out, err: &errs, getenv: func(string) string { return "" }})
-	text := strings.TrimSpace(out.String() + "\n" + errs.String())
-	if code != OK {
+	code, out, errs := runQuietly(ctx, args...)
+	text := strings.TrimSpace(out + "\n" + errs)
+	if code != codeOK {
 		text += "\nexit code " + strconv.Itoa(code)
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
-		IsError: code == Failure || code == Usage || code == Unreachable || code == Interrupted}, nil, nil
+		IsError: code == codeFailure || code == codeUsage || code == codeUnreachable || code == codeInterrupted}, nil, nil
 }
 
 // lab runs a command over the control API; args begin with the two words of the command.
@@ -138,7 +136,7 @@ type (
 
 // mcpServer offers the tools.
 func mcpServer(b *toolbox) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "doorlab", Version: Version()}, &mcp.ServerOptions{
+	s := mcp.NewServer(&mcp.Implementation{Name: "doorlab", Version: version()}, &mcp.ServerOptions{
 		Instructions: "doorlab simulates unattended-store access control and judges its guarantees. Write a scenario, lint it, run it, explain its verdict. " +
 			"faults_add, boards and journal need a running laboratory (doorlab up).",
 	})

@@ -91,7 +91,7 @@ func TestMCPLaboratory(t *testing.T) {
 	contains(t, ask(t, s, "faults_add", map[string]any{"fault": "refus", "share": 0.5}, true), `did you mean "refuse"`)
 	contains(t, ask(t, s, "faults_add", map[string]any{"fault": "--json"}, true), "is not a fault")
 	contains(t, ask(t, s, "faults_reset", nil, false), "1 removed")
-	run(OK, "person", "present", board.Doors[0].ID, "01012345678")
+	run(codeOK, "person", "present", board.Doors[0].ID, "01012345678")
 	contains(t, ask(t, s, "journal", map[string]any{"board": board.ID}, false), "deny")
 	contains(t, ask(t, s, "journal", map[string]any{"board": "--help"}, true), "no simulated board")
 
@@ -117,7 +117,7 @@ func TestMCPOverPipes(t *testing.T) {
 	answers, out := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		code := Run(t.Context(), []string{"mcp"}, &env{in: in, out: out, err: &errs, getenv: func(string) string { return "" }})
+		code := run(t.Context(), []string{"mcp"}, &env{in: in, out: out, err: &errs, getenv: func(string) string { return "" }})
 		_ = out.Close()
 		ended <- code
 	}()
@@ -134,7 +134,7 @@ func TestMCPOverPipes(t *testing.T) {
 	if lines.Scan() {
 		t.Errorf("got %q after the answer, want nothing", lines.Text())
 	}
-	if code := <-ended; code != OK || errs.String() != "" {
+	if code := <-ended; code != codeOK || errs.String() != "" {
 		t.Errorf("exit code %d, stderr %q, want 0 and nothing", code, errs.String())
 	}
 }

@@ -61,7 +61,7 @@ their generators; counts and histograms are added, and thresholds are judged aga
 				return failf("%s", err)
 			}
 			fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
-			if code := res.ExitCode(); code != OK {
+			if code := res.ExitCode(); code != codeOK {
 				return exit{code, ""}
 			}
 			return nil

@@ -32,37 +32,37 @@ func TestMergeOfShards(t *testing.T) {
 	play := func(name string, want int, args ...string) string {
 		t.Helper()
 		dir := filepath.Join(root, name)
-		if code, out, errs := runArgs(t, append([]string{"check", "--boards", "20", "--out", dir}, args...)...); code != want {
+		if code, out, errs := runQuietly(t.Context(), append([]string{"check", "--boards", "20", "--out", dir}, args...)...); code != want {
 			t.Fatalf("check %v exits %d, want %d\n%s%s", args, code, want, out, errs)
 		}
 		return dir
 	}
 	files := []string{"terms_values", "permits_states", "reservations_time"}
-	whole := play("whole", OK, files...)
-	first := play("first", OK, append(files, "--shard", "1/2")...)
-	second := play("second", OK, append(files, "--shard", "2/2")...)
-	other := play("other", OK, append(files, "--shard", "2/2", "--seed", "9")...)
+	whole := play("whole", codeOK, files...)
+	first := play("first", codeOK, append(files, "--shard", "1/2")...)
+	second := play("second", codeOK, append(files, "--shard", "2/2")...)
+	other := play("other", codeOK, append(files, "--shard", "2/2", "--seed", "9")...)
 	broken := filepath.Join(root, "broken.yaml")
 	text := "name: a wrong hope\nclauses: [PERM-1]\nneeds: {boards: 1}\nsetup:\n  - cohort: {name: one, boards: 1}\nsteps:\n  - permit: {person: ann, place: one}\n    expect: data.permitId == \"nobody\"\n    clauses: [PERM-1]\n"
 	if err := os.WriteFile(broken, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	failing := play("failing", Failed, files[0], broken, "--shard", "2/2")
-	passing := play("passing", OK, files[0], broken, "--shard", "1/2")
+	failing := play("failing", codeFailed, files[0], broken, "--shard", "2/2")
+	passing := play("passing", codeOK, files[0], broken, "--shard", "1/2")
 
 	merge := func(want int, say string, dirs ...string) report.Result {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "merged")
-		code, out, errs := runArgs(t, append([]string{"merge", "--out", dir}, dirs...)...)
+		code, out, errs := runQuietly(t.Context(), append([]string{"merge", "--out", dir}, dirs...)...)
 		if code != want || !strings.Contains(out, say) {
 			t.Fatalf("merge of %v exits %d, want %d with %q\n%s%s", dirs, code, want, say, out, errs)
 		}
-		if again, _, _ := runArgs(t, "judge", dir); again != want {
+		if again, _, _ := runQuietly(t.Context(), "judge", dir); again != want {
 			t.Errorf("the merge of %v, judged again, exits %d, want %d", dirs, again, want)
 		}
 		return ofRun(t, dir)
 	}
-	got, want := merge(OK, "PASS", second, first), ofRun(t, whole)
+	got, want := merge(codeOK, "PASS", second, first), ofRun(t, whole)
 	if len(got.Files) != len(want.Files) || got.Worlds != want.Worlds {
 		t.Errorf("%d files in %d worlds, want %d in %d", len(got.Files), got.Worlds, len(want.Files), want.Worlds)
 	}
@@ -79,11 +79,11 @@ func TestMergeOfShards(t *testing.T) {
 			t.Errorf("%s is %s in the merge, want %s as in one run", clause, have[clause], status)
 		}
 	}
-	merge(Invalid, "shard 2/2 is missing", first)
-	merge(Invalid, "both shard 1 of 2", first, first, second)
-	merge(Invalid, "can't be read as a run", first, second, filepath.Join(root, "nowhere"))
-	merge(Invalid, "has seed 9", first, other)
-	merge(Failed, "different selections", first, failing)
-	merge(Failed, "broken.yaml", passing, failing)
-	merge(Failed, "broken.yaml", failing)
+	merge(codeInvalid, "shard 2/2 is missing", first)
+	merge(codeInvalid, "both shard 1 of 2", first, first, second)
+	merge(codeInvalid, "can't be read as a run", first, second, filepath.Join(root, "nowhere"))
+	merge(codeInvalid, "has seed 9", first, other)
+	merge(codeFailed, "different selections", first, failing)
+	merge(codeFailed, "broken.yaml", passing, failing)
+	merge(codeFailed, "broken.yaml", failing)
 }

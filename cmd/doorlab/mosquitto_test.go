@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -228,10 +227,9 @@ func judgeThin(t *testing.T, server *thinServer, lab client.Client, board string
 // refusedBoards: a fleet that the broker doesn't let in says why.
 func refusedBoards(t *testing.T, why string, args []string) {
 	t.Helper()
-	var out, stderr bytes.Buffer
 	args = append([]string{"boards", "--control", "", "--timeout", "6s"}, args...)
-	code := Run(t.Context(), args, &env{in: strings.NewReader(""), out: &out, err: &stderr, getenv: func(string) string { return "" }})
-	if code != Unreachable || !regexp.MustCompile(why).MatchString(out.String()+stderr.String()) {
-		t.Errorf("%q: exit code %d, want %d and the reason, %s\n%s%s", args, code, Unreachable, why, out.String(), stderr.String())
+	code, out, errs := runQuietly(t.Context(), args...)
+	if code != codeUnreachable || !regexp.MustCompile(why).MatchString(out+errs) {
+		t.Errorf("%q: exit code %d, want %d and the reason, %s\n%s%s", args, code, codeUnreachable, why, out, errs)
 	}
 }

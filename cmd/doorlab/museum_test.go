@@ -185,7 +185,7 @@ func (m museum) judged(b bug.Bug, result string, args ...string) visit {
 	first := fmt.Sprintf("exit code %d", code)
 	for _, status := range []judge.Status{judge.Fail, judge.Blocked} {
 		for _, r := range append(res.Ledger, res.Guarantees.Rows...) {
-			if r.Status == status && slices.Contains(b.Clauses, r.Clause) && code == Failed {
+			if r.Status == status && slices.Contains(b.Clauses, r.Clause) && code == codeFailed {
 				return visit{b, r.Clause, firstBad(r)}
 			}
 			if r.Status == status {
@@ -193,7 +193,7 @@ func (m museum) judged(b bug.Bug, result string, args ...string) visit {
 			}
 		}
 	}
-	if code == Failed && !strings.Contains(first, ";") { // a set-up that the bug broke
+	if code == codeFailed && !strings.Contains(first, ";") { // a set-up that the bug broke
 		for _, f := range res.Files {
 			if f.Status != judge.Pass {
 				return visit{b, "a failed step", f.firstBad()}

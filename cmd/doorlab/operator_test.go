@@ -20,28 +20,28 @@ func TestOperatorByHand(t *testing.T) {
 			contains(t, text, p)
 		}
 	}
-	out, _ := run(OK, "place", "list")
+	out, _ := run(codeOK, "place", "list")
 	holds(out, place.PlaceID, place.Name, *place.APIKey, "test")
-	out, _ = run(OK, "place", "set", place.Name, "--phone-entry=false", "--closure", "2026-12-24..2026-12-25=Refit", "--holiday", "2026-10-09=Hangul Day")
+	out, _ = run(codeOK, "place", "set", place.Name, "--phone-entry=false", "--closure", "2026-12-24..2026-12-25=Refit", "--holiday", "2026-10-09=Hangul Day")
 	holds(out, "phone entry off", "2026-12-24 to 2026-12-25  Refit", "2026-10-09  closed  Hangul Day")
-	out, _ = run(OK, "place", "set", place.PlaceID, "--closure", "", "--entry-phone", "")
+	out, _ = run(codeOK, "place", "set", place.PlaceID, "--closure", "", "--entry-phone", "")
 	holds(out, "entry phone  none", "Hangul Day")
 	if strings.Contains(out, "Refit") {
 		t.Errorf("the closure is still there, want none:\n%s", out)
 	}
-	out, _ = run(OK, "place", "show", strings.ToUpper(place.Name))
+	out, _ = run(codeOK, "place", "show", strings.ToUpper(place.Name))
 	holds(out, "720 h")
 	door := w.Places[1].Boards[0].Doors[0].ID
-	run(OK, "place", "door", door, "--max-hours", "48", "--entry=false")
-	out, _ = run(OK, "place", "show", place.Name)
+	run(codeOK, "place", "door", door, "--max-hours", "48", "--entry=false")
+	out, _ = run(codeOK, "place", "show", place.Name)
 	holds(out, "48 h", "no ")
-	out, _ = run(OK, "keys", "create", "--place", place.Name, "--name", "reader")
+	out, _ = run(codeOK, "keys", "create", "--place", place.Name, "--name", "reader")
 	holds(out, "key_", "sacl_")
-	out, _ = run(OK, "board", "list", "--place", place.Name)
+	out, _ = run(codeOK, "board", "list", "--place", place.Name)
 	holds(out, place.PlaceID)
-	run(OK, "fault", "add", "offline", "--place", place.Name)
-	run(OK, "audit")
-	run(OK, "audit", "--place", place.Name, "--limit", "5")
+	run(codeOK, "fault", "add", "offline", "--place", place.Name)
+	run(codeOK, "audit")
+	run(codeOK, "audit", "--place", place.Name, "--limit", "5")
 	for part, args := range map[string][]string{
 		`no place "Nowhere"`:                       {"place", "show", "Nowhere"},
 		"nothing to change":                        {"place", "set", place.Name},
@@ -50,7 +50,7 @@ func TestOperatorByHand(t *testing.T) {
 		"entryPermitMaxHours must be 1 to 720":     {"place", "door", door, "--max-hours", "721"},
 		"limit must be a whole number from 1 to 5": {"audit", "--limit", "0"},
 	} {
-		_, errs := run(Usage, args...)
+		_, errs := run(codeUsage, args...)
 		holds(errs, part)
 	}
 }
@@ -58,14 +58,14 @@ func TestOperatorByHand(t *testing.T) {
 // TestBoardTail prints what the relay does when it does it, and ends when interrupted.
 func TestBoardTail(t *testing.T) {
 	t.Parallel()
-	tb, w, run := byHand(t)
+	tb, w, do := byHand(t)
 	board := w.Places[1].Boards[0]
-	run(OK, "person", "present", board.Doors[0].ID, "01012345678") // denied: before the tail
+	do(codeOK, "person", "present", board.Doors[0].ID, "01012345678") // denied: before the tail
 	ctx, interrupt := context.WithCancel(t.Context())
 	r, printed := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		ended <- Run(ctx, []string{"board", "tail", board.ID, "--all", "--json"}, onLab(tb, printed, io.Discard))
+		ended <- run(ctx, []string{"board", "tail", board.ID, "--all", "--json"}, onLab(tb, printed, io.Discard))
 	}()
 	lines := bufio.NewScanner(r)
 	next := func() (j journalRow) {
@@ -81,12 +81,12 @@ func TestBoardTail(t *testing.T) {
 	if j := next(); j.Seq != 1 || j.Action != "deny" {
 		t.Errorf("first line: got %+v, want the denial before", j)
 	}
-	run(OK, "person", "present", board.Doors[1].ID, "01012345678")
+	do(codeOK, "person", "present", board.Doors[1].ID, "01012345678")
 	if j := next(); j.Seq != 2 || j.DoorID != board.Doors[1].ID {
 		t.Errorf("next line: got %+v, want the second door's", j)
 	}
 	interrupt()
-	if code := <-ended; code != Interrupted {
-		t.Errorf("exit code %d, want %d", code, Interrupted)
+	if code := <-ended; code != codeInterrupted {
+		t.Errorf("exit code %d, want %d", code, codeInterrupted)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 )
@@ -18,15 +17,14 @@ func TestKeysByPlaceName(t *testing.T) {
 			code  int
 			want  string
 		}{
-			{"Gangnam", OK, server.Places[1].PlaceID},
-			{server.Places[1].PlaceID, OK, server.Places[1].PlaceID},
-			{"Gangnm", Usage, `did you mean "Gangnam"?`},
+			{"Gangnam", codeOK, server.Places[1].PlaceID},
+			{server.Places[1].PlaceID, codeOK, server.Places[1].PlaceID},
+			{"Gangnm", codeUsage, `did you mean "Gangnam"?`},
 		} {
-			var out bytes.Buffer
-			code := Run(t.Context(), append([]string{"keys", "list", "--place", c.place}, at...),
-				&env{in: strings.NewReader(""), out: &out, err: &out, getenv: func(string) string { return "" }})
-			if code != c.code || !strings.Contains(out.String(), c.want) || c.code == OK && strings.Contains(out.String(), server.Places[0].PlaceID) {
-				t.Errorf("keys list --place %s %s: exit code %d, want %d and %q\n%s", c.place, at[0], code, c.code, c.want, out.String())
+			code, out, errs := runQuietly(t.Context(), append([]string{"keys", "list", "--place", c.place}, at...)...)
+			out += errs
+			if code != c.code || !strings.Contains(out, c.want) || c.code == codeOK && strings.Contains(out, server.Places[0].PlaceID) {
+				t.Errorf("keys list --place %s %s: exit code %d, want %d and %q\n%s", c.place, at[0], code, c.code, c.want, out)
 			}
 		}
 	}

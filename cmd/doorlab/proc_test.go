@@ -19,10 +19,10 @@ import (
 // TestMain lets the test binary be doorlab, so that tests run real processes without a build.
 func TestMain(m *testing.M) {
 	if os.Getenv("DOORLAB_TEST_MAIN") == "1" {
-		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(runUntilSignal(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	testscript.Main(m, map[string]func(){
-		"doorlab": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+		"doorlab": func() { os.Exit(runUntilSignal(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
 	})
 }
 

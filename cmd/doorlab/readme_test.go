@@ -49,7 +49,7 @@ func TestReadmeScenario(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errOut strings.Builder
-	if code := Main([]string{"check", "--boards", "10", "--out", filepath.Join(dir, "run"), file}, strings.NewReader(""), &out, &errOut, os.Getenv); code != OK {
+	if code := runUntilSignal([]string{"check", "--boards", "10", "--out", filepath.Join(dir, "run"), file}, strings.NewReader(""), &out, &errOut, os.Getenv); code != codeOK {
 		t.Errorf("exit code %d\n%s%s", code, &out, &errOut)
 	}
 }

@@ -231,7 +231,7 @@ func fileError(err error) error {
 	var problems engine.Problems
 	switch {
 	case errors.As(err, &problems):
-		return exit{BadScenario, problems.Error()}
+		return exit{codeBadScenario, problems.Error()}
 	case err != nil:
 		return usagef("%s", reason(err))
 	}

@@ -33,8 +33,8 @@ func spent(t *testing.T, args ...string) (rssMB int64) {
 	cmd := command(nil, args...)
 	began := clock.Mono()
 	out, err := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code != OK {
-		t.Fatalf("%v exits %d (%v), want %d\n%s", args, code, err, OK, out)
+	if code := cmd.ProcessState.ExitCode(); code != codeOK {
+		t.Fatalf("%v exits %d (%v), want %d\n%s", args, code, err, codeOK, out)
 	}
 	rssMB = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
 	t.Logf("%s %s: %.1f s, %.1f s of a processor, %d MB", args[0], filepath.Base(args[len(args)-1]), (clock.Mono() - began).Seconds(),

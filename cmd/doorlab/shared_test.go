@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -92,10 +91,9 @@ func (l *sharedLab) check(name string, more ...string) report.Result {
 	out := filepath.Join(l.dir, name)
 	args := append([]string{"check", filepath.Join(l.dir, "a_changer.yaml"), filepath.Join(l.dir, "b_follower.yaml"), "--out", out,
 		"--target", l.tb.Ready.HTTP, "--control", l.tb.Ready.Control, "--control-token", l.tb.Ready.ControlToken}, more...)
-	var stdout, stderr bytes.Buffer
-	code := Run(l.t.Context(), args, &env{in: strings.NewReader(""), out: &stdout, err: &stderr, getenv: func(string) string { return "" }})
-	if code != OK {
-		l.t.Errorf("%s: exit %d, want 0\n%s\n%s", name, code, stdout.String(), stderr.String())
+	code, stdout, stderr := runQuietly(l.t.Context(), args...)
+	if code != codeOK {
+		l.t.Errorf("%s: exit %d, want 0\n%s\n%s", name, code, stdout, stderr)
 	}
 	res, err := report.Judge(out)
 	if err != nil {

@@ -127,16 +127,15 @@ func TestSkewedMachines(t *testing.T) {
 	run := func(serverAhead, boardsAhead time.Duration, mute bool, args ...string) (code int, out, said string) {
 		n++
 		out = filepath.Join(dir, "run", string(rune('a'+n)))
-		var stdout, stderr bytes.Buffer
 		args = append(args, "--out", out, "--target", server.HTTP, "--control-token", "t",
 			"--control", skewedControl(t, server.Control, serverAhead, 0, false), "--control", skewedControl(t, fleet.Control, boardsAhead, late, mute))
-		code = Run(t.Context(), args, &env{in: strings.NewReader(""), out: &stdout, err: &stderr, getenv: func(string) string { return "" }})
-		return code, out, stdout.String() + stderr.String()
+		code, stdout, stderr := runQuietly(t.Context(), args...)
+		return code, out, stdout + stderr
 	}
 	var want map[string]judge.Status
 	for _, ahead := range [][2]time.Duration{{0, 0}, {0, 50 * time.Millisecond}, {0, -50 * time.Millisecond}, {50 * time.Millisecond, 0}, {-3 * time.Second, 2 * time.Second}} {
 		code, out, said := run(ahead[0], ahead[1], false, "check", scenario)
-		if code != OK {
+		if code != codeOK {
 			t.Errorf("server %v ahead, boards %v: exit code %d, want 0\n%s", ahead[0], ahead[1], code, said)
 		}
 		got := statusesIn(t, out)
@@ -152,13 +151,13 @@ func TestSkewedMachines(t *testing.T) {
 	}
 	late = 300 * time.Millisecond // the relays really moved after the answers: no offset explains that
 	code, out, said := run(0, 50*time.Millisecond, false, "check", scenario)
-	if code != Failed || statusesIn(t, out)["CMD-1"] != judge.Fail {
-		t.Errorf("actuations 300 ms late: exit code %d and CMD-1 %s, want %d and FAIL\n%s", code, statusesIn(t, out)["CMD-1"], Failed, said)
+	if code != codeFailed || statusesIn(t, out)["CMD-1"] != judge.Fail {
+		t.Errorf("actuations 300 ms late: exit code %d and CMD-1 %s, want %d and FAIL\n%s", code, statusesIn(t, out)["CMD-1"], codeFailed, said)
 	}
 	late = 0
 	code, out, said = run(0, 50*time.Millisecond, true, "check", scenario)
-	if code != Invalid {
-		t.Errorf("a skew that can't be measured: exit code %d, want %d\n%s", code, Invalid, said)
+	if code != codeInvalid {
+		t.Errorf("a skew that can't be measured: exit code %d, want %d\n%s", code, codeInvalid, said)
 	}
 	for clause, status := range statusesIn(t, out) {
 		if status == judge.Fail || clause == "CMD-1" && status != judge.Invalid || clause == "SYNC-1" && status == judge.Pass {
@@ -182,7 +181,7 @@ func skewedLoad(t *testing.T, dir string, run func(_, _ time.Duration, mute bool
 		mute bool
 		code int
 		cmd1 judge.Status
-	}{{false, OK, judge.Pass}, {true, Invalid, judge.Invalid}} {
+	}{{false, codeOK, judge.Pass}, {true, codeInvalid, judge.Invalid}} {
 		code, out, said := run(0, 50*time.Millisecond, c.mute, "load", plan)
 		res, err := loadtest.ReadResult(out)
 		if err != nil {

@@ -38,7 +38,7 @@ func boardTail(e *env) *cobra.Command {
 					}
 				}
 				if !waited(l.c.Context(), tailEvery) {
-					return exit{Interrupted, ""}
+					return exit{codeInterrupted, ""}
 				}
 				if list, err = l.journal(path); err != nil {
 					return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,22 +34,21 @@ func TestCheckOverTLS(t *testing.T) {
 		t.Errorf("%d boards over TLS, want 8", fleet.Boards)
 	}
 	run := func(args ...string) (int, string) {
-		var out bytes.Buffer
-		code := Run(t.Context(), args, &env{in: strings.NewReader(""), out: &out, err: &out, getenv: func(string) string { return "" }})
-		return code, out.String()
+		code, out, errs := runQuietly(t.Context(), args...)
+		return code, out + errs
 	}
 	check := []string{"check", scenario, "--out", filepath.Join(ca.Dir, "run"), "--target", server.HTTP, "--control", server.Control, "--control", fleet.Control,
 		"--control-token-file", token}
-	if code, out := run(append(check, "--ca", ca.File)...); code != OK {
+	if code, out := run(append(check, "--ca", ca.File)...); code != codeOK {
 		t.Errorf("check: exit code %d, want 0\n%s", code, out)
 	}
-	if code, out := run(check...); code != Unreachable {
-		t.Errorf("check without --ca: exit code %d, want %d: the certificate is nobody's\n%s", code, Unreachable, out)
+	if code, out := run(check...); code != codeUnreachable {
+		t.Errorf("check without --ca: exit code %d, want %d: the certificate is nobody's\n%s", code, codeUnreachable, out)
 	}
-	if code, out := run("wait", "--url", server.HTTP, "--ca", ca.File); code != OK {
+	if code, out := run("wait", "--url", server.HTTP, "--ca", ca.File); code != codeOK {
 		t.Errorf("wait: exit code %d, want 0\n%s", code, out)
 	}
-	if code, out := run("keys", "list", "--control", server.Control, "--control-token-file", token); code != OK || !strings.Contains(out, "load") {
+	if code, out := run("keys", "list", "--control", server.Control, "--control-token-file", token); code != codeOK || !strings.Contains(out, "load") {
 		t.Errorf("keys list: exit code %d, want 0 and the key\n%s", code, out)
 	}
 	plan := filepath.Join(ca.Dir, "plan.yaml")
@@ -58,7 +56,7 @@ func TestCheckOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, out := run("load", plan, "--out", filepath.Join(ca.Dir, "load"), "--target", server.HTTP, "--control", server.Control, "--control", fleet.Control,
-		"--control-token-file", token, "--ca", ca.File); code != OK {
+		"--control-token-file", token, "--ca", ca.File); code != codeOK {
 		t.Errorf("load: exit code %d, want 0\n%s", code, out)
 	}
 }

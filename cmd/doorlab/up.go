@@ -152,7 +152,7 @@ func (f *serverFlags) run(ctx context.Context, e *env, fleet bool) error {
 func startError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return exit{Interrupted, "interrupted"}
+		return exit{codeInterrupted, "interrupted"}
 	case errors.Is(err, testbed.ErrOtherWorld), errors.Is(err, testbed.ErrRepeatable):
 		return usagef("%s", err)
 	}

@@ -26,7 +26,7 @@ func TestUpForAPerson(t *testing.T) {
 			defer cancel()
 			code := make(chan int, 1)
 			go func() {
-				code <- Run(ctx, []string{command, "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0"},
+				code <- run(ctx, []string{command, "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0"},
 					&env{in: strings.NewReader(""), out: out, err: &stderr, getenv: func(string) string { return "" }})
 			}()
 			select {
@@ -46,7 +46,7 @@ func TestUpForAPerson(t *testing.T) {
 			}
 			paste(t, text)
 			cancel()
-			if c := <-code; c != OK || stderr.Len() > 0 {
+			if c := <-code; c != codeOK || stderr.Len() > 0 {
 				t.Errorf("ended with %d: %s", c, stderr.String())
 			}
 		})

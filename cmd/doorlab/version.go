@@ -13,8 +13,8 @@ import (
 // repository to ask.
 var release, commit string
 
-// Version is the version of this build as the server and its metrics show it.
-func Version() string {
+// version is what this build as the server and its metrics show it.
+func version() string {
 	if release != "" {
 		return release
 	}
@@ -30,7 +30,7 @@ func build() string {
 	if b, ok := debug.ReadBuildInfo(); ok && at == "" {
 		at = commitOf(b.Settings)
 	}
-	return fmt.Sprintf("%s (commit %s, %s, %s/%s)", Version(), cmp.Or(at, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("%s (commit %s, %s, %s/%s)", version(), cmp.Or(at, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // commitOf is the commit that the Go tool noted, with "+changes" for a work tree that

@@ -68,9 +68,9 @@ func waitReady(parent context.Context, e *env, hc *http.Client, url string, time
 		}
 		if !waited(ctx, 100*time.Millisecond) {
 			if parent.Err() != nil {
-				return exit{Interrupted, "interrupted"}
+				return exit{codeInterrupted, "interrupted"}
 			}
-			return exit{Unreachable, fmt.Sprintf("%s was not ready within %s: %s; is 'doorlab up' or 'doorlab serve' running there?", url, timeout, why)}
+			return exit{codeUnreachable, fmt.Sprintf("%s was not ready within %s: %s; is 'doorlab up' or 'doorlab serve' running there?", url, timeout, why)}
 		}
 	}
 }

@@ -48,5 +48,5 @@ func Planted() string {
 	if _, ok := find(name); name != "" && !ok {
 		panic(fmt.Sprintf("DOORLAB_BUG: %q is not a planted bug, did you mean %q?", name, near.Name(name, Names())))
 	}
-	return strings.TrimSuffix(name, UnderLoad)
+	return strings.TrimSuffix(name, underLoad)
 }

@@ -29,8 +29,8 @@ func Museum() []Bug {
 	return out
 }
 
-// UnderLoad ends the name of a bug that a load has to catch, too.
-const UnderLoad = "-in-load"
+// underLoad ends the name of a bug that a load has to catch, too.
+const underLoad = "-in-load"
 
 // Names of all bugs.
 func Names() (out []string) {

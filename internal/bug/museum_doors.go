@@ -53,7 +53,7 @@ var devices = []Bug{
 // commands are the bugs of door commands.
 var commands = []Bug{
 	check(BoardActsTwice, "CMD-1 CMD-5", "one command moves the relay once", "idempotency_keys"),
-	load(BoardActsTwice+UnderLoad, "CMD-1", "one command moves the relay once, under load too"),
+	load(BoardActsTwice+underLoad, "CMD-1", "one command moves the relay once, under load too"),
 	check(BoardReportsOnly, "CMD-1", "behind a 200 the relay has moved", "idempotency_keys"),
 	check(SettleForgotten, "CMD-5 CMD-6", "an outcome is durable before it is answered", "idempotency_restart commands_deaths"),
 	check("reports-lost-under-load", "CMD-1 CMD-4", "a command whose report came in is answered 200", "idempotency_load"),

@@ -3,7 +3,7 @@ package bug
 // keys are the bugs of keys, tokens, scopes and places, and of what every answer has.
 var keys = []Bug{
 	check("token-says-an-hour", "AUTH-1", "expiresIn is 900", "auth_tokens"),
-	load("token-says-an-hour"+UnderLoad, "AUTH-1", "expiresIn is 900, of the tokens of a load too"),
+	load("token-says-an-hour"+underLoad, "AUTH-1", "expiresIn is 900, of the tokens of a load too"),
 	check("token-of-another-place", "AUTH-1", "placeId is the key's place", "auth_tokens"),
 	check("token-shows-all-scopes", "AUTH-1", "scopes are the key's, as issued", "auth_tokens"),
 	check("expired-token-accepted", "AUTH-1 AUTH-2", "a token ends at 900 s", "auth_tokens"),
