@@ -12,6 +12,9 @@ import (
 const (
 	// reportMs: a valid report that arrived at least this long before the answer makes the outcome known.
 	reportMs = 250
+	// waitMs is how long the server waits for a report, from when it sent the command. A report that came later was too
+	// late, even if a busy machine took its time to answer.
+	waitMs = 8000
 	// acceptMs is the contract's notAfter, from the acceptance of a request: after it no board may start to act, and
 	// before it nobody may give up.
 	acceptMs = 5000
@@ -61,7 +64,7 @@ func (v *View) unknown(t *tally, c *command) {
 	waited := (answer.WallNs - sent.WallNs) / 1e6
 	report := c.soundReport()
 	switch {
-	case report != nil && report.WallNs != 0 && v.longer(report, answer, reportMs):
+	case report != nil && report.WallNs != 0 && v.longer(report, answer, reportMs) && !v.longer(sent, report, waitMs-reportMs):
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
 	case v.shorter(sent, answer, v.acceptMs()):
