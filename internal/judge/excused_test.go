@@ -53,9 +53,7 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 		},
 		"a report after the wait, and a 504 held up on a busy machine": func(t *testing.T, h *builder) {
 			id := commandOf(t, h, "k-silent")
-			h.after(t, is(history.Publish, id), func(e *history.Event) {
-				e.Kind, e.Result, e.WallNs = history.Received, "ok", e.WallNs+8100e6
-			})
+			h.after(t, is(history.Publish, id), func(e *history.Event) { e.Kind, e.Result, e.WallNs = history.Received, "ok", e.WallNs+8100e6 })
 			h.edit(t, 0, is(history.Answer, id), func(e *history.Event) { e.WallNs += 12000e6 })
 		},
 		"a death between intent and record": func(t *testing.T, h *builder) {
