@@ -20,6 +20,8 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
+
+	_ "github.com/doorlab/doorlab/internal/slack" // as cmd/doorlab
 )
 
 func main() {
