@@ -78,6 +78,7 @@ type Store struct {
 	answered recent.Map[ledgerKey, answered] // commands settled or repeated recently
 	replays  replays
 
+	gather gather
 	jobs   chan *job
 	bulk   chan *job     // jobs go first
 	stop   chan struct{} // closed by Close
@@ -120,7 +121,7 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
 		clk: o.Clock, max: o.MaxBatch, log: o.Log, told: o.Committed, phones: o.Phones,
 		jobs: make(chan *job, 2*o.MaxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
-		replays: replays{due: make(chan struct{}, 1)},
+		gather: gather{over: make(chan struct{}, 1)}, replays: replays{due: make(chan struct{}, 1)},
 	}
 	if err = s.open(filepath.Join(dir, "doorlab.db"), o); err == nil {
 		err = s.readAges(o.Patience)

@@ -21,15 +21,6 @@ type job struct {
 	done   chan struct{}
 }
 
-// Group commit: with few writers, a batch goes at once. With many it waits a moment, the longer the more there are,
-// because a commit costs about as much as ten of its writes. A command writes twice, so the running commands indicate
-// how many writers to expect.
-const (
-	crowd     = 16
-	lingerFor = 20 * time.Microsecond // per expected writer
-	lingerMax = 3 * time.Millisecond
-)
-
 // bulkEvery is how often part of a bulk write gets its turn while other writes keep coming.
 const bulkEvery = 50 * time.Millisecond
 
@@ -80,6 +71,7 @@ func (s *Store) wait(lane chan *job, j *job, over <-chan struct{}) error {
 	}
 	select {
 	case lane <- j:
+		s.gather.came(len(s.jobs))
 	case <-s.stop:
 		return fmt.Errorf("%w: closed", ErrUnavailable)
 	case <-over:
@@ -168,41 +160,6 @@ func (s *Store) writer() {
 			}
 		}
 	}
-}
-
-// waiting adds the queued jobs to a batch.
-func (s *Store) waiting(batch []*job) []*job {
-	for len(batch) < s.max {
-		select {
-		case j := <-s.jobs:
-			batch = append(batch, j)
-		default:
-			return batch
-		}
-	}
-	return batch
-}
-
-// collect collects a batch that starts with first.
-func (s *Store) collect(first *job, last int) []*job {
-	batch := s.waiting([]*job{first})
-	n := max(len(batch), last, s.running)
-	most := min(s.max, 2*n) // all expected writers are in
-	if n <= crowd || len(batch) >= most {
-		return batch
-	}
-	over := make(chan struct{})
-	t := clock.WallAfter(min(time.Duration(n)*lingerFor, lingerMax), func() { close(over) })
-	defer t.Stop()
-	for len(batch) < most {
-		select {
-		case j := <-s.jobs:
-			batch = append(batch, j)
-		case <-over:
-			return batch
-		}
-	}
-	return batch
 }
 
 func notify(c chan struct{}) {
