@@ -193,6 +193,11 @@ func (v *Verbs) own(fixed map[string]bool) {
 	case v.Reservation != nil:
 		person = v.Reservation.Person.raw
 	}
+	if v.Bulk != nil {
+		for _, part := range []string{"people", "kept", "revoked"} {
+			fixed[v.Bulk.Name.raw+"."+part] = true
+		}
+	}
 	for _, part := range []string{"name", "phone", "tail", "place", "ref"} {
 		fixed[person+"."+part] = person != ""
 	}

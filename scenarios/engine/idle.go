@@ -26,6 +26,8 @@ import (
 type watch struct {
 	mu   sync.Mutex
 	seen map[*Expr]*watched
+
+	hollow map[*Step]*StepResult // steps that never had anything to look at; nil for those that once had
 }
 
 type watched struct {
@@ -55,10 +57,31 @@ func (x *frame) watches(e *Expr, sc *scope, own map[string]any, holds bool) {
 	}
 }
 
-// decides reports whether the file itself decided what a field of the verb's result is: how
-// many boards are read. Beside what must hold of each of them it may be written down.
+// decides reports whether the file itself decided what a field of the verb's result is: which
+// boards are read, and how many; at how many doors people are presented. Beside what must hold of each of them it may be
+// written down.
 func (v *Verbs) decides(field string) bool {
-	return field == "count" && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
+	if v.PresentEach != nil && !v.PresentEach.Result.set() && !v.PresentEach.Reason.set() {
+		return field == "count"
+	}
+	return (field == "count" || field == "boardId") && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
+}
+
+// nothing notes a step that claims clauses and passed with nothing to look at.
+func (w *watch) nothing(s *Step, res *StepResult, hollow bool) {
+	if len(s.Clauses) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.hollow == nil {
+		w.hollow = map[*Step]*StepResult{}
+	}
+	if was, there := w.hollow[s]; !hollow || there && was == nil {
+		w.hollow[s] = nil
+	} else {
+		w.hollow[s] = res
+	}
 }
 
 // idle are the expectations that nothing the target did could have changed.
@@ -72,6 +95,12 @@ func (f *fileRun) idle() (out []*StepResult) {
 		}
 		out = append(out, &StepResult{Name: "expect " + e.src, Line: e.pos.Line, Status: judge.Invalid,
 			Detail: "this comes out the same whatever the target answers"})
+	}
+	for s, res := range f.watch.hollow {
+		if res != nil {
+			out = append(out, &StepResult{Name: res.Name, Line: s.pos.Line, Status: judge.Invalid,
+				Detail: "it looked at nothing, so it is no evidence for " + strings.Join(s.Clauses, ", ")})
+		}
 	}
 	slices.SortFunc(out, func(a, b *StepResult) int {
 		if a.Line != b.Line {

@@ -43,6 +43,9 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		return numbers(v, float64(len(answers)), k)
 	}
 	out = k.others(p.last(), v, 3)
+	if issued[p.last()] {
+		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
+	}
 	if len(p) == 1 && each[p.last()] {
 		out = slices.DeleteFunc(out, func(o any) bool { return size(o) != size(v) })
 	}
@@ -51,6 +54,9 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	}
 	return out
 }
+
+// issued are parts of a key: a step that got none is BLOCKED.
+var issued = fieldSet(`keyId apiKey`)
 
 // each are results with one element per request, whatever the answers.
 var each = fieldSet(`answers statuses`)
@@ -89,6 +95,7 @@ func (s *Step) words() map[string][]string {
 		"outcome": {string(vocab.Reported), vocab.NoResponse, vocab.Offline, vocab.Refused},
 		"method":  {string(vocab.API), string(vocab.Link), string(vocab.Phone), string(vocab.Onsite)},
 		"mode":    {"free", "auth", "closed"},
+		"state":   {"pending", "active", "expired", "revoked"},
 		"phase":   {"online", "grace", "outage", "stopped"},
 		"action":  {"pulse", "hold", "lock", "off", "refuse", "deny"},
 		"cause":   {"command", "onsite", "free", "policy", "hold_end", "outage"},

@@ -53,6 +53,7 @@ steps:
   - mark: a
   - clock: {to: a}
     expect: now == "2026-03-01T09:00:00.008Z" and now == at("a")
+  - call: {path: /echo}
 `)}, Options{Progress: &out})
 	if err != nil || res.Files[0].Status != judge.Pass || !f.now.Equal(ahead.now) {
 		t.Fatalf("%v, clocks at %s and %s\n%s", err, f.now, ahead.now, &out)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
@@ -57,7 +58,14 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		}
 		c.copies.after(s)
 		s.asserts = s.assertive(fixed)
+		if s.Background != "" {
+			c.asserting[s.Background] = s.asserts
+		}
+		if w := s.Verbs.Wait; w != nil && len(s.Expect) == 0 {
+			s.asserts = c.asserting[w.For]
+		}
 		c.fitsAll(s)
+		c.claimsNothing(s)
 		known := fixed
 		if s.Cases != nil {
 			known = s.columns(fixed)
@@ -96,21 +104,22 @@ func (c *checker) atLeastOnce(v *Verbs) {
 	}
 }
 
-// lives are paths whose success only says that the server listens, and nothing about a guarantee.
-var lives = map[string]bool{"/livez": true, "/readyz": true, "/version": true}
-
 // assertive reports whether the step can fail because of what the target does.
 func (s *Step) assertive(fixed map[string]bool) bool {
 	v := &s.Verbs
-	alive := v.Call != nil && lives[v.Call.Path.raw]
+	if v.lab() {
+		fixed = maps.Clone(fixed)
+		maps.Copy(fixed, resultFields) // the lab's own word
+	}
+	if v.alive() {
+		return false
+	}
 	for _, e := range s.Expect {
-		if !e.idle(fixed) && !(alive && e.named(map[string]bool{"status": true, "ms": true})) {
+		if !e.idle(fixed) {
 			return true
 		}
 	}
 	switch {
-	case alive:
-		return false
 	case v.Call != nil, v.Permit != nil, v.Revoke != nil, v.Link != nil, v.Netloss != nil, v.Policy != nil, v.Hours != nil,
 		v.Synced != nil, v.Bulk != nil, v.Wait != nil, v.Membership != nil, v.Reservation != nil:
 		return true // without an expectation of its own the status must be right
@@ -130,6 +139,8 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 		return v.Records.All != nil
 	case v.Events != nil:
 		return v.Events.All != nil
+	case v.Control != nil:
+		return v.Control.refused()
 	case v.Load != nil:
 		return len(v.Load.Plan.Thresholds) > 0
 	case v.Group != nil:
@@ -289,7 +300,12 @@ func (c *checker) fitsAll(s *Step) {
 			kinds[n.raw[0]]++
 		}
 	}
+	names := func(code string) bool {
+		return slices.ContainsFunc(a.Status, func(n Num) bool { return n.raw == code })
+	}
 	switch {
+	case kinds['2'] > 0 && names("502") && names("504"):
+		c.b.Problem(s.pos, "status lists success, 502 and 504: every answer of a board would fit")
 	case kinds['2'] > 0 && kinds['4'] > 0 && kinds['5'] > 0:
 		c.b.Problem(s.pos, "status lists success, refusal and failure: every answer would fit")
 	case kinds['2'] > 0 && kinds['4'] >= manyRefusals:

@@ -15,21 +15,17 @@ func TestVacuousFiles(t *testing.T) {
 	const nothing = "nothing was checked"
 	const same = "comes out the same whatever the target answers"
 	for name, c := range map[string]struct{ source, reason string }{
-		"only a log line":              {`steps: [{log: hello}]`, nothing},
-		"only a pause":                 {`steps: [{pause: 1ms}]`, nothing},
-		"a constant":                   {`steps: [{expect: 1 < 2, clauses: [CMD-7]}]`, same},
-		"a name of its own":            {`{vars: {a: 1}, steps: [{set: {b: "${a + 1}"}}, {expect: b == 2, clauses: [CMD-7]}]}`, same},
-		"a constant beside an answer":  {`steps: [{call: {path: /echo}}, {expect: "true", clauses: [CMD-7]}]`, same},
-		"never fewer than none":        {`steps: [{journal: {of: "\"brd_1\""}, expect: count >= 0, clauses: [CMD-7]}]`, same},
-		"a length is never negative":   {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, expect: len(lines) > -1, clauses: [CMD-7]}]`, same},
-		"a journal that nobody judges": {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, clauses: [CMD-7]}]`, claim},
-		"skipped":                      {`steps: [{log: a}, {call: {path: /nowhere}, if: seed == 99, clauses: [CMD-7]}]`, nothing},
-		"no rows":                      {`steps: [{cases: [], atLeast: 0, call: {path: /nowhere}}, {log: done}]`, nothing},
-		"a file's claim":               {`{clauses: [CMD-7], steps: [{call: {path: /echo}}]}`, claim},
-		"a set-up proves nothing":      {`{setup: [{call: {path: /echo}}], steps: [{log: done}]}`, nothing},
-		"somebody listens, he says":    {`steps: [{call: {path: /readyz}, expect: status == 200, clauses: [CMD-7]}]`, nothing},
-		"somebody listens":             {`steps: [{call: {path: /livez}, clauses: [CMD-7]}]`, nothing},
-		"a group of nothing much":      {`steps: [{group: [{log: a}, {pause: 1ms}], clauses: [CMD-7]}]`, nothing},
+		"only a log line":             {`steps: [{log: hello}]`, nothing},
+		"only a pause":                {`steps: [{pause: 1ms}]`, nothing},
+		"a constant":                  {`steps: [{expect: 1 < 2, clauses: [CMD-7]}]`, same},
+		"a name of its own":           {`{vars: {a: 1}, steps: [{set: {b: "${a + 1}"}}, {expect: b == 2, clauses: [CMD-7]}]}`, same},
+		"a constant beside an answer": {`steps: [{call: {path: /echo}}, {expect: "true", clauses: [CMD-7]}]`, same},
+		"never fewer than none":       {`steps: [{journal: {of: "\"brd_1\""}, expect: count >= 0, clauses: [CMD-7]}]`, same},
+		"a length is never negative":  {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, expect: len(lines) > -1, clauses: [CMD-7]}]`, same},
+		"skipped":                     {`steps: [{log: a}, {call: {path: /nowhere}, if: seed == 99, clauses: [CMD-7]}]`, nothing},
+		"no rows":                     {`steps: [{cases: [], atLeast: 0, call: {path: /nowhere}}, {log: done}]`, nothing},
+		"a file's claim":              {`{clauses: [CMD-7], steps: [{call: {path: /echo}}]}`, claim},
+		"a set-up proves nothing":     {`{setup: [{call: {path: /echo}}], steps: [{log: done}]}`, nothing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,6 +60,7 @@ func TestEmptySteps(t *testing.T) {
 		"steps: [{call: {path: /echo}, never: 0s, expect: a}]":              "never must last longer",
 		"steps: [{log: x, clauses: [CMD-1]}]":                               "log can't fail",
 		"steps: [{pause: 1s, clauses: [CMD-1]}]":                            "pause can't fail",
+		"steps: [{call: {path: /echo, status: [200, 502, 504]}}]":           "every answer of a board",
 	} {
 		if _, err := Parse("one.yaml", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want a problem %q", source, err, want)
@@ -150,6 +147,58 @@ func TestOwnNames(t *testing.T) {
 		steps := `{cohort: {name: one, boards: 1}}, {mark: start}, {permit: {person: ann, place: "\"plc_1\""}}, {expect: '` + expect + `'}`
 		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
 			t.Errorf("%s: got %s %q, want %s\n%s", expect, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
+
+// TestClaimsOfNothing: clauses at a step that can't fail for them are a mistake, with their place, whatever other steps check.
+func TestClaimsOfNothing(t *testing.T) {
+	t.Parallel()
+	const brd = `"\"brd_1\""`
+	for step, want := range map[string]string{
+		`clock: {advance: 1s}`:                           "clock can't fail",
+		`clock: {advance: 1s}, expect: state != ""`:      "clock can't fail",
+		`clock: {advance: 1s}, expect: data.n == 3`:      "clock can't fail",
+		`fault: {fault: slow, of: ` + brd + `, hits: 0}`: "fault can't fail",
+		`clear: all`:                                   "clear can't fail",
+		`clear: all, expect: hits > 0`:                 "clear can't fail",
+		`mark: a`:                                      "mark can't fail",
+		`cohort: {name: c}`:                            "cohort can't fail",
+		`leaf: {door: x, action: open}`:                "leaf can't fail",
+		`key: {name: k, place: x}`:                     "key can't fail",
+		`door: {doors: x, set: {entry: true}}`:         "door can't fail",
+		`place: {place: x, set: {phoneEnabled: true}}`: "place can't fail",
+		`group: [{log: a}, {pause: 1ms}]`:              "group without an expectation can't fail",
+		`journal: {of: ` + brd + `}`:                   "journal without an expectation can't fail",
+		`boards: {}, require: count > 0`:               "boards without an expectation can't fail",
+		`control: {path: /clock, status: 200}`:         "control without an expectation can't fail",
+		`control: {path: /nowhere, status: 404}`:       "control without an expectation can't fail",
+		`call: {path: /livez}`:                         "/livez says only that the server listens",
+		`call: {path: /readyz}, expect: status == 200`: "/readyz says only that the server listens",
+		`wait: b`: "wait without an expectation can't fail",
+		`control: {path: /faults, body: {}, status: 409, error: rule_violated}`: "",
+		`journal: {of: ` + brd + `}, expect: count == 0`:                        "",
+		`command: {door: "\"dor_1\""}`:                                          "", // the checkers judge it
+		`group: [{log: a}, {call: {path: /echo}}]`:                              "",
+	} {
+		source := "steps: [{log: a, background: b}, {" + step + ", clauses: [CMD-7]}, {call: {path: /echo}}" + map[bool]string{false: ", {wait: b}"}[step == "wait: b"] + "]"
+		_, err := Parse("one.yaml", []byte(source))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "one.yaml:1:")) {
+			t.Errorf("%s: got %v, want a problem %q with its place", step, err, want)
+		}
+	}
+}
+
+// TestLookedAtNothing: a claim at a step that never had anything to look at makes the file INVALID, unless it once had.
+func TestLookedAtNothing(t *testing.T) {
+	t.Parallel()
+	const none = `{journal: {of: "\"brd_1\"", all: action == "pulse", atLeast: 0}, clauses: [CMD-7]}`
+	for steps, want := range map[string]judge.Status{
+		none + `, {call: {path: /echo}, clauses: [CMD-7]}`:                             judge.Invalid,
+		strings.Replace(none, `, clauses: [CMD-7]`, "", 1) + `, {call: {path: /echo}}`: judge.Pass,
+	} {
+		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
 		}
 	}
 }

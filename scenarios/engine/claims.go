@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// claimsNothing reports clauses at a step that can't fail for them. Whether an expectation can is found out when it is
+// met, with the answers at hand.
+func (c *checker) claimsNothing(s *Step) {
+	claims := slices.Clone([]string(s.Clauses))
+	for _, e := range s.Expect {
+		claims = append(claims, e.clauses...)
+	}
+	if len(claims) == 0 || s.asserts {
+		return
+	}
+	what, list := cmp.Or(s.verbName(), "a step"), strings.Join(claims, ", ")
+	switch v := &s.Verbs; {
+	case v.lab(), len(s.Expect) == 0 && (v.Leaf != nil || v.Key != nil || v.Place != nil || v.Door != nil):
+		c.b.Problem(s.pos, "%s can't fail by what the target does, so it is evidence for no guarantee: claim %s at the step that checks what follows", what, list)
+	case v.alive():
+		c.b.Problem(s.pos, "%s says only that the server listens, which is evidence for no guarantee: claim %s at the step that checks it", v.Call.Path.raw, list)
+	case !s.expects() && !v.judged():
+		c.b.Problem(s.pos, "%s without an expectation can't fail by what the target does, so it is evidence for no guarantee: add what you expect, or claim %s at the step that checks it", what, list)
+	}
+}
+
+// expects reports whether the step, or a step in it, has an expectation.
+func (s *Step) expects() bool {
+	for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
+		if in != nil && slices.ContainsFunc(*in, func(s Step) bool { return s.expects() }) {
+			return true
+		}
+	}
+	return len(s.Expect) > 0
+}
+
+// lab reports whether the verb's result is only what the lab itself did or named.
+func (v *Verbs) lab() bool {
+	return v.Log != nil || v.Pause != nil || v.Mark != nil || v.Set != nil || v.Cohort != nil || v.Clock != nil || v.Fault != nil ||
+		v.Clear != nil
+}
+
+// lives are paths whose answer only says that the server listens, and nothing about a guarantee.
+var lives = map[string]bool{"/livez": true, "/readyz": true, "/version": true}
+
+func (v *Verbs) alive() bool { return v.Call != nil && lives[v.Call.Path.raw] }
+
+// judged reports whether the checkers judge what the verb has others do, whatever the step expects of it.
+func (v *Verbs) judged() bool {
+	return v.Command != nil || v.Present != nil || v.PresentEach != nil || v.Phone != nil || v.Load != nil || v.Crash != nil
+}
+
+// refused reports whether the request is expected to break a rule: that it succeeds, or leads nowhere, says only that
+// the listener works.
+func (c *Control) refused() bool {
+	for _, n := range c.Status {
+		if n.raw == "404" || n.raw == "405" || !strings.HasPrefix(n.raw, "4") && !strings.HasPrefix(n.raw, "5") {
+			return false
+		}
+	}
+	return len(c.Status) > 0 || c.Error.set()
+}
