@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"time"
 
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
@@ -21,7 +20,7 @@ func listDevices(c *call) (any, error) {
 	for _, d := range doors {
 		devices = append(devices, deviceView(d, c.api.cfg.Boards.Status(d.BoardID)))
 	}
-	return answer{status: http.StatusOK, kind: typeJSON, body: appendDevices(make([]byte, 0, 64+256*len(devices)), devices)}, nil
+	return listed(devices, len(devices), appendDevice), nil
 }
 
 // getDevice shows one door, with its standing.

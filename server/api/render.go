@@ -1,7 +1,6 @@
 package api
 
 import (
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -39,34 +38,6 @@ func appendCommanded(b []byte, d *gen.CommandResult) []byte {
 		}
 	}
 	return append(b, "}}"...)
-}
-
-// appendDevices writes what encode would write for the list of devices, byte for byte: pages that show doors keep
-// asking for it.
-func appendDevices(b []byte, devices []gen.Device) []byte {
-	b = append(b, `{"success":true,"data":[`...)
-	for i := range devices {
-		d := &devices[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendText(append(b, `{"id":`...), d.ID)
-		b = appendText(append(b, `,"name":`...), d.Name)
-		b = appendText(append(b, `,"kind":`...), d.Kind)
-		b = appendText(append(b, `,"health":{"state":`...), d.Health.State)
-		b = appendTime(append(b, `,"since":`...), d.Health.Since)
-		b = appendTime(append(b, `,"lastSeenAt":`...), d.Health.LastSeenAt)
-		b = append(b, `},"capabilities":{"door":[`...)
-		for j, name := range d.Capabilities.Door {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = appendText(b, name)
-		}
-		b = append(b, "]}}"...)
-	}
-	b = strconv.AppendInt(append(b, `],"total":`...), int64(len(devices)), 10)
-	return append(b, '}')
 }
 
 // silence is a command's 504. Every command carries one until it has an outcome. They differ only by command id, so the

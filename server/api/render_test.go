@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
-	gen "github.com/doorlab/doorlab/server/api/gen/device"
+	gendevice "github.com/doorlab/doorlab/server/api/gen/device"
+	gen "github.com/doorlab/doorlab/server/api/gen/space"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/fail"
@@ -17,12 +18,12 @@ import (
 func TestCommandedAsEncoded(t *testing.T) {
 	t.Parallel()
 	at := stamp.Time(time.Date(2026, 11, 1, 12, 0, 0, 7_000_000, time.FixedZone("KST", 9*3600)))
-	result := func(text string, from, until stamp.Time, s *gen.Standing) gen.CommandResult {
-		return gen.CommandResult{CommandID: "cmd_1", DeviceID: text, Capability: "door", Command: "open", Outcome: "reported", RequestedAt: from, ReportedAt: until, Standing: s}
+	result := func(text string, from, until stamp.Time, s *gendevice.Standing) gendevice.CommandResult {
+		return gendevice.CommandResult{CommandID: "cmd_1", DeviceID: text, Capability: "door", Command: "open", Outcome: "reported", RequestedAt: from, ReportedAt: until, Standing: s}
 	}
-	var all []gen.CommandResult
+	var all []gendevice.CommandResult
 	for _, text := range []string{"", "dor_1", "a b", "<&>", `"\`, "\n\x01", "문\u2028", "\xff", "~\x7f"} {
-		for _, s := range []*gen.Standing{nil, {}, {State: text, Since: at, Leaf: "open", ReportedAt: at, Fresh: true}, {State: "unlocked", Since: at, HoldUntil: at, Leaf: text}} {
+		for _, s := range []*gendevice.Standing{nil, {}, {State: text, Since: at, Leaf: "open", ReportedAt: at, Fresh: true}, {State: "unlocked", Since: at, HoldUntil: at, Leaf: text}} {
 			all = append(all, result(text, at, stamp.Time{}, s), result(text, stamp.Time{}, at, s))
 		}
 	}
@@ -37,23 +38,33 @@ func TestCommandedAsEncoded(t *testing.T) {
 	}
 }
 
-// So is the list of devices.
-func TestDevicesAsEncoded(t *testing.T) {
+// So are lists.
+func TestListsAsEncoded(t *testing.T) {
 	t.Parallel()
 	at := stamp.Time(time.Date(2026, 11, 1, 12, 0, 0, 7_000_000, time.FixedZone("KST", 9*3600)))
-	var all []gen.Device
+	var devices []gendevice.Device
+	var permits []gen.Permit
+	var records []gen.Record
 	for _, text := range []string{"", "dor_1", "<&>", `"\`, "문\u2028", "\xff"} {
-		all = append(all, gen.Device{ID: text, Name: text, Kind: "door", Health: gen.Health{State: text, Since: at},
-			Capabilities: gen.Capabilities{Door: []string{"open", text}}},
-			gen.Device{ID: "dor_2", Name: "Back", Kind: text, Health: gen.Health{State: "online", LastSeenAt: at}, Capabilities: gen.Capabilities{Door: []string{}}})
+		devices = append(devices, gendevice.Device{ID: text, Name: text, Kind: "door", Health: gendevice.Health{State: text, Since: at},
+			Capabilities: gendevice.Capabilities{Door: []string{"open", text}}},
+			gendevice.Device{ID: "dor_2", Name: "Back", Kind: text, Health: gendevice.Health{State: "online", LastSeenAt: at}, Capabilities: gendevice.Capabilities{Door: []string{}}})
+		permits = append(permits, gen.Permit{PermitID: "prm_1", ExternalRef: text, Name: text + "n", PhoneTail: "1234", State: "active", StartsAt: at, UseCount: -3, URL: text + "u"},
+			gen.Permit{PermitID: text, PhoneTail: text, State: text, EndsAt: at, FirstUsedAt: at, UseCount: 1 << 40})
+		records = append(records, gen.Record{RecordID: text, DoorID: &text, Result: text, Method: "api", ActorLabel: text, CommandID: &text, OccurredAt: at, Source: "server", SettledAs: &text, Replays: 7},
+			gen.Record{RecordID: "rec_1", DoorName: &text, Reason: text, Method: text, Actor: text, RequestedAt: at, RecordedAt: at, Source: text, SettledAt: at, Note: &text})
 	}
+	asEncoded(t, devices, appendDevice)
+	asEncoded(t, permits, appendPermit)
+	asEncoded(t, records, appendRecord)
+}
+
+func asEncoded[T any](t *testing.T, all []T, each func([]byte, *T) []byte) {
+	t.Helper()
 	for n := range len(all) + 1 {
-		want := encode(page{true, all[:n:n], n})
-		if n == 0 {
-			want = encode(page{true, []gen.Device{}, 0})
-		}
-		if got := appendDevices(nil, all[:n]); !bytes.Equal(got, want) {
-			t.Errorf("got %s, want %s", got, want)
+		want := encode(page{true, append([]T{}, all[:n]...), n + 1000})
+		if got := listed(all[:n], n+1000, each); got.status != 200 || got.kind != typeJSON || !bytes.Equal(got.body, want) {
+			t.Errorf("got %d %s %s, want 200 %s", got.status, got.kind, got.body, want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func listPermits(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(permits, permitView), total}, nil
+	return listed(each(permits, permitView), total, appendPermit), nil
 }
 
 // getPermit shows one permit, and how far its synchronization has got.

@@ -14,7 +14,7 @@ func listRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(records, recordView), total}, nil
+	return listed(each(records, recordView), total, appendRecord), nil
 }
 
 // caller is the caller as records and the audit log name them.

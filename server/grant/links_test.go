@@ -11,7 +11,7 @@ import (
 // it was, until the permit gets another one.
 func TestOldLinksStay(t *testing.T) {
 	t.Parallel()
-	s := &Service{cfg: Config{Secret: []byte("secret")}}
+	s := New(Config{Secret: []byte("secret")})
 	g := Grant{ID: "pmt_1", PlaceID: "plc_1", Generation: 1}
 	old := s.digits(&g, 1)
 	g.LinkHash, g.TokenHash = HashLink(old), "what boards have"

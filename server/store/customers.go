@@ -12,8 +12,8 @@ func customerOf(r db.Customer, err error) (grant.Customer, error) {
 
 // ListCustomers lists customers, newest first, and how many match.
 func (s *Store) ListCustomers(placeID string, q grant.ListQuery) (list []grant.Customer, total int, err error) {
-	where, args := filter(" FROM customers WHERE place_id = ?", []any{placeID}, q)
-	return page(s, where, "created_at DESC, id DESC", args, q.Limit, q.Offset, (*db.Queries).CustomersByID, customerOf)
+	from, args := customersOf(placeID, q)
+	return page(s, from, "created_at DESC, id DESC", args, q.Limit, q.Offset, (*db.Queries).CustomersByID, customerOf)
 }
 
 func (t grantTx) CustomerByRef(placeID, source, ref string) (grant.Customer, error) {

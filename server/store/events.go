@@ -27,6 +27,12 @@ func eventIn(r db.EntryRecord, err error) (record.Event, error) {
 // Events lists a place's events in [q.From, q.To), newest first, and how many match: rows of their own, and records
 // that double as events.
 func (s *Store) Events(placeID string, q record.EventQuery) (list []record.Event, total int, err error) {
+	find, from, args := eventsOf(placeID, q)
+	return pageOf(s, find, from, args, q.Limit, q.Offset, loadEvents, func(e record.Event, err error) (record.Event, error) { return e, err })
+}
+
+// eventsOf finds the ids, and says of what they are to be counted.
+func eventsOf(placeID string, q record.EventQuery) (find, from string, args []any) {
 	own := among{sql: " FROM events WHERE place_id = ? AND recorded_at >= ? AND recorded_at < ?",
 		args: []any{placeID, q.From.UnixMilli(), q.To.UnixMilli()}}
 	own.in("door_id", q.DoorIDs)
@@ -34,14 +40,14 @@ func (s *Store) Events(placeID string, q record.EventQuery) (list []record.Event
 	own.in("result", q.Results)
 	own.in("kind", q.Kinds)
 	own.in("permit_id", q.PermitIDs)
+	const columns, order = "SELECT id, recorded_at", " ORDER BY recorded_at DESC, id DESC"
 	asked := func(values []string, v string) bool { return len(values) == 0 || slices.Contains(values, v) }
 	if len(q.PermitIDs) > 0 || !asked(q.Results, string(vocab.Opened)) || !asked(q.Kinds, record.EntryOpened) {
-		return page(s, own.sql, "recorded_at DESC, id DESC", own.args, q.Limit, q.Offset, (*db.Queries).EventsByID, eventOf)
+		return columns + own.sql + order, own.sql, own.args
 	}
 	// The overall order lets SQLite merge the two indexes instead of sorting.
-	both := "SELECT id, recorded_at" + own.sql + " UNION ALL SELECT id, recorded_at" + also.sql
-	return pageOf(s, both+" ORDER BY recorded_at DESC, id DESC", " FROM ("+both+")", slices.Concat(own.args, also.args), q.Limit, q.Offset,
-		loadEvents, func(e record.Event, err error) (record.Event, error) { return e, err })
+	both := columns + own.sql + " UNION ALL " + columns + also.sql
+	return both + order, " FROM (" + both + ")", slices.Concat(own.args, also.args)
 }
 
 // loadEvents reads events by ids, their own or derived from a record's, in that order.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -91,6 +92,61 @@ func TestGrantsAreFoundByIndex(t *testing.T) {
 		}
 		if !strings.Contains(e.plan, "grants_ref (external_ref=? AND place_id=?") && !strings.Contains(e.plan, "grants_phone (phone=? AND place_id=?)") {
 			t.Errorf("a list of %+v: the plan is\n%swant it to look at no others", q, e.plan)
+		}
+	}
+}
+
+// A list without a filter is read in the order of an index, and so is a page of it: nothing sorts a place's rows, and
+// those before the page aren't read. A filter finds its few rows by index before it sorts them.
+func TestListsWalkAnIndex(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	const page = " ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET 100"
+	type ask = func(e *explained) error
+	query := func(query string, args []any) ask {
+		return func(e *explained) error { _, err := e.QueryContext(ctx, query, args...); return err }
+	}
+	customers := func(q grant.ListQuery) ask {
+		from, args := customersOf("plc_a", q)
+		return query("SELECT id"+from+page, args)
+	}
+	events := func(q record.EventQuery, count bool) ask {
+		find, from, args := eventsOf("plc_a", q)
+		if count {
+			find = "SELECT COUNT(*)" + from
+		}
+		return query(find, args)
+	}
+	ownEvents := record.EventQuery{Results: []string{"denied"}, DoorIDs: []string{"dor_1", "dor_2"}}
+	for name, c := range map[string]struct {
+		ask   ask
+		want  string
+		sorts bool
+	}{
+		"permits": {ask: func(e *explained) error { _, err := db.New(e).GrantsPage(ctx, db.GrantsPageParams{}); return err },
+			want: "SEARCH grants USING INDEX grants_list (place_id=? AND kind=?)"},
+		"their number": {ask: func(e *explained) error { _, err := db.New(e).CountGrants(ctx, "plc_a", "permit"); return err },
+			want: "SEARCH grants USING COVERING INDEX grants_list (place_id=? AND kind=?)"},
+		"records": {ask: func(e *explained) error { _, err := db.New(e).Records(ctx, db.RecordsParams{}); return err },
+			want: "SEARCH entry_records USING INDEX entry_records_place (place_id=? AND recorded_at>?)"},
+		"the records' number": {ask: func(e *explained) error { _, err := db.New(e).CountRecords(ctx, "plc_a", 1); return err },
+			want: "SEARCH entry_records USING COVERING INDEX entry_records_place (place_id=? AND recorded_at>?)"},
+		"events":                    {ask: events(record.EventQuery{}, false), want: "SEARCH entry_records USING COVERING INDEX entry_records_place (place_id=? AND recorded_at>? AND recorded_at<?)"},
+		"the events' number":        {ask: events(record.EventQuery{}, true), want: "SEARCH entry_records USING COVERING INDEX entry_records_place (place_id=? AND recorded_at>? AND recorded_at<?)"},
+		"events that are no record": {ask: events(ownEvents, false), want: "SEARCH events USING INDEX events_place (place_id=? AND recorded_at>? AND recorded_at<?)"},
+		"customers":                 {ask: customers(grant.ListQuery{}), want: "SEARCH customers USING COVERING INDEX customers_list (place_id=?)"},
+		"customers of a reference":  {ask: customers(grant.ListQuery{ExternalRef: "r"}), want: "SEARCH customers USING INDEX customers_ref (place_id=? AND external_ref=?)", sorts: true},
+		"a phone's customers":       {ask: customers(grant.ListQuery{Phone: "01012345678"}), want: "SEARCH customers USING INDEX customers_phone (place_id=? AND phone=?)", sorts: true},
+	} {
+		e := &explained{DBTX: &s.reading}
+		if err := c.ask(e); err == nil {
+			t.Errorf("%s: asked instead of explained", name)
+		}
+		if !strings.Contains(e.plan, c.want) {
+			t.Errorf("%s: the plan is\n%swant %s", name, e.plan, c.want)
+		}
+		if !c.sorts && (strings.Contains(e.plan, "TEMP B-TREE") || strings.Contains(e.plan, "SCAN e") || strings.Contains(e.plan, "SCAN g") || strings.Contains(e.plan, "SCAN c")) {
+			t.Errorf("%s: the plan is\n%swant nothing sorted and no table read from end to end", name, e.plan)
 		}
 	}
 }

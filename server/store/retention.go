@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -118,6 +119,7 @@ func (s *Store) ForgetAudits(keep time.Duration, limit int) (int, error) {
 func (s *Store) ForgetGrants(keep time.Duration, limit int) (int, error) {
 	return s.forget(func(tx *Tx) (int64, error) {
 		date, day := tx.past(max(0, keep-grant.Stay))
-		return tx.q.ForgetGrants(ctx, db.ForgetGrantsParams{Before: toNull(msTime(date)), Aged: day, Most: int64(limit)})
+		n, err := tx.q.ForgetGrants(ctx, db.ForgetGrantsParams{Before: toNull(msTime(date)), Aged: day, Most: int64(limit)})
+		return n, errors.Join(err, tx.forgot(n))
 	})
 }

@@ -74,6 +74,7 @@ type Store struct {
 	changes int64 // rows changed so far; only the writer uses it
 	running int   // roughly, commands claimed and not settled; only the writer uses it
 	doors   doors
+	totals  totals
 
 	answered recent.Map[ledgerKey, answered] // commands settled or repeated recently
 	replays  replays

@@ -11,6 +11,17 @@ import (
 	"strings"
 )
 
+const countGrants = `-- name: CountGrants :one
+SELECT COUNT(*) FROM grants WHERE place_id = ? AND kind = ?
+`
+
+func (q *Queries) CountGrants(ctx context.Context, placeID string, kind string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countGrants, placeID, kind)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countUse = `-- name: CountUse :exec
 UPDATE grants SET use_count = use_count + 1,
 	first_used_at = CASE WHEN first_used_at IS NULL OR first_used_at > ?1 THEN ?1 ELSE first_used_at END
@@ -427,6 +438,81 @@ func (q *Queries) GrantsOf(ctx context.Context, placeID string, phone string) ([
 	return items, nil
 }
 
+const grantsPage = `-- name: GrantsPage :many
+SELECT id, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, created_at, updated_at, revoked_at, use_count, first_used_at
+FROM grants WHERE place_id = ? AND kind = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?
+`
+
+type GrantsPageParams struct {
+	PlaceID string
+	Kind    string
+	Limit   int64
+	Offset  int64
+}
+
+type GrantsPageRow struct {
+	ID          string
+	Source      string
+	ExternalRef sql.NullString
+	Phone       string
+	Name        string
+	StartsAt    int64
+	EndsAt      sql.NullInt64
+	Doors       string
+	Generation  int64
+	LinkHash    sql.NullString
+	CreatedAt   int64
+	UpdatedAt   int64
+	RevokedAt   sql.NullInt64
+	UseCount    int64
+	FirstUsedAt sql.NullInt64
+}
+
+// What lists show: columns are most of what a page costs.
+func (q *Queries) GrantsPage(ctx context.Context, arg GrantsPageParams) ([]GrantsPageRow, error) {
+	rows, err := q.db.QueryContext(ctx, grantsPage,
+		arg.PlaceID,
+		arg.Kind,
+		arg.Limit,
+		arg.Offset,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GrantsPageRow
+	for rows.Next() {
+		var i GrantsPageRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Source,
+			&i.ExternalRef,
+			&i.Phone,
+			&i.Name,
+			&i.StartsAt,
+			&i.EndsAt,
+			&i.Doors,
+			&i.Generation,
+			&i.LinkHash,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.RevokedAt,
+			&i.UseCount,
+			&i.FirstUsedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const grantsReturning = `-- name: GrantsReturning :many
 SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE left_rev IS NOT NULL AND leaves_at > ?1 ORDER BY leaves_at DESC, id LIMIT ?2
 `
@@ -531,6 +617,23 @@ func (q *Queries) GrantsSince(ctx context.Context, placeID string, rev int64) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const grantsState = `-- name: GrantsState :one
+SELECT revision, CAST(COALESCE((SELECT value FROM meta WHERE meta.name = 'grants forgotten'), '') AS TEXT) AS forgotten FROM places WHERE places.id = ?
+`
+
+type GrantsStateRow struct {
+	Revision  int64
+	Forgotten string
+}
+
+// The set of a place's grants is the same as long as both of these are.
+func (q *Queries) GrantsState(ctx context.Context, id string) (GrantsStateRow, error) {
+	row := q.db.QueryRowContext(ctx, grantsState, id)
+	var i GrantsStateRow
+	err := row.Scan(&i.Revision, &i.Forgotten)
+	return i, err
 }
 
 const leaveContent = `-- name: LeaveContent :exec

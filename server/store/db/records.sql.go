@@ -146,7 +146,8 @@ func (q *Queries) RecordOfCommand(ctx context.Context, commandID sql.NullString)
 }
 
 const records = `-- name: Records :many
-SELECT id, place_id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, dedupe, requested_at, occurred_at, recorded_at, settled_as, settled_at, replays, note, is_event, aged_on FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?
+SELECT id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, requested_at, occurred_at, recorded_at,
+	settled_as, settled_at, replays, note FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?
 `
 
 type RecordsParams struct {
@@ -156,7 +157,29 @@ type RecordsParams struct {
 	Offset     int64
 }
 
-func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]EntryRecord, error) {
+type RecordsRow struct {
+	ID          string
+	DoorID      sql.NullString
+	DoorName    sql.NullString
+	Result      string
+	Reason      string
+	Method      string
+	Actor       string
+	ActorLabel  string
+	CommandID   sql.NullString
+	GrantID     sql.NullString
+	Source      string
+	RequestedAt int64
+	OccurredAt  int64
+	RecordedAt  int64
+	SettledAs   sql.NullString
+	SettledAt   sql.NullInt64
+	Replays     int64
+	Note        sql.NullString
+}
+
+// What lists show: columns are most of what a page costs.
+func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]RecordsRow, error) {
 	rows, err := q.db.QueryContext(ctx, records,
 		arg.PlaceID,
 		arg.RecordedAt,
@@ -167,12 +190,11 @@ func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]EntryRecord
 		return nil, err
 	}
 	defer rows.Close()
-	var items []EntryRecord
+	var items []RecordsRow
 	for rows.Next() {
-		var i EntryRecord
+		var i RecordsRow
 		if err := rows.Scan(
 			&i.ID,
-			&i.PlaceID,
 			&i.DoorID,
 			&i.DoorName,
 			&i.Result,
@@ -183,7 +205,6 @@ func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]EntryRecord
 			&i.CommandID,
 			&i.GrantID,
 			&i.Source,
-			&i.Dedupe,
 			&i.RequestedAt,
 			&i.OccurredAt,
 			&i.RecordedAt,
@@ -191,8 +212,6 @@ func (q *Queries) Records(ctx context.Context, arg RecordsParams) ([]EntryRecord
 			&i.SettledAt,
 			&i.Replays,
 			&i.Note,
-			&i.IsEvent,
-			&i.AgedOn,
 		); err != nil {
 			return nil, err
 		}
