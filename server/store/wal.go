@@ -11,7 +11,8 @@ import (
 // Limits on the write-ahead log. SQLite starts it over only when no reader needs it, which never happens by itself
 // while readers overlap.
 const (
-	walLimit   = 16 << 20               // bytes; above it the log is started over
+	walLimit   = 16 << 20               // bytes; above it the log is started over once nobody reads
+	walCrowded = walLimit * 3 / 2       // above it new reads are held up for that: they leave no gap
 	walGate    = 50 * time.Millisecond  // how long new reads wait for that, per walLimit of size
 	walGateMax = 5 * time.Second        // ... at most
 	walPause   = 100 * time.Millisecond // pause for readers between two tries
@@ -33,8 +34,8 @@ func (w *wal) size() int64 {
 	return info.Size()
 }
 
-// boundWAL starts the log over if it exceeds its limit and nobody reads from it. Otherwise the next commits try again
-// and new reads wait meanwhile for those in progress; a commit never waits for a read.
+// boundWAL starts the log over if it exceeds its limit and nobody reads from it. Otherwise the next commits try again.
+// If none of them finds a gap between reads, new ones wait for those in progress; a commit never waits for a read.
 func (s *Store) boundWAL() {
 	size := s.wal.size()
 	if size <= walLimit {
@@ -42,6 +43,9 @@ func (s *Store) boundWAL() {
 	}
 	if s.reading.Stats().InUse == 0 && s.checkpoint("RESTART") {
 		s.reading.gate.open()
+		return
+	}
+	if size <= walCrowded {
 		return
 	}
 	if now := clock.Mono(); s.wal.again == 0 || now > s.wal.again {

@@ -139,6 +139,12 @@ func TestLongReadHoldsNoCommit(t *testing.T) {
 	})
 }
 
+func (g *gate) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut != nil
+}
+
 // Readers that are kept out for a read that doesn't end get in anyway, and
 // are not kept out again at once.
 func TestGateOpensByItself(t *testing.T) {
@@ -154,7 +160,11 @@ func TestGateOpensByItself(t *testing.T) {
 		all.Go(func() { _ = reading(s, begun, let) })
 		<-begun
 		n := 0
-		for ; s.wal.size() <= walLimit; n++ {
+		for ; s.wal.size() <= walCrowded; n++ {
+			synctest.Wait()
+			if s.reading.gate.isShut() { // a later commit may find a gap between reads
+				t.Fatalf("reads are held up with a log of %d bytes, want them to be above %d only", s.wal.size(), walCrowded)
+			}
 			if err := fatten(s, n); err != nil {
 				t.Fatal(err)
 			}
