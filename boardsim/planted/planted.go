@@ -49,8 +49,10 @@ func In(name string, step Step) Step {
 			return step(s, ev)
 		}
 	}
-	if b, ok := bugs[name]; ok {
-		return b(step)
+	for _, m := range []map[string]func(Step) Step{bugs, doorBugs} {
+		if b, ok := m[name]; ok {
+			return b(step)
+		}
 	}
 	return step
 }

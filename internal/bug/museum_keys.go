@@ -50,6 +50,7 @@ var keys = []Bug{
 
 // imports are the bugs of imports, hours and the schedule.
 var imports = []Bug{
+	check("import-counts-by-batch", "IMP-1", "indexes count through the whole request", "imports_again"),
 	check("import-counts-from-1", "IMP-1", "a row's index counts from 0", "imports_rows"),
 	check("import-created-wrong", "IMP-1", "created counts the new rows", "imports_rows"),
 	check("import-unchanged-is-updated", "IMP-1", "a row that changes nothing is unchanged", "imports_rows"),

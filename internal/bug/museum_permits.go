@@ -75,6 +75,11 @@ var permits = []Bug{
 	check("reservation-state-stays", "ENT-1", "a reservation's state follows time", "terms_values"),
 	check("reservation-cancelled-at-null", "ENT-1", "cancelledAt is when it was cancelled", "terms_values"),
 	check("reservation-starts-early", "ENT-1", "a reservation's startsAt is as it was made", "terms_values"),
+	check("revoke-of-two-names-takes-the-reference", "PERM-4", "a revocation whose two names are of different permits is refused", "permits_again"),
+	check("pending-link-comes-back", "PERM-3 PERM-4", "the link of a permit that was revoked before its begin stays dead", "permits_pending"),
+	check("new-name-alone-not-kept", "PERM-3", "a new name alone is a change, too", "permits_pending"),
+	check("cancellation-before-the-begin-not-kept", "ENT-1", "what is cancelled before its begin never opens", "permits_pending"),
+	check("end-of-a-membership-stays", "ENT-1 IMP-1", "a membership given again without an end has none", "imports_again"),
 	check("cancelled-shown-active", "ENT-1", "the answer of a cancellation says cancelled", "terms_values"),
 }
 
@@ -90,6 +95,9 @@ var entries = []Bug{
 	check("latest-end-credited", "ENT-1 ENT-4", "the permit that ends first is credited", "entry_grants"),
 	check("membership-credited-before-reservation", "ENT-1 ENT-3", "a reservation is credited before a membership", "entry_credit"),
 	check("membership-credited-before-permit", "ENT-1 ENT-3", "a permit is credited before a membership", "entry_credit"),
+	check("ended-membership-blocks-reservation", "ENT-1", "an ended membership doesn't stand in the way of a reservation", "permits_pending"),
+	check("phone-off-rings-where-free", "ENT-2 ENT-3 PERM-1", "a number that is off rings nowhere, not even where a door is free", "entry_outcomes"),
+	check("link-opens-every-door-on-site", "ENT-1 OFF-1", "a link opens its own doors only, on site too", "outage_crowd"),
 	check("revoked-said-before-expired", "ENT-1 ENT-3", "a refusal says expired before revoked", "entry_credit"),
 	check("expired-said-before-not-started", "ENT-1 ENT-3", "a refusal says not_started before expired", "entry_credit"),
 	check("scope-said-no-grant", "ENT-1", "who may open another door is told so", "entry_credit"),

@@ -2,12 +2,14 @@ package planted
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/bug"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/command"
@@ -36,7 +38,8 @@ func Commands(name string, c command.Config) command.Config {
 		c.Ledger = settleForgotten{b}
 	case bug.LateChangesAnswer:
 		c.Ledger = lateChanges{b}
-	case "keys-kept-a-day", "meaning-not-compared", "keys-shared-by-places":
+	case "keys-kept-a-day", "meaning-not-compared", "keys-shared-by-places", "meaning-without-reason", "key-of-an-offline-command-free-again",
+		"late-refusal-settles-as-opened":
 		c.Ledger = ledger{b, name}
 	case "answers-remembered-too-long", "answers-remembered-anywhere":
 		c.Ledger = remembering{ledger{b, name}}
@@ -244,10 +247,31 @@ func (l ledger) Claim(in command.Intent, keptSince time.Time) (*command.Prior, e
 		}
 	}
 	p, err := l.Ledger.Claim(in, keptSince)
-	if p != nil && l.name == "meaning-not-compared" {
+	if p == nil {
+		return nil, err
+	}
+	switch l.name {
+	case "meaning-not-compared":
 		p.Meaning = in.Meaning
+	case "meaning-without-reason":
+		if reasonless(p.Meaning) == reasonless(in.Meaning) {
+			p.Meaning = in.Meaning
+		}
+	case "key-of-an-offline-command-free-again":
+		if p.Answer.Result.Outcome == vocab.Offline {
+			in.Key = ""
+			return l.Ledger.Claim(in, keptSince)
+		}
 	}
 	return p, err
+}
+
+// reasonless is a request's meaning without its last line, the reason.
+func reasonless(meaning string) string { return meaning[:strings.LastIndexByte(meaning, '\n')+1] }
+
+func (l ledger) Late(r command.LateReport) (command.Late, error) {
+	r.Refused = r.Refused && l.name != "late-refusal-settles-as-opened"
+	return l.Ledger.Late(r)
 }
 
 // anywhere finds an answer under the key at another place.

@@ -79,6 +79,9 @@ func (s entryStore) PlaceByPhone(number string) (place.Place, error) {
 	if s.name == "phone-off-answers" {
 		p.PhoneEnabled = true
 	}
+	if s.name == "phone-off-rings-where-free" {
+		p = s.freely(p)
+	}
 	return p, err
 }
 
@@ -154,6 +157,8 @@ func (s entryStore) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
 		drop(func(g grant.Grant) bool { return g.Kind == access.KindMembership })
 	case "membership-credited-before-reservation":
 		overtaken(access.KindReservation, s.clk.Now(), gs, drop)
+	case "ended-membership-blocks-reservation":
+		ended(s.clk.Now(), gs, drop)
 	case "membership-credited-before-permit":
 		overtaken(access.KindPermit, s.clk.Now(), gs, drop)
 	case "revoked-said-before-expired":

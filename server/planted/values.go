@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -163,7 +164,11 @@ func ensure(p *reply, field string, v any) {
 }
 
 var importValues = map[string]edge{
-	"import-counts-from-1":        show(imports, "results.index", plus(1)),
+	"import-counts-from-1": show(imports, "results.index", plus(1)),
+	"import-counts-by-batch": show(imports, "results.index", func(old any, _ map[string]any, _ *reply) any {
+		i, _ := old.(json.Number).Int64()
+		return int(i) % 50
+	}),
 	"import-created-wrong":        show(imports, "created", plus(1)),
 	"import-unchanged-is-updated": show(imports, "results.status", swap("unchanged", "updated")),
 	"import-unchanged-wrong":      show(imports, "unchanged", always(0)),

@@ -1,0 +1,84 @@
+package planted
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// doorBugs are those of what a board does when several things meet at one door.
+var doorBugs = map[string]func(Step) Step{
+	"hold-survives-a-resting-hold": after(func(was state, _ event, s *state, out []effect) []effect {
+		for i, w := range was.Doors {
+			if w.Rest != wire.RestHold || !w.Held || s.Doors[i].Held || !s.Outage.Online {
+				continue
+			}
+			doors(s, func(d *firmware.Door) {
+				if d.ID == w.ID {
+					d.Held, d.HoldEnd = true, w.HoldEnd
+				}
+			})
+			out = slices.DeleteFunc(out, func(e effect) bool {
+				return e.Kind == firmware.Actuate && e.Entry.DoorID == w.ID && e.Entry.Cause == firmware.CauseOutage
+			})
+		}
+		return out
+	}),
+	"acknowledgement-forgets-one-record-more": before(func(s *state, ev *event) {
+		n := slices.IndexFunc(s.Records, func(r wire.Record) bool { return r.Seq > ev.Ack.Seq })
+		if ev.Kind == firmware.Ack && n > 1 {
+			ev.Ack.Seq = s.Records[n].Seq
+		}
+	}),
+	"end-of-a-pulse-ends-the-hold": after(func(was state, _ event, s *state, out []effect) []effect {
+		for i, w := range was.Doors {
+			if w.PulseEnd > 0 && s.Doors[i].PulseEnd == 0 && s.Doors[i].Held {
+				doors(s, func(d *firmware.Door) {
+					if d.ID == w.ID {
+						d.Held, d.HoldEnd = false, 0
+					}
+				})
+			}
+		}
+		return out
+	}),
+	"second-hold-never-shorter": after(func(was state, ev event, s *state, out []effect) []effect {
+		if ev.Kind == firmware.Command && ev.Command.Minutes > 0 {
+			for i, w := range was.Doors {
+				if w.Held && w.HoldEnd > s.Doors[i].HoldEnd && s.Doors[i].Held {
+					doors(s, func(d *firmware.Door) {
+						if d.ID == w.ID {
+							d.HoldEnd = w.HoldEnd
+						}
+					})
+				}
+			}
+		}
+		return out
+	}),
+	"closed-leaf-ends-the-hold": before(func(s *state, ev *event) {
+		if ev.Kind == firmware.Leaf && ev.Action == firmware.LeafClose {
+			doors(s, func(d *firmware.Door) {
+				if d.ID == ev.DoorID {
+					d.Held, d.HoldEnd = false, 0
+				}
+			})
+		}
+	}),
+	"grace-of-0-is-the-default": before(func(_ *state, ev *event) {
+		if ev.Kind == firmware.Config && ev.Config.Netloss.GraceSec == 0 {
+			ev.Config.Netloss.GraceSec = wire.DefaultGraceSec
+		}
+	}),
+	"link-opens-every-door-on-site": func(step Step) Step {
+		everywhere := denied(step, vocab.DoorOutOfScope)
+		return func(s state, ev event) (state, []effect) {
+			if ev.Kind == firmware.Present && ev.TokenHash != "" {
+				return everywhere(s, ev)
+			}
+			return step(s, ev)
+		}
+	},
+}

@@ -1,0 +1,54 @@
+package planted
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/place"
+)
+
+// links are the first links of permits, by permit.
+var links sync.Map
+
+// changed changes a grant before it is written; false: it isn't written at all.
+func (t grantTx) changed(op string, g, old *grant.Grant) bool {
+	again := old != nil && !old.RevokedAt.IsZero() && g.RevokedAt.IsZero()
+	switch t.name {
+	case "pending-link-comes-back":
+		if was, ok := links.LoadOrStore(g.ID, *g); ok && again && old.RevokedAt.Before(old.StartsAt) {
+			first := was.(grant.Grant)
+			g.Generation, g.LinkHash, g.TokenHash = first.Generation, first.LinkHash, first.TokenHash
+		}
+	case "cancellation-before-the-begin-not-kept":
+		return op != "cancel" || !t.Now().Before(g.StartsAt)
+	case "new-name-alone-not-kept":
+		if old != nil && g.Kind == access.KindPermit && g.Phone == old.Phone && g.StartsAt.Equal(old.StartsAt) && g.EndsAt.Equal(old.EndsAt) {
+			g.Name = old.Name
+		}
+	case "end-of-a-membership-stays":
+		if old != nil && g.Kind == access.KindMembership && g.EndsAt.IsZero() {
+			g.EndsAt = old.EndsAt
+		}
+	}
+	return true
+}
+
+// ended drops a person's reservations if there is a membership that has ended.
+func ended(now time.Time, gs []grant.Grant, drop func(func(grant.Grant) bool)) {
+	if slices.ContainsFunc(gs, func(g grant.Grant) bool { return g.Kind == access.KindMembership && g.State(now) == grant.Expired }) {
+		drop(func(g grant.Grant) bool { return g.Kind == access.KindReservation })
+	}
+}
+
+// freely rings at a place whose phone entry is off if one of its doors has a free window.
+func (s entryStore) freely(p place.Place) place.Place {
+	ds, _ := s.Store.Doors(p.ID)
+	for _, d := range ds {
+		ps, _ := s.Store.Policies(p.ID, d.ID)
+		p.PhoneEnabled = p.PhoneEnabled || slices.ContainsFunc(ps, func(w place.Policy) bool { return w.Mode == access.ModeFree })
+	}
+	return p
+}
