@@ -37,16 +37,17 @@ func (s *Service) Register(by By, r RegisterRequest) (Permit, error) {
 	if err := r.check(); err != nil {
 		return Permit{}, err
 	}
-	var out Permit
-	err := s.change(func(tx Tx) error { // read and write in one: concurrent creates end in one permit [PERM-2]
-		g, err := s.put(tx, by, r)
-		if err != nil {
-			return err
-		}
-		out = s.view(g, tx.Now())
-		return nil
+	var g Grant
+	var now time.Time
+	err := s.change(func(tx Tx) (err error) { // read and write in one: concurrent creates end in one permit [PERM-2]
+		now = tx.Now()
+		g, err = s.put(tx, by, r)
+		return err
 	})
-	return out, err
+	if err != nil {
+		return Permit{}, err
+	}
+	return s.view(g, now), nil // here, so that other writes don't wait while the link is derived
 }
 
 func (s *Service) put(tx Tx, by By, r RegisterRequest) (Grant, error) {
