@@ -99,11 +99,14 @@ func perm7(v *View) Verdict {
 			from, okFrom := instant(p["startsAt"])
 			to, okTo := instant(p["endsAt"])
 			state, _ := p["state"].(string)
-			if !okFrom || !okTo || state == "revoked" {
+			if !okFrom || !okTo {
+				continue
+			}
+			seen[state] = true
+			if state == "revoked" {
 				continue
 			}
 			t.checked++
-			seen[state] = true
 			first, last := stateAt(c.SentAt-clockMs, from, to), stateAt(c.At+clockMs, from, to)
 			if rank := stateRank[state]; rank < stateRank[first] || rank > stateRank[last] { // [PERM-7]
 				t.bad(c.Event, "permit %v is shown as %q, its time says %s", p["permitId"], state, first)
@@ -111,7 +114,7 @@ func perm7(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", count(t.checked))).
-		tried(max(0, len(seen)-1), "all permits were in the same state of time")
+		tried(max(0, len(seen)-1), "all permits were in the same state")
 }
 
 // stateRank orders the states as time does; unknown states come before all.

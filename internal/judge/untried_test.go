@@ -147,7 +147,9 @@ var untriedCases = map[string]struct {
 			return e.Code == "invalid_door_ids" || e.Route == createRoute+"/{id}" || e.Reason == vocab.DoorOutOfScope || strings.Contains(e.Text, string(vocab.DoorOutOfScope))
 		})(all))
 	}, "kept or replaced its doors"},
-	"active and revoked": {"PERM-7", without(func(e *history.Event) bool { return strings.Contains(e.Text, `"pending"`) }), "same state"},
+	"only active": {"PERM-7", without(func(e *history.Event) bool {
+		return strings.Contains(e.Text, `"pending"`) || strings.Contains(e.Text, `"expired"`) || strings.Contains(e.Text, `"revoked"`)
+	}), "same state"},
 	"nobody let in": {"ENT-1", without(func(e *history.Event) bool {
 		return asked(e) || decided(e) && (e.Result == "opened" || e.Action == "pulse")
 	}), "nobody with a valid grant tried a door"},
@@ -233,6 +235,19 @@ func TestUntried(t *testing.T) {
 	for name, tc := range untriedCases {
 		if got := lacks(tc.but(everything().events))[tc.clause]; got == "" || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %s lacks %q, want %q in it", name, tc.clause, got, tc.want)
+		}
+	}
+}
+
+// A revocation is a second state of a permit, as a moment in time is.
+func TestActiveAndRevoked(t *testing.T) {
+	t.Parallel()
+	events := without(func(e *history.Event) bool {
+		return strings.Contains(e.Text, `"pending"`) || strings.Contains(e.Text, `"expired"`)
+	})(everything().events)
+	for _, v := range Judge(NewView(events)) {
+		if v.Clause == "PERM-7" && (len(v.Untried) > 0 || v.Checked == 0) {
+			t.Errorf("active and revoked: PERM-7 lacks %q and checked %d, want nothing and at least 1", v.Untried, v.Checked)
 		}
 	}
 }
