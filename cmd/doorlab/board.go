@@ -32,8 +32,8 @@ type boardRow struct {
 	} `json:"doors"`
 }
 
-func (b boardRow) cells() []string {
-	return []string{b.BoardID, b.PlaceID, b.Phase, outage(b.OutageAgeSec),
+func (b boardRow) cells(names nameOf) []string {
+	return []string{b.BoardID, names.of(b.PlaceID), b.Phase, outage(b.OutageAgeSec),
 		fmt.Sprintf("%d/%d", b.AppliedRevision, b.DesiredRevision), strconv.Itoa(b.BufferedRecords)}
 }
 
@@ -128,8 +128,9 @@ func boardList(e *env) *cobra.Command {
 			var list []boardRow
 			return l.do(http.MethodGet, "/boards?"+q.Encode(), nil, &list, func() {
 				rows := make([][]string, 0, len(list))
+				names := l.names()
 				for _, b := range list {
-					rows = append(rows, b.cells())
+					rows = append(rows, b.cells(names))
 				}
 				l.table(boardHeading, rows)
 			})
@@ -144,7 +145,7 @@ func boardShow(e *env) *cobra.Command {
 		func(l labCall, args []string) error {
 			var b boardRow
 			return l.do(http.MethodGet, "/boards/"+url.PathEscape(args[0]), nil, &b, func() {
-				l.table(boardHeading, [][]string{b.cells()})
+				l.table(boardHeading, [][]string{b.cells(l.names())})
 				fmt.Fprintln(l.out)
 				var rows [][]string
 				for _, d := range b.Doors {

@@ -168,6 +168,11 @@ func keysList(e *env) *cobra.Command {
 			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys?placeId="+url.QueryEscape(place), nil, &rows); err != nil {
 				return err
 			}
+			var places []client.Place
+			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/places", nil, &places); err != nil {
+				return err
+			}
+			names := namesOf(places)
 			w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "KEY\tPLACE\tNAME\tSCOPES\tREVOKED")
 			for _, r := range rows {
@@ -175,7 +180,7 @@ func keysList(e *env) *cobra.Command {
 				if r.RevokedAt != nil {
 					revoked = *r.RevokedAt
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.KeyID, r.PlaceID, r.Name, strings.Join(r.Scopes, ","), revoked)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.KeyID, names.of(r.PlaceID), r.Name, strings.Join(r.Scopes, ","), revoked)
 			}
 			return w.Flush()
 		},

@@ -35,6 +35,26 @@ func pickPlace(list []client.Place, named string) (string, error) {
 	return "", usagef("several places are called %q; give an id: %s", named, strings.Join(ids, ", "))
 }
 
+// nameOf has the names of places by their ids.
+type nameOf map[string]string
+
+func namesOf(list []client.Place) nameOf {
+	names := make(nameOf, len(list))
+	for _, p := range list {
+		names[p.PlaceID] = p.Name
+	}
+	return names
+}
+
+// of is a place's id and its name, or the id alone if the name isn't known.
+func (n nameOf) of(id string) string { return strings.TrimSpace(id + " " + n[id]) }
+
+// names are the places' names. A fleet in a process of its own doesn't know them: the ids have to do there.
+func (l labCall) names() nameOf {
+	list, _ := l.Places(l.c.Context())
+	return namesOf(list)
+}
+
 // place is the id of a place that goes by its id or its name; "" stays "". An id isn't
 // looked up: a fleet in a process of its own doesn't know the places.
 func (l labCall) place(named string) (string, error) {
@@ -264,9 +284,10 @@ func auditCommand(e *env) *cobra.Command {
 				Count                              int
 			}
 			return l.do(http.MethodGet, "/audit?"+q.Encode(), nil, &list, func() {
+				names := l.names()
 				rows := make([][]string, 0, len(list))
 				for _, a := range list {
-					rows = append(rows, []string{a.At, a.PlaceID, orDash(a.KeyID), a.Action, strconv.Itoa(a.Count), a.Detail})
+					rows = append(rows, []string{a.At, names.of(a.PlaceID), orDash(a.KeyID), a.Action, strconv.Itoa(a.Count), a.Detail})
 				}
 				l.table("AT PLACE KEY ACTION ROWS DETAIL", rows)
 			})
