@@ -101,6 +101,9 @@ steps:
   - command: {door: all, command: close, outcome: reported}
   - synced: {}
   - fault: {name: cut, fault: offline, of: all}
+  - call: {place: all, path: "/device/v1/devices/${all.door}"} # the server knows it
+    expect: data.health.state == "offline"
+    within: 30s
   - command: {door: all, outcome: offline}
   - clear: cut
   - synced: {}

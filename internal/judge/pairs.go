@@ -2,8 +2,8 @@ package judge
 
 import "github.com/doorlab/doorlab/internal/history"
 
-// pairMs is how much domain time may lie between a line of the relay's journal and the presentation that caused it: the
-// same board writes them one after the other.
+// pairMs is how much domain time may lie between a line of the relay's journal and the presentation that caused it, where
+// the presentation doesn't say which line it led to.
 const pairMs = 1000
 
 // byItself reports whether the board wrote a journal line for a person at its reader.
@@ -28,7 +28,7 @@ func (b *board) pair() pairs {
 			}
 			open[e.DoorID] = e
 		case e.Kind == history.Presented:
-			if l := open[e.DoorID]; l != nil && near(l.At, e.At, pairMs) {
+			if l := open[e.DoorID]; l != nil && belongs(l, e) {
 				p.lines[e] = l
 				delete(open, e.DoorID)
 			}
@@ -38,6 +38,15 @@ func (b *board) pair() pairs {
 		p.orphan = append(p.orphan, l)
 	}
 	return p
+}
+
+// belongs reports whether a presentation led to a line of the journal. On a busy machine it may be told seconds later, so
+// the line's number decides.
+func belongs(line, presented *history.Event) bool {
+	if line.JournalSeq != 0 && presented.JournalSeq != 0 {
+		return line.JournalSeq == presented.JournalSeq
+	}
+	return near(line.At, presented.At, pairMs)
 }
 
 func near(a, b, within int64) bool { return a-b <= within && b-a <= within }
