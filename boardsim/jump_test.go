@@ -19,7 +19,7 @@ func (r *rig) advance(d time.Duration) {
 		r.t.Fatal(err)
 	}
 	if took := time.Since(wall); took > 1500*time.Millisecond {
-		r.t.Errorf("a jump of %s took %s", d, took)
+		r.t.Errorf("a jump of %s took %s, want at most %s", d, took, 1500*time.Millisecond)
 	}
 	r.quiet()
 }
@@ -94,7 +94,7 @@ func TestFaultsWithinAJump(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := r.server.hellos[one] - n; d < 59 || d > 61 {
-			t.Errorf("%d hellos in 2 h of flapping each minute", d)
+			t.Errorf("got %d hellos in 2 h of flapping each minute, want 59 to 61", d)
 		}
 	})
 }
@@ -131,7 +131,7 @@ func TestJumpWithoutServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(wall); took > time.Minute {
-			t.Errorf("the jump took %s", took)
+			t.Errorf("the jump took %s, want at most %s", took, time.Minute)
 		}
 		r.want("phase", r.board(one)["phase"], any("grace"))
 	})

@@ -62,7 +62,7 @@ func TestSilentLines(t *testing.T) {
 					r.want("the server has noticed", r.server.online(one), false)
 				}
 				if age := r.board(one)["outageAgeSec"].(float64); age < 60 || age > 90 {
-					t.Errorf("outage age %v s", age)
+					t.Errorf("outage age %v s, want 60 to 90", age)
 				}
 				remove()
 				r.sleep(2 * time.Second)
@@ -121,7 +121,7 @@ func TestFlap(t *testing.T) {
 		remove := r.arm("flap", one, `,"params":{"upSec":20,"downSec":10}`)
 		r.sleep(5 * time.Minute)
 		if n := r.server.hellos[one]; n < 9 || n > 12 {
-			t.Errorf("%d hellos in 5 minutes", n)
+			t.Errorf("got %d hellos in 5 minutes, want 9 to 12", n)
 		}
 		remove()
 		r.sleep(2 * time.Second)
@@ -144,7 +144,7 @@ func TestServerGone(t *testing.T) {
 		r.sleep(10 * time.Minute)
 		r.want("a connection is no contact", r.fleet.Online(), 0)
 		if age := r.board(one)["outageAgeSec"].(float64); age < 599 || age > 600 {
-			t.Errorf("outage age %v s", age)
+			t.Errorf("outage age %v s, want 599 to 600", age)
 		}
 		r.server.mu.Lock()
 		r.server.deaf = false

@@ -256,7 +256,7 @@ func TestFlashRotates(t *testing.T) {
 		names, _ := filepath.Glob(filepath.Join(r.dir, "flash*.ndjson"))
 		r.want("files", len(names), 1)
 		if !strings.HasSuffix(names[0], "-000002.ndjson") {
-			t.Errorf("the file is %s", names[0])
+			t.Errorf("the file is %s, want it to end in %q", names[0], "-000002.ndjson")
 		}
 		r.halt()
 		r.fleetWithoutLine()
@@ -278,7 +278,7 @@ func TestLongJournal(t *testing.T) {
 			r.want("lines", len(lines), n)
 			for i, l := range lines {
 				if l.(map[string]any)["seq"] != float64(i+1) {
-					t.Fatalf("line %d has number %v", i+1, l.(map[string]any)["seq"])
+					t.Fatalf("line %d has number %v, want %v", i+1, l.(map[string]any)["seq"], float64(i+1))
 				}
 			}
 		}

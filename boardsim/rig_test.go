@@ -155,7 +155,7 @@ func (r *rig) quiet() {
 	r.t.Helper()
 	synctest.Wait()
 	if work, messages := r.flight.Pending(); work != 0 || messages != 0 {
-		r.t.Errorf("still in flight: %d work, %d messages", work, messages)
+		r.t.Errorf("still in flight: got %d work, %d messages, want 0 and 0", work, messages)
 	}
 }
 

@@ -67,7 +67,7 @@ func page(t *testing.T, control string) map[string]*dto.MetricFamily {
 	p := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := p.TextToMetricFamilies(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s/metrics: status %d, %v", control, resp.StatusCode, err)
+		t.Fatalf("%s/metrics: status %d, %v, want %d and no error", control, resp.StatusCode, err, http.StatusOK)
 	}
 	return families
 }

@@ -102,7 +102,7 @@ func TestBaseline(t *testing.T) {
 		again := goldenRun(t, t.TempDir(), dir)
 		for _, c := range again.Compare.Changes {
 			if c.Verdict != "same" {
-				t.Errorf("the same run is %+v", c)
+				t.Errorf("the same run is %+v, want Verdict same", c)
 			}
 		}
 		slower := before

@@ -41,13 +41,13 @@ thresholds: {errors: 0, p99_reported: 100ms, rate_min: 299, reported_min: 100%}
 			t.Fatalf("want PASS, got %s, %v, %v\n%s", res.Verdict, res.Reasons, err, res.Text())
 		}
 		if f.requests != 1500 || res.Sent != 1500 || res.Attempts != 1500 || res.Repeats != 150 || len(f.answers) != 1350 {
-			t.Errorf("server saw %d requests of %d keys, generator %d hits, %d attempts, %d repeats", f.requests, len(f.answers), res.Sent, res.Attempts, res.Repeats)
+			t.Errorf("server saw %d requests of %d keys, generator %d hits, %d attempts, %d repeats, want 1500, 1350, 1500, 1500 and 150", f.requests, len(f.answers), res.Sent, res.Attempts, res.Repeats)
 		}
 		if res.Replayed != 150 || len(f.breaches) > 0 {
 			t.Errorf("%d replayed, breaches %v", res.Replayed, f.breaches)
 		}
 		if a, b := len(l.of(history.Attempt)), len(l.of(history.Answer)); a != 1500 || b != 1500 {
-			t.Errorf("history: %d attempts, %d answers", a, b)
+			t.Errorf("history: got %d attempts, %d answers, want 1500 and 1500", a, b)
 		}
 		near := 0
 		for i, key := range f.order[1:] {
@@ -71,7 +71,7 @@ func checkBinary(t *testing.T, path string, want int) {
 	dec, n := vegeta.DecoderFor(bytes.NewReader(text)), 0
 	for r := new(vegeta.Result); dec.Decode(r) == nil; n++ {
 		if r.Latency < 0 || r.Code != 200 {
-			t.Fatalf("bad result %+v", r)
+			t.Fatalf("bad result %+v, want Latency at least 0 and Code 200", r)
 		}
 	}
 	if n != want {
@@ -187,7 +187,7 @@ func TestTokensAreRenewed(t *testing.T) {
 		target, o := bubble(f)
 		res, err := Run(t.Context(), target, mustParse(t, "rate: 2\nduration: 25m\nthresholds: {errors: 0}"), o)
 		if err != nil || res.Verdict != Pass || res.Renewed != 0 || len(f.exchanges) != 3 {
-			t.Errorf("%v %s, %d exchanges, %d renewed", err, res.Verdict, len(f.exchanges), res.Renewed)
+			t.Errorf("got %v %s, %d exchanges, %d renewed, want no error, %s, 3 and 0", err, res.Verdict, len(f.exchanges), res.Renewed, Pass)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestTokensAreRenewed(t *testing.T) {
 		o.History = l.add
 		res, err := Run(t.Context(), target, mustParse(t, "rate: 100\nduration: 1s\nthresholds: {errors: 0}"), o)
 		if err != nil || res.Verdict != Pass || res.Renewed < 1 || len(f.exchanges) != 2 || res.Attempts != 100+res.Renewed {
-			t.Errorf("%v %s, %d exchanges, %d renewed, %d attempts", err, res.Verdict, len(f.exchanges), res.Renewed, res.Attempts)
+			t.Errorf("got %v %s, %d exchanges, %d renewed, %d attempts, want no error, %s, 2, at least 1 and %d", err, res.Verdict, len(f.exchanges), res.Renewed, res.Attempts, Pass, 100+res.Renewed)
 		}
 		if got := int64(len(l.of(history.Attempt))); got != res.Attempts {
 			t.Errorf("history has %d attempts of %d", got, res.Attempts)
@@ -273,7 +273,7 @@ func TestRunErrors(t *testing.T) {
 		t.Parallel()
 		for _, host := range []string{"http://10.1.2.3:8080", "https://api.example.com"} {
 			if _, err := Run(t.Context(), Target{HTTP: host}, p, Options{}); !errors.Is(err, ErrHost) {
-				t.Errorf("%s: %v", host, err)
+				t.Errorf("%s: got %v, want %v", host, err, ErrHost)
 			}
 		}
 	})
@@ -302,7 +302,7 @@ func TestRunErrors(t *testing.T) {
 			defer cancel()
 			res, err := Run(ctx, target, mustParse(t, "rate: 10\nduration: 1h"), o)
 			if !errors.Is(err, context.DeadlineExceeded) || res.Sent < 50 || res.Sent > 60 || res.Verdict != Invalid {
-				t.Errorf("%v, %d sent, %s", err, res.Sent, res.Verdict)
+				t.Errorf("got %v, %d sent, %s, want %v, 50 to 60 and %s", err, res.Sent, res.Verdict, context.DeadlineExceeded, Invalid)
 			}
 			if last := res.Reasons[len(res.Reasons)-1]; !strings.HasSuffix(last, " of 36,000 requests") {
 				t.Errorf("got the reason %q, want it to end with 36,000 requests", last)
@@ -321,7 +321,7 @@ func TestInterruptedInAPause(t *testing.T) {
 		began := time.Now()
 		_, err := Run(ctx, target, mustParse(t, "pacer: stages\nstages: [{rate: 10, duration: 1s}, {rate: 0, duration: 1h}, {rate: 10, duration: 1s}]"), o)
 		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 6*time.Second {
-			t.Errorf("%v after %s", err, took)
+			t.Errorf("got %v after %s, want %v and at most %s", err, took, context.DeadlineExceeded, 6*time.Second)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestScheduleOfEachPacer(t *testing.T) {
 			s := newSchedule(mustParse(t, tt.text).withDefaults())
 			near := func(a, b time.Duration) bool { return (a - b).Abs() < 100*time.Microsecond }
 			if s.total != tt.total || s.at(0) != 0 || s.peak() != tt.peak {
-				t.Errorf("total %d, first %s, peak %g", s.total, s.at(0), s.peak())
+				t.Errorf("total %d, first %s, peak %g, want %d, 0 and %g", s.total, s.at(0), s.peak(), tt.total, tt.peak)
 			}
 			if name != "sine" && (!near(s.at(1), tt.first) || !near(s.at(s.total-1), tt.last)) {
 				t.Errorf("hit 1 at %d, the last at %d", s.at(1), s.at(s.total-1))

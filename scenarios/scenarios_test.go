@@ -49,7 +49,7 @@ func TestFiles(t *testing.T) {
 	}
 	for _, family := range []string{"sync", "outage", "idempotency"} {
 		if families[family] < 2 {
-			t.Errorf("family %s has %d files", family, families[family])
+			t.Errorf("family %s has %d files, want at least 2", family, families[family])
 		}
 	}
 }

@@ -283,7 +283,7 @@ func TestGoLive(t *testing.T) {
 	advance("61s")
 	p.exchange(p.key)
 	if l := check(); !l.Ready {
-		t.Errorf("a client that does everything right: got %+v", l)
+		t.Errorf("a client that does everything right: got %+v, want Ready true", l)
 	}
 	p.send("POST", "/space/v1/partner/entry-permits", "", `{"externalRef":"b","phone":"01011112222","startsAt":"2026-10-05T00:00:00Z","endsAt":"2026-10-06T00:00:00Z","doorIds":[]}`)
 	l := check()

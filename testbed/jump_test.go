@@ -26,7 +26,7 @@ func TestJumpUnderCommands(t *testing.T) {
 					return
 				}
 				if status != http.StatusOK {
-					t.Errorf("a command around the jump: %d", status)
+					t.Errorf("a command around the jump: got %d, want %d", status, http.StatusOK)
 				}
 				if n == 0 {
 					first <- struct{}{}

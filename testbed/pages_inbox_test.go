@@ -123,12 +123,12 @@ func TestPeoplePage(t *testing.T) {
 	p.Open(page + "&door=" + door + "&person=01099990000")
 	p.Eval(`document.getElementById("why").textContent`, &text)
 	if !strings.Contains(text, "this person has no grant here") {
-		t.Errorf("a stranger: got %s", text)
+		t.Errorf("a stranger: got %s, want %q in it", text, "this person has no grant here")
 	}
 	p.Open(page + "&door=" + door + "&person=01099990000&at=" + tb.clk.Now().Add(-24*time.Hour).Format(time.RFC3339))
 	p.Eval(`document.getElementById("why").textContent`, &text)
 	if !strings.Contains(text, "the recording begins later") {
-		t.Errorf("before the recording: got %s", text)
+		t.Errorf("before the recording: got %s, want %q in it", text, "the recording begins later")
 	}
 	clean(t, p, tb.Ready.Control)
 }

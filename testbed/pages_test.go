@@ -44,7 +44,7 @@ func clean(t *testing.T, p *browser.Page, urls ...string) {
 	}
 	for _, line := range p.Console() {
 		if !strings.Contains(line, "favicon.ico") {
-			t.Errorf("the browser complains: %s", line)
+			t.Errorf("the browser complains: got %s, want %q in it", line, "favicon.ico")
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestDoorInConsole(t *testing.T) {
 	}
 	p.Await(`document.querySelectorAll("#now\\.command\\.way pre").length >= 3`)
 	if p.Eval(`[...document.querySelectorAll("pre")].filter(e => /sac[tl]_|eyJ|"phoneKey": "[^…]/.test(e.textContent)).length`, &secrets); secrets != 0 {
-		t.Errorf("%d messages show a secret", secrets)
+		t.Errorf("%d messages show a secret, want 0", secrets)
 	}
 	snap(t, "console-command.png", p)
 	clean(t, p, tb.Ready.Control)

@@ -200,7 +200,7 @@ func TestRotate(t *testing.T) {
 	}
 	again := begin(t, Config{DataDir: dir})
 	if got := again.cfg.World.Places[1].Boards[0].Password; got != out.Password {
-		t.Errorf("after a restart the simulated board logs in with %q", got)
+		t.Errorf("after a restart the simulated board logs in with %q, want %q", got, out.Password)
 	}
 	online(again)
 }

@@ -46,7 +46,7 @@ func TestStopAnswersEverybody(t *testing.T) {
 	}
 	for range callers {
 		if s := <-got; s != http.StatusGatewayTimeout {
-			t.Errorf("a waiting caller got %d", s)
+			t.Errorf("a waiting caller got %d, want %d", s, http.StatusGatewayTimeout)
 		}
 	}
 }

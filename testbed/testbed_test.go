@@ -63,7 +63,7 @@ func TestCommandOverBothLinks(t *testing.T) {
 			}
 			for place := range 2 {
 				if got := open(t, tb, place, "k"); got != http.StatusOK {
-					t.Errorf("place %d: status %d", place, got)
+					t.Errorf("place %d: status %d, want %d", place, got, http.StatusOK)
 				}
 			}
 		})
@@ -110,7 +110,7 @@ func TestRestartKeepsKeysAndTime(t *testing.T) {
 		t.Errorf("ready line %s, %v", line, err)
 	}
 	if got := open(t, again, 1, "k"); got != http.StatusOK {
-		t.Errorf("command after the restart: status %d", got)
+		t.Errorf("command after the restart: status %d, want %d", got, http.StatusOK)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestDataDirectory(t *testing.T) {
 		t.Error(err)
 	}
 	if seed, file := RememberedSeed(dir); seed != 3 || file != 3 {
-		t.Errorf("remembered %d, %d", seed, file)
+		t.Errorf("remembered %d, %d, want 3 and 3", seed, file)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestSIPAddress(t *testing.T) {
 	tb := begin(t, Config{SIP: "127.0.0.1:0"})
 	line, err := json.Marshal(tb.Ready)
 	if err != nil || !strings.Contains(string(line), `"sip":"127.0.0.1:`) {
-		t.Errorf("ready line %s, %v", line, err)
+		t.Errorf("ready line %s, %v, want %q in it and no error", line, err, `"sip":"127.0.0.1:`)
 	}
 	conn, err := net.Dial("tcp", tb.Ready.SIP)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestSuiteAroundARealBoard(t *testing.T) {
 	res := play(files...)
 	for _, f := range res.Files {
 		if f.Status != judge.Pass {
-			t.Errorf("%s is %s: %s", f.Path, f.Status, f.Reason)
+			t.Errorf("%s is %s: %s, want %s", f.Path, f.Status, f.Reason, judge.Pass)
 		}
 	}
 	var b bytes.Buffer

@@ -95,7 +95,7 @@ func TestMosquittoBoard(t *testing.T) {
 	var got struct{ Outcome string }
 	clienttest.Do(t, api, "POST", commands, json.RawMessage(`{"capability":"door","command":"open"}`), &got)
 	if got.Outcome != "reported" {
-		t.Errorf("after a takeover: %+v", got)
+		t.Errorf("after a takeover: got %+v, want Outcome reported", got)
 	}
 }
 

@@ -136,7 +136,7 @@ func TestCommandFaults(t *testing.T) {
 				t.Errorf("another board: %+v", got)
 			}
 			if calls := board.take(); calls != nil {
-				t.Errorf("the line was told %v", calls)
+				t.Errorf("the line was told %v, want none", calls)
 			}
 			s.Reset()
 			if got := s.Command("a1", "a1/1", "open"); got.Incoming != (Incoming{}) || got.armed != nil {
@@ -221,7 +221,7 @@ func TestLineFaults(t *testing.T) {
 				t.Error(d)
 			}
 			if got := s.Line("a2"); got != (Line{}) {
-				t.Errorf("another line: %+v", got)
+				t.Errorf("another line: got %+v, want %+v", got, (Line{}))
 			}
 			for _, h := range []struct {
 				dir  link.Dir
@@ -263,7 +263,7 @@ func TestInstantFaults(t *testing.T) {
 			t.Errorf("%s stays: %v, hits %v", fault, got, s.Hits())
 		}
 		if _, err := s.Remove(id); !errors.Is(err, ErrNotFound) {
-			t.Errorf("%s removed: %v", fault, err)
+			t.Errorf("%s removed: got %v, want %v", fault, err, ErrNotFound)
 		}
 	}
 }
@@ -280,13 +280,13 @@ func TestSkew(t *testing.T) {
 	}
 	arm(t, s, on("skew"))
 	if off := s.Offset("a1", v.Now()); off != 273600*time.Millisecond {
-		t.Errorf("off by %s", off)
+		t.Errorf("off by %s, want %s", off, 273600*time.Millisecond)
 	}
 	if _, err := s.Remove(id); err != nil {
 		t.Fatal(err)
 	}
 	if off := s.Offset("a1", v.Now()); off != 303600*time.Millisecond {
-		t.Errorf("then by %s", off)
+		t.Errorf("then by %s, want %s", off, 303600*time.Millisecond)
 	}
 	s.Reset()
 	if off := s.Offset("a1", v.Now()); off != 0 || s.Offset("b1", v.Now()) != 0 {

@@ -81,7 +81,7 @@ func TestSharesAreDisjointWhileTheyFit(t *testing.T) {
 	_, _ = s.Remove(first) // its boards are free again
 	arm(t, s, Spec{Fault: "noop", Share: new(.05)})
 	if got := s.List()[1].Boards; !slices.Equal(got, sets[0]) {
-		t.Errorf("a share after a removal: %v", got)
+		t.Errorf("a share after a removal: got %v, want %v", got, sets[0])
 	}
 }
 
@@ -116,7 +116,7 @@ func TestTimeWindow(t *testing.T) {
 		spec.For = 10 * time.Minute
 		arm(t, s, spec)
 		if u := s.List()[0].Until; u == nil || !u.Time.Equal(v.Now().Add(10*time.Minute)) {
-			t.Errorf("until %v", u)
+			t.Errorf("until %v, want %v", u, v.Now().Add(10*time.Minute))
 		}
 		time.Sleep(10*time.Minute - time.Millisecond)
 		synctest.Wait()
@@ -202,7 +202,7 @@ func TestFlap(t *testing.T) {
 		}
 		for i := range 9 {
 			if down[i] < 990 || down[i] > 1010 || turns[i] < 199 || turns[i] > 201 {
-				t.Errorf("a%d: down %d of 4000 s, %d turns", i+1, down[i], turns[i])
+				t.Errorf("a%d: down %d of 4000 s, %d turns, want 990 to 1010 and 199 to 201", i+1, down[i], turns[i])
 			}
 		}
 		if !apart {
@@ -210,7 +210,7 @@ func TestFlap(t *testing.T) {
 		}
 		last, err := s.Remove(id)
 		if err != nil || last.Hits < 890 || last.Hits > 910 {
-			t.Errorf("%d hits, %v", last.Hits, err)
+			t.Errorf("got %d hits, %v, want 890 to 910 and no error", last.Hits, err)
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -306,7 +306,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 	if l := s.List(); len(l) != 0 {
-		t.Errorf("left: %v", l)
+		t.Errorf("left: got %v, want none", l)
 	}
 }
 

@@ -103,7 +103,7 @@ func TestTestPlaceTakesNoFault(t *testing.T) {
 	}
 	arm(t, s, Spec{Fault: "noop", Share: new(1.0)})
 	if got := s.List()[0].Boards; !slices.Equal(got, []string{"a1", "a2", "b1"}) {
-		t.Errorf("all of the fleet is %v", got)
+		t.Errorf("all of the fleet is %v, want %v", got, []string{"a1", "a2", "b1"})
 	}
 }
 

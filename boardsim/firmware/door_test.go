@@ -139,14 +139,14 @@ func TestRememberedCommand(t *testing.T) {
 	c.Epoch = b.s.Epoch
 	again := b.send(c, 9000)
 	if again.Result != first.Result || again.At != first.At {
-		t.Errorf("stored report %+v, then %+v", first, again)
+		t.Errorf("stored report %+v, then %+v, want Result %v and At %v", first, again, first.Result, first.At)
 	}
 	b.want("one actuation", b.acted(), "1 pulse command")
 	for range MaxDone {
 		b.command(wire.CmdOpen, "dor_2", 0)
 	}
 	if len(b.s.Done) != MaxDone {
-		t.Errorf("remembers %d", len(b.s.Done))
+		t.Errorf("remembers %d, want %d", len(b.s.Done), MaxDone)
 	}
 }
 

@@ -135,20 +135,20 @@ func TestAgeOverRebootAndLostClock(t *testing.T) {
 	b := newBench(t).online().netloss(600, wire.RestOpen, wire.RestClose)
 	b.cut().to(35 * hour).step(Event{Kind: Reboot})
 	if got := b.s.Age(b.now); got != 35*hour || b.s.Boot != 2 {
-		t.Errorf("after a reboot: age %d, boot %d", got, b.s.Boot)
+		t.Errorf("after a reboot: age %d, boot %d, want %d and 2", got, b.s.Boot, 35*hour)
 	}
 	b.acted()
 	b.want("still decides", b.present("p", "dor_1"), "opened onsite")
 	b.step(Event{Kind: Reboot, ClockLost: true})
 	if got := b.s.Age(b.now); got != -1 {
-		t.Errorf("age %d with a lost clock", got)
+		t.Errorf("age %d with a lost clock, want -1", got)
 	}
 	b.want("a lost clock is over 36 h", b.present("p", "dor_1"), "denied outage_limit")
 	b.step(Event{Kind: Connected})
 	b.want("a connection alone ends nothing", b.present("p", "dor_1"), "denied outage_limit")
 	b.online()
 	if got := b.s.Age(b.now); got != 0 {
-		t.Errorf("age %d after the server has spoken", got)
+		t.Errorf("age %d after the server has spoken, want 0", got)
 	}
 	b.want("until the synchronization", b.present("p", "dor_1"), "denied outage_limit")
 	b.step(Event{Kind: Ack, Ack: wire.Ack{Type: wire.AckDigest}})
@@ -164,7 +164,7 @@ func TestLongOutageResumesWithTheSync(t *testing.T) {
 	b.cut().to(40 * hour)
 	b.online()
 	if d := b.published(wire.UpDigest); len(d) != 1 {
-		t.Errorf("%d digests sent to learn that nothing is missing", len(d))
+		t.Errorf("%d digests sent to learn that nothing is missing, want 1", len(d))
 	}
 	b.cut() // lost again before the sync: still no decisions
 	b.want("before the sync", b.present("p", "dor_1"), "denied outage_limit")
@@ -181,12 +181,12 @@ func TestSkewMovesWindowsNotTheAge(t *testing.T) {
 	b.cut().to(hour)
 	b.skew = 100 * hour
 	if got := b.s.Age(b.now); got != hour {
-		t.Errorf("age %d", got)
+		t.Errorf("age %d, want %d", got, hour)
 	}
 	b.step(Event{Kind: Tick})
 	b.want("on site", b.present("p", "dor_1"), "opened onsite")
 	if at := b.s.Records[0].At; at != t0+101*hour {
-		t.Errorf("record at %d", at)
+		t.Errorf("record at %d, want %d", at, t0+101*hour)
 	}
 }
 

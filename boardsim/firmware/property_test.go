@@ -25,7 +25,7 @@ func (m *model) take(rt *rapid.T) {
 		}
 		m.acts[l.CommandID]++
 		if m.acts[l.CommandID] > 1 {
-			rt.Fatalf("command %s moved the relay %d times", l.CommandID, m.acts[l.CommandID])
+			rt.Fatalf("command %s moved the relay %d times, want at most 1", l.CommandID, m.acts[l.CommandID])
 		}
 	}
 	for _, e := range m.b.pubs {

@@ -149,11 +149,11 @@ func TestConfig(t *testing.T) {
 		return b.published(wire.UpAck)[0].(wire.SyncAck)
 	}
 	if b.s.Netloss.GraceSec != wire.DefaultGraceSec || b.s.Netloss.Channels[2] != wire.RestClose || b.s.Netloss.Version != 0 {
-		t.Errorf("never configured: %+v", b.s.Netloss)
+		t.Errorf("never configured: got %+v, want GraceSec %v, Channels[2] %v and Version 0", b.s.Netloss, wire.DefaultGraceSec, wire.RestClose)
 	}
 	a := set(wire.Netloss{GraceSec: 5, Channels: map[int]string{2: wire.RestOff}, Version: 1}, 1)
 	if a.Result != vocab.OK || a.Netloss.Channels[1] != wire.RestClose || a.Netloss.Channels[2] != wire.RestOff || a.Netloss.GraceSec != 5 {
-		t.Errorf("named channels are replaced, the full map is returned: %+v %+v", a, a.Netloss)
+		t.Errorf("named channels are replaced, the full map is returned: got %+v %+v, want Result %v, Netloss.Channels[1] %v, Netloss.Channels[2] %v and Netloss.GraceSec 5", a, a.Netloss, vocab.OK, wire.RestClose, wire.RestOff)
 	}
 	for _, n := range []wire.Netloss{{GraceSec: -1}, {GraceSec: maxGrace + 1}, {Channels: map[int]string{9: wire.RestOff}}, {Channels: map[int]string{1: "dance"}}} {
 		if a := set(n, 1); a.Result != vocab.Refused || a.Netloss.GraceSec != 5 {
@@ -161,7 +161,7 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	if a := set(wire.Netloss{GraceSec: 6}, 101); a.Code != "expired" {
-		t.Errorf("late: %+v", a)
+		t.Errorf("late: got %+v, want Code expired", a)
 	}
 }
 
@@ -186,11 +186,11 @@ func TestRecordsGoUpInOrderOnceEach(t *testing.T) {
 		b.step(Event{Kind: Ack, Ack: wire.Ack{Type: wire.AckRec, Seq: seqs[len(seqs)-1]}})
 	}
 	if len(seqs) != n || len(b.s.Records) != 0 {
-		t.Errorf("%d uploaded, %d left", len(seqs), len(b.s.Records))
+		t.Errorf("got %d uploaded, %d left, want %d and 0", len(seqs), len(b.s.Records), n)
 	}
 	for i, s := range seqs {
 		if s != int64(i+1) {
-			t.Fatalf("record %d at place %d", s, i)
+			t.Fatalf("record %d at place %d, want %d", s, i, int64(i+1))
 		}
 	}
 }
@@ -202,7 +202,7 @@ func TestRecordsAreSentAgainWithBackOff(t *testing.T) {
 	b.published("")
 	b.to(hour)
 	if got := len(b.published(wire.UpRec)); got < 5 || got > 12 {
-		t.Errorf("sent again %d times in an hour", got)
+		t.Errorf("sent again %d times in an hour, want 5 to 12", got)
 	}
 }
 
@@ -214,12 +214,12 @@ func TestFullBufferCountsWhatItDrops(t *testing.T) {
 		b.lines, b.pubs = nil, nil
 	}
 	if len(b.s.Records) != MaxRecords || b.s.Dropped != 3 || b.s.Records[0].Seq != 4 {
-		t.Errorf("%d buffered, %d dropped, first %d", len(b.s.Records), b.s.Dropped, b.s.Records[0].Seq)
+		t.Errorf("got %d buffered, %d dropped, first %d, want %d, 3 and 4", len(b.s.Records), b.s.Dropped, b.s.Records[0].Seq, MaxRecords)
 	}
 	b.step(Event{Kind: Connected})
 	h := b.published(wire.UpHello)[0].(wire.Hello)
 	if h.Buffered != MaxRecords || h.Dropped != 3 {
-		t.Errorf("hello %+v", h)
+		t.Errorf("hello %+v, want Buffered %v and Dropped 3", h, MaxRecords)
 	}
 }
 
@@ -278,19 +278,19 @@ func TestPages(t *testing.T) {
 	}
 	b.step(Event{Kind: Disconnected})
 	if got := partial(); got != "2/9 true" {
-		t.Errorf("after a lost connection: %s", got)
+		t.Errorf("after a lost connection: got %s, want 2/9 true", got)
 	}
 	if got := feed(2); got != "sync 0/9 " || b.s.Content.Digest() != digest(y) || b.s.Content.Grants() != 3 || b.s.Content.PhoneKey != "0f" {
 		t.Errorf("the last page: said %q, %d grants", got, b.s.Content.Grants())
 	}
 	if got := feed(2); got != "sync 0/9 " {
-		t.Errorf("the last page once more: said %q", got)
+		t.Errorf("the last page once more: said %q, want %q", got, "sync 0/9 ")
 	}
 	pages = pagesOf(snapshot(12, y.Upsert...))
 	feed(0)
 	b.step(Event{Kind: Reboot})
 	if got := partial(); got != "none" {
-		t.Errorf("after a reboot: %s", got)
+		t.Errorf("after a reboot: got %s, want none", got)
 	}
 }
 

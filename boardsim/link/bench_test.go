@@ -31,7 +31,7 @@ func TestIdleLinesAreSmall(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if each := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / n; each > 3000 {
-		t.Errorf("%d bytes a line with both ends", each)
+		t.Errorf("got %d bytes a line with both ends, want at most 3000", each)
 	} else {
 		t.Logf("%d bytes a line with both ends", each)
 	}

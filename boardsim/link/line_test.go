@@ -164,7 +164,7 @@ func TestLossyLine(t *testing.T) {
 			t.Error("not the same again")
 		}
 		if n[0] < 100 || n[0] > 190 {
-			t.Errorf("%d of 500 hit", n[0])
+			t.Errorf("got %d of 500 hit, want 100 to 190", n[0])
 		}
 	})
 	bubble(t, "delays in order", func(t *testing.T) {
@@ -240,14 +240,14 @@ func TestDelayedLine(t *testing.T) {
 		start := time.Now()
 		_ = l.SetReadDeadline(start.Add(50 * time.Millisecond))
 		if _, err := l.Read(make([]byte, 9)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) != 50*time.Millisecond {
-			t.Errorf("%v after %s", err, time.Since(start))
+			t.Errorf("got %v after %s, want %v and %s", err, time.Since(start), os.ErrDeadlineExceeded, 50*time.Millisecond)
 		}
 		_ = l.SetReadDeadline(start.Add(500 * time.Millisecond))
 		if n, err := l.Read(make([]byte, 9)); n != 3 || err != nil || time.Since(start) != 100*time.Millisecond {
-			t.Errorf("%d, %v after %s", n, err, time.Since(start))
+			t.Errorf("got %d, %v after %s, want 3, no error and %s", n, err, time.Since(start), 100*time.Millisecond)
 		}
 		if _, err := l.Read(make([]byte, 9)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) != 500*time.Millisecond {
-			t.Errorf("%v after %s", err, time.Since(start))
+			t.Errorf("got %v after %s, want %v and %s", err, time.Since(start), os.ErrDeadlineExceeded, 500*time.Millisecond)
 		}
 	})
 	bubble(t, "what is no MQTT", func(t *testing.T) {

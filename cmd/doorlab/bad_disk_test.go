@@ -64,7 +64,7 @@ func (x *torture) ready(when string, want int) {
 			return
 		}
 		if live := x.status("/livez"); live != http.StatusOK {
-			x.t.Fatalf("%s: /livez is %d", when, live)
+			x.t.Fatalf("%s: /livez is %d, want %d", when, live, http.StatusOK)
 		}
 	}
 	x.t.Fatalf("%s: /readyz is %d, want %d\n%s", when, got, want, x.server.stderr)

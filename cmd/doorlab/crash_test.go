@@ -79,7 +79,7 @@ func TestCrashPoints(t *testing.T) {
 			t.Errorf("%s: %d pulses, want %d", c.step, pulses, c.pulses)
 		}
 		if n := l.records(id); n != 1 {
-			t.Errorf("%s: %d records of %s", c.step, n, id)
+			t.Errorf("%s: got %d records of %s, want 1", c.step, n, id)
 		}
 		waitOnline(t, boards.Control, boards.ControlToken)
 	}

@@ -46,7 +46,7 @@ func TestExploreFindsAndShrinks(t *testing.T) {
 	}
 	source, _ := os.ReadFile(files[0])
 	if n := strings.Count(string(source), "\n  - "); n > 40 {
-		t.Errorf("%d steps are left:\n%s", n, source)
+		t.Errorf("%d steps are left, want at most 40:\n%s", n, source)
 	}
 	check := []string{"check", "--boards", "2", "--out", filepath.Join(dir, "run"), files[0]}
 	if code, out := planted("board-acts-twice", check...); code != codeFailed {

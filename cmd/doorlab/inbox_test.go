@@ -65,7 +65,7 @@ func TestCopyAsScenario(t *testing.T) {
 	}
 	out := run(codeOK, args...)
 	if n := strings.Count(out, "FAIL"); n > 0 || len(args)-3 != len(list)-1 {
-		t.Errorf("%d files of %d requests played, %d FAIL\n%s", len(args)-3, len(list), n, out)
+		t.Errorf("%d files of %d requests played, %d FAIL, want %d and 0\n%s", len(args)-3, len(list), n, len(list)-1, out)
 	}
 	inboxByHand(t, run, tb.Ready.HTTP, place, list)
 }
@@ -81,13 +81,13 @@ func inboxByHand(t *testing.T, run func(want int, args ...string) string, base s
 		t.Errorf("inbox show: got %s, want the answer 405", out)
 	}
 	if out = run(codeOK, "inbox", "curl", fmt.Sprint(list[0].Seq)); !strings.HasPrefix(out, "curl -sS '"+base) {
-		t.Errorf("inbox curl: got %s", out)
+		t.Errorf("inbox curl: got %s, want it to begin with %q", out, "curl -sS '"+base)
 	}
 	if out = run(codeFailed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken  doorIds is never an empty array") || !strings.Contains(out, "unseen ") {
 		t.Errorf("go-live: got %s", out)
 	}
 	if out = run(codeFailed, "go-live", "--place", place.PlaceID, "--json"); !strings.Contains(out, `"ready":false`) {
-		t.Errorf("go-live --json: got %s", out)
+		t.Errorf("go-live --json: got %s, want %q in it", out, `"ready":false`)
 	}
 	if out = run(codeOK, "inbox", "clear", "--place", place.PlaceID); !strings.HasPrefix(out, fmt.Sprint(len(list))) {
 		t.Errorf("inbox clear: got %s, want %d removed", out, len(list))

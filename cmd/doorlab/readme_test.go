@@ -50,7 +50,7 @@ func TestReadmeScenario(t *testing.T) {
 	}
 	var out, errOut strings.Builder
 	if code := runUntilSignal([]string{"check", "--boards", "10", "--out", filepath.Join(dir, "run"), file}, strings.NewReader(""), &out, &errOut, os.Getenv); code != codeOK {
-		t.Errorf("exit code %d\n%s%s", code, &out, &errOut)
+		t.Errorf("exit code %d, want %d\n%s%s", code, codeOK, &out, &errOut)
 	}
 }
 

@@ -10,7 +10,7 @@ func TestRetentionFlag(t *testing.T) {
 	t.Parallel()
 	var r retention
 	if got := r.String(); got != "records=400d,audit=90d,grants=400d" {
-		t.Errorf("the default is %s", got)
+		t.Errorf("the default is %s, want records=400d,audit=90d,grants=400d", got)
 	}
 	if err := r.Set("audit=180d, records=31d"); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestSignalSentTwiceCountsOnce(t *testing.T) {
 		}
 		<-p.ended
 		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-			t.Errorf("exit code %d\n%s", code, p.stderr)
+			t.Errorf("exit code %d, want 0\n%s", code, p.stderr)
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(tmp, "doorlab-*")); err != nil || len(left) > 0 {

@@ -81,7 +81,7 @@ func TestSoak(t *testing.T) {
 	_, result, _ := strings.Cut(output.String(), "latency from the scheduled send")
 	t.Logf("\nload%s\nserver\n%s\nboards\n%s", result, soakTable(ofServer), soakTable(ofFleet))
 	if n := len(ofServer); n < soakWindows*soakSamples*9/10 {
-		t.Fatalf("%d samples in %s: the load ended early", n, whole)
+		t.Fatalf("got %d samples in %s: the load ended early, want at least %d", n, whole, soakWindows*soakSamples*9/10)
 	}
 	for _, drift := range drifts(ofServer) {
 		t.Errorf("server: %s", drift)

@@ -65,6 +65,6 @@ func TestSumIsOrderFree(t *testing.T) {
 	s.Toggle("grant", a)
 	s.Toggle("grant", b)
 	if s != (Sum{}) {
-		t.Errorf("emptied set has digest %s", s)
+		t.Errorf("emptied set has digest %s, want %s", s, (Sum{}))
 	}
 }

@@ -45,7 +45,7 @@ func TestBrowser(t *testing.T) {
 	}
 	img, err := png.DecodeConfig(bytes.NewReader(p.Picture()))
 	if err != nil || img.Width != 390 || img.Height != 844 {
-		t.Errorf("picture %dx%d, %v", img.Width, img.Height, err)
+		t.Errorf("picture %dx%d, %v, want 390, 844 and no error", img.Width, img.Height, err)
 	}
 	p.Press(`document.getElementById("a")`)
 	p.Type("열기")
@@ -60,9 +60,9 @@ func TestBrowser(t *testing.T) {
 	p.Open(url + "/strict")
 	p.Eval(`document.getElementById("js").textContent`, &text)
 	if text != "no" {
-		t.Errorf("a script ran: %q", text)
+		t.Errorf("a script ran: got %q, want no", text)
 	}
 	if said := strings.Join(p.Console(), "\n"); !strings.Contains(said, "Content Security Policy") {
-		t.Errorf("console: %q", said)
+		t.Errorf("console: got %q, want %q in it", said, "Content Security Policy")
 	}
 }

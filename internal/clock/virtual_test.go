@@ -40,15 +40,15 @@ func TestAdvanceWalksInOrder(t *testing.T) {
 			t.Errorf("order of what fell due (-want +got):\n%s", d)
 		}
 		if v.State() != Frozen || !v.Now().Equal(t0.Add(36*time.Hour)) {
-			t.Errorf("after the jump: %s at %s", v.State(), v.Now())
+			t.Errorf("after the jump: got %s at %s, want %s and %s", v.State(), v.Now(), Frozen, t0.Add(36*time.Hour))
 		}
 		if err := v.Advance(t0); err != ErrPast {
-			t.Errorf("back in time: %v", err)
+			t.Errorf("back in time: got %v, want %v", err, ErrPast)
 		}
 		v.Run()
 		time.Sleep(30 * time.Second) // fake time: the bubble's
 		if d := v.Now().Sub(t0); d != 36*time.Hour+30*time.Second {
-			t.Errorf("running clock stands at %s", d)
+			t.Errorf("running clock stands at %s, want %s", d, 36*time.Hour+30*time.Second)
 		}
 	})
 }
@@ -74,7 +74,7 @@ func TestFlightCountsBothEnds(t *testing.T) {
 		f.mute("a", true)
 		f.Sent("a")
 		if _, n := f.Pending(); n != 0 {
-			t.Errorf("a muted line counts %d", n)
+			t.Errorf("a muted line counts %d, want 0", n)
 		}
 	})
 }
@@ -96,7 +96,7 @@ func TestEnterWaitsForTheEndOfAJump(t *testing.T) {
 		done()
 		synctest.Wait()
 		if waited != time.Second || short != time.Millisecond {
-			t.Errorf("waited %s and %s", waited, short)
+			t.Errorf("waited %s and %s, want %s and %s", waited, short, time.Second, time.Millisecond)
 		}
 		f.Enter(t.Context(), time.Hour) // over
 		if time.Since(begun) != time.Second {
@@ -124,7 +124,7 @@ func TestLostMessagesAreGivenUpOnce(t *testing.T) {
 		f.Got("brd_1") // late: it is not counted below zero
 		f.Sent("brd_1")
 		if _, messages := f.Pending(); messages != 1 {
-			t.Errorf("%d messages under way", messages)
+			t.Errorf("got %d messages under way, want 1", messages)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestAtIsExactWhileTimeRuns(t *testing.T) {
 	v.Freeze()
 	At(v, due.Add(-2*time.Hour), func() { at = append(at, due) }) // past: at once
 	if err := v.Advance(due); err != nil || len(at) != 101 {
-		t.Fatalf("%v, %d of 101 ran by %s", err, len(at), due)
+		t.Fatalf("got %v, %d of 101 ran by %s, want no error and 101", err, len(at), due)
 	}
 	for _, a := range at {
 		if !a.Equal(due) {

@@ -54,7 +54,7 @@ func TestSharedSecret(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "shared")
 	if _, err := OpenShared(path, false); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
+		t.Errorf("a missing file: got %v, want %v", err, fs.ErrNotExist)
 	}
 	made, err := OpenShared(path, true)
 	if err != nil {

@@ -150,7 +150,7 @@ func TestReady(t *testing.T) {
 		open("d", "k2", 504, "device_no_response").open("d", "k2", 504, "device_no_response").open("d", "k3", 409, "device_offline").open("d", "k4", 200, "").
 		wait(15*time.Minute).get("a", 401, "token_expired").limited(20).wait(20 * time.Second).exchange("b")
 	if l := Check(good.list); !l.Ready {
-		t.Errorf("a client that does everything right: got %+v", l)
+		t.Errorf("a client that does everything right: got %+v, want Ready true", l)
 	}
 	if l := Check(good.permit(400, "empty_door_ids").list); l.Ready {
 		t.Error("ready with a broken point")

@@ -31,7 +31,7 @@ func TestLogKeepsOrderOfManyWriters(t *testing.T) {
 	next := map[string]int64{}
 	for i, e := range all {
 		if e.Seq != int64(i+1) || e.WallNs != 7 || e.Epoch != next[e.BoardID] {
-			t.Fatalf("event %d: %+v", i, e)
+			t.Fatalf("event %d: got %+v, want Seq %v, WallNs 7 and Epoch %v", i, e, int64(i+1), next[e.BoardID])
 		}
 		next[e.BoardID]++
 	}
@@ -96,7 +96,7 @@ func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := Read(strings.NewReader(b.String())); err != nil || len(got) != 0 {
-		t.Errorf("a whole history of nothing: %d events, %v", len(got), err)
+		t.Errorf("a whole history of nothing: got %d events, %v, want 0 and no error", len(got), err)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestReadNamesTheLine(t *testing.T) {
 		"{\"at\":1}\n":                         "line 1: event without a kind",
 	} {
 		if _, err := Read(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", in, err)
+			t.Errorf("%q: got %v, want %q in it", in, err, want)
 		}
 	}
 	long := strings.NewReader(strings.Repeat("x", maxLine+2))

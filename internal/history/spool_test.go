@@ -84,7 +84,7 @@ func TestSpool(t *testing.T) {
 		t.Errorf("since 20000: %d events, first %+v", len(got), got)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
-		t.Errorf("a killed process would leave %d files, %v", len(files), err)
+		t.Errorf("a killed process would leave %d files, %v, want 0 and no error", len(files), err)
 	}
 	if s.Stop() {
 		t.Error("it ended although somebody else records")
@@ -94,7 +94,7 @@ func TestSpool(t *testing.T) {
 	}
 	s.Append(Event{Kind: Label})
 	if got := readSpool(t, s, 0); len(got) != 0 {
-		t.Errorf("%d events after the end", len(got))
+		t.Errorf("got %d events after the end, want 0", len(got))
 	}
 	if fresh, err := s.Start(); !fresh || err != nil {
 		t.Fatal(fresh, err)

@@ -104,7 +104,7 @@ func TestBreachesBeforeARun(t *testing.T) {
 			}
 		}
 		if f := NewView(events).Foreign(); f.Commands != 0 {
-			t.Errorf("%s: the run's own commands were counted as others': %s", name, f)
+			t.Errorf("%s: the run's own commands were counted as others': got %s, want Commands 0", name, f)
 		}
 		if c.want != Fail {
 			continue

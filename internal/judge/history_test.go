@@ -20,7 +20,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	got, err := history.Read(strings.NewReader("\n" + b.String()))
 	if err != nil || len(got) != len(want) {
-		t.Fatalf("%d events, %v", len(got), err)
+		t.Fatalf("got %d events, %v, want %d and no error", len(got), err, len(want))
 	}
 	for i := range want {
 		if got[i] != want[i] {
@@ -79,7 +79,7 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	if f := failing(Judge(NewView(all))); f != nil {
-		t.Errorf("failing: %v", f)
+		t.Errorf("failing: got %v, want none", f)
 	}
 	same := history.Merge([]history.Event{{Kind: "a", WallNs: 5}, {Kind: "b"}, {Kind: "c", WallNs: 6}}, []history.Event{{Kind: "d", WallNs: 5}})
 	got := ""
@@ -87,7 +87,7 @@ func TestMerge(t *testing.T) {
 		got += e.Kind
 	}
 	if got != "abdc" {
-		t.Errorf("order %s", got)
+		t.Errorf("order %s, want abdc", got)
 	}
 }
 

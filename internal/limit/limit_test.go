@@ -53,7 +53,7 @@ func TestStaleKeysGo(t *testing.T) {
 		w.Allow(time.Duration(i).String(), time.Unix(int64(i), 0))
 	}
 	if len(w.calls) > 2*firstSweep {
-		t.Errorf("%d keys kept", len(w.calls))
+		t.Errorf("got %d keys kept, want at most %d", len(w.calls), 2*firstSweep)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestBoundedMemory(t *testing.T) {
 			t.Fatalf("call %d was refused", i)
 		}
 		if len(w.calls) > maxKeys {
-			t.Fatalf("%d keys", len(w.calls))
+			t.Fatalf("got %d keys, want at most %d", len(w.calls), maxKeys)
 		}
 	}
 }

@@ -71,13 +71,13 @@ func TestCaps(t *testing.T) {
 	in(2)
 	refused(3) // in total
 	if limits.Open() != 3 || limits.Refused() != 2 {
-		t.Errorf("%d open, %d refused", limits.Open(), limits.Refused())
+		t.Errorf("got %d open, %d refused, want 3 and 2", limits.Open(), limits.Refused())
 	}
 	_ = first.Close()
 	_ = first.Close()
 	in(3)
 	if limits.Open() != 3 {
-		t.Errorf("%d open", limits.Open())
+		t.Errorf("got %d open, want 3", limits.Open())
 	}
 }
 

@@ -174,7 +174,7 @@ func TestHeaders(t *testing.T) {
 		defer conn.Close()
 		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\n")
 		if _, err := conn.Read(make([]byte, 1)); err != io.EOF || time.Since(began) > HeaderTimeout+time.Second {
-			t.Errorf("%v after %v", err, time.Since(began))
+			t.Errorf("got %v after %v, want %v and at most %v", err, time.Since(began), io.EOF, HeaderTimeout+time.Second)
 		}
 	})
 }
@@ -194,7 +194,7 @@ func TestSlowReader(t *testing.T) {
 		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: t\r\n\r\n")
 		time.Sleep(answerTimeout + time.Second)
 		if d := time.Duration(wrote.Load()); d != answerTimeout {
-			t.Errorf("the writer was held for %v", d)
+			t.Errorf("the writer was held for %v, want %v", d, answerTimeout)
 		}
 	})
 }

@@ -55,15 +55,15 @@ func TestListener(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := l.Dial(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody accepts: %v", err)
+		t.Errorf("nobody accepts: got %v, want %v", err, context.Canceled)
 	}
 	a, b := dial(t, l, func() (net.Conn, error) { return l.Dial(t.Context()) })
 	_, _ = l.Close(), l.Close()
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("accept: %v", err)
+		t.Errorf("accept: got %v, want %v", err, net.ErrClosed)
 	}
 	if _, err := l.Dial(t.Context()); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("dial: %v", err)
+		t.Errorf("dial: got %v, want %v", err, net.ErrClosed)
 	}
 	if _, err := a.Write([]byte("x")); err != nil {
 		t.Errorf("an accepted connection lives on: %v", err)
@@ -91,7 +91,7 @@ func TestDeadlineInBubble(t *testing.T) {
 			_ = a.SetReadDeadline(time.Now().Add(30 * time.Second))
 			if _, err := a.Read(make([]byte, 1)); err != nil {
 				if d := time.Since(start); n != 10 || d != 230*time.Second {
-					t.Errorf("%d packets, silent after %s: %v", n, d, err)
+					t.Errorf("got %d packets, silent after %s: %v, want 10 and %s", n, d, err, 230*time.Second)
 				}
 				return
 			}

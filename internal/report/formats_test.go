@@ -103,7 +103,7 @@ func TestTAP(t *testing.T) {
 		}
 		if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "not ok ") {
 			if n++; !strings.Contains(line, fmt.Sprintf("ok %d - ", n)) {
-				t.Errorf("got %q as test %d", line, n)
+				t.Errorf("got %q as test %d, want %q in it", line, n, fmt.Sprintf("ok %d - ", n))
 			}
 		}
 	}

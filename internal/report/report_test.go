@@ -172,10 +172,10 @@ func TestJUnitCounts(t *testing.T) {
 		sum.Tests, sum.Failures, sum.Errors, sum.Skipped = sum.Tests+got.Tests, sum.Failures+got.Failures, sum.Errors+got.Errors, sum.Skipped+got.Skipped
 	}
 	if all.Tests != sum.Tests || all.Failures != sum.Failures || all.Errors != sum.Errors || all.Skipped != sum.Skipped {
-		t.Errorf("the whole says %d/%d/%d/%d, has %+v", all.Tests, all.Failures, all.Errors, all.Skipped, sum)
+		t.Errorf("the whole says %d/%d/%d/%d, want those of the suites, %+v", all.Tests, all.Failures, all.Errors, all.Skipped, sum)
 	}
 	if len(all.Suites) != len(res.Files)+1 || all.Failures < 3 || all.Errors != 2 {
-		t.Errorf("%d suites, %d failures, %d errors", len(all.Suites), all.Failures, all.Errors)
+		t.Errorf("got %d suites, %d failures, %d errors, want %d, at least 3 and 2", len(all.Suites), all.Failures, all.Errors, len(res.Files)+1)
 	}
 }
 

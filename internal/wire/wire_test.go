@@ -210,7 +210,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	if examples < 8 {
-		t.Errorf("%d examples", examples)
+		t.Errorf("got %d examples, want at least 8", examples)
 	}
 }
 

@@ -40,13 +40,13 @@ func TestExampleOfTheSpecification(t *testing.T) {
 	w.DeriveSecrets(nil)
 	p := w.Places[0]
 	if len(p.Boards) != 11 || p.Boards[0].Password != "sixteen letters." || p.Boards[0].Doors[0].EntryPermitMaxHours != 48 {
-		t.Errorf("boards: %d %+v", len(p.Boards), p.Boards[0])
+		t.Errorf("boards: got %d %+v, want 11, Password sixteen letters. and Doors[0].EntryPermitMaxHours 48", len(p.Boards), p.Boards[0])
 	}
 	if p.Closures[0].From != "2026-12-24" || p.Holidays[0].Date != "2026-10-09" {
 		t.Errorf("days: %+v %+v", p.Closures, p.Holidays)
 	}
 	if p.Report.P99 != 400*time.Millisecond || !strings.HasPrefix(p.MainKey().Secret, "sacl_") {
-		t.Errorf("report %+v, key %+v", p.Report, p.MainKey())
+		t.Errorf("report %+v, key %+v, want P99 %v and Secret to begin with %q", p.Report, p.MainKey(), 400*time.Millisecond, "sacl_")
 	}
 	if p.Memberships[0].StartsAt.Year() != 2026 {
 		t.Errorf("membership: %+v", p.Memberships[0])
@@ -60,7 +60,7 @@ func TestDefaultIsDeterministic(t *testing.T) {
 		t.Errorf("one seed makes two worlds (-first +second):\n%s", d)
 	}
 	if a.LiveBoards() != 25 || a.TestBoards() != 1 || len(a.Places) != 4 {
-		t.Errorf("live %d test %d places %d", a.LiveBoards(), a.TestBoards(), len(a.Places))
+		t.Errorf("live %d test %d places %d, want 25, 1 and 4", a.LiveBoards(), a.TestBoards(), len(a.Places))
 	}
 	a.DeriveSecrets(nil)
 	c := Default(4, 25)

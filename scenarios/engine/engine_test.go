@@ -86,7 +86,7 @@ func TestVerdicts(t *testing.T) {
 			res, out := play(t, newFake(t), c.source, Options{Loader: c.loader})
 			got := res.Files[0]
 			if got.Status != c.want || !strings.Contains(got.Reason, c.reason) || res.ExitCode() != c.exit {
-				t.Errorf("%s exit %d: %s\n%s", got.Status, res.ExitCode(), got.Reason, out)
+				t.Errorf("got %s exit %d: %s, want %s, %d and %q in it\n%s", got.Status, res.ExitCode(), got.Reason, c.want, c.exit, c.reason, out)
 			}
 			for _, r := range res.Ledger {
 				if r.Clause == "CMD-1" && r.Status == judge.Fail && c.want == judge.Blocked {
@@ -150,7 +150,7 @@ steps:
 		}
 	}
 	if attempts != 10 || len(keys) != 4 {
-		t.Errorf("%d attempts with %d keys", attempts, len(keys))
+		t.Errorf("got %d attempts with %d keys, want 10 and 4", attempts, len(keys))
 	}
 	rows := res.Files[0].Steps[4].Children
 	if len(rows) != 2 || rows[1].Boundary != "2 of 2" || !strings.Contains(rows[1].Name, "n=2") {

@@ -216,7 +216,7 @@ func TestTwins(t *testing.T) {
 	}
 	files, err := Load(dir)
 	if err != nil || len(files) != 3 {
-		t.Fatalf("got %d files, %v", len(files), err)
+		t.Fatalf("got %d files, %v, want 3 and no error", len(files), err)
 	}
 	a, b := &fileRun{run: &run{seed: 1}, file: files[0]}, &fileRun{run: &run{seed: 1}, file: files[1]}
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {

@@ -29,7 +29,7 @@ func apart(t *testing.T, opt Options, sources ...string) (res Result, most int64
 		t.Fatal(err)
 	}
 	if n := open.Load(); n != 0 {
-		t.Errorf("%d worlds are still open", n)
+		t.Errorf("%d worlds are still open, want 0", n)
 	}
 	return res, top.Load()
 }

@@ -22,7 +22,7 @@ func clean(t *testing.T, p *browser.Page, url string) {
 	t.Helper()
 	for _, r := range p.Requests() {
 		if !strings.HasPrefix(r.URL, url+"/") {
-			t.Errorf("foreign request: %s %s", r.Method, r.URL)
+			t.Errorf("foreign request: %s %s, want it to begin with %q", r.Method, r.URL, url+"/")
 		}
 	}
 	for _, line := range p.Console() {
@@ -181,7 +181,7 @@ func TestEntryInBrowser(t *testing.T) {
 		p.PressTo(`document.querySelector("button")`) // back
 		var doors int
 		if p.Eval(`document.querySelectorAll("form[action='/entry/open']").length`, &doors); doors != 2 {
-			t.Errorf("%s: %d doors after going back", x.name, doors)
+			t.Errorf("%s: got %d doors after going back, want 2", x.name, doors)
 		}
 		clean(t, p, url)
 		h.tick(10 * time.Second)

@@ -25,7 +25,7 @@ func (h *house) records() []any {
 	r := h.want(200, "", request{method: "GET", path: "/space/v1/partner/entry-logs", token: "key_a"})
 	list, _ := r.json["data"].([]any)
 	if r.json["total"] != float64(len(list)) {
-		h.t.Errorf("total %v of %d", r.json["total"], len(list))
+		h.t.Errorf("total %v of %d, want %v", r.json["total"], len(list), float64(len(list)))
 	}
 	return list
 }
@@ -129,7 +129,7 @@ func TestCommandMeaning(t *testing.T) {
 	h.want(409, "idempotency_key_reused", request{method: "POST", path: "/device/v1/devices/dor_2/commands", token: "key_a", key: "k", body: openBody})
 	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_b/commands", token: "key_b", key: "k", body: openBody}) // another place's key
 	if n := len(h.records()); n != 1 {
-		t.Errorf("%d records", n)
+		t.Errorf("got %d records, want 1", n)
 	}
 	if audits, n, err := h.store.Audits("plc_a", 100, 0); err != nil || n < 3 || audits[1].Action != "command.refused" || audits[1].Detail != "idempotency_key_reused" {
 		t.Errorf("audit %+v %v", audits, err)
@@ -177,7 +177,7 @@ func TestConcurrentCallsJoin(t *testing.T) {
 		}
 	}
 	if first != 1 || h.boards.count() != 1 {
-		t.Errorf("%d firsts, %d sent", first, h.boards.count())
+		t.Errorf("got %d firsts, %d sent, want 1 and 1", first, h.boards.count())
 	}
 }
 

@@ -25,7 +25,7 @@ func TestScalar(t *testing.T) {
 	for accept, packed := range map[string]bool{"": false, "br, gzip": true, "gzip;q=0": false, "gzip; q=0.0, br": false, "deflate, GZIP;q=0.5": true, "*": false} {
 		r := h.want(200, "", request{method: "GET", path: scalarPath, header: map[string]string{"Accept-Encoding": accept}})
 		if got := r.Header().Get("Content-Encoding") == "gzip"; got != packed {
-			t.Errorf("%q: packed %v", accept, got)
+			t.Errorf("%q: packed %v, want %v", accept, got, packed)
 		}
 		if !strings.Contains(r.Header().Get("Cache-Control"), "immutable") || r.Header().Get("Vary") != "Accept-Encoding" {
 			t.Errorf(`got %v, want "immutable" in r.Header().Get("Cache-Control"), r.Header().Get("Vary") = "Accept-Encoding"`, r.Header())

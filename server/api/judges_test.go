@@ -157,10 +157,10 @@ func TestPrism(t *testing.T) {
 	silent("space", 200, request{method: "POST", path: permits + "/revoke", token: "key_p", body: `{"externalRef":"m-1"}`})
 	silent("space", 404, request{method: "GET", path: "/entry?t=TOKEN"})
 	if v := through("space", 400, request{method: "POST", path: permits, token: "key_p", body: `{"externalRef":5}`}); !strings.Contains(v, "request") {
-		t.Errorf("a broken request passed: %q", v)
+		t.Errorf("a broken request passed: got %q, want %q in it", v, "request")
 	}
 	if v := through("device", 200, request{method: "GET", path: "/device/v1/devices", token: "key_a", header: map[string]string{"X-Planted": "1"}}); !strings.Contains(v, "response") {
-		t.Errorf("a broken answer passed: %q", v)
+		t.Errorf("a broken answer passed: got %q, want %q in it", v, "response")
 	}
 	if h.tick(900 * time.Second); calls < 60 {
 		t.Errorf("only %d calls", calls)

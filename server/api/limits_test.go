@@ -126,7 +126,7 @@ func TestRefusalsOfNobody(t *testing.T) {
 		h.want(401, "token_invalid", request{method: "POST", path: path, key: "k", auth: "Bearer x.y.z", body: openBody})
 	}
 	if _, n, err := h.store.Audits("", 1, 0); err != nil || n != 0 {
-		t.Errorf("%d rows, %v", n, err)
+		t.Errorf("got %d rows, %v, want 0 and no error", n, err)
 	}
 	h.want(404, "device_not_found", request{method: "POST", path: "/device/v1/devices/dor_x/commands", token: "key_d", key: "k", body: openBody})
 	if list, n, err := h.store.Audits("", 1, 0); err != nil || n != 1 || list[0].KeyID != "key_d" {

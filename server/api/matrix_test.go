@@ -125,7 +125,7 @@ func bend(h *house, op *openapi.Operation, r row, old string) {
 	}
 	h.want(405, "method_not_allowed", request{method: other(h.api, op), path: r.path, auth: "Bearer x", body: "{"})
 	if got := h.do(request{method: other(h.api, op), path: r.path}).Header().Get("Allow"); !strings.Contains(got, op.Method) {
-		h.t.Errorf("%s: Allow %q", op.ID, got)
+		h.t.Errorf("%s: Allow %q, want %q in it", op.ID, got, op.Method)
 	}
 	if r.key {
 		none := q
@@ -144,7 +144,7 @@ func bend(h *house, op *openapi.Operation, r row, old string) {
 	if op.Method == "GET" {
 		q.method = "HEAD"
 		if res := h.do(q); res.Code != 200 || res.Body.Len() > 0 {
-			h.t.Errorf("HEAD %s: %d, %d bytes", op.ID, res.Code, res.Body.Len())
+			h.t.Errorf("HEAD %s: got %d, %d bytes, want 200 and 0", op.ID, res.Code, res.Body.Len())
 		}
 	}
 }

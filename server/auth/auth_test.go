@@ -128,7 +128,7 @@ func TestTokenLife(t *testing.T) {
 	}
 	h.pass(time.Millisecond)
 	if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenExpired) {
-		t.Errorf("at 900 s: %v", err)
+		t.Errorf("at 900 s: got %v, want %v", err, auth.ErrTokenExpired)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestExchangeLimit(t *testing.T) {
 	}
 	for range 3 { // refused ones do not extend it
 		if got := limited("192.0.2.7"); got != 30*time.Second {
-			t.Errorf("31st: retry after %s", got)
+			t.Errorf("31st: retry after %s, want %s", got, 30*time.Second)
 		}
 	}
 	if limited("[::ffff:192.0.2.7]:99") == 0 {
@@ -260,10 +260,10 @@ func TestRevoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
-		t.Errorf("after the revocation: %v", err)
+		t.Errorf("after the revocation: got %v, want %v", err, auth.ErrTokenInvalid)
 	}
 	if _, err := h.service().Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
-		t.Errorf("after a restart: %v", err)
+		t.Errorf("after a restart: got %v, want %v", err, auth.ErrTokenInvalid)
 	}
 	h.pass(time.Hour)
 	first, _ := h.store.Key("key_t")
@@ -274,7 +274,7 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("revoked at %s", k.RevokedAt)
 	}
 	if err := h.Revoke("key_x"); fail.CodeOf(err) != fail.NotFound {
-		t.Errorf("unknown: %v", err)
+		t.Errorf("unknown: got %v, want code %q", err, fail.NotFound)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestRevokedElsewhere(t *testing.T) {
 		st.revoked = []Key{{ID: "key_1"}}
 		time.Sleep(5 * time.Second) // the bubble's time
 		if _, err := s.Verify(token.AccessToken); !errors.Is(err, ErrTokenInvalid) {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want %v", err, ErrTokenInvalid)
 		}
 	})
 }

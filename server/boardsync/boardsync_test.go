@@ -94,7 +94,7 @@ func TestSnapshotThenDeltas(t *testing.T) {
 		l.change()
 		l.change()
 		if n := l.deliver(); n != 0 {
-			t.Fatalf("%d pushes before the changes were coalesced", n)
+			t.Fatalf("%d pushes before the changes were coalesced, want 0", n)
 		}
 		time.Sleep(defaultCoalesce) // of the bubble
 		synctest.Wait()
@@ -108,7 +108,7 @@ func TestSnapshotThenDeltas(t *testing.T) {
 			t.Errorf("converged %v, observed %v, told %v", l.converged(), l.took, l.applied)
 		}
 		if n := l.deliver(); n != 0 {
-			t.Errorf("%d pushes more", n)
+			t.Errorf("got %d pushes more, want 0", n)
 		}
 	})
 }
@@ -249,7 +249,7 @@ func TestBoardsOfAPlaceShareOneEncoding(t *testing.T) {
 		l.s.Connected(board.Hello{BoardID: b, PlaceID: somePlace, Epoch: 1})
 	}
 	if l.content.reads != 1 || l.line.pushes != 4 {
-		t.Errorf("%d reads for %d pushes", l.content.reads, l.line.pushes)
+		t.Errorf("got %d reads for %d pushes, want 1 and 4", l.content.reads, l.line.pushes)
 	}
 }
 

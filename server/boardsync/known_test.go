@@ -107,7 +107,7 @@ func TestAWrongAcknowledgementIsNotSynced(t *testing.T) {
 				synctest.Wait()
 				lie(l)
 				if at := l.line.status.AppliedRevision; at >= l.content.rev {
-					t.Errorf("after the wrong word the board counts as synced to %d", at)
+					t.Errorf("after the wrong word the board counts as synced to %d, want less than %d", at, l.content.rev)
 				}
 				l.advance(t, 2*time.Minute)
 				if l.deliver(); !l.converged() {
@@ -149,7 +149,7 @@ func TestOneBoardCannotOrderContentWithoutBound(t *testing.T) {
 				}
 				snapshot := 301 * len(`{"id":"pmt_100","kind":"","phoneHash":"","doors":null,"startsAt":0},`)
 				if l.line.bytes > 6*snapshot || l.s.Cached() > 5*snapshot {
-					t.Errorf("1000 messages drew %d bytes in %d pushes and keep %d; a snapshot has %d", l.line.bytes, l.line.pushes, l.s.Cached(), snapshot)
+					t.Errorf("1000 messages drew %d bytes in %d pushes and keep %d; a snapshot has %d, want at most %d and at most %d", l.line.bytes, l.line.pushes, l.s.Cached(), snapshot, 6*snapshot, 5*snapshot)
 				}
 				l.line.queue = nil
 				l.line.epoch++

@@ -41,7 +41,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 				continue
 			}
 			if come[y.Page]++; y.Pages < 10 || !y.Snapshot {
-				t.Fatalf("%d pages, snapshot %v", y.Pages, y.Snapshot)
+				t.Fatalf("got %d pages, snapshot %v, want at least 10 and true", y.Pages, y.Snapshot)
 			}
 			pages = y.Pages
 			l.hand(y)
@@ -65,7 +65,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 		}
 		l.advance(t, keepFor+defaultResend)
 		if n := l.s.Cached(); n != 0 {
-			t.Errorf("%d bytes are kept for nobody", n)
+			t.Errorf("%d bytes are kept for nobody, want 0", n)
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestDeadlinesFollowProgress(t *testing.T) {
 			l.hand(y)
 		}
 		if n := l.s.Counts().Resends.Load(); n != 0 {
-			t.Errorf("%d resends", n)
+			t.Errorf("got %d resends, want 0", n)
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestLiesAboutPages(t *testing.T) {
 			l.s.Paged(someBoard, 9, to, 1)
 		}
 		if l.line.bytes > 5*window*pageSize || l.s.Counts().Impossible.Load() < 2000 {
-			t.Errorf("%d bytes drawn, %d impossible", l.line.bytes, l.s.Counts().Impossible.Load())
+			t.Errorf("got %d bytes drawn, %d impossible, want at most %d and at least 2000", l.line.bytes, l.s.Counts().Impossible.Load(), 5*window*pageSize)
 		}
 	})
 }

@@ -87,7 +87,7 @@ func TestABoardThatCannotHoldTheContentIsNotFlooded(t *testing.T) {
 			l.s.Acked(someBoard, 1, y.To, "wrong")
 		}
 		if l.line.pushes > 3 {
-			t.Errorf("%d pushes", l.line.pushes)
+			t.Errorf("got %d pushes, want at most 3", l.line.pushes)
 		}
 	})
 }

@@ -66,13 +66,13 @@ func TestKeysSurviveTheMachinesClock(t *testing.T) {
 					}
 					synctest.Wait()
 					if a := do(); !a.Replayed || a.Result.CommandID != first {
-						t.Fatalf("after step %d: executed again: %+v", i+1, a)
+						t.Fatalf("after step %d: executed again: got %+v, want Replayed true and Result.CommandID %v", i+1, a, first)
 					}
 				}
 				time.Sleep(Retention + 2*time.Hour)
 				synctest.Wait()
 				if a := do(); a.Replayed {
-					t.Errorf("the key is kept for ever: %+v", a)
+					t.Errorf("the key is kept for ever: got %+v, want Replayed false", a)
 				}
 				s.Stop()
 			})

@@ -22,10 +22,10 @@ func TestHangUp(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if err := <-gone; !errors.Is(err, context.Canceled) {
-			t.Errorf("caller got %v", err)
+			t.Errorf("caller got %v, want %v", err, context.Canceled)
 		}
 		if a := r.must(t, open("k")); a.Status != 200 || !a.Replayed || r.b.count() != 1 {
-			t.Errorf("%+v, %d sent", a, r.b.count())
+			t.Errorf("got %+v, %d sent, want Status 200, Replayed true and 1", a, r.b.count())
 		}
 	})
 }
@@ -39,11 +39,11 @@ func TestBound(t *testing.T) {
 		}
 		synctest.Wait()
 		if _, err := r.Execute(t.Context(), open("c")); !errors.Is(err, ErrTooMany) {
-			t.Errorf("third: %v", err)
+			t.Errorf("third: got %v, want %v", err, ErrTooMany)
 		}
 		wg.Wait()
 		if a := r.must(t, open("c")); a.Status != 504 {
-			t.Errorf("afterwards: %+v", a)
+			t.Errorf("afterwards: got %+v, want Status 504", a)
 		}
 	})
 }
@@ -61,7 +61,7 @@ func TestBoundOfPlace(t *testing.T) {
 		}
 		synctest.Wait()
 		if _, err := r.Execute(t.Context(), open("c")); !errors.Is(err, ErrTooMany) {
-			t.Errorf("third: %v", err)
+			t.Errorf("third: got %v, want %v", err, ErrTooMany)
 		}
 		wg.Wait()
 		a := r.must(t, open("c"))
@@ -93,7 +93,7 @@ func TestStorageAway(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.l.fail = true
 		if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) || r.b.count() != 0 {
-			t.Errorf("claim: %v, %d sent", err, r.b.count())
+			t.Errorf("claim: got %v, %d sent, want %v and 0", err, r.b.count(), errDisk)
 		}
 		r.l.fail = false
 		r.b.answer = func(b string, c wire.Command) {
@@ -104,11 +104,11 @@ func TestStorageAway(t *testing.T) {
 		}
 		for range 2 { // the outcome is not durable: no caller may see it
 			if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) {
-				t.Errorf("settle: %v", err)
+				t.Errorf("settle: got %v, want %v", err, errDisk)
 			}
 		}
 		if r.acked() != "[]" {
-			t.Errorf("acknowledged before the commit: %s", r.acked())
+			t.Errorf("acknowledged before the commit: got %s, want []", r.acked())
 		}
 		r.l.mu.Lock()
 		r.l.fail = false
@@ -116,7 +116,7 @@ func TestStorageAway(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if a := r.must(t, open("k")); a.Status != 200 || !a.Replayed || r.b.count() != 1 || r.acked() != "[rpt true]" {
-			t.Errorf("%+v, %d sent, %s", a, r.b.count(), r.acked())
+			t.Errorf("got %+v, %d sent, %s, want Status 200, Replayed true, 1 and [rpt true]", a, r.b.count(), r.acked())
 		}
 	})
 }
@@ -130,11 +130,11 @@ func TestStopAnswersAtOnce(t *testing.T) {
 		start := time.Now()
 		go r.Stop()
 		if a := <-got; a.Status != 504 || time.Since(start) != 0 {
-			t.Errorf("%+v after %s", a, time.Since(start))
+			t.Errorf("got %+v after %s, want Status 504 and 0", a, time.Since(start))
 		}
 		synctest.Wait()
 		if _, err := r.Execute(t.Context(), open("l")); !errors.Is(err, ErrStopped) {
-			t.Errorf("after Stop: %v", err)
+			t.Errorf("after Stop: got %v, want %v", err, ErrStopped)
 		}
 	})
 }

@@ -130,7 +130,7 @@ func TestWithdrawAgain(t *testing.T) {
 		r.l.mu.Unlock()
 		time.Sleep(3 * time.Second)
 		if a := r.must(t, open("k")); a.Status != 200 || a.Replayed || r.b.count() != 1 {
-			t.Errorf("%+v, %d sent", a, r.b.count())
+			t.Errorf("got %+v, %d sent, want Status 200, Replayed false and 1", a, r.b.count())
 		}
 	})
 }
@@ -245,7 +245,7 @@ func TestKill(t *testing.T) {
 					t.Errorf("a report was taken: %s", r.acked())
 				}
 				if work, _ := r.fl.Pending(); work != 0 {
-					t.Errorf("%d pieces of work left in flight", work)
+					t.Errorf("got %d pieces of work left in flight, want 0", work)
 				}
 				next := New(Config{Ledger: r.l, Sender: r.b, Clock: r.v, Flight: r.fl})
 				defer next.Stop()

@@ -20,7 +20,7 @@ func TestLateReport(t *testing.T) {
 		r.Report("brd_b", report, r.ack("foreign"))
 		r.Report("brd_a", wire.Report{CommandID: "cmd_none", Result: vocab.OK}, r.ack("unknown"))
 		if got := r.acked(); got != "[late true late true foreign false unknown false]" {
-			t.Errorf("acks %s", got)
+			t.Errorf("acks %s, want [late true late true foreign false unknown false]", got)
 		}
 		if r.l.settled[a.Result.CommandID] != "opened" || r.must(t, open("k")).Status != 504 {
 			t.Error("a late report settles the record and leaves the answer alone [CMD-5]")
@@ -74,7 +74,7 @@ func TestWrongReports(t *testing.T) {
 		a := r.must(t, open("k"))
 		synctest.Wait()
 		if a.Status != 200 || a.Result.Standing == nil || r.acked() != "[board false door false garbage false code false right true again true]" {
-			t.Errorf("%+v, acks %s", a, r.acked())
+			t.Errorf("got %+v, acks %s, want Status 200 and [board false door false garbage false code false right true again true]", a, r.acked())
 		}
 		if c := r.Snapshot(); c.ForeignReports != 2 || c.GarbageReports != 2 {
 			t.Errorf("got %+v, want c.ForeignReports = 2, c.GarbageReports = 2", c)
@@ -95,7 +95,7 @@ func TestRecover(t *testing.T) {
 		}
 		r.ok(0)
 		if a := r.must(t, open("k")); a.Status != 504 || string(a.Body) != "unknown" || !a.Replayed || r.b.count() != 0 {
-			t.Errorf("%+v, %d sent", a, r.b.count())
+			t.Errorf("got %+v, %d sent, want Status 504, Body unknown, Replayed true and 0", a, r.b.count())
 		}
 		r.Report("brd_a", wire.Report{CommandID: "cmd_old", Result: vocab.OK}, r.ack("late"))
 		if r.l.records["cmd_old"] != vocab.NoResponse || r.l.settled["cmd_old"] != "opened" || r.acked() != "[late true]" {
@@ -114,7 +114,7 @@ func TestUnsettledPrior(t *testing.T) {
 		}
 		for range 2 {
 			if a := r.must(t, open("k")); a.Status != 504 || !a.Replayed || r.b.count() != 0 {
-				t.Errorf("%+v, %d sent", a, r.b.count())
+				t.Errorf("got %+v, %d sent, want Status 504, Replayed true and 0", a, r.b.count())
 			}
 		}
 	})

@@ -67,16 +67,16 @@ func TestOutcomes(t *testing.T) {
 				start := time.Now()
 				a := r.must(t, q)
 				if took := time.Since(start); a.Status != tc.status || a.Replayed || took != tc.took {
-					t.Errorf("status %d, replayed %t after %s", a.Status, a.Replayed, took)
+					t.Errorf("status %d, replayed %t after %s, want %d, false and %s", a.Status, a.Replayed, took, tc.status, tc.took)
 				}
 				if got := r.l.records[a.Result.CommandID]; got != tc.record || r.b.count() != tc.sent {
-					t.Errorf("record %q, %d sent", got, r.b.count())
+					t.Errorf("record %q, %d sent, want %q and %d", got, r.b.count(), tc.record, tc.sent)
 				}
 				for i, remembers := range []bool{false, true} {
 					r.l.remembers = remembers
 					again := r.must(t, q)
 					if !again.Replayed || again.Status != a.Status || string(again.Body) != string(a.Body) || r.b.count() != tc.sent {
-						t.Errorf("remembered %t: replay %+v, %d sent", remembers, again, r.b.count())
+						t.Errorf("remembered %t: replay %+v, %d sent, want Replayed true, Status %v, Body %v and %d", remembers, again, r.b.count(), a.Status, string(a.Body), tc.sent)
 					}
 					if r.l.replays[a.Result.CommandID] != i+1 || len(r.l.records) != 1 {
 						t.Errorf("remembered %t: replays %v, want %d; records %v, want one", remembers, r.l.replays, i+1, r.l.records)
@@ -84,7 +84,7 @@ func TestOutcomes(t *testing.T) {
 				}
 				synctest.Wait()
 				if work, _ := r.fl.Pending(); work != 0 {
-					t.Errorf("%d pieces of work left in flight", work)
+					t.Errorf("got %d pieces of work left in flight, want 0", work)
 				}
 			})
 		})
@@ -160,11 +160,11 @@ func TestReuse(t *testing.T) {
 		go func() { defer close(running); r.must(t, open("k")) }()
 		synctest.Wait()
 		if _, err := r.Execute(t.Context(), other); !errors.Is(err, ErrReused) {
-			t.Errorf("while it runs: %v", err)
+			t.Errorf("while it runs: got %v, want %v", err, ErrReused)
 		}
 		<-running
 		if _, err := r.Execute(t.Context(), other); !errors.Is(err, ErrReused) {
-			t.Errorf("afterwards: %v", err)
+			t.Errorf("afterwards: got %v, want %v", err, ErrReused)
 		}
 		same := open("k")
 		same.Minutes = 7 // counts for hold only
@@ -172,7 +172,7 @@ func TestReuse(t *testing.T) {
 			t.Error("minutes of an open make another request of it")
 		}
 		if r.b.count() != 1 || r.Snapshot().Reused != 2 {
-			t.Errorf("%d sent, %+v", r.b.count(), r.Snapshot())
+			t.Errorf("got %d sent, %+v, want 1 and Reused 2", r.b.count(), r.Snapshot())
 		}
 		r.must(t, Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen})
 		r.must(t, Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen})
@@ -195,13 +195,13 @@ func TestReuseRace(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if _, err := r.Execute(t.Context(), other); !errors.Is(err, ErrReused) {
-				t.Errorf("other: %v", err)
+				t.Errorf("other: got %v, want %v", err, ErrReused)
 			}
 		})
 		synctest.Wait()
 		wg.Go(func() {
 			if a := r.must(t, open("k")); !a.Replayed || string(a.Body) != string(first.Body) {
-				t.Errorf("replay %+v", a)
+				t.Errorf("replay %+v, want Replayed true and Body %v", a, string(first.Body))
 			}
 		})
 		synctest.Wait()
@@ -224,7 +224,7 @@ func TestRetention(t *testing.T) {
 				t.Fatal(err)
 			}
 			if a := r.must(t, open("k")); a.Replayed != tc.replay {
-				t.Errorf("at %s: %+v", tc.age, a)
+				t.Errorf("at %s: got %+v, want Replayed %v", tc.age, a, tc.replay)
 			}
 		}
 		synctest.Wait()
@@ -243,7 +243,7 @@ func TestSteps(t *testing.T) {
 		r.must(t, open("k"))
 		want := "after-claim before-publish after-publish before-commit after-commit before-answer"
 		if got := strings.Join(steps, " "); got != want {
-			t.Errorf("steps %q", got)
+			t.Errorf("steps %q, want %q", got, want)
 		}
 	})
 }
@@ -256,7 +256,7 @@ func TestJumpAndSilence(t *testing.T) {
 		synctest.Wait()
 		start := time.Now()
 		if err := r.v.Advance(r.v.Now().Add(36 * time.Hour)); err != nil || time.Since(start) != 0 {
-			t.Errorf("%v after %s", err, time.Since(start))
+			t.Errorf("got %v after %s, want no error and 0", err, time.Since(start))
 		}
 	})
 }

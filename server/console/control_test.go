@@ -176,10 +176,10 @@ func TestClock(t *testing.T) {
 		t.Errorf("moved %v", l.moved)
 	}
 	if got := l.data("POST", "/clock/run", ""); !strings.Contains(got, `"state":"ready"`) {
-		t.Errorf("run: %s", got)
+		t.Errorf("run: got %s, want %q in it", got, `"state":"ready"`)
 	}
 	if got := l.data("POST", "/clock/freeze", ""); !strings.Contains(got, `"state":"frozen"`) {
-		t.Errorf("freeze: %s", got)
+		t.Errorf("freeze: got %s, want %q in it", got, `"state":"frozen"`)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestRealClockDoesNotMove(t *testing.T) {
 	l := newLab(t)
 	l.handler = control.Handler(token, func(r chi.Router) { control.ClockRoutes(r, clock.Real{}, nil) })
 	if got := l.data("GET", "/clock", ""); !strings.Contains(got, `"mode":"real","state":"ready"`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it", got, `"mode":"real","state":"ready"`)
 	}
 	for _, path := range []string{"/clock/advance", "/clock/freeze", "/clock/run"} {
 		if a := l.call("POST", path, `{"by":"1h"}`, token); a.Status != 409 || a.Error != "rule_violated" {
@@ -205,10 +205,10 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(made.KeyID, "key_") || !strings.HasPrefix(made.APIKey, "sacl_") {
-		t.Errorf("made %+v", made)
+		t.Errorf("made %+v, want KeyID to begin with %q and APIKey to begin with %q", made, "key_", "sacl_")
 	}
 	if got := l.data("POST", "/keys", `{"placeId":"plc_t","scopes":["device:door"],"sim":true}`); !strings.Contains(got, `"apiKey":"sact_`) {
-		t.Errorf("test key: %s", got)
+		t.Errorf("test key: got %s, want %q in it", got, `"apiKey":"sact_`)
 	}
 	list := l.call("GET", "/keys?placeId=plc_a", "", token)
 	if *list.Total != 1 || strings.Contains(list.Raw, made.APIKey) || !strings.Contains(list.Raw, `"name":"reader","scopes":["space:partner"],"sim":false,"createdAt":"2026-10-01T00:00:00.000Z","revokedAt":null`) {
@@ -218,7 +218,7 @@ func TestKeys(t *testing.T) {
 		l.is("DELETE", "/keys/"+made.KeyID, "", `{"keyId":"`+made.KeyID+`","revoked":true}`)
 	}
 	if list := l.call("GET", "/keys?placeId=plc_a", "", token); !strings.Contains(list.Raw, `"revokedAt":"2026-10-01T00:00:00.000Z"`) {
-		t.Errorf("list: %s", list.Raw)
+		t.Errorf("list: got %s, want %q in it", list.Raw, `"revokedAt":"2026-10-01T00:00:00.000Z"`)
 	}
 }
 
@@ -254,10 +254,10 @@ func TestTerms(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	if got := l.data("POST", "/memberships", `{"placeId":"plc_a","phone":"01022223333","startsAt":"2026-09-01T00:00:00Z"}`); !strings.HasPrefix(got, `{"membershipId":"mem_`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to begin with %q", got, `{"membershipId":"mem_`)
 	}
 	if got := l.data("POST", "/reservations", `{"placeId":"plc_a","phone":"01033334444","name":"R","startsAt":"2026-09-01T00:00:00+09:00","endsAt":"2027-09-01T00:00:00Z","doorIds":["dor_a"]}`); !strings.HasPrefix(got, `{"reservationId":"rsv_`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to begin with %q", got, `{"reservationId":"rsv_`)
 	}
 	for _, phone := range []string{"01022223333", "01033334444"} {
 		l.is("POST", "/people/call", `{"to":"05011112222","from":"`+phone+`"}`, `{"answered":true,"doorId":"dor_a","reason":"phone","result":"opened"}`)
@@ -322,7 +322,7 @@ func TestCrash(t *testing.T) {
 	l := newLab(t)
 	l.is("POST", "/crash", `{"at":"after-claim"}`, `{"at":"after-claim"}`)
 	if l.crash != "after-claim" {
-		t.Errorf("armed %q", l.crash)
+		t.Errorf("armed %q, want after-claim", l.crash)
 	}
 	off := console.Config{Clock: l.clk}
 	l.handler = control.Handler(token, func(r chi.Router) { off.Routes(r) })

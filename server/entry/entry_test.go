@@ -200,10 +200,10 @@ func TestCredit(t *testing.T) {
 	}
 	h.Pass(time.Minute)
 	if got := call(); used(got) != "2 true" {
-		t.Errorf("the second use: %s", used(got))
+		t.Errorf("the second use: got %s, want 2 true", used(got))
 	}
 	if g, err := h.Grant(sooner.ID); err != nil || !g.FirstUsedAt.Equal(epoch) {
-		t.Errorf("first used at %s, %v", g.FirstUsedAt, err)
+		t.Errorf("first used at %s, %v, want %s and no error", g.FirstUsedAt, err, epoch)
 	}
 	h.revoke("sooner")
 	h.Pass(3 * time.Second) // or the call joins the one before

@@ -22,7 +22,7 @@ func CheckBroken(t *testing.T) {
 	}()
 	synctest.Wait()
 	if _, err := s.press(context.Background(), k, v, nil); !errors.Is(err, errAborted) {
-		t.Errorf("joined: %v", err)
+		t.Errorf("joined: got %v, want %v", err, errAborted)
 	}
 	if _, err := s.press(context.Background(), k, v, func() (OpenResult, error) { return OpenResult{}, nil }); err != nil {
 		t.Errorf("the next: %v", err)

@@ -27,7 +27,7 @@ func TestFloodOfDenials(t *testing.T) {
 		}
 	}
 	if _, n := h.last(); n != 60 || denied != 60 {
-		t.Errorf("%d records, %d denials", n, denied)
+		t.Errorf("got %d records, %d denials, want 60 and 60", n, denied)
 	}
 	other := h.permit("other", 40)
 	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
@@ -36,7 +36,7 @@ func TestFloodOfDenials(t *testing.T) {
 	h.revoke("other") // or the person's other grant opens
 	h.Pass(time.Minute)
 	if _, err := h.Open(ctx, expired.Token, "dor_1"); fail.CodeOf(err) != fail.EntryDenied {
-		t.Errorf("a minute later: %v", err)
+		t.Errorf("a minute later: got %v, want code %q", err, fail.EntryDenied)
 	}
 }
 
@@ -54,10 +54,10 @@ func TestFloodOfCalls(t *testing.T) {
 		}
 	}
 	if _, n := h.last(); n != 6 || answered != 60 {
-		t.Errorf("%d records, %d answered", n, answered)
+		t.Errorf("got %d records, %d answered, want 6 and 60", n, answered)
 	}
 	if got, err := h.Call(ctx, number, "01000000002"); err != nil || got.Reason != vocab.NoValidGrant {
-		t.Errorf("another number: %+v, %v", got, err)
+		t.Errorf("another number: got %+v, %v, want Reason %v and no error", got, err, vocab.NoValidGrant)
 	}
 }
 
@@ -81,10 +81,10 @@ func TestOpeningsByPhone(t *testing.T) {
 		h.Pass(3 * time.Second)
 	}
 	if n := len(h.door.asks); n != 6 {
-		t.Errorf("%d openings", n)
+		t.Errorf("got %d openings, want 6", n)
 	}
 	h.Pass(time.Minute)
 	if got, err := h.Call(ctx, number, kim); err != nil || got.Result != vocab.Opened {
-		t.Errorf("a minute later: %+v, %v", got, err)
+		t.Errorf("a minute later: got %+v, %v, want Result %v and no error", got, err, vocab.Opened)
 	}
 }

@@ -32,10 +32,10 @@ func TestRecords(t *testing.T) {
 	}
 	h.Pass(7*24*time.Hour + time.Millisecond)
 	if _, total, _ := h.Service.Records(by, entry.LogQuery{}); total != 0 {
-		t.Errorf("%d records over 7 days", total)
+		t.Errorf("got %d records over 7 days, want 0", total)
 	}
 	if _, total, _ := h.Service.Records(by, entry.LogQuery{SinceDays: 8}); total != 2 {
-		t.Errorf("%d records of 8 days", total)
+		t.Errorf("got %d records of 8 days, want 2", total)
 	}
 	for _, q := range []entry.LogQuery{{SinceDays: -1}, {SinceDays: 31}, {Limit: 501}, {Limit: -1}, {Offset: -1}} {
 		if _, _, err := h.Service.Records(by, q); fail.CodeOf(err) != fail.InvalidQuery {
@@ -112,6 +112,6 @@ func TestEvents(t *testing.T) {
 	}
 	h.Pass(24 * time.Hour)
 	if got := show(record.EventQuery{}); got != "2 opened denied" {
-		t.Errorf("the last 24 h: %s", got)
+		t.Errorf("the last 24 h: got %s, want 2 opened denied", got)
 	}
 }

@@ -28,7 +28,7 @@ func TestLinkPage(t *testing.T) {
 	h.revoke("r")
 	for _, token := range []string{p.Token, "", "x"} {
 		if _, err := h.Link(token); fail.CodeOf(err) != fail.LinkInvalid {
-			t.Errorf("dead link: %v", err)
+			t.Errorf("dead link: got %v, want code %q", err, fail.LinkInvalid)
 		}
 	}
 	if _, n := h.last(); n != 0 || len(h.door.asks) != 0 {
@@ -124,7 +124,7 @@ func TestOnePress(t *testing.T) {
 	}
 	h.revoke("r")
 	if _, err := h.Open(ctx, p.Token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
-		t.Errorf("after the revocation: %v", err)
+		t.Errorf("after the revocation: got %v, want code %q", err, fail.LinkInvalid)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := h.Open(gone, p.Token, "dor_1"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that has gone learns nothing: %v", err)
+		t.Errorf("a caller that has gone learns nothing: got %v, want %v", err, context.Canceled)
 	}
 	close(h.door.gate)
 	wg.Wait()
@@ -171,7 +171,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	}
 	wg.Wait()
 	if len(h.door.asks) != 2 {
-		t.Errorf("%d commands", len(h.door.asks))
+		t.Errorf("got %d commands, want 2", len(h.door.asks))
 	}
 }
 
@@ -215,12 +215,12 @@ func TestFloodOfDeadLinks(t *testing.T) {
 	flood("guess")
 	flood(p.Token)
 	if _, n := h.last(); n != 120 {
-		t.Errorf("%d records", n)
+		t.Errorf("got %d records, want 120", n)
 	}
 	h.Pass(time.Minute)
 	_, _ = h.Open(ctx, p.Token, "dor_1")
 	if r, n := h.last(); n != 121 || r.Reason != "link_invalid" {
-		t.Errorf("%d records, %+v", n, r)
+		t.Errorf("got %d records, %+v, want 121 and Reason link_invalid", n, r)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestHandshake(t *testing.T) {
 				t.Fatal(n, err)
 			}
 			if took := time.Since(start); took != 5*time.Second {
-				t.Errorf("closed after %s", took)
+				t.Errorf("closed after %s, want %s", took, 5*time.Second)
 			}
 		})
 	}
@@ -186,7 +186,7 @@ func TestHelper(t *testing.T) {
 		h := r.connect("brd_1/up-1")
 		h.say(wire.UpHello, wire.Hello{Proto: wire.Version})
 		if n := r.Snapshot(); n.Early != 1 || n.Hellos != 0 {
-			t.Errorf("a helper alone: %+v", n)
+			t.Errorf("a helper alone: got %+v, want Early 1 and Hellos 0", n)
 		}
 		b := r.connect("brd_1")
 		h.say(wire.UpHello, wire.Hello{Proto: wire.Version, Revision: 4})

@@ -62,14 +62,14 @@ func TestSilentPeers(t *testing.T) {
 				most = 10
 			}
 			if open := len(g.conns); open != most || g.Snapshot().Crowded != int64(200-most) {
-				t.Errorf("%d open, %d cut", open, g.Snapshot().Crowded)
+				t.Errorf("got %d open, %d cut, want %d and %d", open, g.Snapshot().Crowded, most, int64(200-most))
 			}
 			began := time.Now()
 			c := r.dial()
 			defer c.Close()
 			_, _ = c.Write(good("brd_1").bytes())
 			if _, err := io.ReadFull(c, make([]byte, 4)); err != nil || time.Since(began) > time.Second {
-				t.Errorf("a board waited %v: %v", time.Since(began), err)
+				t.Errorf("a board waited %v: %v, want at most %v and no error", time.Since(began), err, time.Second)
 			}
 			time.Sleep(10 * time.Second)
 			g.greeting.mu.Lock()
@@ -92,7 +92,7 @@ func TestGuessing(t *testing.T) {
 			c, began := r.dial(), time.Now()
 			_, _ = c.Write(connect.bytes())
 			if _, err := io.ReadFull(c, make([]byte, 4)); err != nil || time.Since(began) != want {
-				t.Errorf("%q answered after %v: %v", pass, time.Since(began), err)
+				t.Errorf("%q answered after %v: %v, want %v and no error", pass, time.Since(began), err, want)
 			}
 			_ = c.Close()
 		}

@@ -56,7 +56,7 @@ func TestNetloss(t *testing.T) {
 				t.Errorf(`got %+v, want x.err = nil, x.got.Version = version+1, x.got.GraceSec = 60, x.got.Channels[2] = "off", x.took = 3*time.Second`, x)
 			}
 			if n := r.store.state().Policy; n == nil || n.Version != version+1 {
-				t.Errorf("stored: %+v", n)
+				t.Errorf("stored: got %+v, want Version %v", n, version+1)
 			}
 		}
 		if s := r.Status("brd_1"); s.Policy.Version != 2 || !s.PolicyAppliedAt.Equal(time.Now()) {

@@ -97,7 +97,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		old := r.Status("brd_1")
 		r.Stop()
 		if s := r.Status("brd_1"); s.State != "offline" {
-			t.Errorf("stopped: %+v", s)
+			t.Errorf("stopped: got %+v, want State offline", s)
 		}
 		r.store.mu.Lock()
 		st := r.store.states["brd_1"]
@@ -184,7 +184,7 @@ func TestTakeover(t *testing.T) {
 		}
 		r.online("brd_1")
 		if work, open := r.flight.Pending(); work != 0 || open > 1 { // the answer to hello: paho does not count
-			t.Errorf("in flight: %d %d", work, open)
+			t.Errorf("in flight: got %d %d, want 0 and at most 1", work, open)
 		}
 		a.line.Cut()
 	})

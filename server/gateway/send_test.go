@@ -73,7 +73,7 @@ func TestSend(t *testing.T) {
 			commands++
 		}
 		if sent > maxBulk+1 || commands > 2*maxOut || time.Since(start) > 0 {
-			t.Errorf("%d pushes and %d commands sent in %s", sent, commands, time.Since(start))
+			t.Errorf("got %d pushes and %d commands sent in %s, want at most %d, at most %d and 0", sent, commands, time.Since(start), maxBulk+1, 2*maxOut)
 		}
 		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, board.ErrOffline) || r.Snapshot().CommandsUnsent != 2 {
 			t.Error(err, r.Snapshot().CommandsUnsent)

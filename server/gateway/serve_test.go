@@ -77,7 +77,7 @@ func TestServe(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); took != 315*time.Millisecond || r.Snapshot().AcceptErrors != 6 {
-			t.Errorf("%s, %d errors", took, r.Snapshot().AcceptErrors)
+			t.Errorf("got %s, %d errors, want %s and 6", took, r.Snapshot().AcceptErrors, 315*time.Millisecond)
 		}
 		_, _ = conn.Write(good("brd_1").bytes())
 		if got, _ := answer(t, conn); len(got) != 4 {
@@ -109,7 +109,7 @@ func TestSaving(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		st := r.store.state()
 		if saves != 1 || st.Standings[1].Since != 49 || st.Standings[1].DoorID != "dor_1" || !st.Online {
-			t.Errorf("%d writes, then %+v", saves, st)
+			t.Errorf("got %d writes, then %+v, want 1, Standings[1].Since 49, Standings[1].DoorID dor_1 and Online true", saves, st)
 		}
 	})
 }

@@ -142,7 +142,7 @@ func TestRecords(t *testing.T) {
 		}
 		say()
 		if a := b.ack(); a.Seq != 0 || !a.Accepted {
-			t.Errorf("an empty batch: %+v", a)
+			t.Errorf("an empty batch: got %+v, want Seq 0 and Accepted true", a)
 		}
 		b.say(wire.UpRec, `{"records":[{"seq":300,"doorId":5},{"seq":301}]}`) // never decodes: the board must not be stuck
 		if a := b.ack(); a.Seq != 301 || !a.Accepted {
@@ -150,7 +150,7 @@ func TestRecords(t *testing.T) {
 		}
 		b.say(wire.UpRec, `nonsense`)
 		if a := b.ack(); a.Type != wire.AckRec || a.Accepted {
-			t.Errorf("nonsense: %+v", a)
+			t.Errorf("nonsense: got %+v, want Type %v and Accepted false", a, wire.AckRec)
 		}
 		b.quiet()
 		if n := r.Snapshot(); n.Garbage != 2 || r.Status("brd_1").Dropped != 2 {
@@ -230,7 +230,7 @@ func TestGarbage(t *testing.T) {
 		_ = conn.Close()
 		other.say(wire.UpPing, "{}")
 		if a := other.ack(); a.Type != wire.AckPing || r.Snapshot().Panics != 0 {
-			t.Errorf("%+v, %d panics", a, r.Snapshot().Panics)
+			t.Errorf("got %+v, %d panics, want Type %v and 0", a, r.Snapshot().Panics, wire.AckPing)
 		}
 	})
 }

@@ -78,10 +78,10 @@ func TestImportCustomers(t *testing.T) {
 	}
 	got, _ = h.ImportCustomers(byA, file("crm", rows[9], rows[10]))
 	if want := "0/0/2/0: unchanged unchanged"; line(got) != want {
-		t.Errorf("the same again: %s", line(got))
+		t.Errorf("the same again: got %s, want %s", line(got), want)
 	}
 	if got, _ := h.ImportCustomers(byA, file("other", rows[0])); line(got) != "1/0/0/0: created" {
-		t.Errorf("another source: %s", line(got))
+		t.Errorf("another source: got %s, want 1/0/0/0: created", line(got))
 	}
 	list, total, err := h.Service.ListCustomers("plc_a", grant.ListQuery{Phone: "01011110001"})
 	if err != nil || total != 2 || list[0].Source != "other" || list[1].Name != "B" {
@@ -128,14 +128,14 @@ func TestImportMemberships(t *testing.T) {
 	}
 	got, err := h.ImportMemberships(byA, file("crm", rows...))
 	if want := "2/0/0/8: created created missing_field invalid_timestamp invalid_timestamp invalid_period empty_door_ids invalid_door_ids invalid_door_ids invalid_door_ids"; err != nil || line(got) != want {
-		t.Errorf("%s, %v", line(got), err)
+		t.Errorf("got %s, %v, want %s and no error", line(got), err, want)
 	}
 	rev := h.Digest("plc_a")
 	if got, _ := h.ImportMemberships(byA, file("crm", rows[:2]...)); line(got) != "0/0/2/0: unchanged unchanged" || h.Digest("plc_a") != rev {
 		t.Errorf("the same again: %s", line(got))
 	}
 	if got, _ := h.ImportMemberships(byA, file("crm", strings.Replace(rows[0], "01011110001", "01011110009", 1))); line(got) != "0/1/0/0: updated" {
-		t.Errorf("a new phone: %s", line(got))
+		t.Errorf("a new phone: got %s, want 0/1/0/0: updated", line(got))
 	}
 	if _, total, _ := h.Service.ListCustomers("plc_a", grant.ListQuery{}); total != 3 {
 		t.Errorf("%d customers, want one a phone", total)
@@ -195,14 +195,14 @@ func TestTerms(t *testing.T) {
 		t.Errorf("got %+v, %v, want no error, again.RevokedAt at epoch", again, err)
 	}
 	if _, err := h.CancelTerm(byA, grant.Membership, a.ID); fail.CodeOf(err) != fail.NotFound {
-		t.Errorf("of another kind: %v", err)
+		t.Errorf("of another kind: got %v, want code %q", err, fail.NotFound)
 	}
 	if _, err := h.CancelTerm(grant.By{PlaceID: "plc_b"}, grant.Reservation, a.ID); fail.CodeOf(err) != fail.NotFound {
-		t.Errorf("of another place: %v", err)
+		t.Errorf("of another place: got %v, want code %q", err, fail.NotFound)
 	}
 	r.ExternalRef = new("r")
 	if back, err := h.CreateTerm(byA, grant.Reservation, r); err != nil || back.ID != a.ID || back.State != grant.Active || !back.RevokedAt.IsZero() {
-		t.Errorf("made again: %+v, %v", back, err)
+		t.Errorf("made again: got %+v, %v, want ID %v, State %v, RevokedAt zero and no error", back, err, a.ID, grant.Active)
 	}
 	if list, total, err := h.ListTerms("plc_a", grant.Reservation, grant.ListQuery{}); err != nil || total != 2 || list[1].ID != a.ID {
 		t.Errorf("got %+v, %v, want no error, total = 2, list[1].ID = a.ID", list, err)

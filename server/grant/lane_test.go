@@ -30,16 +30,16 @@ func TestOneImportPerPlace(t *testing.T) {
 		}
 		synctest.Wait()
 		if _, err := i.begin("plc_a"); fail.CodeOf(err) != fail.TooManyInFlight {
-			t.Errorf("one more: %v", err)
+			t.Errorf("one more: got %v, want code %q", err, fail.TooManyInFlight)
 		}
 		if end, err := i.begin("plc_b"); err != nil || time.Since(began) > 0 {
-			t.Errorf("another place: %v after %v", err, time.Since(began))
+			t.Errorf("another place: got %v after %v, want no error and 0", err, time.Since(began))
 		} else {
 			end()
 		}
 		all.Wait()
 		if d := time.Since(began); d != maxImports*time.Second || len(i.of) != 0 {
-			t.Errorf("%v, %d places are remembered", d, len(i.of))
+			t.Errorf("%v, %d places are remembered, want %v and 0", d, len(i.of), maxImports*time.Second)
 		}
 	})
 }

@@ -91,7 +91,7 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	}
 	if span > time.Duration(most)*time.Hour {
 		if fail.CodeOf(err) != fail.PermitPeriodTooLong {
-			t.Fatalf("%s on %v: %v", span, doors, err)
+			t.Fatalf("%s on %v: got %v, want code %q", span, doors, err, fail.PermitPeriodTooLong)
 		}
 		return
 	}
@@ -141,7 +141,7 @@ func (m model) revoke(t *rapid.T, h *house, ref string) {
 			for other, p := range m {
 				if other != ref { // two permits: neither is meant
 					if _, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: &ref, PermitID: &p.id}); fail.CodeOf(err) != fail.InvalidField {
-						t.Fatalf("two permits: %v", err)
+						t.Fatalf("two permits: got %v, want code %q", err, fail.InvalidField)
 					}
 				}
 			}
@@ -150,7 +150,7 @@ func (m model) revoke(t *rapid.T, h *house, ref string) {
 	p, err := h.Service.Revoke(byA, r)
 	if old == nil {
 		if fail.CodeOf(err) != fail.PermitNotFound {
-			t.Fatalf("unknown: %v", err)
+			t.Fatalf("unknown: got %v, want code %q", err, fail.PermitNotFound)
 		}
 		return
 	}

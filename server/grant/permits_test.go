@@ -98,7 +98,7 @@ func TestRegisterRefuses(t *testing.T) {
 		})
 	}
 	if _, total, err := h.List("plc_a", grant.ListQuery{}); err != nil || total != 0 {
-		t.Errorf("%d permits came of refused requests (%v)", total, err)
+		t.Errorf("%d permits came of refused requests (%v), want 0 and no error", total, err)
 	}
 	if _, err := h.Register(grant.By{PlaceID: "plc_none"}, grant.RegisterRequest{ExternalRef: new("r"), Phone: new("01012345678"),
 		StartsAt: new(epoch), EndsAt: new(epoch.Add(time.Hour))}); fail.CodeOf(err) != fail.RuleViolated {
@@ -196,16 +196,16 @@ func TestScope(t *testing.T) {
 		return strings.Join(h.must(r).Doors, " ")
 	}
 	if got := register("r", nil); got != "dor_1 dor_2" {
-		t.Errorf("default scope: %s", got)
+		t.Errorf("default scope: got %s, want dor_1 dor_2", got)
 	}
 	if got := register("in", []string{"dor_in", "dor_1", "dor_in"}); got != "dor_1 dor_in" {
-		t.Errorf("duplicates collapse: %s", got)
+		t.Errorf("duplicates collapse: got %s, want dor_1 dor_in", got)
 	}
 	if got := register("in", nil); got != "dor_1 dor_in" {
-		t.Errorf("kept: %s", got)
+		t.Errorf("kept: got %s, want dor_1 dor_in", got)
 	}
 	if got := register("in", []string{"dor_2"}); got != "dor_2" {
-		t.Errorf("replaced: %s", got)
+		t.Errorf("replaced: got %s, want dor_2", got)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestConcurrentCreates(t *testing.T) {
 		t.Errorf("%d permits, ids %v, tokens %v", total, slices.Compact(ids), slices.Compact(tokens))
 	}
 	if after := h.Digest("plc_a"); after != before+1 {
-		t.Errorf("revision %d, was %d: a repeat is one call", after, before)
+		t.Errorf("revision %d, was %d: a repeat is one call, want %d", after, before, before+1)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestListAndGet(t *testing.T) {
 		t.Errorf(`got %d %+v, want total = 1, list[0].ExternalRef = "3"`, total, list)
 	}
 	if _, err := h.Get("plc_b", ids[0]); fail.CodeOf(err) != fail.PermitNotFound {
-		t.Errorf("another place's: %v", err)
+		t.Errorf("another place's: got %v, want code %q", err, fail.PermitNotFound)
 	}
 	rev := h.Digest("plc_a")
 	sync := func() grant.Sync {

@@ -39,7 +39,7 @@ func TestRevoke(t *testing.T) {
 		}
 	}
 	if _, err := h.Service.Revoke(grant.By{PlaceID: "plc_b"}, grant.RevokeRequest{PermitID: &first.ID}); fail.CodeOf(err) != fail.PermitNotFound {
-		t.Errorf("another place's: %v", err)
+		t.Errorf("another place's: got %v, want code %q", err, fail.PermitNotFound)
 	}
 	h.Pass(time.Minute)
 	p, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: new("r"), PermitID: &first.ID, Reason: new("lost")})
@@ -75,7 +75,7 @@ func TestStateFollowsTime(t *testing.T) {
 		want string
 	}{{time.Hour - 1, grant.Pending}, {time.Hour, grant.Active}, {2*time.Hour - 1, grant.Active}, {2 * time.Hour, grant.Expired}} {
 		if got := p.Grant.State(epoch.Add(tt.at)); got != tt.want {
-			t.Errorf("at %s: %s", tt.at, got)
+			t.Errorf("at %s: got %s, want %s", tt.at, got, tt.want)
 		}
 	}
 	if p.Kind != access.KindPermit || p.State != grant.Pending {

@@ -131,13 +131,13 @@ func TestPolicies(t *testing.T) {
 		t.Error("it is noon, the place is open")
 	}
 	if got := h.mode(t); got != "free" {
-		t.Errorf("mode %s", got)
+		t.Errorf("mode %s, want free", got)
 	}
 	if _, err := h.SetHours("plc_a", place.Week{"sun": {}}); err != nil { // closed today, at once [HRS-1]
 		t.Fatal(err)
 	}
 	if got := h.mode(t); got != "closed" {
-		t.Errorf("mode after the hours changed: %s", got)
+		t.Errorf("mode after the hours changed: got %s, want closed", got)
 	}
 	custom := policy("custom", "auth")
 	custom.StartsAt, custom.EndsAt = new(epoch.Add(time.Hour)), new(epoch.Add(1000*time.Hour))
@@ -147,7 +147,7 @@ func TestPolicies(t *testing.T) {
 	}
 	h.Pass(time.Hour)
 	if got := h.mode(t); got != "auth" {
-		t.Errorf("custom beats the rest: %s", got)
+		t.Errorf("custom beats the rest: got %s, want auth", got)
 	}
 	ps, err := h.Service.Policies("plc_a", "dor_1")
 	if err != nil || len(ps) != 3 || ps[0].ID != c.ID || ps[2].ID != first.ID {
@@ -167,7 +167,7 @@ func TestPolicies(t *testing.T) {
 	}{{place.PolicyQuery{PolicyID: "pol_x"}, 0}, {place.PolicyQuery{Ref: "always", PolicyID: c.ID}, 0}, {place.PolicyQuery{PolicyID: c.ID}, 1},
 		{place.PolicyQuery{Ref: "always"}, 1}, {place.PolicyQuery{}, 1}, {place.PolicyQuery{}, 0}} {
 		if n, err := h.DeletePolicies(owner, "dor_1", tt.q); n != tt.want || err != nil {
-			t.Errorf("%+v: %d, %v", tt.q, n, err)
+			t.Errorf("%+v: got %d, %v, want %d and no error", tt.q, n, err, tt.want)
 		}
 		h.Digest("plc_a")
 	}
@@ -211,14 +211,14 @@ func TestPolicyRefuses(t *testing.T) {
 		}
 	}
 	if _, err := h.DeletePolicies(owner, "dor_1", place.PolicyQuery{Ref: "x"}); fail.CodeOf(err) != fail.InvalidQuery {
-		t.Errorf("delete: %v", err)
+		t.Errorf("delete: got %v, want code %q", err, fail.InvalidQuery)
 	}
 	for i := range 21 {
 		_, err := h.SetPolicy(owner, "dor_1", custom(func(r *place.PolicyRequest) {
 			r.StartsAt, r.EndsAt = new(epoch.Add(time.Duration(i)*time.Hour)), new(epoch.Add(time.Duration(i+1)*time.Hour))
 		}))
 		if want := map[bool]string{true: fail.RuleViolated}[i == 20]; fail.CodeOf(err) != want {
-			t.Errorf("custom policy %d: %v", i+1, err)
+			t.Errorf("custom policy %d: got %v, want code %q", i+1, err, want)
 		}
 	}
 }
@@ -243,11 +243,11 @@ func TestSetHours(t *testing.T) {
 		"no time": {place.Week{"mon": {{"9:00", "10:00"}}}, fail.InvalidField},
 	} {
 		if _, err := h.SetHours("plc_a", tt.w); fail.CodeOf(err) != tt.want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want code %q", name, err, tt.want)
 		}
 	}
 	if _, err := h.SetHours("plc_x", place.Week{}); fail.CodeOf(err) != fail.PlaceNotFound {
-		t.Errorf("unknown place: %v", err)
+		t.Errorf("unknown place: got %v, want code %q", err, fail.PlaceNotFound)
 	}
 	rev := h.Digest("plc_a")
 	p, err = h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}})
@@ -256,7 +256,7 @@ func TestSetHours(t *testing.T) {
 		t.Errorf("%v %s", err, cmp.Diff(want, p.Week))
 	}
 	if got := h.Digest("plc_a"); got != rev+1 {
-		t.Errorf("revision %d", got)
+		t.Errorf("revision %d, want %d", got, rev+1)
 	}
 	if _, err := h.SetHours("plc_a", place.Week{"tue": {{"00:00", "24:00"}}}); err != nil || h.Digest("plc_a") != rev+1 {
 		t.Errorf("nothing changed: %v", err)
@@ -278,15 +278,15 @@ func TestSchedule(t *testing.T) {
 	}
 	for _, n := range []int{-1, 61} {
 		if _, err := h.Service.Schedule("plc_a", n); fail.CodeOf(err) != fail.InvalidQuery {
-			t.Errorf("%d days: %v", n, err)
+			t.Errorf("%d days: got %v, want code %q", n, err, fail.InvalidQuery)
 		}
 	}
 	h.Pass(12 * time.Hour) // 00:00 in Seoul, 15:00 in UTC
 	if s, err := h.Service.Schedule("plc_a", 1); err != nil || s.Days[0].Date != "2026-11-02" {
-		t.Errorf("today is the place's: %+v, %v", s, err)
+		t.Errorf("today is the place's: got %+v, %v, want Days[0].Date 2026-11-02 and no error", s, err)
 	}
 	if _, err := h.Service.Schedule("plc_x", 1); fail.CodeOf(err) != fail.PlaceNotFound {
-		t.Errorf("unknown place: %v", err)
+		t.Errorf("unknown place: got %v, want code %q", err, fail.PlaceNotFound)
 	}
 }
 
@@ -325,7 +325,7 @@ func TestPatch(t *testing.T) {
 		"intervals": {place.PlacePatch{Holidays: &[]access.Holiday{{Date: "2026-11-01", Intervals: [][2]string{{"1", "2"}}}}}, fail.InvalidField},
 	} {
 		if _, err := h.PatchPlace("plc_a", tt.p); fail.CodeOf(err) != tt.want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want code %q", name, err, tt.want)
 		}
 	}
 	if d, err := h.PatchDoor("dor_1", place.DoorPatch{Entry: new(false), EntryPermitMaxHours: new(1)}); err != nil || d.Entry || d.PermitMaxHours != 1 {
@@ -336,13 +336,13 @@ func TestPatch(t *testing.T) {
 	}
 	for _, n := range []int{0, 721} {
 		if _, err := h.PatchDoor("dor_1", place.DoorPatch{EntryPermitMaxHours: &n}); fail.CodeOf(err) != fail.InvalidField {
-			t.Errorf("%d h: %v", n, err)
+			t.Errorf("%d h: got %v, want code %q", n, err, fail.InvalidField)
 		}
 	}
 	if _, err := h.PatchDoor("dor_x", place.DoorPatch{}); fail.CodeOf(err) != fail.DeviceNotFound {
-		t.Errorf("unknown door: %v", err)
+		t.Errorf("unknown door: got %v, want code %q", err, fail.DeviceNotFound)
 	}
 	if _, err := h.PatchPlace("plc_x", place.PlacePatch{}); fail.CodeOf(err) != fail.PlaceNotFound {
-		t.Errorf("unknown place: %v", err)
+		t.Errorf("unknown place: got %v, want code %q", err, fail.PlaceNotFound)
 	}
 }

@@ -86,7 +86,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 	d := &door{}
 	s := startWith(t, d, "192.0.2.0/24")
 	if got := say(t, s, "a", "a", "<sip:01011112222@carrier>", "P-Asserted-Identity: <sip:01011112222@carrier>\r\n"); got != "403 Forbidden" {
-		t.Errorf("a stranger gets %q", got)
+		t.Errorf("a stranger gets %q, want 403 Forbidden", got)
 	}
 	udp, err := net.Dial("udp", s.Addr())
 	if err != nil {
@@ -101,7 +101,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 		t.Errorf("%d bytes came back to an address that a stranger may have invented, %v", n, err)
 	}
 	if d.n.Load() != 0 {
-		t.Errorf("%d calls of strangers were decided", d.n.Load())
+		t.Errorf("%d calls of strangers were decided, want 0", d.n.Load())
 	}
 }
 
@@ -157,7 +157,7 @@ func TestOneCallOpensOnce(t *testing.T) {
 		}
 	}
 	if d.n.Load() != 1 {
-		t.Errorf("the call was decided %d times", d.n.Load())
+		t.Errorf("the call was decided %d times, want 1", d.n.Load())
 	}
 	calls := newSeen()
 	for _, c := range []struct {
@@ -165,7 +165,7 @@ func TestOneCallOpensOnce(t *testing.T) {
 		want bool
 	}{{0, true}, {callLife - 1, false}, {callLife, true}} {
 		if got := calls.first("x", c.at); got != c.want {
-			t.Errorf("after %s: first %t", c.at, got)
+			t.Errorf("after %s: first %t, want %t", c.at, got, c.want)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestPeerHasARate(t *testing.T) {
 		s.rate.Allow("127.0.0.1", now)
 	}
 	if got := say(t, s, "r", "r", "<sip:01011112222@carrier>", ""); got != "503 Service Unavailable" || d.n.Load() != 0 {
-		t.Errorf("%q, decided %d", got, d.n.Load())
+		t.Errorf("got %q, decided %d, want 503 Service Unavailable and 0", got, d.n.Load())
 	}
 }
 
@@ -194,7 +194,7 @@ func TestDeathIsTold(t *testing.T) {
 	}
 	_ = s.udp.Close()
 	if err := <-failed; !strings.Contains(err.Error(), "UDP") {
-		t.Errorf("told %v", err)
+		t.Errorf("told %v, want %q in it", err, "UDP")
 	}
 	_ = s.Stop()
 	select {

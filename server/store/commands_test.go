@@ -34,10 +34,10 @@ func TestClaimAndSettle(t *testing.T) {
 	c := s.Commands()
 	long := epoch.Add(-command.Retention)
 	if p := claim(t, c, intent("cmd_1", "k"), long); p != nil {
-		t.Fatalf("fresh key: %+v", p)
+		t.Fatalf("fresh key: got %+v, want none", p)
 	}
 	if p := claim(t, c, intent("cmd_2", "k"), long); p == nil || p.Settled || p.Intent.CommandID != "cmd_1" || string(p.Intent.Body) != "unknown" {
-		t.Fatalf("unsettled: %+v", p)
+		t.Fatalf("unsettled: got %+v, want Settled false, Intent.CommandID cmd_1 and Intent.Body unknown", p)
 	}
 	st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch.Add(time.Second), Status: 200, Body: []byte("ok")}
 	for range 2 { // the second is a retry after a commit of unknown result
@@ -47,20 +47,20 @@ func TestClaimAndSettle(t *testing.T) {
 	}
 	p := claim(t, c, intent("cmd_2", "k"), long)
 	if p == nil || !p.Settled || string(p.Answer.Body) != "ok" || p.Answer.Status != 200 || p.Answer.Result.Outcome != vocab.Reported {
-		t.Fatalf("settled: %+v", p)
+		t.Fatalf("settled: got %+v, want Settled true, Answer.Body ok, Answer.Status 200 and Answer.Result.Outcome %v", p, vocab.Reported)
 	}
 	c.CountReplay("cmd_1")
 	other := intent("cmd_3", "k")
 	other.Meaning = "n"
 	if p := claim(t, c, other, long); p == nil || p.Meaning != "m" {
-		t.Fatalf("another request: %+v", p)
+		t.Fatalf("another request: got %+v, want Meaning m", p)
 	}
 	recs, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
 	if err != nil || total != 1 || recs[0].Result != vocab.Opened || recs[0].Replays != 1 || recs[0].CommandID != "cmd_1" {
 		t.Fatalf("%d records %+v, %v", total, recs, err)
 	}
 	if p := claim(t, c, intent("cmd_4", "k"), epoch); p != nil { // exactly as old as it may be: absent
-		t.Fatalf("after the retention: %+v", p)
+		t.Fatalf("after the retention: got %+v, want none", p)
 	}
 	if list, err := c.Unsettled(); err != nil || len(list) != 1 || list[0].CommandID != "cmd_4" {
 		t.Fatalf("unsettled %+v, %v", list, err)
@@ -91,7 +91,7 @@ func TestOneClaimWins(t *testing.T) {
 	}
 	wg.Wait()
 	if won != 1 {
-		t.Errorf("%d claims won", won)
+		t.Errorf("got %d claims won, want 1", won)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestDoorOfTheLedger(t *testing.T) {
 		t.Errorf("door %+v, %v, want channel 2 of brd_a in the test place plc_a", d, err)
 	}
 	if _, err := c.Door("dor_9"); !errors.Is(err, command.ErrNoDoor) {
-		t.Errorf("unknown: %v", err)
+		t.Errorf("unknown: got %v, want %v", err, command.ErrNoDoor)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestBoardStates(t *testing.T) {
 		t.Errorf("read back %+v, %v, want what was saved", got, err)
 	}
 	if fmt.Sprint(lives) != "[1 2]" {
-		t.Errorf("lives %v", lives)
+		t.Errorf("lives %v, want [1 2]", lives)
 	}
 }
 
@@ -196,12 +196,12 @@ func TestRecoverTenThousand(t *testing.T) {
 	took := time.Since(began)
 	t.Logf("%d commands settled in %s", got, took)
 	if got != n || err != nil {
-		t.Errorf("recovered %d, %v", got, err)
+		t.Errorf("recovered %d, %v, want %d and no error", got, err, n)
 	}
 	if _, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 1, 0); total != n || err != nil {
-		t.Errorf("%d records, %v", total, err)
+		t.Errorf("got %d records, %v, want %d and no error", total, err, n)
 	}
 	if list, err := c.Unsettled(); len(list) != 0 || err != nil {
-		t.Errorf("%d left, %v", len(list), err)
+		t.Errorf("got %d left, %v, want 0 and no error", len(list), err)
 	}
 }

@@ -113,7 +113,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 		t.Errorf("the delta carries %q and removes %v, want short removed", ids, y.Remove)
 	}
 	if _, ids := content(0); ids != "month always " {
-		t.Errorf("a revoked permit stays until its period would have ended: %s", ids)
+		t.Errorf("a revoked permit stays until its period would have ended: got %s, want %s", ids, "month always ")
 	}
 	pass(31 * 24 * time.Hour)
 	y, ids = content(before.To)
@@ -134,7 +134,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 		t.Errorf("registered again: the delta carries %q and removes %v", ids, y.Remove)
 	}
 	if y, _ := content(0); len(y.Upsert) != 2 || len(y.Remove) != 0 { // and the world's membership
-		t.Errorf("the snapshot carries %d grants and removes %v", len(y.Upsert), y.Remove)
+		t.Errorf("the snapshot carries %d grants and removes %v, want 2 and none", len(y.Upsert), y.Remove)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestCorruption(t *testing.T) {
 				t.Errorf("a write after damage was found: %v", err)
 			}
 			if err := s.Ping(); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("ready after damage was found: %v", err)
+				t.Errorf("ready after damage was found: got %v, want %v", err, ErrCorrupt)
 			}
 			time.Sleep(2 * lookMost)
 			synctest.Wait()
@@ -65,7 +65,7 @@ func TestCorruption(t *testing.T) {
 			if err == nil {
 				_ = s.Close()
 			}
-			t.Errorf("a damaged file was opened: %v", err)
+			t.Errorf("a damaged file was opened: got %v, want %v", err, ErrCorrupt)
 		}
 	})
 }
@@ -81,7 +81,7 @@ func TestFalseAlarm(t *testing.T) {
 		}
 		defer func() { _ = s.Close() }()
 		if err := s.moment(func(*Tx) error { return errMisread }); !errors.Is(err, errMisread) {
-			t.Errorf("the read that failed: %v", err)
+			t.Errorf("the read that failed: got %v, want %v", err, errMisread)
 		}
 		synctest.Wait()
 		if err := s.Ping(); err != nil {

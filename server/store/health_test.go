@@ -57,7 +57,7 @@ func TestFullDisk(t *testing.T) {
 				t.Fatalf("a write to a full disk: %v", err)
 			}
 			if err := s.Ping(); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "full") {
-				t.Fatalf("ready: %v", err)
+				t.Fatalf("ready: got %v, want %v and %q in it", err, ErrUnavailable, "full")
 			}
 			time.Sleep(100 * time.Millisecond) // fake: ten seconds in all
 		}
@@ -94,14 +94,14 @@ func TestWriteDoesNotWaitForEver(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		if err := s.write(func(tx *Tx) error { return tx.setMeta("late", "1") }); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want %v", err, ErrUnavailable)
 		}
 		if took := time.Since(began); took != writeWait {
 			t.Errorf("answered after %s, want %s", took, writeWait)
 		}
 		began = time.Now()
 		if err := s.Ping(); !errors.Is(err, ErrUnavailable) || time.Since(began) > pingWait {
-			t.Errorf("ready after %s: %v", time.Since(began), err)
+			t.Errorf("ready after %s: %v, want at most %s and %v", time.Since(began), err, pingWait, ErrUnavailable)
 		}
 		close(stall)
 		if err := <-stalled; err != nil {

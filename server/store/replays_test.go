@@ -40,7 +40,7 @@ func TestAnswered(t *testing.T) {
 	knows("another key", "plc_a", "K", long, "")
 	knows("as old as it may be", "plc_a", "k", epoch, "")
 	if p := claim(t, c, intent("cmd_2", "k"), epoch); p != nil {
-		t.Fatalf("the key is too old, and taken: %+v", p)
+		t.Fatalf("the key is too old, and taken: got %+v, want none", p)
 	}
 	knows("claimed by the next one, which asks for less time", "plc_a", "k", epoch, "")
 

@@ -127,7 +127,7 @@ func TestOpenRefusesANewerDatabase(t *testing.T) {
 	}
 	_ = s.Close()
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrNewer) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, ErrNewer)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestWriteAfterClose(t *testing.T) {
 	s := seeded(t)
 	_ = s.Close()
 	if err := s.write(func(*Tx) error { return nil }); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, ErrUnavailable)
 	}
 }
 
@@ -216,12 +216,12 @@ func TestRevisionAndContent(t *testing.T) {
 		t.Errorf("delta %+v, %v", y, err)
 	}
 	if _, err := (boardsync.Reader{Source: s}).SyncContent("plc_x", 0); !errors.Is(err, fail.ErrNotFound) {
-		t.Errorf("unknown place: %v", err)
+		t.Errorf("unknown place: got %v, want %v", err, fail.ErrNotFound)
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if fmt.Sprint(seen) != "[2 3 4 5 6 7]" {
-		t.Errorf("revisions announced: %v", seen)
+		t.Errorf("revisions announced: got %v, want [2 3 4 5 6 7]", seen)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestRecordOnce(t *testing.T) {
 		}
 	}
 	if g, err := s.Grant("pmt_1"); err != nil || g.UseCount != 2 {
-		t.Errorf("after the late report: %+v, %v", g, err)
+		t.Errorf("after the late report: got %+v, %v, want UseCount 2 and no error", g, err)
 	}
 	list, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
 	if err != nil || total != 2 || list[0].SettledAs != vocab.Opened || list[0].Result != vocab.NoResponse || list[0].DoorName != "Front" {

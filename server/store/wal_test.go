@@ -103,7 +103,7 @@ func TestLongReadHoldsNoCommit(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); took != 0 {
-			t.Errorf("%d commits waited %s for a read", n, took)
+			t.Errorf("%d commits waited %s for a read, want 0", n, took)
 		}
 
 		var mu sync.Mutex

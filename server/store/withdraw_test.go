@@ -19,7 +19,7 @@ func TestWithdraw(t *testing.T) {
 		}
 	}
 	if p := claim(t, c, intent("cmd_2", "k"), long); p != nil {
-		t.Errorf("the key of a withdrawn claim is taken by %+v", p)
+		t.Errorf("the key of a withdrawn claim is taken by %+v, want none", p)
 	}
 	if err := c.Settle(command.Settlement{Intent: intent("cmd_2", "k"), Outcome: vocab.Reported, Status: 200}); err != nil {
 		t.Fatal(err)
@@ -28,6 +28,6 @@ func TestWithdraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := claim(t, c, intent("cmd_3", "k"), long); p == nil || p.Intent.CommandID != "cmd_2" {
-		t.Errorf("a settled command was withdrawn: %+v", p)
+		t.Errorf("a settled command was withdrawn: got %+v, want Intent.CommandID cmd_2", p)
 	}
 }

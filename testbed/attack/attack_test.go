@@ -129,7 +129,7 @@ func TestAttacks(t *testing.T) {
 		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", x.name, size, calm, felt, before, after, result)
 	}
 	if n := a.strangePulses(); n > 0 {
-		t.Errorf("%d doors opened that nobody asked for", n)
+		t.Errorf("%d doors opened that nobody asked for, want 0", n)
 	}
 	_ = table.Flush()
 	t.Log("\n" + rows.String())

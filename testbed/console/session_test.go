@@ -176,7 +176,7 @@ func TestStream(t *testing.T) {
 	r.AddCookie(&http.Cookie{Name: c.session.name(r), Value: c.session.cookie})
 	res, err := http.DefaultClient.Do(r)
 	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("the stream: %v, %v", res, err)
+		t.Fatalf("the stream: got %v, %v, want StatusCode %v and no error", res, err, http.StatusOK)
 	}
 	var all strings.Builder
 	until := func(want string) {

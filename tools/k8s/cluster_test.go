@@ -53,7 +53,7 @@ func (p *plane) admits(name string, workload []byte) {
 	}
 	const path = "/api/v1/namespaces/doorlab/pods?dryRun=All&fieldValidation=Strict"
 	if status, b := p.ask("POST", path, pod(string(w.Spec.Template.Spec))); status != 201 {
-		p.t.Errorf("the pod of %s: %d %s", name, status, b)
+		p.t.Errorf("the pod of %s: got %d %s, want 201", name, status, b)
 	}
 	root := strings.Replace(string(w.Spec.Template.Spec), `"runAsNonRoot":true`, `"runAsNonRoot":false`, 1)
 	if status, _ := p.ask("POST", path, pod(root)); status != 403 {
@@ -66,7 +66,7 @@ func (p *plane) applyAll() {
 	t := p.t
 	t.Helper()
 	if status, b := p.apply("Namespace", "v1", "doorlab", []byte(namespace)); status != 201 {
-		t.Fatalf("the namespace: %d %s", status, b)
+		t.Fatalf("the namespace: got %d %s, want 201", status, b)
 	}
 	for _, dir := range parts {
 		for _, r := range rendered(t, dir) {

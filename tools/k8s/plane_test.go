@@ -169,7 +169,7 @@ func (p *plane) list(path string, out any) {
 	p.t.Helper()
 	status, b := p.ask("GET", path, nil)
 	if status != 200 {
-		p.t.Fatalf("GET %s: %d %s", path, status, b)
+		p.t.Fatalf("GET %s: got %d %s, want 200", path, status, b)
 	}
 	if err := json.Unmarshal(b, out); err != nil {
 		p.t.Fatal(err)
