@@ -30,7 +30,7 @@ func (f *Fleet) people(w http.ResponseWriter, r *http.Request) {
 		f(w, "phone", `or token, exactly one of them, as in {"doorId":"..","phone":"01012345678"}`)
 		return
 	}
-	if in.Phone != nil && !isPhone(*in.Phone) {
+	if in.Phone != nil && !access.IsPhone(*in.Phone) {
 		control.Fail(w, http.StatusBadRequest, "invalid_phone", "phone must be 8 to 15 digits", map[string]any{"field": "phone"})
 		return
 	}
@@ -79,15 +79,6 @@ func shown(boardID string, o outcome) map[string]any {
 		}
 	}
 	return map[string]any{"result": string(result), "reason": string(o.decided.Reason), "journal": entries}
-}
-
-func isPhone(s string) bool {
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return len(s) >= 8 && len(s) <= 15
 }
 
 // leaf moves a door's leaf.

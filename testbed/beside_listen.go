@@ -7,6 +7,7 @@ import (
 	"net/http/pprof"
 
 	"github.com/doorlab/doorlab/internal/listen"
+	"github.com/doorlab/doorlab/internal/loopback"
 )
 
 // beside are the listeners that a running service has in addition to the main three, both off by default: metrics for a
@@ -19,7 +20,7 @@ type beside struct {
 // listenBeside takes their addresses. Errors: a taken port; a debug address off loopback, because profiles show the
 // contents of memory.
 func (t *Testbed) listenBeside(c Config) (err error) {
-	if c.Debug != "" && !onLoopback(c.Debug) {
+	if c.Debug != "" && !loopback.Host(c.Debug) {
 		return fmt.Errorf("--debug-addr %s isn't on loopback, and profiles show what the memory holds; use 127.0.0.1 and a tunnel", c.Debug)
 	}
 	if c.Metrics != "" {

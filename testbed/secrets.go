@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/loopback"
 )
 
 // prepare checks that the data directory is complete and consistent, takes it, and fills in the world's secrets.
@@ -108,20 +108,10 @@ func mayListen(c Config) error {
 		return nil
 	}
 	for _, l := range []struct{ flag, addr string }{{"http", c.HTTP}, {"mqtt", c.MQTT}, {"control", c.Control}, {"metrics", c.Metrics}, {"sip", c.SIP}} {
-		if l.addr != "" && !onLoopback(l.addr) {
+		if l.addr != "" && !loopback.Host(l.addr) {
 			return fmt.Errorf("%w, which everybody can guess, and --%s %s isn't on loopback; "+
 				"start without a seed on a new data directory, or with --secret-file FILE, or listen on loopback only", ErrRepeatable, l.flag, l.addr)
 		}
 	}
 	return nil
-}
-
-// onLoopback reports whether an address can be reached only from this machine.
-func onLoopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

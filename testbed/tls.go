@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/doorlab/doorlab/internal/certs"
+	"github.com/doorlab/doorlab/internal/loopback"
 )
 
 // shown are the certificates of the listeners; nil = the listener doesn't use TLS.
@@ -42,7 +43,7 @@ func (t *Testbed) warnOfPlain(c Config) {
 		{"control", c.Control, t.certs.http, "the control token crosses the network in clear; set --tls-cert and --tls-key, or listen on loopback"},
 		{"sip", c.SIP, nil, "SIP has no encryption here: caller ids cross the network in clear; keep it in the trunk's network"},
 	} {
-		if l.addr != "" && !onLoopback(l.addr) && l.certs == nil {
+		if l.addr != "" && !loopback.Host(l.addr) && l.certs == nil {
 			logOf(c).Warn("listener off loopback without TLS", "flag", "--"+l.flag, "address", l.addr, "why", l.what)
 		}
 	}
@@ -51,7 +52,7 @@ func (t *Testbed) warnOfPlain(c Config) {
 // ofControl is the certificate of the control API. On loopback it doesn't use TLS, because the public API's certificate
 // isn't valid for loopback names.
 func (t *Testbed) ofControl(l net.Listener) *certs.Server {
-	if onLoopback(l.Addr().String()) {
+	if loopback.Host(l.Addr().String()) {
 		return nil
 	}
 	return t.certs.http

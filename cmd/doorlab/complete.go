@@ -95,24 +95,22 @@ func placeNames(ctx context.Context, c client.Client) (out []string) {
 	return out
 }
 
-func boardNames(ctx context.Context, c client.Client) (out []string) {
-	var list []boardRow
-	if c.Do(ctx, "GET", control.Prefix+"/boards?limit=500", nil, &list) != nil {
-		return nil
-	}
-	for _, b := range list {
-		out = append(out, b.BoardID+"\t"+b.Phase)
-	}
-	return out
+func boardNames(ctx context.Context, c client.Client) []string {
+	return listed(ctx, c, "/boards?limit=500", func(b boardRow) string { return b.BoardID + "\t" + b.Phase })
 }
 
-func faultsInForce(ctx context.Context, c client.Client) (out []string) {
-	var list []faultRow
-	if c.Do(ctx, "GET", control.Prefix+"/faults", nil, &list) != nil {
+func faultsInForce(ctx context.Context, c client.Client) []string {
+	return listed(ctx, c, "/faults", func(f faultRow) string { return f.FaultID + "\t" + f.Fault })
+}
+
+// listed are the lines of a list of the control API, none if it can't be asked.
+func listed[T any](ctx context.Context, c client.Client, path string, line func(T) string) (out []string) {
+	var list []T
+	if c.Do(ctx, "GET", control.Prefix+path, nil, &list) != nil {
 		return nil
 	}
-	for _, f := range list {
-		out = append(out, f.FaultID+"\t"+f.Fault)
+	for _, row := range list {
+		out = append(out, line(row))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ package access
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -187,6 +188,11 @@ func denial(q Question, now int64) vocab.Reason {
 		}
 	}
 	return reason
+}
+
+// IsPhone reports whether s is 8 to 15 digits and nothing else.
+func IsPhone(s string) bool {
+	return len(s) >= 8 && len(s) <= 15 && strings.Trim(s, "0123456789") == ""
 }
 
 // MaskPhone is how records show a person: at most the first three digits (of ten or more) and the last four of a phone.

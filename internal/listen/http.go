@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/loopback"
 )
 
 // Limits of an HTTP server, in wall time.
@@ -111,12 +112,7 @@ func LoopbackHosts(addr net.Addr, h http.Handler) http.Handler {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-		if !strings.EqualFold(host, "localhost") && (err != nil || !ip.Unmap().IsLoopback()) {
+		if !loopback.Host(r.Host) {
 			http.Error(w, "this listener answers to loopback host names only: localhost, 127.0.0.1, [::1]", http.StatusMisdirectedRequest)
 			return
 		}

@@ -2,7 +2,11 @@
 // 28,000 ports, and a limit per address would count everyone as one.
 package loopback
 
-import "net"
+import (
+	"net"
+	"net/netip"
+	"strings"
+)
 
 // Part is a range of source addresses; parts don't overlap.
 type Part struct{ first, span int }
@@ -18,6 +22,15 @@ var (
 func (p Part) Source(n int) net.IP {
 	n = max(n, -n)
 	return net.IPv4(127, byte(p.first+n/250%p.span), byte(n%250), 1)
+}
+
+// Host reports whether a host, with or without a port, is this machine: localhost, 127.0.0.1, [::1].
+func Host(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
 // Is reports whether a host, as in a URL, is this machine by IPv4.

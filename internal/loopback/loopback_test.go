@@ -57,3 +57,14 @@ func TestFrom(t *testing.T) {
 		t.Errorf("dialled from %s, want %s", got, want)
 	}
 }
+
+// TestHost: only names and addresses of this machine count, with or without a port.
+func TestHost(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{"localhost": true, "Localhost:80": true, "127.0.0.1": true, "127.9.9.9:80": true, "[::1]:80": true, "::1": true, "[::1]": true,
+		"[::ffff:127.0.0.1]:1": true, "": false, ":8080": false, "0.0.0.0:80": false, "192.168.0.1": false, "localhost.example": false, "127.0.0.1.example:80": false} {
+		if got := Host(host); got != want {
+			t.Errorf("Host(%q): got %v, want %v", host, got, want)
+		}
+	}
+}

@@ -2,12 +2,12 @@ package api
 
 import (
 	"html/template"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/lang"
+	"github.com/doorlab/doorlab/internal/loopback"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/fail"
 )
@@ -72,12 +72,7 @@ func (c *call) local() bool {
 	if err != nil || !from.Addr().Unmap().IsLoopback() || c.r.Header.Get("X-Forwarded-For") != "" || c.r.Header.Get("Forwarded") != "" {
 		return false
 	}
-	host := c.r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+	return loopback.Host(c.r.Host)
 }
 
 // landingWords are the sentences of the start page.

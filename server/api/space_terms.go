@@ -20,20 +20,20 @@ func reservationView(t grant.Term) gen.Reservation {
 
 // listMemberships lists memberships.
 func listMemberships(c *call) (any, error) {
-	terms, total, err := c.api.cfg.Grants.ListTerms(c.who.PlaceID, grant.Membership, c.page())
-	if err != nil {
-		return nil, err
-	}
-	return list{each(terms, membershipView), total}, nil
+	return listTerms(c, grant.Membership, membershipView)
 }
 
 // listReservations lists reservations.
 func listReservations(c *call) (any, error) {
-	terms, total, err := c.api.cfg.Grants.ListTerms(c.who.PlaceID, grant.Reservation, c.page())
+	return listTerms(c, grant.Reservation, reservationView)
+}
+
+func listTerms[V any](c *call, kind string, view func(grant.Term) V) (any, error) {
+	terms, total, err := c.api.cfg.Grants.ListTerms(c.who.PlaceID, kind, c.page())
 	if err != nil {
 		return nil, err
 	}
-	return list{each(terms, reservationView), total}, nil
+	return list{each(terms, view), total}, nil
 }
 
 // createReservation makes a reservation.

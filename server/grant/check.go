@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
@@ -54,23 +55,10 @@ func phone(s *string) error {
 	if s == nil {
 		return fail.Missing("phone")
 	}
-	if !isPhone(*s) {
+	if !access.IsPhone(*s) {
 		return fail.New(fail.InvalidPhone, "phone must be 8 to 15 digits and nothing else", "field", "phone")
 	}
 	return nil
-}
-
-// isPhone reports whether s is 8..15 digits and nothing else.
-func isPhone(s string) bool {
-	if len(s) < 8 || len(s) > 15 {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // period checks [starts, ends).
