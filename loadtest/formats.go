@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -90,11 +91,11 @@ func (r Result) WriteSummary(w io.Writer) error {
 		b.WriteString("\n| shard | started | sent | | directory |\n|---|---|--:|---|---|\n")
 	}
 	for _, s := range r.Shards {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` |\n", s.Label(), s.Begin(), grouped(float64(s.Sent)), s.Said(), s.Dir)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` |\n", s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), s.Dir)
 	}
 	b.WriteString("\n| outcome | count | p50 | p90 | p99 | max |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, o := range r.Outcomes {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", o.Name, grouped(float64(o.Count)), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P99), ms(o.Scheduled.Max))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", o.Name, amount.Number(o.Count), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P99), ms(o.Scheduled.Max))
 	}
 	if len(r.Thresholds) > 0 {
 		b.WriteString("\n| threshold | limit | measured | |\n|---|--:|--:|---|\n")
@@ -112,7 +113,7 @@ func (r Result) WriteSummary(w io.Writer) error {
 		b.WriteString("\n| rate | p50 | p99 | |\n|--:|--:|--:|---|\n")
 	}
 	for _, s := range r.Search {
-		fmt.Fprintf(&b, "| %s/s | %s | %s | %s |\n", grouped(s.Rate), ms(s.P50), ms(s.P99), s.Verdict)
+		fmt.Fprintf(&b, "| %s/s | %s | %s | %s |\n", amount.Number(s.Rate), ms(s.P50), ms(s.P99), s.Verdict)
 	}
 	if g := r.Guarantees; g != nil && g.NotJudged == "" {
 		report.SummarizeLedger(&b, g.Rows)
@@ -155,10 +156,10 @@ func within(v float64) string { return spelled(max(v, 1)) }
 // Sentence is what the run came to, for people.
 func (r Result) Sentence() string {
 	all := r.outcome(everything)
-	out := fmt.Sprintf("Sent %s of %s requests at %s per second: half were answered within %s, 99 %% within %s, all within %s.", grouped(float64(r.Sent)), grouped(float64(r.Planned)),
-		grouped(round(r.SentRate, 1)), within(all.Scheduled.P50), within(all.Scheduled.P99), within(all.Scheduled.Max))
+	out := fmt.Sprintf("Sent %s of %s requests at %s per second: half were answered within %s, 99 %% within %s, all within %s.", amount.Number(r.Sent), amount.Number(r.Planned),
+		amount.Number(round(r.SentRate, 1)), within(all.Scheduled.P50), within(all.Scheduled.P99), within(all.Scheduled.Max))
 	if r.Highest > 0 {
-		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are of that step. ", grouped(r.Highest)) + out
+		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are of that step. ", amount.Number(r.Highest)) + out
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -19,7 +20,7 @@ var page string
 
 // The page shares its look, its failures and its ledger with that of check.
 var reportPage = report.Page(page, template.FuncMap{
-	"ms": spelled, "rate": grouped, "counts": counts, "sum": func(n int64) string { return grouped(float64(n)) },
+	"ms": spelled, "rate": amount.Number[float64], "counts": counts, "sum": amount.Number[int64],
 	"status": func(v string) string { return strings.ToLower(v) },
 })
 
@@ -103,13 +104,13 @@ func capacity(r Result) plot.Chart {
 		c.To = max(c.To, s.Rate)
 		c.Lines[0].Points = append(c.Lines[0].Points, plot.Point{X: s.Rate, Y: s.P50})
 		c.Lines[1].Points = append(c.Lines[1].Points, plot.Point{X: s.Rate, Y: s.P99})
-		c.X = append(c.X, plot.Tick{X: s.Rate, Text: grouped(s.Rate) + "/s"})
+		c.X = append(c.X, plot.Tick{X: s.Rate, Text: amount.Number(s.Rate) + "/s"})
 	}
 	for len(c.X) > 7 { // labels that would overlap
 		c.X = slices.DeleteFunc(c.X, func(t plot.Tick) bool { return slices.Index(c.X, t)%2 == 1 })
 	}
 	if r.Highest > 0 {
-		c.Marks = []plot.Mark{{X: r.Highest, Text: "highest that held", Title: grouped(r.Highest) + "/s"}}
+		c.Marks = []plot.Mark{{X: r.Highest, Text: "highest that held", Title: amount.Number(r.Highest) + "/s"}}
 	}
 	return c
 }

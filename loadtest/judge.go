@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/plot"
-	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // judge makes the result of one attack. Interrupted runs are judged, too; the caller adds ctx's error.
@@ -44,7 +43,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		res.Verdict = Invalid
 	}
 	if interrupted {
-		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %s of %s", plot.Number(float64(c.sent)), report.Many(int(s.total), "request")))
+		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %s of %s", amount.Number(c.sent), amount.Many(int(s.total), "request")))
 	}
 	if p := r.api.promise; p != nil && p.unread != nil {
 		res.Verdict = Invalid

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/report"
@@ -247,12 +248,12 @@ func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot
 }
 
 func (f FaultTime) title() string {
-	out := f.Fault + " from " + plot.Duration(round(f.From, 1)) + " to " + plot.Duration(round(f.To, 1))
+	out := f.Fault + " from " + amount.Duration(round(f.From, 1)) + " to " + amount.Duration(round(f.To, 1))
 	if f.Boards > 0 {
-		out += ", on the lines of " + report.Many(f.Boards, "board")
+		out += ", on the lines of " + amount.Many(f.Boards, "board")
 	}
 	if f.Hits > 0 {
-		out += ", hit " + report.Many(f.Hits, "command")
+		out += ", hit " + amount.Many(f.Hits, "command")
 	}
 	return out
 }

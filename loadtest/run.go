@@ -17,6 +17,7 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
@@ -236,12 +237,12 @@ func (c *collector) progress(screen live.Screen, s *schedule, name string) (stop
 		spent := (clock.Mono() - began).Seconds()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		out := fmt.Sprintf("%s: %.0f s of %.0f s, %s of %s answered", name, min(spent, s.seconds), s.seconds, grouped(float64(c.sent)), grouped(float64(s.total)))
+		out := fmt.Sprintf("%s: %.0f s of %.0f s, %s of %s answered", name, min(spent, s.seconds), s.seconds, amount.Number(c.sent), amount.Number(s.total))
 		if spent > s.seconds {
 			out += ", waiting for the last answers"
 		}
 		if p := c.series.points[c.series.newest-1]; p != nil {
-			out += fmt.Sprintf("; last second: %s sent, slowest %s, lag %s", grouped(float64(p.Sent)), ms(p.Max), ms(p.Lag))
+			out += fmt.Sprintf("; last second: %s sent, slowest %s, lag %s", amount.Number(p.Sent), ms(p.Max), ms(p.Lag))
 		}
 		return out
 	}).End

@@ -9,8 +9,8 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/inbox"
-	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -85,7 +85,7 @@ func sample(r *vegeta.Result, outcome vocab.Outcome, due time.Duration, since ti
 	if s.Answer = inbox.Mask(string(r.Body)); len(s.Answer) > sampleBytes {
 		s.Answer = s.Answer[:sampleBytes] + " … (cut)"
 	}
-	s.Note = fmt.Sprintf("%s, due %s s into the run, answered %s later", outcome, number(round(s.At, 2)), plot.Duration(round(s.Since/1000, 3)))
+	s.Note = fmt.Sprintf("%s, due %s s into the run, answered %s later", outcome, number(round(s.At, 2)), amount.Duration(round(s.Since/1000, 3)))
 	return s
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
@@ -18,9 +19,9 @@ func (r Result) Text() string {
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "  note: %s\n", note)
 	}
-	n := func(v int64) string { return grouped(float64(v)) }
+	n := func(v int64) string { return amount.Number(v) }
 	fmt.Fprintf(&b, "\nsent %s of %s planned in %s s, %s/s of %s/s; %s attempts, %s repeated keys, %s replayed, %s after a new token\n",
-		n(r.Sent), n(r.Planned), grouped(round(r.Seconds, 1)), grouped(r.SentRate), grouped(r.PlannedRate), n(r.Attempts), n(r.Repeats), n(r.Replayed), n(r.Renewed))
+		n(r.Sent), n(r.Planned), amount.Number(round(r.Seconds, 1)), amount.Number(r.SentRate), amount.Number(r.PlannedRate), n(r.Attempts), n(r.Repeats), n(r.Replayed), n(r.Renewed))
 	if r.Validated > 0 {
 		fmt.Fprintf(&b, "%s responses validated against the OpenAPI documents: %s violations\n", n(r.Validated), n(r.Breaches))
 	}
@@ -55,7 +56,7 @@ func counts(m map[string]int64) string {
 		if k == "0" {
 			name = "none"
 		}
-		parts = append(parts, name+": "+grouped(float64(m[k])))
+		parts = append(parts, name+": "+amount.Number(m[k]))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -81,7 +82,7 @@ func (r Result) latencies() string {
 		row := func(name string, n any, l Latency) {
 			t.AppendRow(table.Row{name, n, ms(l.Mean), ms(l.P50), ms(l.P90), ms(l.P99), ms(l.P999), ms(l.Max)})
 		}
-		row(string(o.Name), grouped(float64(o.Count)), o.Scheduled)
+		row(string(o.Name), amount.Number(o.Count), o.Scheduled)
 		row("  service", "", o.Service)
 	}
 	return t.Render()
@@ -94,7 +95,7 @@ func (r Result) shardTable() string {
 	}
 	t := newTable(4, "shard", "started", "sent", "verdict", "directory")
 	for _, s := range r.Shards {
-		t.AppendRow(table.Row{s.Label(), s.Begin(), grouped(float64(s.Sent)), s.Said(), s.Dir})
+		t.AppendRow(table.Row{s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), s.Dir})
 	}
 	return t.Render()
 }
@@ -128,7 +129,7 @@ func (r Result) searchTable() string {
 	}
 	t := newTable(4, "rate", "p50", "p99", "verdict")
 	for _, s := range r.Search {
-		t.AppendRow(table.Row{grouped(s.Rate) + "/s", ms(s.P50), ms(s.P99), s.Verdict})
+		t.AppendRow(table.Row{amount.Number(s.Rate) + "/s", ms(s.P50), ms(s.P99), s.Verdict})
 	}
 	return t.Render()
 }

@@ -9,13 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
 // judged gives a result what its history showed: so many commands, so many of them bad.
 func judged(r Result, commands, bad int) Result {
-	v := judge.Verdict{Clause: "CMD-1", Promise: judge.Promise("CMD-1"), Status: judge.Pass, Checked: commands, Number: grouped(float64(commands)) + " commands reported, one actuation each"}
+	v := judge.Verdict{Clause: "CMD-1", Promise: judge.Promise("CMD-1"), Status: judge.Pass, Checked: commands, Number: amount.Number(commands) + " commands reported, one actuation each"}
 	if bad > 0 {
 		v.Status, v.Bad, v.FirstBad = judge.Fail, bad, &judge.Bad{Event: history.Event{Kind: history.Answer}, Why: "cmd_x reported without an actuation"}
 		v.Number = v.FirstBad.Why

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // Duration is a time.Duration written as "20s".
@@ -83,6 +81,3 @@ func number(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 6, 64)
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
-
-// grouped writes a number for people, with thousands separators.
-func grouped(v float64) string { return plot.Number(v) }

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/listen"
-	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -145,7 +145,7 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 		cleanup()
 		return nil, err
 	}
-	fmt.Fprintf(e.err, "starting a server and %s ...\n", report.Many(w.LiveBoards()+w.TestBoards(), "board"))
+	fmt.Fprintf(e.err, "starting a server and %s ...\n", amount.Many(w.LiveBoards()+w.TestBoards(), "board"))
 	a, err := f.begin(ctx, e, testbed.Config{World: w, Virtual: virtual, DataDir: dir, Progress: progress(e)})
 	if err != nil {
 		cleanup()

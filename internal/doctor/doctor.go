@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/plot"
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // State of a finding.
@@ -86,7 +86,7 @@ func OverTCP(descriptors int, server bool) int {
 func Fit(m Machine) Finding {
 	f := fleetOf(m)
 	out := Finding{Name: "fleet", State: OK, Says: fmt.Sprintf("up to %s simulated boards here (the limit: %s), %s of them over TCP; a server alone takes %s boards of other processes",
-		plot.Number(float64(f.Memory)), f.Limited, plot.Number(float64(f.TCP)), plot.Number(float64(f.Server)))}
+		amount.Number(f.Memory), f.Limited, amount.Number(f.TCP), amount.Number(f.Server))}
 	if f.Memory < 200 {
 		out.State, out.Do = Warn, fmt.Sprintf("start with --boards %d or fewer, or free some %s", max(f.Memory, 1), f.Limited)
 	}
@@ -95,7 +95,7 @@ func Fit(m Machine) Finding {
 
 // Descriptors checks the limit on open files and sockets.
 func Descriptors(n int) Finding {
-	f := Finding{Name: "descriptors", State: OK, Says: plot.Number(float64(n)) + " files and sockets may be open"}
+	f := Finding{Name: "descriptors", State: OK, Says: amount.Number(n) + " files and sockets may be open"}
 	if n < 4096 {
 		f.State, f.Do = Warn, "raise it for fleets over TCP: ulimit -n 65536"
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -104,7 +105,7 @@ func auth1(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", count(len(given)), count(used))).
+	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", amount.Number(len(given)), amount.Number(used))).
 		tried(tried, "no token that a step had asked for was used, and none was refused for its age, its place or its scopes")
 }
 
@@ -135,7 +136,7 @@ func auth2(v *View) Verdict {
 			t.bad(c.Event, "%s %s was served with scopes %s", c.Method, c.Route, strings.Join(k.scopes, " "))
 		}
 	}
-	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", count(t.checked))).
+	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", amount.Number(t.checked))).
 		tried(refused, "no call was refused because of its token or scope")
 }
 
@@ -173,7 +174,7 @@ func auth3(v *View) Verdict {
 			t.bad(c.Event, "exchange %d of one address within 60 s was taken", len(recent))
 		}
 	}
-	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", count(t.checked), count(most), count(refused))).
+	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", amount.Number(t.checked), amount.Number(most), amount.Number(refused))).
 		tried(refused, "no address went over its limit")
 }
 
@@ -207,7 +208,7 @@ func auth5(v *View) Verdict {
 			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[key]))
 		}
 	}
-	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with %s revoked keys and their tokens, none served too late", count(t.checked), count(len(gone)))).
+	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with %s revoked keys and their tokens, none served too late", amount.Number(t.checked), amount.Number(len(gone)))).
 		tried(refused, "no revoked key was refused, nor any of its tokens")
 }
 
@@ -223,7 +224,7 @@ func auth4(v *View) Verdict {
 		v.ownPlace(t, c)
 	}
 	foreign := v.foreignIDs(t)
-	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", count(t.checked-foreign), count(foreign))).
+	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", amount.Number(t.checked-foreign), amount.Number(foreign))).
 		tried(foreign, "no call named anything that belongs to another place")
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -150,7 +151,7 @@ func (s *second) doors(p *place, k *claim, x *version) {
 	t.checked++
 	switch kept := s.view.keptBy(p, k); { // [PERM-6]
 	case k.doors != nil && !sameSet(k.doors, x.grant.Doors):
-		t.bad(k.Event, "%s names %s, in the server's content it has %s", k.id, many(len(k.doors), "door"), many(len(x.grant.Doors), "door"))
+		t.bad(k.Event, "%s names %s, in the server's content it has %s", k.id, amount.Many(len(k.doors), "door"), amount.Many(len(x.grant.Doors), "door"))
 	case k.doors == nil && k.kind == "permit" && kept != nil && !sameSet(kept.grant.Doors, x.grant.Doors):
 		t.bad(k.Event, "%s names no doors, but its scope became another one", k.id)
 	case len(x.grant.Doors) == 0:

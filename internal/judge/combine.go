@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // Combine joins the verdicts of separate worlds into one per clause: the worst status with its first breach, and
@@ -34,7 +36,7 @@ func Combine(worlds ...[]Verdict) []Verdict {
 		case Pass:
 			v.Number = addUp(numbers[v.Clause])
 		case Fail:
-			v.Number = fmt.Sprintf("%s bad of %s: %s", count(v.Bad), count(v.Checked+v.Real), v.FirstBad.Why)
+			v.Number = fmt.Sprintf("%s bad of %s: %s", amount.Number(v.Bad), amount.Number(v.Checked+v.Real), v.FirstBad.Why)
 		}
 	}
 	return out
@@ -101,9 +103,9 @@ func add(a, b string, most bool) string {
 	m, err2 := strconv.Atoi(strings.ReplaceAll(b, ",", ""))
 	switch {
 	case err1 == nil && err2 == nil && most:
-		return count(max(n, m))
+		return amount.Number(max(n, m))
 	case err1 == nil && err2 == nil:
-		return count(n + m)
+		return amount.Number(n + m)
 	}
 	if length(b) > length(a) {
 		return b

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -46,7 +47,7 @@ func (c *command) told(o vocab.Outcome) *history.Event {
 // door, and the board has reported it. A 200 names its command.
 func cmd1(v *View) Verdict {
 	t, pulses := v.cmd1(), v.driven().of("CMD-1")
-	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; %s pulses of 5 s", count(t.checked), count(pulses.checked)))
+	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; %s pulses of 5 s", amount.Number(t.checked), amount.Number(pulses.checked)))
 }
 
 func (v *View) cmd1() *tally {
@@ -84,7 +85,7 @@ func (v *View) cmd1() *tally {
 // disconnected.
 func cmd2(v *View) Verdict {
 	t := v.cmd2()
-	return t.verdict(v, "CMD-2", fmt.Sprintf("%s commands answered offline, none sent", count(t.checked))).
+	return t.verdict(v, "CMD-2", fmt.Sprintf("%s commands answered offline, none sent", amount.Number(t.checked))).
 		triedIf(v.told, v.ended(vocab.Offline), "no command ended offline (a reason that begins with sim: doesn't count)")
 }
 
@@ -111,7 +112,7 @@ func (v *View) cmd2() *tally {
 // cmd3 judges CMD-3: a refused command moved nothing, and its board did refuse it.
 func cmd3(v *View) Verdict {
 	t := v.cmd3()
-	return t.verdict(v, "CMD-3", fmt.Sprintf("%s commands refused, none acted", count(t.checked))).
+	return t.verdict(v, "CMD-3", fmt.Sprintf("%s commands refused, none acted", amount.Number(t.checked))).
 		triedIf(v.told, v.ended(vocab.Refused), "no board refused a command (a reason that begins with sim: doesn't count)")
 }
 
@@ -137,7 +138,7 @@ func (v *View) cmd3() *tally {
 func cmd4(v *View) Verdict {
 	t, n := v.cmd4()
 	return t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
-		count(n.timed), secs(n.latestMs), count(n.acted+n.idle), count(n.acted), count(n.idle))).
+		amount.Number(n.timed), secs(n.latestMs), amount.Number(n.acted+n.idle), amount.Number(n.acted), amount.Number(n.idle))).
 		triedIf(v.told, v.ended(vocab.NoResponse), "no command had an unknown outcome (a reason that begins with sim: doesn't count)")
 }
 

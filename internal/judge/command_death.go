@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -39,7 +40,7 @@ func cmd6(v *View) Verdict {
 		}
 	}
 	out := t.verdict(v, "CMD-6", fmt.Sprintf("%s commands in progress when something died (server %s, board %s, line %s)",
-		count(t.checked), count(by["server"]), count(by["board"]), count(by["line"])))
+		amount.Number(t.checked), amount.Number(by["server"]), amount.Number(by["board"]), amount.Number(by["line"])))
 	for _, kind := range []string{"server", "board", "line"} {
 		if by[kind] == 0 { // [CMD-6]
 			out.Missing = append(out.Missing, kind+" died with a command in flight")

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -44,7 +45,7 @@ func cmd7(v *View) Verdict {
 	}
 	n := h.checked
 	h.tally = *h.plus(v.driven().of("CMD-7"))
-	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to the end, ended at most %s off", count(n), count(h.ended), secs(h.farMs))).
+	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to the end, ended at most %s off", amount.Number(n), amount.Number(h.ended), secs(h.farMs))).
 		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended or lasted through anything")
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -25,7 +26,7 @@ func cmd5(v *View) Verdict {
 	if !v.hasServer && !v.hasDoors && !v.hasTruth && len(t.found) == 0 {
 		t.checked = 0 // [CMD-5]
 	}
-	return t.verdict(v, "CMD-5", fmt.Sprintf("%s keys, %s repeats, at most one opening each", count(t.checked), count(repeats))).
+	return t.verdict(v, "CMD-5", fmt.Sprintf("%s keys, %s repeats, at most one opening each", amount.Number(t.checked), amount.Number(repeats))).
 		tried(repeats, "no key was used again")
 }
 

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -14,7 +15,7 @@ func ent1(v *View) Verdict {
 	t := n.connected.plus(v.second().of("ENT-1")).plus(s.of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
 	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s, and %s by link, call or content",
-		count(n.connected.checked), n.rest(), count(t.checked-n.connected.checked))).
+		amount.Number(n.connected.checked), n.rest(), amount.Number(t.checked-n.connected.checked))).
 		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or despite a grant that opens nothing")
 }
 
@@ -24,7 +25,7 @@ func ent2(v *View) Verdict {
 	n := v.decided()
 	s := v.served()
 	t := n.windows.plus(v.second().of("ENT-2")).plus(s.of("ENT-2")) // [ENT-2]
-	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", count(n.windows.checked), count(s.of("ENT-2").checked))).
+	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", amount.Number(n.windows.checked), amount.Number(s.of("ENT-2").checked))).
 		triedIf(v.told, n.windowed+s.windowed, "nobody tried a door where a free or closed window made a difference")
 }
 
@@ -43,7 +44,7 @@ func (n *decisions) rest() string {
 	if n.unknown == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s more it cannot tell)", count(n.unknown))
+	return fmt.Sprintf(" (%s more it cannot tell)", amount.Number(n.unknown))
 }
 
 // decisions judges each presentation. Four clauses are based on it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -33,7 +34,7 @@ func ent4(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s on-site attempts in %s records, once each",
-		count(commands), count(attempts), count(len(v.records)))).
+		amount.Number(commands), amount.Number(attempts), amount.Number(len(v.records)))).
 		triedIf(v.told, v.ofBoth(), "no records were read, and there wasn't both a command and an attempt to enter")
 }
 

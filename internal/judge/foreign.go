@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -25,7 +26,7 @@ func (f Foreign) String() string {
 		what string
 	}{{f.Commands, "command"}, {f.Changes, "change"}, {f.Presentations, "presentation"}} {
 		if p.n > 0 {
-			parts = append(parts, many(p.n, p.what))
+			parts = append(parts, amount.Many(p.n, p.what))
 		}
 	}
 	if len(parts) == 0 {

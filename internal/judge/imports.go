@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // rowKey is how an import recognizes a row.
@@ -49,7 +51,7 @@ func imp1(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", count(t.checked), count(rows))).
+	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", amount.Number(t.checked), amount.Number(rows))).
 		tried(told, "no row failed next to another one or was imported again")
 }
 

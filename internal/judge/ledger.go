@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // Assertion is what a scenario found about a clause.
@@ -46,7 +48,7 @@ func (r Row) Told() string { return dotted(r.Evidence(), r.Planted) }
 func (r Row) Evidence() string {
 	real := ""
 	if r.Real > 0 {
-		real = count(r.Real) + " of real boards, judged without a journal"
+		real = amount.Number(r.Real) + " of real boards, judged without a journal"
 	}
 	return dotted(r.Number, real)
 }
@@ -146,13 +148,13 @@ func (r *Row) settle() {
 		r.Status, r.Number = Skipped, "not exercised"
 	}
 	if r.Status == Pass && n > 0 {
-		r.Number = strings.TrimPrefix(r.Number+" · "+many(n, "assertion"), " · ")
+		r.Number = strings.TrimPrefix(r.Number+" · "+amount.Many(n, "assertion"), " · ")
 	}
 }
 
 // stand withdraws a PASS that no evidence supports.
 func (r *Row) stand(basis Basis) {
-	asserted := many(r.Checked-r.Judged, "assertion")
+	asserted := amount.Many(r.Checked-r.Judged, "assertion")
 	switch {
 	case r.Status == Pass && HasChecker(r.Clause) && r.Judged == 0 && basis.Silent:
 		r.Status, r.Number = Invalid, "no ground truth: the checker saw nothing, "+asserted

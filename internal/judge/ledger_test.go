@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -113,7 +114,7 @@ func TestEveryCheckerHasAPromise(t *testing.T) {
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 50000: "50,000", 1234567: "1,234,567"} {
-		if got := count(n); got != want {
+		if got := amount.Number(n); got != want {
 			t.Errorf("%d is written as %s, want %s", n, got, want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 const (
@@ -38,7 +40,7 @@ func leg1(v *View) Verdict {
 			t.bad(c.Event, "%s %s answered %d %s: %s", c.Method, c.Route, c.Status, c.Code, why) // [LEG-1]
 		}
 	}
-	return t.verdict(v, "LEG-1", fmt.Sprintf("%s calls of legacy paths, with the outcomes of commands", count(t.checked))).
+	return t.verdict(v, "LEG-1", fmt.Sprintf("%s calls of legacy paths, with the outcomes of commands", amount.Number(t.checked))).
 		tried(done, "no command or policy was sent over a legacy path")
 }
 
@@ -93,6 +95,6 @@ func cmd8(v *View) Verdict {
 			t.bad(c.Event, "%s %s in the test place answered %d %s", c.Method, c.Route, c.Status, c.Code)
 		}
 	}
-	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", count(t.checked))).
+	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", amount.Number(t.checked))).
 		tried(done, "nothing was done in the test place")
 }

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -12,7 +13,7 @@ func off1(v *View) Verdict {
 	n := v.decided()
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages equal to the reference, %s opened; oldest outage %s%s",
-		count(t.checked), count(n.opened), history.Age(n.oldestMs), n.rest())).
+		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.oldestMs), n.rest())).
 		triedIf(v.told, n.opened, "nobody was let in during an outage")
 }
 
@@ -22,7 +23,7 @@ func off2(v *View) Verdict {
 	n := v.decided()
 	t := n.limit // [OFF-2]
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h; oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
-		count(n.stopped), history.Age(n.oldestMs), count(n.minus), count(n.exact), count(n.plus))).
+		amount.Number(n.stopped), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
 		triedIf(v.told, n.stopped, "nobody tried a door after 36 h of an outage").
 		triedIf(v.told, n.within+n.missed, "nobody tried a door during the first 36 h of an outage, and nobody who tried one after them would have been let in")
 }

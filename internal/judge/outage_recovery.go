@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -23,7 +24,7 @@ func off4(v *View) Verdict {
 		records += v.uploaded(t, b, true)
 		missed += v.missed(b)
 	}
-	return t.verdict(v, "OFF-4", fmt.Sprintf("%s boards equal to the server, %s buffered records arrived once each", count(boards), count(records))).
+	return t.verdict(v, "OFF-4", fmt.Sprintf("%s boards equal to the server, %s buffered records arrived once each", amount.Number(boards), amount.Number(records))).
 		triedIf(v.told, records+missed, "no board had missed or recorded anything during an outage")
 }
 

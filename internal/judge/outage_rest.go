@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -64,7 +65,7 @@ func off3(v *View) Verdict {
 	}
 	n := t.checked
 	t = t.plus(v.driven().of("OFF-3")).plus(v.outagePolicies())
-	return t.verdict(v, "OFF-3", fmt.Sprintf("%s channels in %s outages, changed at most %s late", count(n), count(outages), secs(late))).
+	return t.verdict(v, "OFF-3", fmt.Sprintf("%s channels in %s outages, changed at most %s late", amount.Number(n), amount.Number(outages), secs(late))).
 		triedIf(v.told, n, "no channel reached its resting behaviour")
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -54,7 +55,7 @@ func perm2(v *View) Verdict {
 		ends, _ := instant(c.In["endsAt"])
 		of[key] = permit{id, ends, c}
 	}
-	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", count(t.checked), count(len(of)))).
+	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", amount.Number(t.checked), amount.Number(len(of)))).
 		tried(again, "no request was repeated")
 }
 
@@ -78,7 +79,7 @@ func perm5(v *View) Verdict {
 			t.bad(c.Event, "a permit of %s was registered", secs(to-from))
 		}
 	}
-	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest permit %s (limit 720 h)", count(t.checked), secs(longest))).
+	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest permit %s (limit 720 h)", amount.Number(t.checked), secs(longest))).
 		tried(refused, "no period was refused as too long")
 }
 
@@ -113,7 +114,7 @@ func perm7(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", count(t.checked))).
+	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", amount.Number(t.checked))).
 		tried(max(0, len(seen)-1), "all permits were in the same state")
 }
 
@@ -149,7 +150,7 @@ func instant(v any) (int64, bool) {
 // immediately.
 func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
-	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", count(given.checked), count(used.checked))).
+	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", amount.Number(given.checked), amount.Number(used.checked))).
 		triedIf(v.told, used.checked, "nobody who was registered got in by link or phone")
 }
 
@@ -157,7 +158,7 @@ func perm1(v *View) Verdict {
 // content and when read.
 func perm3(v *View) Verdict {
 	t, read := v.second().of("PERM-3"), v.readBack().of("PERM-3")
-	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as asked for, %s read", count(t.checked), count(read.checked))).
+	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as asked for, %s read", amount.Number(t.checked), amount.Number(read.checked))).
 		tried(v.regiven(), "no registration changed a period or cleared a revocation")
 }
 
@@ -177,7 +178,7 @@ func (v *View) regiven() (n int) {
 // page.
 func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.readBack().of("PERM-4")
-	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", count(t.checked), count(used.checked), count(read.checked))).
+	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", amount.Number(t.checked), amount.Number(used.checked), amount.Number(read.checked))).
 		tried(v.deadLinks(), "nobody tried a dead link")
 }
 
@@ -200,7 +201,7 @@ func (v *View) deadLinks() (n int) {
 func perm6(v *View) Verdict {
 	rejected := v.doorRules()
 	t := v.second().of("PERM-6").plus(rejected)
-	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", count(t.checked))).
+	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", amount.Number(t.checked))).
 		tried(rejected.checked+v.scoped(), "no registration kept or replaced its doors, nobody read them, and nobody tried another one")
 }
 

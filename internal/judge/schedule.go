@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -54,7 +55,7 @@ func hrs2(v *View) Verdict {
 			t.bad(c.Event, "the schedule of %s: %s", c.Path, why) // [HRS-2]
 		}
 	}
-	return t.verdict(v, "HRS-2", fmt.Sprintf("%s schedules, %s days equal to the reference", count(t.checked), count(days))).
+	return t.verdict(v, "HRS-2", fmt.Sprintf("%s schedules, %s days equal to the reference", amount.Number(t.checked), amount.Number(days))).
 		triedIf(v.told, intervals, "no schedule showed an interval")
 }
 
@@ -75,7 +76,7 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 	for i, d := range shown {
 		day, err := time.Parse(time.DateOnly, d.Date)
 		if err != nil || d.Weekday != weekdays[day.Weekday()] || d.Open != (len(h.instants(day, loc)) > 0) {
-			return fmt.Sprintf("day %q is shown as %q, open: %v, the hours have %s for it", d.Date, d.Weekday, d.Open, many(len(h.instants(day, loc)), "run"))
+			return fmt.Sprintf("day %q is shown as %q, open: %v, the hours have %s for it", d.Date, d.Weekday, d.Open, amount.Many(len(h.instants(day, loc)), "run"))
 		}
 		if first, _ := time.Parse(time.DateOnly, shown[0].Date); !day.Equal(first.AddDate(0, 0, i)) {
 			return fmt.Sprintf("%s isn't the next day", d.Date)

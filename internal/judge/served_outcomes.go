@@ -1,12 +1,16 @@
 package judge
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/amount"
+)
 
 // ent3 judges ENT-3: answers to links and calls match the reference (as on boards), with the same outcomes as commands.
 func ent3(v *View) Verdict {
 	s := v.served()
 	t := s.of("ENT-3")
-	return t.verdict(v, "ENT-3", fmt.Sprintf("%s by link or call, decided like the reference", count(t.checked))).
+	return t.verdict(v, "ENT-3", fmt.Sprintf("%s by link or call, decided like the reference", amount.Number(t.checked))).
 		triedIf(v.told, s.kept+min(s.links, s.calls), "no link and no call was refused, and only one of the two was tried")
 }
 
@@ -14,7 +18,7 @@ func ent3(v *View) Verdict {
 func hrs1(v *View) Verdict {
 	s := v.second()
 	t := s.of("HRS-1")
-	return t.verdict(v, "HRS-1", fmt.Sprintf("%s changes of hours, in force when answered", count(t.checked))).
+	return t.verdict(v, "HRS-1", fmt.Sprintf("%s changes of hours, in force when answered", amount.Number(t.checked))).
 		triedIf(v.told, len(s.rescheduled), "hours were only set to what they already were").
 		triedIf(v.told, v.followed(s.rescheduled), "nobody looked at anything that follows opening hours after they had changed")
 }

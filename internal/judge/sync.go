@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -48,7 +49,7 @@ func (v *View) fresh(clause, op string) Verdict {
 		}
 	}
 	f.tally = *f.plus(v.second().of(clause))
-	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", count(f.checked), secs(f.maxMs), count(f.waiting))).
+	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", amount.Number(f.checked), secs(f.maxMs), amount.Number(f.waiting))).
 		triedIf(v.told, f.seen, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board where anybody looked")
 }
 
@@ -201,7 +202,7 @@ func sync3(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages on the revision from before", count(t.checked))).
+	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages on the revision from before", amount.Number(t.checked))).
 		triedIf(v.told, waiting, "during an outage, nobody tried a door for whom a pending change would have made a difference")
 }
 

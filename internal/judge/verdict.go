@@ -3,9 +3,9 @@ package judge
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -122,20 +122,11 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 		}
 		out.Status = Fail
 		out.FirstBad = &Bad{Event: *f.e, Why: f.why, Timeline: v.timeline(f.e)}
-		out.Number = fmt.Sprintf("%s bad of %s: %s", count(len(t.found)), count(t.checked+t.real), f.why)
+		out.Number = fmt.Sprintf("%s bad of %s: %s", amount.Number(len(t.found)), amount.Number(t.checked+t.real), f.why)
 	case t.checked == 0:
 		out.Status, out.Number = Skipped, "not exercised"
 	}
 	return out
-}
-
-// count writes a number with thousands separators.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // secs writes milliseconds as seconds, or hours from one hour on.
@@ -148,12 +139,4 @@ func secs(ms int64) string {
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-// many writes a number of things.
-func many(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return count(n) + " " + thing + "s"
 }

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // Chart is one plot. Its zero value draws nothing.
@@ -186,7 +187,7 @@ func (c Chart) HTML() (template.HTML, error) {
 	}
 	d.Flags = c.flags()
 	if len(c.Lines) > 0 {
-		d.Tops = []label{{At: "0", Text: Number(top)}, {At: "50", Text: Number(top / 2)}, {At: "100", Text: "0"}}
+		d.Tops = []label{{At: "0", Text: amount.Number(top)}, {At: "50", Text: amount.Number(top / 2)}, {At: "100", Text: "0"}}
 	}
 	var b strings.Builder
 	err := figure.Execute(&b, d)
@@ -251,19 +252,6 @@ func nice(v float64) float64 {
 	return 10 * unit
 }
 
-// Number writes a number with thousands separators and at most two decimals.
-func Number(v float64) string {
-	text := strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64)
-	whole, rest, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if rest != "" {
-		return whole + "." + rest
-	}
-	return whole
-}
-
 // Seconds makes ticks for a time axis of up to that many seconds: round ones.
 func Seconds(to float64) (out []Tick) {
 	step := 1e-3
@@ -273,25 +261,9 @@ func Seconds(to float64) (out []Tick) {
 		}
 	}
 	for x := 0.0; x <= to*1.0001; x += step {
-		out = append(out, Tick{x, Duration(x)})
+		out = append(out, Tick{x, amount.Duration(x)})
 	}
 	return out
-}
-
-// Duration writes seconds as people say them.
-func Duration(s float64) string {
-	switch {
-	case s == 0:
-		return "0"
-	case s < 1:
-		return Number(s*1000) + " ms"
-	case s < 60:
-		return Number(s) + " s"
-	case s < 3600:
-		return strings.TrimSuffix(fmt.Sprintf("%d m %d s", int(s)/60, int(s)%60), " 0 s")
-	}
-	d := time.Duration(s * float64(time.Second))
-	return strings.TrimSuffix(fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60), " 0 m")
 }
 
 var figure = template.Must(template.New("figure").Parse(`<figure class="plot"{{with .ID}} id="{{.}}"{{end}}><figcaption><b>{{.Title}}</b>{{with .Unit}} <span class="soft">{{.}}</span>{{end}}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // Quantile is a quantile of sorted values, by nearest rank; 0 if there are none.
@@ -40,13 +42,13 @@ func Spread(id, title string, values []float64, limit float64) Chart {
 	}
 	c.Lines = []Line{line}
 	for d := from; d <= to; d++ {
-		c.X = append(c.X, Tick{d, Duration(math.Pow(10, d) / 1000)})
+		c.X = append(c.X, Tick{d, amount.Duration(math.Pow(10, d) / 1000)})
 	}
 	c.Unit = "how many took how long"
-	c.Note = fmt.Sprintf("slowest of %s: %s", Number(float64(len(values))), brief(most))
+	c.Note = fmt.Sprintf("slowest of %s: %s", amount.Number(len(values)), brief(most))
 	if limit > 0 {
-		c.Note += fmt.Sprintf(" (limit %s)", Duration(limit/1000))
-		c.Marks = append(c.Marks, Mark{math.Log10(limit), "limit", "limit " + Duration(limit/1000)})
+		c.Note += fmt.Sprintf(" (limit %s)", amount.Duration(limit/1000))
+		c.Marks = append(c.Marks, Mark{math.Log10(limit), "limit", "limit " + amount.Duration(limit/1000)})
 	}
 	c.Note += fmt.Sprintf("; half within %s, 90 %% within %s, 99 %% within %s", brief(p50), brief(p90), brief(p99))
 	return c
@@ -56,9 +58,9 @@ func Spread(id, title string, values []float64, limit float64) Chart {
 func brief(ms float64) string {
 	switch {
 	case ms < 10:
-		return Duration(math.Round(ms*100) / 100 / 1000)
+		return amount.Duration(math.Round(ms*100) / 100 / 1000)
 	case ms < 1000:
-		return Duration(math.Round(ms) / 1000)
+		return amount.Duration(math.Round(ms) / 1000)
 	}
-	return Duration(math.Round(ms/10) / 100)
+	return amount.Duration(math.Round(ms/10) / 100)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/plot"
@@ -121,7 +122,7 @@ func (c *course) armed(res Result) plot.Chart {
 	out := c.chart("faults-armed", "Faults in force", "")
 	for _, f := range res.Files {
 		for _, a := range f.Armed {
-			out.Lasted(a.Fault, a.From.Sub(c.from).Seconds(), a.To.Sub(c.from).Seconds(), fmt.Sprintf("%s in %s: %s", a.Fault, stem(f.Path), Many(a.Hits, "hit")))
+			out.Lasted(a.Fault, a.From.Sub(c.from).Seconds(), a.To.Sub(c.from).Seconds(), fmt.Sprintf("%s in %s: %s", a.Fault, stem(f.Path), amount.Many(a.Hits, "hit")))
 		}
 	}
 	return out
@@ -161,7 +162,7 @@ func (c *course) jumps() (out []plot.Mark) {
 					out[n-1].Title = ""
 					continue
 				}
-				out = append(out, plot.Mark{X: x, Text: "+" + plot.Duration(by.Seconds()), Title: "virtual time jumped by " + plot.Duration(by.Seconds())})
+				out = append(out, plot.Mark{X: x, Text: "+" + amount.Duration(by.Seconds()), Title: "virtual time jumped by " + amount.Duration(by.Seconds())})
 			}
 		}
 		last = e

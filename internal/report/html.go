@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/plot"
@@ -44,8 +45,8 @@ var shared = template.FuncMap{
 	"lower": func(s judge.Status) string { return strings.ToLower(string(s)) },
 	"first": firstLine, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
 	"time": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") },
-	"num":  grouped,
-	"many": Many, "took": took,
+	"num":  amount.Number[int],
+	"many": amount.Many, "took": took,
 	"pretty": pretty, "lanes": lanes, "exercised": exercised, "idle": idle,
 	"routine": history.Routine,
 	"last":    func(i, n int) bool { return i == n-1 },
@@ -54,7 +55,7 @@ var shared = template.FuncMap{
 // took writes a duration in seconds for people.
 func took(s float64) string {
 	if r := rounded(s); r > 0 {
-		return plot.Duration(r)
+		return amount.Duration(r)
 	}
 	return "under 1 ms"
 }
@@ -142,7 +143,7 @@ func (v checkView) Counts() (out []counted) {
 }
 
 // String is the count beside the kind of event.
-func (c counted) String() string { return fmt.Sprintf("%s %s", plot.Number(float64(c.N)), c.Kind) }
+func (c counted) String() string { return fmt.Sprintf("%s %s", amount.Number(c.N), c.Kind) }
 
 // exercised are the rows of a ledger that were exercised.
 func exercised(rows []judge.Row) []judge.Row {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -27,7 +28,7 @@ func (f Failure) Text() string {
 	}
 	if f.Step != nil {
 		for _, e := range f.Step.Evidence {
-			fmt.Fprintf(&b, "\n%s: %s counted\n", e.Name, grouped(e.Count))
+			fmt.Fprintf(&b, "\n%s: %s counted\n", e.Name, amount.Number(e.Count))
 			for _, item := range e.Items {
 				b.WriteString("  " + item + "\n")
 			}

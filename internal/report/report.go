@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/judge"
-	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // WriteTable writes the failures with everything about them, the scenarios, a line per guarantee, and the matrix of
@@ -51,12 +51,12 @@ func WriteBrief(w io.Writer, res Result, c Colors) error {
 		for _, u := range res.Faults {
 			hits += u.Hits
 		}
-		fmt.Fprintf(&b, "faults: %s, %s (the matrix is in report.txt and report.html)\n", Many(n, "kind"), Many(hits, "hit"))
+		fmt.Fprintf(&b, "faults: %s, %s (the matrix is in report.txt and report.html)\n", amount.Many(n, "kind"), amount.Many(hits, "hit"))
 	}
 	failures := Failures(res)
 	for i, f := range failures {
 		if i == mostInTerminal {
-			fmt.Fprintf(&b, "\nand %s, see report.html\n", Many(len(failures)-i, "more failure"))
+			fmt.Fprintf(&b, "\nand %s, see report.html\n", amount.Many(len(failures)-i, "more failure"))
 			break
 		}
 		fmt.Fprintf(&b, "\n%s  %s\n%s", c.Status(f.Status), c.bold(f.Title), shifted(f.brief(), "   "))
@@ -82,7 +82,7 @@ func files(b *strings.Builder, res Result, c Colors) {
 		width = max(width, len(stem(f.Path)))
 	}
 	for _, f := range res.Files {
-		line := fmt.Sprintf("%s  %-*s %8s  %s", c.Status(f.Status), width, stem(f.Path), plot.Duration(rounded(f.Seconds)), firstLine(f.Reason))
+		line := fmt.Sprintf("%s  %-*s %8s  %s", c.Status(f.Status), width, stem(f.Path), amount.Duration(rounded(f.Seconds)), firstLine(f.Reason))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(res.Files) > 0 {
@@ -118,7 +118,7 @@ func Line(res Result) string {
 		}
 	}
 	out := fmt.Sprintf("%s · %s (%s) · %d of %d guarantees exercised · %s · seed %d · %.1f s",
-		res.Status, Many(len(res.Files), "scenario"), strings.Join(parts, ", "), covered, len(res.Ledger), Many(res.Told(), "event"), res.Seed, res.Seconds)
+		res.Status, amount.Many(len(res.Files), "scenario"), strings.Join(parts, ", "), covered, len(res.Ledger), amount.Many(res.Told(), "event"), res.Seed, res.Seconds)
 	if res.Reason != "" {
 		out += "\n" + res.Reason
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -31,7 +32,7 @@ func WriteSummary(w io.Writer, res Result) error {
 		b.WriteString("\n### Faults\n\n| fault | hits | guarantees with evidence while it was in force |\n|---|--:|---|\n")
 	}
 	for _, u := range res.Faults {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", u.Fault, grouped(u.Hits), u.Shown())
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", u.Fault, amount.Number(u.Hits), u.Shown())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -42,10 +43,10 @@ func SummarizeFailures(b *strings.Builder, failures []Failure) {
 	if len(failures) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n### %s\n", Many(len(failures), "failure"))
+	fmt.Fprintf(b, "\n### %s\n", amount.Many(len(failures), "failure"))
 	for i, f := range failures {
 		if i == mostInSummary {
-			fmt.Fprintf(b, "\nand %s, see report.html\n", Many(len(failures)-i, "more failure"))
+			fmt.Fprintf(b, "\nand %s, see report.html\n", amount.Many(len(failures)-i, "more failure"))
 			return
 		}
 		open := ""
@@ -65,7 +66,7 @@ func SummarizeFailures(b *strings.Builder, failures []Failure) {
 func SummarizeLedger(b *strings.Builder, rows []judge.Row) {
 	b.WriteString("\n### Guarantees\n\n| | guarantee | | checked | |\n|---|---|---|--:|---|\n")
 	for _, r := range exercised(rows) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", marks[r.Status], r.Clause, cell(r.Promise), grouped(r.Checked), cell(r.Told()))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", marks[r.Status], r.Clause, cell(r.Promise), amount.Number(r.Checked), cell(r.Told()))
 	}
 	var rest []string
 	for _, r := range idle(rows) {

@@ -4,20 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/judge"
-	"github.com/doorlab/doorlab/internal/plot"
 )
-
-// Many is a count with its noun.
-func Many(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return plot.Number(float64(n)) + " " + thing + "s"
-}
-
-// grouped writes a count with thousands separators.
-func grouped(n int) string { return plot.Number(float64(n)) }
 
 // sentence describes a run's result for people.
 func sentence(res Result) string {
@@ -35,7 +24,7 @@ func sentence(res Result) string {
 		case count == 1:
 			parts = append(parts, "1 "+k.one)
 		case count > 1:
-			parts = append(parts, plot.Number(float64(count))+" "+k.more)
+			parts = append(parts, amount.Number(count)+" "+k.more)
 		}
 	}
 	kept, broken := 0, 0
@@ -49,9 +38,9 @@ func sentence(res Result) string {
 	}
 	out := ""
 	if len(parts) > 0 {
-		out = fmt.Sprintf("%s: %s. ", Many(len(res.Files), "scenario"), strings.Join(parts, ", "))
+		out = fmt.Sprintf("%s: %s. ", amount.Many(len(res.Files), "scenario"), strings.Join(parts, ", "))
 	}
-	out += Many(len(res.Ledger), "guarantee") + ": "
+	out += amount.Many(len(res.Ledger), "guarantee") + ": "
 	if broken > 0 {
 		out += fmt.Sprintf("%d broken, ", broken)
 	}

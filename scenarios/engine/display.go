@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/live"
-	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // display shows a run's progress: how many files were played, what is being played, what it waits for and how much
@@ -93,7 +93,7 @@ func (d *display) now() string {
 
 // told is a duration in whole seconds.
 func told(d time.Duration) string {
-	return cmp.Or(strings.TrimPrefix(plot.Duration(float64(d/time.Second)), "0"), "0 s")
+	return cmp.Or(strings.TrimPrefix(amount.Duration(float64(d/time.Second)), "0"), "0 s")
 }
 
 func (d *display) start(file string) {

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/report"
 )
 
 func (b *Boards) title() string { return b.Of.raw }
@@ -30,7 +30,7 @@ func (b *Boards) run(x *frame) (fields, error) {
 	if len(list) > 0 {
 		out["first"] = list[0]
 	}
-	x.res.Detail = report.Many(len(list), "board")
+	x.res.Detail = amount.Many(len(list), "board")
 	return out, x.each(b.All, b.AtLeast, list, "boards")
 }
 
@@ -76,7 +76,7 @@ func (s *Synced) run(x *frame) (fields, error) {
 	began := clock.Mono()
 	err = x.run.synced(x.ctx, of, limit)
 	took := clock.Mono() - began
-	x.res.Detail = fmt.Sprintf("%s in %.1fs", report.Many(len(of), "board"), took.Seconds())
+	x.res.Detail = fmt.Sprintf("%s in %.1fs", amount.Many(len(of), "board"), took.Seconds())
 	return fields{"count": len(of), "ms": float64(took.Milliseconds())}, err
 }
 

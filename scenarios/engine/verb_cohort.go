@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 func (c *Cohort) title() string { return c.Name.raw }
@@ -34,11 +34,11 @@ func (c *Cohort) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	if least := x.count(c.Expect, 1); len(from) < least {
-		return nil, fmt.Errorf("only %s for cohort %s, it needs %d", report.Many(len(from), "board"), name, least)
+		return nil, fmt.Errorf("only %s for cohort %s, it needs %d", amount.Many(len(from), "board"), name, least)
 	}
 	v := cohortValue(name, from)
 	x.scope.root().set(name, v)
-	x.res.Detail = report.Many(len(from), "board") + " of " + report.Many(len(v["places"].([]any)), "place")
+	x.res.Detail = amount.Many(len(from), "board") + " of " + amount.Many(len(v["places"].([]any)), "place")
 	return v, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
@@ -82,7 +83,7 @@ func (f *Fault) targets(x *frame) (map[string]map[string]any, error) {
 	for base, ids := range lists {
 		per[base] = map[string]any{"boards": ids}
 	}
-	x.res.Detail = report.Many(len(of), "board")
+	x.res.Detail = amount.Many(len(of), "board")
 	return per, nil
 }
 
@@ -152,7 +153,7 @@ func (c *Clear) run(x *frame) (fields, error) {
 		total += a.hits
 		cleared += len(a.at)
 	}
-	x.res.Detail = report.Many(total, "hit")
+	x.res.Detail = amount.Many(total, "hit")
 	return fields{"hits": total, "count": cleared}, nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 func (n *Netloss) title() string { return n.Boards.raw + " " + n.GraceSec.raw }
@@ -45,7 +45,7 @@ func (n *Netloss) run(x *frame) (fields, error) {
 	if last == nil {
 		return nil, err
 	}
-	x.res.Detail = report.Many(len(of), "board")
+	x.res.Detail = amount.Many(len(of), "board")
 	return last.fields(), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
@@ -30,7 +31,7 @@ func (r *run) retention() {
 		Description: fmt.Sprintf("records are kept for %s: of events older than that by two days %d are left, and of the %s that are just younger %d are there", days(keep), old, days(window), kept), Source: []byte("the end of the run\n")}
 	switch {
 	case old > 0:
-		f.Status, f.Reason = judge.Fail, fmt.Sprintf("still there: %s from before %s, although they are kept for %s only", report.Many(old, "event"), stamp(gone), days(keep))
+		f.Status, f.Reason = judge.Fail, fmt.Sprintf("still there: %s from before %s, although they are kept for %s only", amount.Many(old, "event"), stamp(gone), days(keep))
 	case kept == 0:
 		f.Status, f.Reason = judge.Fail, fmt.Sprintf("no event from after %s is there, although they are kept for %s", stamp(here), days(keep))
 	}
@@ -38,7 +39,7 @@ func (r *run) retention() {
 	r.files = append(r.files, f)
 }
 
-func days(d time.Duration) string { return report.Many(int(d/(24*time.Hour)), "day") }
+func days(d time.Duration) string { return amount.Many(int(d/(24*time.Hour)), "day") }
 
 // events counts those of all places in a period.
 func (r *run) events(from, to time.Time) (n int) {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
@@ -121,7 +122,7 @@ func told(c Counts, events int, judged time.Duration) string {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return fmt.Sprintf("%s, %s, %s; %s, judged in %.1f s; heap %d MB, resident %d MB",
-		report.Many(c.Decisions, "decision"), report.Many(sum(c.Changes), "change"), report.Many(sum(c.Mishaps), "mishap"), report.Many(events, "event"), judged.Seconds(), m.HeapAlloc>>20, resident()>>20)
+		amount.Many(c.Decisions, "decision"), amount.Many(sum(c.Changes), "change"), amount.Many(sum(c.Mishaps), "mishap"), amount.Many(events, "event"), judged.Seconds(), m.HeapAlloc>>20, resident()>>20)
 }
 
 func (r *run) counts() Counts {

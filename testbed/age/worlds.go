@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/crew"
 	"github.com/doorlab/doorlab/internal/judge"
@@ -110,7 +111,7 @@ func (w *worlds) progress() string {
 	if share > 0.001 {
 		left = (time.Duration(float64(gone)/share) - gone).Round(time.Second).String()
 	}
-	return fmt.Sprintf("%s  %3.0f %%  %s, %.0f/s, %s left, heap %d MB", w.c.Start.Add(played).UTC().Format("2006-01-02 15:04"), 100*share, report.Many(n, "decision"), float64(n)/gone.Seconds(), left, heap()>>20)
+	return fmt.Sprintf("%s  %3.0f %%  %s, %.0f/s, %s left, heap %d MB", w.c.Start.Add(played).UTC().Format("2006-01-02 15:04"), 100*share, amount.Many(n, "decision"), float64(n)/gone.Seconds(), left, heap()>>20)
 }
 
 // result is what the run found out.

@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 //go:embed pages
@@ -52,7 +54,7 @@ var functions = template.FuncMap{
 	"style":  func() string { return style.path },
 	"script": func() string { return script.path },
 	"icon":   func() string { return icon.path },
-	"number": number,
+	"number": amount.Number[int64],
 	"span":   span,
 	"code":   code,
 	"parts":  parts,

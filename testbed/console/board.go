@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 )
 
@@ -107,7 +108,7 @@ func (c *Console) board(r *http.Request) (any, error) {
 		return nil, err
 	}
 	for reason, n := range v.State.Dropped {
-		v.Dropped = append(v.Dropped, dropRow{reason, number(n)})
+		v.Dropped = append(v.Dropped, dropRow{reason, amount.Number(n)})
 	}
 	slices.SortFunc(v.Dropped, func(a, b dropRow) int { return strings.Compare(a.Reason, b.Reason) })
 	v.doors(c, n)
@@ -232,7 +233,7 @@ const beliefRows = 20
 
 // beliefsOf leaves out who holds a grant: the board knows hashes only, and those stay there.
 func (c *Console) beliefsOf(b Beliefs) *beliefsView {
-	v := &beliefsView{Revision: b.Revision, Timezone: b.Timezone, Grace: span(b.Grace), GrantsN: number(int64(len(b.Grants))), WindowN: number(int64(len(b.Windows)))}
+	v := &beliefsView{Revision: b.Revision, Timezone: b.Timezone, Grace: span(b.Grace), GrantsN: amount.Number(len(b.Grants)), WindowN: amount.Number(len(b.Windows))}
 	for _, g := range b.Grants[:min(beliefRows, len(b.Grants))] {
 		row := grantRow{ID: g.ID, Kind: g.Kind, From: time.UnixMilli(g.StartsAt).UTC().Format(timeFormat), Revoked: g.Revoked}
 		if g.EndsAt != 0 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -112,7 +113,7 @@ func (c *Console) boards(r *http.Request) (any, error) {
 	}
 	for _, p := range phases {
 		if counts[p.word] > 0 || p.word == v.Phase {
-			v.Phases = append(v.Phases, phaseCount{Word: "phase." + p.word, Value: p.word, Letter: p.letter, Count: number(counts[p.word])})
+			v.Phases = append(v.Phases, phaseCount{Word: "phase." + p.word, Value: p.word, Letter: p.letter, Count: amount.Number(counts[p.word])})
 		}
 	}
 	v.group(c.names, found)

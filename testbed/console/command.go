@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 )
@@ -57,7 +58,7 @@ func (c *Console) command(r *http.Request) (any, error) {
 	id := chi.URLParam(r, "id")
 	x, ok := c.cfg.Feed.Chain(id)
 	if !ok {
-		return nil, &client.Error{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf("no command %q among the latest %s", id, number(keepChains))}
+		return nil, &client.Error{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf("no command %q among the latest %s", id, amount.Number(keepChains))}
 	}
 	o := outcomes[x.Outcome]
 	v := commandView{Chain: x, Place: c.names.place(x.PlaceID), Door: c.names.door(x.DoorID), Outcome: "outcome." + x.Outcome, Class: o.class, Sign: o.sign,
@@ -75,7 +76,7 @@ func (c *Console) command(r *http.Request) (any, error) {
 }
 
 func messageOf(m Message) messageRow {
-	return messageRow{N: m.N, Time: clockTime(m.At), Exact: when(m.At), Down: m.Down, Kind: m.Says(), Size: number(int64(m.Size)), Text: m.Text()}
+	return messageRow{N: m.N, Time: clockTime(m.At), Exact: when(m.At), Down: m.Down, Kind: m.Says(), Size: amount.Number(m.Size), Text: m.Text()}
 }
 
 // waterfall lists the steps in order, each with its bar from the latest step before it. Relay and report are missing if

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -112,8 +113,8 @@ func TestSpan(t *testing.T) {
 		}
 	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 13781: "13,781", -1234567: "-1,234,567"} {
-		if got := number(n); got != want {
-			t.Errorf("number(%d): got %q, want %q", n, got, want)
+		if got := amount.Number(n); got != want {
+			t.Errorf("amount.Number(%d): got %q, want %q", n, got, want)
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // span writes a duration for people: milliseconds below a second, two units above.
@@ -34,9 +32,6 @@ func two(a int64, ua string, b int64, ub string) string {
 	}
 	return fmt.Sprintf("%d %s %d %s", a, ua, b, ub)
 }
-
-// number has thousands separators.
-func number(n int64) string { return plot.Number(float64(n)) }
 
 // clockTime is the time of day; when is the whole of it.
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }

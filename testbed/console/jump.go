@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
@@ -75,7 +76,7 @@ func (c *Console) advance(ctx context.Context, body any) (Said, error) {
 	v := &jumpView{From: from.Format(timeFormat), To: to.Format(timeFormat), Far: span(to.Sub(from).Round(time.Second)), Took: span(clock.Mono() - began),
 		Phases: changes(before, c.phases())}
 	for _, d := range list {
-		v.Due = append(v.Due, dueRow{Word: d.Word, Count: number(int64(d.Count)), First: d.First.Format(timeFormat)})
+		v.Due = append(v.Due, dueRow{Word: d.Word, Count: amount.Number(d.Count), First: d.First.Format(timeFormat)})
 	}
 	c.jump.Store(v)
 	return said, nil

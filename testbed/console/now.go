@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
@@ -58,7 +59,7 @@ func (c *Console) health() (v healthView) {
 	perSecond, p50, p99 := c.cfg.Feed.Rate()
 	v.PerSecond, v.P50, v.P99 = fmt.Sprintf("%.1f", perSecond), span(p50), span(p99)
 	if perSecond >= 100 {
-		v.PerSecond = number(int64(perSecond))
+		v.PerSecond = amount.Number(int64(perSecond))
 	}
 	if runs := c.runs(1); len(runs) > 0 {
 		v.Run = &runs[0]

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/go-chi/chi/v5"
 )
 
@@ -55,8 +56,8 @@ type runRow struct {
 func (r runRow) Load() bool { return r.Verdict != "" }
 
 // Requests and Rate are a load's.
-func (r runRow) Requests() string { return number(r.Sent) }
-func (r runRow) Rate() string     { return number(int64(r.SentRate + .5)) }
+func (r runRow) Requests() string { return amount.Number(r.Sent) }
+func (r runRow) Rate() string     { return amount.Number(int64(r.SentRate + .5)) }
 
 // runCache keeps what was read: a run's verdicts don't change.
 type runCache struct {
