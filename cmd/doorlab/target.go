@@ -185,6 +185,14 @@ func (f *targetFlags) begin(ctx context.Context, e *env, c testbed.Config) (*aim
 	return a, nil
 }
 
+// token is the one for a control address: its own, or the one for all; "" if there is none.
+func (f *targetFlags) token(i int) string {
+	if len(f.tokens) > 1 {
+		return f.tokens[i]
+	}
+	return strings.Join(f.tokens, "")
+}
+
 func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 	a := &aim{http: strings.TrimSuffix(f.target, "/"), stop: func() error { return nil }}
 	if a.trust, err = f.trust.config(); err != nil {
@@ -192,16 +200,7 @@ func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 	}
 	a.web = client.Trusting(a.trust)
 	for i, base := range f.control {
-		a.control = append(a.control, base)
-		token := ""
-		switch len(f.tokens) {
-		case 0:
-		case 1:
-			token = f.tokens[0]
-		default:
-			token = f.tokens[i]
-		}
-		a.tokens = append(a.tokens, token)
+		a.control, a.tokens = append(a.control, base), append(a.tokens, f.token(i))
 	}
 	if len(a.control) == 0 && len(f.keys) == 0 && f.own == nil {
 		if err := (client.Client{Base: a.http, HTTP: a.web}).Do(ctx, http.MethodGet, "/livez", nil, nil); errors.Is(err, client.ErrUnreachable) {

@@ -67,16 +67,22 @@ func (v *View) relaysOf(b book, x *board) {
 	}
 	if spans := x.spans(); len(spans) > 0 && spans[len(spans)-1].to == never { // it is connected at the end
 		for _, d := range drives {
-			if d.early != nil { // it fell early; without a later journal line only a reboot explains that
-				if !slices.ContainsFunc(x.deaths, func(r *history.Event) bool { return r.Seq > d.by.Seq && r.At <= d.early.At }) {
-					d.fellEarly(b, x)
-				}
-				continue
-			}
-			if last, ok := d.last(); ok && v.end > last+FreshMs {
-				d.stuck(b, x, v.end)
-			}
+			d.atEnd(b, x, v.end)
 		}
+	}
+}
+
+// atEnd judges the drive of a board that is connected when the history ends.
+func (d *drive) atEnd(b book, x *board, end int64) {
+	if d.early == nil {
+		if last, ok := d.last(); ok && end > last+FreshMs {
+			d.stuck(b, x, end)
+		}
+		return
+	}
+	// It fell early; without a later journal line only a reboot explains that.
+	if !slices.ContainsFunc(x.deaths, func(r *history.Event) bool { return r.Seq > d.by.Seq && r.At <= d.early.At }) {
+		d.fellEarly(b, x)
 	}
 }
 

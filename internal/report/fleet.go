@@ -59,6 +59,20 @@ func (f *Fleet) Count() (online, away, behind int) {
 	return online, away, behind
 }
 
+// standing adds to how many boards are connected at a time, away, and away for longer than the limit.
+func (f *Fleet) standing(now int64, online, away, stopped *int) {
+	for _, b := range f.boards {
+		switch {
+		case b.online:
+			*online++
+		case time.Duration(now-b.since)*time.Millisecond > limit:
+			*stopped++
+		default:
+			*away++
+		}
+	}
+}
+
 // See processes an event.
 func (f *Fleet) See(e *history.Event) {
 	switch e.Kind {
@@ -91,16 +105,7 @@ func (c *course) boards() plot.Chart {
 		var now int64
 		fill := func(to int) {
 			for ; next < to; next++ {
-				for _, b := range f.boards {
-					switch {
-					case b.online:
-						online[next]++
-					case time.Duration(now-b.since)*time.Millisecond > limit:
-						stopped[next]++
-					default:
-						away[next]++
-					}
-				}
+				f.standing(now, &online[next], &away[next], &stopped[next])
 			}
 		}
 		for i := range world {

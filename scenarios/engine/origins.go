@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -171,47 +172,64 @@ func (e *Expr) turnsWith(sc *scope, want bool) (turns, ok bool) {
 		b, isBool := v.(bool)
 		return err == nil && isBool && b != want
 	}
-	type way struct {
-		src     *source
-		at      spot
-		options []any
-	}
 	var ways []way
-	k := e.known
-	k.values = slices.Clone(k.values)
-	for _, s := range root.sources() {
-		for _, p := range s.spots {
-			k.values = append(k.values, plain(read(s.env, p), 2)...)
-		}
-	}
-	for _, s := range root.sources() {
-		k := k
-		k.words, k.values, k.fields = s.words, append(slices.Clip(k.values), s.known.values...), append(slices.Clip(k.fields), s.known.fields...)
-		for _, p := range s.spots {
-			w := way{s, p, others(p, read(s.env, p), k, s.env)}
-			for _, v := range w.options {
-				if other(map[*source]map[string]any{s: written(s.env, p, v)}) {
-					return true, true
-				}
+	for w := range root.ways(e.known) {
+		for _, v := range w.options {
+			if other(map[*source]map[string]any{w.src: written(w.src.env, w.at, v)}) {
+				return true, true
 			}
-			ways = append(ways, w)
 		}
+		ways = append(ways, w)
 	}
 	r := rand.New(rand.NewPCG(1, 2)) // the same run twice
 	for range 200 {
-		changed := map[*source]map[string]any{}
-		for _, w := range ways {
-			if n := len(w.options); n > 0 && r.IntN(8) > 0 {
-				was := changed[w.src]
-				if was == nil {
-					was = w.src.env
-				}
-				changed[w.src] = written(was, w.at, w.options[r.IntN(n)])
-			}
-		}
-		if other(changed) {
+		if other(several(r, ways)) {
 			return true, true
 		}
 	}
 	return false, true
+}
+
+// way is a spot in an answer, with what might be there instead.
+type way struct {
+	src     *source
+	at      spot
+	options []any
+}
+
+// ways are those of all answers that the value came of.
+func (g *given) ways(k known) iter.Seq[way] {
+	sources := g.sources()
+	k.values = slices.Clone(k.values)
+	for _, s := range sources {
+		for _, p := range s.spots {
+			k.values = append(k.values, plain(read(s.env, p), 2)...)
+		}
+	}
+	return func(yield func(way) bool) {
+		for _, s := range sources {
+			k := k
+			k.words, k.values, k.fields = s.words, append(slices.Clip(k.values), s.known.values...), append(slices.Clip(k.fields), s.known.fields...)
+			for _, p := range s.spots {
+				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// several draws an option for most of the ways at once.
+func several(r *rand.Rand, ways []way) map[*source]map[string]any {
+	changed := map[*source]map[string]any{}
+	for _, w := range ways {
+		if n := len(w.options); n > 0 && r.IntN(8) > 0 {
+			was := changed[w.src]
+			if was == nil {
+				was = w.src.env
+			}
+			changed[w.src] = written(was, w.at, w.options[r.IntN(n)])
+		}
+	}
+	return changed
 }

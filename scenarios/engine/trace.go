@@ -83,17 +83,23 @@ func (t *trace) shown(m *mask) (out []report.Exchange) {
 			x.Error = m.secret(c.err.Error())
 		}
 		if c.answer != nil {
-			x.Status, x.Answer, x.Ms = c.answer.Status, m.body(c.answer.Raw), c.answer.Ms
-			for _, name := range []string{"X-Request-Id", "Idempotent-Replayed", "Retry-After", "X-Place-Kind"} {
-				if v := c.answer.Headers[name]; v != "" {
-					if x.Headers == nil {
-						x.Headers = map[string]string{}
-					}
-					x.Headers[name] = v
-				}
-			}
+			x.Status, x.Answer, x.Ms, x.Headers = c.answer.Status, m.body(c.answer.Raw), c.answer.Ms, telling(c.answer.Headers)
 		}
 		out = append(out, x)
+	}
+	return out
+}
+
+// telling are the headers that a report shows, nil if there are none.
+func telling(all map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"X-Request-Id", "Idempotent-Replayed", "Retry-After", "X-Place-Kind"} {
+		if v := all[name]; v != "" {
+			out[name] = v
+		}
+	}
+	if len(out) == 0 {
+		return nil
 	}
 	return out
 }

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func (p *Permit) title() string { return p.Person.raw }
@@ -140,33 +142,12 @@ func (x *frame) revoke(who map[string]any, by, reason string) (*answer, error) {
 	return x.post(x.ctx, "POST", "/space/v1/partner/entry-permits/revoke", key, place, body)
 }
 
-// atOnce runs f for 0..n-1 with several workers and returns the first error.
+// atOnce runs f for 0..n-1 with several workers and returns the first error, after which it begins no other.
 func atOnce(workers, n int, f func(int) error) error {
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var first error
-	next := 0
-	for range max(1, min(workers, n)) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				stop := i >= n || first != nil
-				mu.Unlock()
-				if stop {
-					return
-				}
-				if err := f(i); err != nil {
-					mu.Lock()
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-				}
-			}
-		})
+	g, ctx := errgroup.WithContext(context.Background())
+	g.SetLimit(max(1, workers))
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		g.Go(func() error { return f(i) })
 	}
-	wg.Wait()
-	return first
+	return g.Wait()
 }

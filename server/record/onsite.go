@@ -40,18 +40,13 @@ func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error
 				u.Bad++
 				continue
 			}
-			c, credited := Credited{}, true
-			if r.GrantID != "" {
-				if c, err = tx.Credited(r.GrantID, b.PlaceID); err != nil {
-					return err
-				}
-				if credited = r.Result != vocab.Opened || usable(c, r); !credited {
-					r.GrantID, c = "", Credited{}
-				}
-			} else if r.TokenHash != "" { // a link that nobody was let in by, for a window was free or closed: it shows its holder, no more
-				if c.Phone, err = tx.Holder(r.TokenHash, b.PlaceID); err != nil {
-					return err
-				}
+			c, err := whom(tx, b.PlaceID, r)
+			if err != nil {
+				return err
+			}
+			uncredited := r.GrantID != "" && r.Result == vocab.Opened && !usable(c, r)
+			if uncredited {
+				r.GrantID, c = "", Credited{}
 			}
 			ok, err := keep(tx, onsite(b, r, c), &c, now)
 			if err != nil {
@@ -59,14 +54,26 @@ func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error
 			}
 			if ok {
 				u.Fresh++
-				if !credited {
-					u.Uncredited++
-				}
+			}
+			if ok && uncredited {
+				u.Uncredited++
 			}
 		}
 		return nil
 	})
 	return u, err
+}
+
+// whom reads whom a record names: the holder of its grant, or of the link that was presented when a window was free or
+// closed. Nobody was let in by such a link: it shows its holder, no more.
+func whom(tx Tx, placeID string, r wire.Record) (c Credited, err error) {
+	switch {
+	case r.GrantID != "":
+		return tx.Credited(r.GrantID, placeID)
+	case r.TokenHash != "":
+		c.Phone, err = tx.Holder(r.TokenHash, placeID)
+	}
+	return c, err
 }
 
 // olderContent is how long a board may decide by outdated terms: as long as it may decide without the server, plus how

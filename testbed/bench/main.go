@@ -20,6 +20,7 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
+	"time"
 
 	_ "github.com/doorlab/doorlab/internal/slack" // as cmd/doorlab
 )
@@ -109,20 +110,11 @@ func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *tabl
 	}()
 	for _, name := range at.only {
 		fmt.Fprintf(progress, "%s links, %d callers, %d boards: starting %s ...\n", at.link, at.callers, at.boards, name)
-		debug.SetGCPercent(100) // memory as up has it
-		before := resident()
-		s, err := subjects[name](ctx, at)
+		s, err := t.start(ctx, name, p.rate, at)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		s.name = name
-		if s.rate == 0 && !s.alone {
-			s.rate = p.rate
+			return nil, err
 		}
 		running = append(running, s)
-		if w := t.row(name); name != "http" {
-			w.PerPart = (resident() - before) / float64(at.boards) / 1024
-		}
 	}
 	debug.SetGCPercent(400)     // speed as check and load have it
 	for _, s := range running { // connections and statements are made
@@ -131,21 +123,11 @@ func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *tabl
 		}
 	}
 	if p.profile != "" {
-		file, err := os.Create(p.profile)
+		done, err := profile(p.profile)
 		if err != nil {
 			return nil, err
 		}
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return nil, err
-		}
-		defer func() {
-			pprof.StopCPUProfile()
-			_ = file.Close()
-			if mem, err := os.Create(p.profile + ".allocs"); err == nil {
-				_ = pprof.Lookup("allocs").WriteTo(mem, 0)
-				_ = mem.Close()
-			}
-		}()
+		defer done()
 	}
 	for round := range p.rounds {
 		for _, s := range running {
@@ -153,19 +135,64 @@ func measure(ctx context.Context, p plan, at setup, progress io.Writer) (_ *tabl
 				return nil, ctx.Err()
 			}
 			fmt.Fprintf(progress, "round %d of %d: %s\n", round+1, p.rounds, s.name)
-			var r, beside result
-			if s.beside == nil {
-				r, err = s.turn(ctx, at.callers, p.round)
-			} else {
-				r, beside, err = s.both(ctx, at.callers, p.round)
-			}
-			if err != nil {
+			if err := t.play(ctx, s, at.callers, p.round); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)
-			}
-			if t.add(s.name, r); s.beside != nil {
-				t.add("beside "+s.name, beside)
 			}
 		}
 	}
 	return t, nil
+}
+
+// start starts a subject and notes the memory that it takes.
+func (t *table) start(ctx context.Context, name string, rate int, at setup) (*subject, error) {
+	debug.SetGCPercent(100) // memory as up has it
+	before := resident()
+	s, err := subjects[name](ctx, at)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s.name = name
+	if s.rate == 0 && !s.alone {
+		s.rate = rate
+	}
+	if w := t.row(name); name != "http" {
+		w.PerPart = (resident() - before) / float64(at.boards) / 1024
+	}
+	return s, nil
+}
+
+// play is one turn of a subject, with what it has beside it.
+func (t *table) play(ctx context.Context, s *subject, callers int, d time.Duration) error {
+	if s.beside == nil {
+		r, err := s.turn(ctx, callers, d)
+		if err == nil {
+			t.add(s.name, r)
+		}
+		return err
+	}
+	r, beside, err := s.both(ctx, callers, d)
+	if err == nil {
+		t.add(s.name, r)
+		t.add("beside "+s.name, beside)
+	}
+	return err
+}
+
+// profile records the CPU until it is done, and then what was allocated.
+func profile(path string) (done func(), err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = file.Close()
+		if mem, err := os.Create(path + ".allocs"); err == nil {
+			_ = pprof.Lookup("allocs").WriteTo(mem, 0)
+			_ = mem.Close()
+		}
+	}, nil
 }
