@@ -68,7 +68,7 @@ func (l labCall) place(named string) (string, error) {
 	return pickPlace(list, named)
 }
 
-// placeOrTest is the id of a place by its id or name; of the only test place where none is named.
+// placeOrTest is the id of a place by its id or name, or of the only test place if none is named.
 func (l labCall) placeOrTest(named string) (string, error) {
 	if named != "" {
 		return l.place(named)

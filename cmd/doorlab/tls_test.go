@@ -43,7 +43,7 @@ func TestCheckOverTLS(t *testing.T) {
 		t.Errorf("check: exit code %d, want 0\n%s", code, out)
 	}
 	if code, out := run(check...); code != codeUnreachable {
-		t.Errorf("check without --ca: exit code %d, want %d: the certificate is nobody's\n%s", code, codeUnreachable, out)
+		t.Errorf("check without --ca: exit code %d, want %d: nobody vouches for the certificate\n%s", code, codeUnreachable, out)
 	}
 	if code, out := run("wait", "--url", server.HTTP, "--ca", ca.File); code != codeOK {
 		t.Errorf("wait: exit code %d, want 0\n%s", code, out)

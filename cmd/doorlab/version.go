@@ -13,7 +13,7 @@ import (
 // repository to ask.
 var release, commit string
 
-// version is what this build as the server and its metrics show it.
+// version is this build's version, as the server and its metrics show it.
 func version() string {
 	if release != "" {
 		return release

@@ -7,7 +7,7 @@ import "github.com/doorlab/doorlab/internal/history"
 // learns when its keep-alive runs out.
 const (
 	ageSlackMs       = 500
-	ageFarMs         = 2000 // more than a minute before 36 h, when nothing hangs on it: on a busy machine a board hears late of a cut
+	ageFarMs         = 2000 // more than a minute before 36 h, when nothing depends on it: on a busy machine a board learns of a cut late
 	ageServerSlackMs = 5000
 	ageSilentMs      = restSilentMs
 	// ageContactMs is how long after its hello was accepted a board may not know that yet.

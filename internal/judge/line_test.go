@@ -6,7 +6,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// A board may hear of a cut two seconds late, on a busy machine; near 36 h half a second is too much.
+// On a busy machine a board may learn of a cut two seconds late; near 36 h half a second is too much.
 func TestOutageAgeOfABusyMachine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

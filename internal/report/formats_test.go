@@ -112,7 +112,7 @@ func TestTAP(t *testing.T) {
 	}
 }
 
-// TestPreparationIsNoTest: a step that can't fail by what the target does is no case
+// TestPreparationIsNoTest: a step that nothing the target does makes fail is no case
 // until it goes wrong, and a case says on which way it is reached.
 func TestPreparationIsNoTest(t *testing.T) {
 	t.Parallel()

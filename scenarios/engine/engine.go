@@ -91,7 +91,7 @@ func (v *vain) Error() string { return v.text }
 // invalid is a run that does not count.
 type invalid struct {
 	text  string
-	again bool // another try may not have it
+	again bool // another try may succeed
 }
 
 func (i *invalid) Error() string { return i.text }

@@ -102,12 +102,10 @@ func (s *Step) words() map[string][]string {
 	}
 }
 
-// listed are the results of the verbs that read lists: beside its length, and its ends, a list
-// has none of its own.
+// listed are the results of the verbs that read lists. Such a verb has no other result but the list's length and ends.
 var listed = []string{"records", "events", "lines", "boards"}
 
-// settled makes what the engine itself says of a list agree with the list, or the list with its
-// length.
+// settled makes what the engine derives from a list agree with the list, or the list with a changed length.
 func settled(env, was map[string]any) map[string]any {
 	for _, name := range listed {
 		list, ok := env[name].([]any)
@@ -131,7 +129,7 @@ func settled(env, was map[string]any) map[string]any {
 			switch _, there := was[end]; {
 			case len(list) == 0:
 				delete(out, end)
-			case there && !reflect.DeepEqual(env[end], was[end]): // it was changed itself
+			case there && !reflect.DeepEqual(env[end], was[end]): // the end itself was changed
 				out[name] = put(out[name], spot{i}, env[end])
 			default:
 				out[end] = list[i]
@@ -142,7 +140,7 @@ func settled(env, was map[string]any) map[string]any {
 	return env
 }
 
-// maxSettled bounds how long a list is made.
+// maxSettled bounds the length that a list is given.
 const maxSettled = 2000
 
 // different are different values of the same kind, or of any kind for nil.

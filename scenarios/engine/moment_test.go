@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestMarksOfSeveralClocks: a mark is later than what any process has told before, in the same millisecond
-// too, though their clocks are apart; the server's view stays the server's.
+// TestMarksOfSeveralClocks: a mark is later than anything that a process has reported before, even in the same
+// millisecond, although their clocks differ; the server's view stays the server's.
 func TestMarksOfSeveralClocks(t *testing.T) {
 	t.Parallel()
 	server, fleet, target := twoFakes(t, 30*time.Millisecond)

@@ -13,10 +13,10 @@ import (
 // answer had been another one. So an expectation of such names alone is tried by changing the
 // answers that they came from: "b - 1 == a" says nothing where b was set to a + 1.
 
-// source is what names were made from: an answer, or what else there was.
+// source is where names come from: an answer, or whatever else a step saw.
 type source struct {
 	env   map[string]any // what the expressions saw
-	spots []spot         // the parts of it that they speak of
+	spots []spot         // the parts of it that they mention
 	words map[string][]string
 	known known // what they compare it with, and which fields they read
 }
@@ -35,7 +35,7 @@ type given struct {
 	make func(env map[string]any) (any, error)
 }
 
-// with is the value with other sources. Each given is made once.
+// with is the value that other sources would give. Each given is computed once.
 func (g *given) with(changed map[*source]map[string]any, made map[*given]any) (any, error) {
 	if v, ok := made[g]; ok {
 		return v, nil
@@ -58,7 +58,7 @@ func (g *given) with(changed map[*source]map[string]any, made map[*given]any) (a
 	return v, err
 }
 
-// sources are all that a value stands on.
+// sources are everything that a value depends on.
 func (g *given) sources() (out []*source) {
 	add := func(s *source) {
 		if !slices.Contains(out, s) {
@@ -86,7 +86,7 @@ func (f *fileRun) captured(s *Step, sc *scope) {
 	f.gives(all)
 }
 
-// computed remembers what the names that a step sets were made from.
+// computed remembers where the names that a step sets come from.
 func (f *fileRun) computed(vars VarSet, sc *scope) {
 	all, env := map[string]*given{}, sc.env()
 	for name, value := range vars {
@@ -120,7 +120,7 @@ func (f *fileRun) gives(all map[string]*given) {
 	maps.Copy(f.given, all)
 }
 
-// before are the names in an expression that steps gave; own are not among them.
+// before are the names in an expression that come from earlier steps, without own.
 func (f *fileRun) before(e *Expr, own map[string]any) map[string]*given {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -154,8 +154,8 @@ func (a Any) exprs() (out []*Expr) {
 	return out
 }
 
-// turnsWith reports whether other answers before would make the expectation come out
-// differently; ok is false where it speaks of nothing that came of one.
+// turnsWith reports whether other earlier answers would change the expectation's outcome; ok is false if it mentions
+// nothing that comes from one.
 func (e *Expr) turnsWith(sc *scope, want bool) (turns, ok bool) {
 	deps := sc.file.before(e, nil)
 	if len(deps) == 0 {

@@ -50,7 +50,7 @@ type Step struct {
 
 	Verbs
 
-	asserts bool // it can fail by what the target does
+	asserts bool // what the target does can make it fail
 }
 
 // Captures are names for parts of a result.

@@ -19,10 +19,10 @@ type scope struct {
 	file   *fileRun
 	mu     sync.Mutex
 	vars   map[string]any
-	stands bool // a row of a table that stands in the file
+	stands bool // a row of a table that is written in the file
 }
 
-// ofTable reports whether a name is a column of a table that stands in the file.
+// ofTable reports whether a name is a column of a table that is written in the file.
 func (s *scope) ofTable(name string) bool {
 	for ; s != nil; s = s.parent {
 		if _, ok := s.vars[name]; ok && s.parent != nil {

@@ -91,14 +91,14 @@ func (x *frame) watched(e *Expr, sc *scope, own map[string]any, err error) {
 	}
 }
 
-// soft reports whether another try may not have this error.
+// soft reports whether another try may succeed.
 func soft(err error) bool {
 	var fail *failure
 	var v *vain
 	return errors.As(err, &fail) || errors.As(err, &v) || nobody(err)
 }
 
-// unready reports whether only what the run needs is missing as yet.
+// unready reports whether all that is wrong is that something the run needs isn't there yet.
 func unready(err error) bool {
 	var inv *invalid
 	return errors.As(err, &inv) && inv.again
