@@ -1,15 +1,18 @@
 package boardsim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/boardsim/fault"
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
@@ -169,6 +172,9 @@ func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		id, err = f.faults.Arm(spec)
 	}
+	if err == nil && spec.Fault == "offline" {
+		f.heard(r.Context())
+	}
 	var bad *faults.Bad
 	switch {
 	case err == nil:
@@ -193,6 +199,25 @@ func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
 		control.Fail(w, http.StatusConflict, "rule_violated", "no fault can be armed on the boards of a test place: they are always online", nil)
 	default:
 		control.Fail(w, http.StatusInternalServerError, "internal_error", err.Error(), nil)
+	}
+}
+
+// What a server in the same process has for noticing that lines were cut, and how often it is asked.
+const (
+	heardWithin = 5 * time.Second
+	heardEvery  = time.Millisecond
+)
+
+// heard waits until a server in the same process has noticed the boards whose lines are cut: both ends notice at once.
+func (f *Fleet) heard(ctx context.Context) {
+	if f.cfg.Seat == nil || f.cfg.Apart {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, heardWithin)
+	defer cancel()
+	for _, b := range f.boards {
+		for f.faults.Line(b.id).Offline && f.cfg.Seat(b.id).Online && client.Pause(ctx, heardEvery) == nil {
+		}
 	}
 }
 

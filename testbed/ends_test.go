@@ -43,6 +43,9 @@ func TestOutageBeginsAtTheCut(t *testing.T) {
 			for _, p := range tb.cfg.World.Places[1:] { // the test place takes no faults
 				for _, b := range p.Boards {
 					boards = append(boards, b.ID)
+					if s := tb.life.Load().server.Board(b.ID); c.fault != "" && c.within == 0 && s.State != board.Offline {
+						t.Errorf("%s is %s when the fault is armed, want offline: both ends notice at once", b.ID, s.State)
+					}
 					if c.fault != "" {
 						continue
 					}
