@@ -16,6 +16,7 @@ import (
 
 // fake is a target: the public API and one control listener, just enough of them.
 type fake struct {
+	limited int // so many token exchanges are refused
 	mu      sync.Mutex
 	now     time.Time
 	frozen  bool
@@ -95,6 +96,10 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(f.docs))
 	case r.URL.Path == "/readyz":
 		say(w, 200, m{"success": true})
+	case strings.HasSuffix(r.URL.Path, "/apikey/token") && f.limited > 0:
+		f.limited--
+		w.Header().Set("Retry-After", "1")
+		say(w, 429, m{"error": "rate_limited"})
 	case strings.HasSuffix(r.URL.Path, "/apikey/token"):
 		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900}})
 	case strings.HasSuffix(r.URL.Path, "/commands"):
@@ -116,7 +121,7 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": []m{}, "total": 0})
 	case r.URL.Path == "/livez":
 		say(w, 200, m{})
-	case r.URL.Path == "/echo":
+	case strings.HasPrefix(r.URL.Path, "/echo"):
 		say(w, 200, m{"data": m{"phone": "01012345678", "token": fakeToken, "key": fakeKey, "n": 3, "name": "Ann"}})
 	default:
 		say(w, 404, m{"error": "not_found", "message": "unknown path", "statusCode": 404})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -25,7 +26,8 @@ type request struct {
 	own          bool   // no step asked for it
 }
 
-// do sends a request. An expired token is renewed once; the second try is a separate attempt in the history.
+// do sends a request. An expired token is renewed once, and somebody else's deployment is given the time that its limit
+// of exchanges asks for, which earlier runs may have used up; each further try is a separate attempt in the history.
 func (r *run) do(ctx context.Context, q request) (*answer, error) {
 	for try := 0; ; try++ {
 		h := jsonHeader()
@@ -53,6 +55,12 @@ func (r *run) do(ctx context.Context, q request) (*answer, error) {
 		a, err := r.attempt(ctx, q, h)
 		if err == nil && a.Status == http.StatusUnauthorized && q.token == nil && a.text("error") == "token_expired" && try == 0 {
 			if _, err := r.api.token(q.apiKey).Refused(ctx, token); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err == nil && a.Status == http.StatusTooManyRequests && r.keysOnly() && q.path == exchangePath && try < 2 {
+			if err := client.Pause(ctx, client.RetryAfter(a.Headers["Retry-After"])); err != nil {
 				return nil, err
 			}
 			continue

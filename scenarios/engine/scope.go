@@ -146,7 +146,7 @@ func rfc3339(t time.Time) string { return t.UTC().Format(control.TimeFormat) }
 // digest is a number derived from the seed, the file and a name; on a shared target also from the run and the play, so
 // that people are new to it.
 func (f *fileRun) digest(name string) uint64 {
-	if f.run.target.Shared() {
+	if f.run.target.Shared() || f.run.keysOnly() {
 		name = fmt.Sprint(f.run.id, "/", f.file.play, "/", name)
 	}
 	h := sha256.Sum256(fmt.Appendf(nil, "%d/%s/%s", f.run.seed, f.file.Base(), name))

@@ -94,3 +94,31 @@ func TestWithoutControl(t *testing.T) {
 		t.Errorf("got %s and %s (%s), %v, want PASS and SKIPPED", res.Files[0].Status, res.Files[1].Status, res.Files[1].Reason, err)
 	}
 }
+
+// TestAgainWithoutControl: whoever checks somebody else's deployment a second time is new to it again, and waits when
+// the first run has used up the limit of exchanges.
+func TestAgainWithoutControl(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.limited = 1
+	target := f.target()
+	target.Control = nil
+	const exchange = `{call: {path: /core/v1/auth/apikey/token, token: "", body: {key: x}, status: 200}}`
+	file := `steps: [` + exchange + `, {call: {path: '/echo/${uid("ann")}', place: "\"plc_1\""}, expect: data.n == 3}]`
+	for range 2 {
+		var out bytes.Buffer
+		res, err := Run(t.Context(), target, []*File{parse(t, file)}, Options{Progress: &out})
+		if err != nil || res.Files[0].Status != judge.Pass {
+			t.Errorf("got %s, %v, want PASS\n%s", res.Files[0].Status, err, &out)
+		}
+	}
+	refs := map[string]bool{}
+	for _, c := range f.calls {
+		if _, ref, found := strings.Cut(c, "/echo/"); found {
+			refs[ref] = true
+		}
+	}
+	if len(refs) != 2 {
+		t.Errorf("two runs used the references %v, want one each", refs)
+	}
+}

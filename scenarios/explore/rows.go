@@ -103,7 +103,7 @@ func (m *model) withdraw(o Op) bool {
 		m.exchange(o)
 	}
 	m.spare = true
-	m.add("key", fields{"revoke", "spare"}).clauses = []string{"AUTH-5"}
+	m.add("key", fields{"revoke", "spare"})
 	if o.Flag {
 		m.restart(Op{Flag: o.Door%2 == 0})
 	}
