@@ -68,6 +68,30 @@ func (l *Look) Why(x *explained) string {
 	return x.Says
 }
 
+// codesKorean are the words that the API, the boards and their journals use as codes.
+var codesKorean = map[string]string{
+	"pulse": "열림", "hold": "열림 유지", "lock": "잠금", "off": "꺼짐", "refuse": "보드가 거부", "deny": "출입 거부",
+	"command": "명령", "free": "자유 출입 시간대", "hold_end": "열림 유지 종료", "outage": "단절",
+	"reported": "보고됨", "ok": "정상", "opened": "열림", "held": "열림 유지", "locked": "잠김", "denied": "거부됨", "changed": "변경됨",
+	"offline": "오프라인", "refused": "보드가 거부", "noResponse": "응답 없음",
+	"api": "API", "link": "링크", "phone": "전화", "onsite": "현장", "server": "서버", "board": "보드",
+	"no_valid_grant": "유효한 권한 없음", "not_started": "아직 시작되지 않음", "expired": "만료됨", "revoked": "취소됨", "door_out_of_scope": "범위 밖의 문",
+	"closed_window": "출입 금지 시간대", "link_invalid": "유효하지 않은 링크", "outage_limit": "단절 36시간 초과", "free_window": "자유 출입 시간대",
+	"permit": "출입 허가", "membership": "회원권", "reservation": "예약",
+	"busy": "사용 중", "jammed": "걸림", "tamper": "강제 조작", "low_power": "전력 부족", "maintenance": "점검 중", "unsupported": "지원하지 않음",
+	"early": "인사 전 또는 넘겨진 연결", "garbage": "해독 불가", "forbidden": "다른 보드의 토픽", "retained": "보관 메시지", "oversized": "64KiB 초과",
+	"unknown_command": "모르는 명령", "misfit": "없는 결과나 코드", "bad_record": "보관할 수 없는 기록", "bad_credit": "맞지 않는 권한", "record_quota": "기록 한도 초과",
+}
+
+// Code is a code of the API or of a journal, in Korean as a word. In English the codes are words.
+func (l *Look) Code(code any) string {
+	text := fmt.Sprint(code)
+	if ko := codesKorean[text]; ko != "" && l.Lang == lang.Korean {
+		return ko
+	}
+	return text
+}
+
 // Param is what a fault's parameter takes.
 func (l *Look) Param(p faults.Param) string {
 	if l.Lang != lang.Korean {

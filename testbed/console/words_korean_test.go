@@ -1,13 +1,18 @@
 package console
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/golive"
+	"github.com/doorlab/doorlab/internal/lang"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/why"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/gateway"
 	"github.com/doorlab/doorlab/server/grant"
 )
 
@@ -51,5 +56,34 @@ func TestKoreanExplanations(t *testing.T) {
 	}
 	if len(faultsKorean) != len(faults.All) || len(paramsKorean) != len(params) || len(pointsKorean) != 3*len(points) {
 		t.Errorf("%d faults, %d parameters, %d points: some don't exist any more", len(faultsKorean), len(paramsKorean), len(pointsKorean))
+	}
+}
+
+// TestKoreanCodes: whatever a journal, a record or a decision says in a code has a Korean word.
+func TestKoreanCodes(t *testing.T) {
+	t.Parallel()
+	korean, english := &Look{Lang: lang.Korean}, &Look{Lang: lang.English}
+	codes := []any{
+		firmware.ActPulse, firmware.ActHold, firmware.ActLock, firmware.ActOff, firmware.ActRefuse, firmware.ActDeny,
+		firmware.CauseCommand, firmware.CauseOnsite, firmware.CauseFree, firmware.CauseHoldEnd, firmware.CauseOutage,
+		vocab.Reported, vocab.OK, vocab.Opened, vocab.Held, vocab.Locked, vocab.Denied, vocab.Changed, vocab.Offline, vocab.Refused, vocab.NoResponse,
+		vocab.API, vocab.Link, vocab.Phone, vocab.Onsite, why.Server, why.Board,
+		vocab.NoValidGrant, vocab.NotStarted, vocab.Expired, vocab.Revoked, vocab.DoorOutOfScope, vocab.ClosedWindow, vocab.LinkInvalid, vocab.OutageLimit, vocab.FreeWindow,
+		access.KindPermit, grant.Membership, grant.Reservation,
+	}
+	for _, list := range [][]string{wire.RefusalCodes, gateway.DropReasons} {
+		for _, code := range list {
+			codes = append(codes, code)
+		}
+	}
+	known := map[string]bool{}
+	for _, code := range codes {
+		text := fmt.Sprint(code)
+		if known[text] = true; codesKorean[text] == "" || korean.Code(code) != codesKorean[text] || english.Code(code) != text {
+			t.Errorf("%s is %q in Korean and %q in English, want a Korean word and the code", text, korean.Code(code), english.Code(code))
+		}
+	}
+	if len(known) != len(codesKorean) {
+		t.Errorf("%d codes and %d Korean words, want one each", len(known), len(codesKorean))
 	}
 }
