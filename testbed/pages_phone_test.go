@@ -29,7 +29,7 @@ func TestPhoneShowsWhatMatters(t *testing.T) {
 		signIn(t, tb, p)
 		for _, x := range []struct{ path, what string }{
 			{"/inbox?place=" + place.ID, `[...document.querySelectorAll("#inbox\\.rows td")].find(e => e.innerText.includes("device_refused"))`},
-			{"/boards/" + board, `[...document.querySelectorAll("#board\\.journal td")].find(e => e.innerText.trim() == "command")`},
+			{"/boards/" + board, `document.querySelector("#board\\.journal td[title=command]")`},
 			{"/people?place=" + place.ID, `document.querySelector("#people\\.grants td a")`},
 			{"/faults", `document.querySelector("#faults\\.armed td button")`},
 		} {
