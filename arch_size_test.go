@@ -8,6 +8,8 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // Sizes that fit a screen or a head; tests are held to them, too.
@@ -41,10 +43,7 @@ func sizes(t *testing.T, file string, text []byte) {
 		t.Errorf("%s: got %d lines, want at most %d: split it by topic", file, n, maxFile)
 	}
 	set := token.NewFileSet()
-	f, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(set, file, text, parser.SkipObjectResolution))(t)
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok {
 			if n := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1; n > maxFunction {

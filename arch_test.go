@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 const module = "github.com/doorlab/doorlab/"
@@ -98,10 +100,7 @@ func TestBugsStayOutside(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") || filepath.Base(file) == "plant_on.go" || slices.Contains(plantedOnly, filepath.ToSlash(filepath.Dir(file))) {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 		for _, imp := range f.Imports {
 			if to, ours := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), module); ours && slices.Contains(plantedOnly, to) {
 				t.Errorf("%s imports %s: bugs are put in by plant_on.go behind the build tag, product code never asks for them", file, to)
@@ -151,10 +150,7 @@ func TestServerTestsKnowNoBoards(t *testing.T) {
 		if !strings.HasPrefix(file, "server/") || file == both {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 		for _, imp := range f.Imports {
 			if to, ours := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), module); ours && covers("boardsim/...", to) {
 				t.Errorf("%s imports %s: the server must work with real boards; internal/pipe has the connection in memory", file, to)
@@ -195,10 +191,7 @@ func TestFloors(t *testing.T) {
 		}
 	}
 	const page, begin, end = "ARCHITECTURE.md", "<!-- floors -->\n", "<!-- end -->\n"
-	b, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(page))(t)
 	head, rest, _ := strings.Cut(string(b), begin)
 	got, tail, _ := strings.Cut(rest, end)
 	if got == table {
@@ -207,18 +200,13 @@ func TestFloors(t *testing.T) {
 	if !*update {
 		t.Fatalf("%s: the table of floors is stale; run `make docs`\n got %s\nwant %s", page, got, table)
 	}
-	if err := os.WriteFile(page, []byte(head+begin+table+end+tail), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(page, []byte(head+begin+table+end+tail), 0o644))
 }
 
 // TestEveryPackageHasARow: ARCHITECTURE.md says what each package is, and of nothing else.
 func TestEveryPackageHasARow(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("ARCHITECTURE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("ARCHITECTURE.md"))(t)
 	_, part, _ := strings.Cut(string(b), "\n## Packages\n")
 	part, _, _ = strings.Cut(part, "\n## ")
 	rows := map[string]bool{}
@@ -260,10 +248,7 @@ func TestStoreDecidesNothing(t *testing.T) {
 		if !strings.HasPrefix(file, "server/store/") || strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 		ast.Inspect(f, func(n ast.Node) bool {
 			sel, ok := n.(*ast.SelectorExpr)
 			if !ok {
@@ -285,10 +270,7 @@ func TestPackagesHaveComments(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments))(t)
 		text := f.Doc.Text()
 		said[filepath.Dir(file)] = said[filepath.Dir(file)] || len(text) > 20
 		if text != "" && f.Name.Name != "main" && !strings.HasPrefix(text, "Package "+f.Name.Name+" ") {
@@ -314,10 +296,7 @@ func importsByPackage(t *testing.T) map[string]map[string]string {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 		dir := filepath.ToSlash(filepath.Dir(file))
 		if out[dir] == nil {
 			out[dir] = map[string]string{}
@@ -337,14 +316,11 @@ func goFiles(t *testing.T) (files []string) {
 		}
 		return files
 	}
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".go") {
 			files = append(files, path)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -28,16 +29,11 @@ func BenchmarkConnect(b *testing.B) {
 	for b.Loop() {
 		before := inUse()
 		server := newFake(clock.Real{}, clock.NewFlight())
-		f, err := New(Config{World: w, Kinds: []string{world.Live}, Clock: clock.Real{}, Flight: server.flight, DataDir: b.TempDir(),
-			Dial: func(ctx context.Context, _ string) (net.Conn, error) { return server.lis.Dial(ctx) }})
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := must.Get(New(Config{World: w, Kinds: []string{world.Live}, Clock: clock.Real{}, Flight: server.flight, DataDir: b.TempDir(),
+			Dial: func(ctx context.Context, _ string) (net.Conn, error) { return server.lis.Dial(ctx) }}))(b)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		start := clock.Mono()
-		if err := f.Start(ctx); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, f.Start(ctx))
 		b.ReportMetric(float64(n)/(clock.Mono()-start).Seconds(), "connects/s")
 		cancel()
 		b.ReportMetric(float64(inUse()-before)/float64(n), "B/board")
@@ -51,9 +47,7 @@ func BenchmarkConnect(b *testing.B) {
 		}
 		b.ReportMetric(float64(n)/(clock.Mono()-start).Seconds(), "commands/s")
 		start = clock.Mono()
-		if err := f.Stop(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, f.Stop())
 		server.close()
 		b.Logf("%d boards stopped in %s", n, fmt.Sprint(clock.Mono()-start))
 	}

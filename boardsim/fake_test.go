@@ -11,6 +11,7 @@ import (
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -240,9 +241,7 @@ func (r *rig) recordsTold(boardID string) int {
 	told := map[int64]bool{}
 	for _, raw := range r.server.uplinks(boardID, wire.UpRec) {
 		var batch wire.Records
-		if err := json.Unmarshal(raw, &batch); err != nil {
-			r.t.Fatal(err)
-		}
+		must.OK(r.t, json.Unmarshal(raw, &batch))
 		for _, rec := range batch.Records {
 			told[rec.Seq] = true
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -26,18 +27,13 @@ func FuzzFlash(f *testing.F) {
 	f.Fuzz(func(t *testing.T, flash, journal []byte) {
 		dir := t.TempDir()
 		for name, raw := range map[string][]byte{"flash-000001.ndjson": flash, "journal.ndjson": journal} {
-			if err := os.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), raw, 0o644))
 		}
 		for range 2 {
 			c := clock.NewVirtual(noon, nil)
 			c.Freeze()
-			fleet, err := New(Config{World: theWorld(), Clock: c, DataDir: dir,
-				Dial: func(context.Context, string) (net.Conn, error) { return nil, errors.New("no server") }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fleet := must.Get(New(Config{World: theWorld(), Clock: c, DataDir: dir,
+				Dial: func(context.Context, string) (net.Conn, error) { return nil, errors.New("no server") }}))(t)
 			b := fleet.byID[one]
 			b.mu.Lock()
 			b.step(firmware.Event{Kind: firmware.Connected})
@@ -46,15 +42,9 @@ func FuzzFlash(f *testing.F) {
 			b.step(firmware.Event{Kind: firmware.Command, SessionMs: 1, Command: wire.Command{ID: "cmd_1", Epoch: 7, Channel: 2, Command: wire.CmdOpen, NotAfterMs: 9}})
 			b.step(firmware.Event{Kind: firmware.Present, DoorID: b.s.Doors[1].ID, PhoneHash: "p"})
 			b.mu.Unlock()
-			if err := c.Advance(noon.Add(40 * time.Hour)); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := b.lines(); err != nil {
-				t.Fatal(err)
-			}
-			if err := fleet.Stop(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, c.Advance(noon.Add(40*time.Hour)))
+			must.Get(b.lines())(t)
+			must.OK(t, fleet.Stop())
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -15,9 +16,7 @@ func (r *rig) advance(d time.Duration) {
 	r.t.Helper()
 	v := r.clk.(*clock.Virtual)
 	wall := time.Now()
-	if err := v.Advance(v.Now().Add(d)); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, v.Advance(v.Now().Add(d)))
 	if took := time.Since(wall); took > 1500*time.Millisecond {
 		r.t.Errorf("a jump of %s took %s, want at most %s", d, took, 1500*time.Millisecond)
 	}
@@ -90,9 +89,7 @@ func TestFaultsWithinAJump(t *testing.T) {
 		r.arm("flap", one, `,"params":{"upSec":60,"downSec":60}`)
 		n := r.server.hellos[one]
 		v := r.clk.(*clock.Virtual)
-		if err := v.Advance(v.Now().Add(2 * time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, v.Advance(v.Now().Add(2*time.Hour)))
 		if d := r.server.hellos[one] - n; d < 59 || d > 61 {
 			t.Errorf("got %d hellos in 2 h of flapping each minute, want 59 to 61", d)
 		}
@@ -127,9 +124,7 @@ func TestJumpWithoutServer(t *testing.T) {
 		synctest.Wait()
 		v := r.clk.(*clock.Virtual)
 		wall := time.Now()
-		if err := v.Advance(v.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, v.Advance(v.Now().Add(time.Hour)))
 		if took := time.Since(wall); took > time.Minute {
 			t.Errorf("the jump took %s, want at most %s", took, time.Minute)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -250,9 +251,7 @@ func TestKilledProcess(t *testing.T) {
 func TestFlashRotates(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		command, again := r.lived()
-		if err := r.fleet.flash.renew(r.fleet.boards); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.fleet.flash.renew(r.fleet.boards))
 		names, _ := filepath.Glob(filepath.Join(r.dir, "flash*.ndjson"))
 		r.want("files", len(names), 1)
 		if !strings.HasSuffix(names[0], "-000002.ndjson") {

@@ -19,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -105,31 +106,23 @@ func (r *rig) boot() {
 	r.build()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if err := r.fleet.Start(ctx); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, r.fleet.Start(ctx))
 	synctest.Wait()
 }
 
 // build makes the fleet, on what an earlier one kept.
 func (r *rig) build() {
 	r.t.Helper()
-	var err error
-	r.fleet, err = New(Config{World: theWorld(), Clock: r.clk, Flight: r.flight, History: r.note, DataDir: r.dir, Client: r.client,
+	r.fleet = must.Get(New(Config{World: theWorld(), Clock: r.clk, Flight: r.flight, History: r.note, DataDir: r.dir, Client: r.client,
 		Dial:    func(ctx context.Context, _ string) (net.Conn, error) { return r.server.lis.Dial(ctx) },
 		Addr:    func() string { return "tcp://127.0.0.1:1883" },
-		Desired: func(string) int64 { return 9 }})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+		Desired: func(string) int64 { return 9 }}))(r.t)
 	r.routes = control.Handler("t", r.fleet.Routes)
 }
 
 func (r *rig) halt() {
 	r.t.Helper()
-	if err := r.fleet.Stop(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, r.fleet.Stop())
 }
 
 func (r *rig) note(e history.Event) {

@@ -17,6 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -31,26 +32,18 @@ func product(t *testing.T) (server, fleet map[string]*dto.MetricFamily) {
 	ca := certstest.NewCA(t)
 	cert, key := ca.Issue("server", 1)
 	shown := certs.Files{Cert: cert, Key: key}
-	trust, err := certs.Client{CA: ca.File}.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	trust := must.Get(certs.Client{CA: ca.File}.Config())(t)
 	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", TLS: shown, MQTTTLS: shown})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tb.Stop() })
-	f, err := testbed.StartFleet(t.Context(), testbed.FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "mqtts://"), TLS: trust,
-		Control: "127.0.0.1:0", DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(testbed.StartFleet(t.Context(), testbed.FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "mqtts://"), TLS: trust,
+		Control: "127.0.0.1:0", DataDir: t.TempDir()}))(t)
 	t.Cleanup(func() { _ = f.Stop() })
 	c := client.Client{Base: tb.Ready.HTTP, HTTP: client.Trusting(trust)}
 	t.Cleanup(c.HTTP.CloseIdleConnections)
-	if c, err = c.SignIn(t.Context(), *tb.Ready.Places[1].APIKey); err != nil {
-		t.Fatal(err)
-	}
+	c = must.Get(c.SignIn(t.Context(), *tb.Ready.Places[1].APIKey))(t)
 	if a, err := c.Open(t.Context(), w.Places[1].Boards[0].Doors[0].ID, "dashboards-1"); err != nil || a.Status != http.StatusOK {
 		t.Fatalf("opening a door: %v, %v, want status 200", a, err)
 	}
@@ -59,10 +52,7 @@ func product(t *testing.T) (server, fleet map[string]*dto.MetricFamily) {
 
 func page(t *testing.T, control string) map[string]*dto.MetricFamily {
 	t.Helper()
-	resp, err := http.Get(control + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(control + "/metrics"))(t)
 	defer func() { _ = resp.Body.Close() }()
 	p := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := p.TextToMetricFamilies(resp.Body)
@@ -106,10 +96,7 @@ var open = map[string]string{"route": "route template", "method": "HTTP method",
 func TestMetricsDocs(t *testing.T) {
 	t.Parallel()
 	const file = "../docs/metrics.md"
-	have, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	have := must.Get(os.ReadFile(file))(t)
 	const begin, end = "<!-- metrics -->\n", "<!-- end -->"
 	head, rest, ok1 := strings.Cut(string(have), begin)
 	_, tail, ok2 := strings.Cut(rest, end)
@@ -122,9 +109,7 @@ func TestMetricsDocs(t *testing.T) {
 		return
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(want), 0o644))
 		return
 	}
 	t.Errorf("docs/metrics.md isn't what the product exports; run 'make docs'")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/scenarios"
 	"github.com/doorlab/doorlab/scenarios/engine"
 )
@@ -14,10 +15,7 @@ import (
 // TestConformanceDocs: the table of what a key shows is that of the suite.
 func TestConformanceDocs(t *testing.T) {
 	t.Parallel()
-	files, err := engine.LoadFS(scenarios.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(engine.LoadFS(scenarios.Files))(t)
 	var b strings.Builder
 	b.WriteString("| guarantee | promise | checks | with a key only |\n|---|---|--:|--:|\n")
 	possible := 0

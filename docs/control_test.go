@@ -11,15 +11,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/doorlab/doorlab/internal/control/openapi"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestControlDocs: the reference in control-api.md is the OpenAPI document that the
 // listeners publish.
 func TestControlDocs(t *testing.T) {
-	doc, err := openapi.Load(openapi.All)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(openapi.Load(openapi.All))(t)
 	var calls, details strings.Builder
 	for _, tag := range doc.Tags {
 		fmt.Fprintf(&calls, "**%s.** %s\n\n| call | on | does |\n|---|---|---|\n", tag.Name, tag.Description)
@@ -165,10 +163,7 @@ func field(b *strings.Builder, indent, name string, s *openapi3.SchemaRef, says 
 
 // TestControlSchemasDocs: the objects that the reference links to.
 func TestControlSchemasDocs(t *testing.T) {
-	doc, err := openapi.Load(openapi.All)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(openapi.Load(openapi.All))(t)
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		s := doc.Components.Schemas[name]

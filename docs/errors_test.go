@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/api"
 )
 
@@ -25,10 +26,7 @@ type answers map[string][]string
 // TestDocsErrors: errors.md lists every code of server/fail with the statuses and
 // operations of the published documents. What a code means is written by hand.
 func TestDocsErrors(t *testing.T) {
-	page, err := os.ReadFile("errors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("errors.md"))(t)
 	meaning := map[string]string{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| \\d+ \\| (.*?) \\| ").FindAllStringSubmatch(string(page), -1) {
 		meaning[m[1]] = m[2]
@@ -63,10 +61,7 @@ func TestDocsErrors(t *testing.T) {
 // published reads the documents as the server serves them.
 func published(t *testing.T) (found answers, operations int) {
 	t.Helper()
-	edge, err := api.New(api.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	edge := must.Get(api.New(api.Config{}))(t)
 	found = answers{}
 	for _, sub := range []string{"core", "space", "device"} {
 		w := httptest.NewRecorder()
@@ -127,10 +122,7 @@ func codes(t *testing.T) (out []string) {
 	t.Helper()
 	shape := regexp.MustCompile(`^"[a-z]+(_[a-z]+)+"$`)
 	for _, path := range goFiles(t, "server/fail") {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", path), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), filepath.Join("..", path), nil, 0))(t)
 		for _, d := range f.Decls {
 			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
 				for _, s := range g.Specs {

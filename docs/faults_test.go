@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestDocsFaults: faults.md is made from internal/faults.
@@ -15,14 +16,9 @@ func TestDocsFaults(t *testing.T) {
 	t.Parallel()
 	want := faultsPage(t)
 	if *update {
-		if err := os.WriteFile("faults.md", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile("faults.md", []byte(want), 0o644))
 	}
-	got, err := os.ReadFile("faults.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile("faults.md"))(t)
 	if string(got) != want {
 		t.Error("faults.md is not what internal/faults says; run `make docs`")
 	}
@@ -60,17 +56,11 @@ func faultsPage(t *testing.T) string {
 // example is a body that arms the fault, with every parameter at its default.
 func example(t *testing.T, f faults.Fault) string {
 	t.Helper()
-	v, err := f.Values(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(struct {
+	v := must.Get(f.Values(nil))(t)
+	raw := must.Get(json.Marshal(struct {
 		Fault  string         `json:"fault"`
 		Boards []string       `json:"boards"`
 		Params map[string]any `json:"params,omitempty"`
-	}{f.Name, []string{"brd_front"}, v.All()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}{f.Name, []string{"brd_front"}, v.All()}))(t)
 	return string(raw)
 }

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated parts of the pages")
@@ -30,10 +32,7 @@ var (
 // with what the code says, or rewrites it with -update.
 func hold(t *testing.T, page, name, want string) {
 	t.Helper()
-	b, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(page))(t)
 	head, rest, ok := strings.Cut(string(b), "<!-- "+name+" -->\n")
 	got, tail, ok2 := strings.Cut(rest, "<!-- end -->\n")
 	if !ok || !ok2 {
@@ -45,9 +44,7 @@ func hold(t *testing.T, page, name, want string) {
 	if !*update {
 		t.Fatalf("%s, part %s: the code says something else; run `make docs`\n%s", page, name, difference(got, want))
 	}
-	if err := os.WriteFile(page, []byte(head+"<!-- "+name+" -->\n"+want+"<!-- end -->\n"+tail), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(page, []byte(head+"<!-- "+name+" -->\n"+want+"<!-- end -->\n"+tail), 0o644))
 }
 
 // difference lists the lines that only one of two texts has.
@@ -112,10 +109,7 @@ func tagged(t *testing.T, files []string) map[string][]string {
 	out := map[string][]string{}
 	for _, path := range files {
 		set := token.NewFileSet()
-		f, err := parser.ParseFile(set, filepath.Join("..", path), nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(set, filepath.Join("..", path), nil, parser.ParseComments|parser.SkipObjectResolution))(t)
 		for _, group := range f.Comments {
 			for _, c := range group.List {
 				for _, m := range tag.FindAllStringSubmatch(c.Text, -1) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestDocsClauses: the README lists the clauses; guarantees.md says for each
@@ -77,10 +78,7 @@ func TestDocsClauses(t *testing.T) {
 func onCode(t *testing.T, files []string) {
 	t.Helper()
 	for _, f := range files {
-		text, err := os.ReadFile(filepath.Join("..", f))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("..", f)))(t)
 		for i, line := range strings.Split(string(text), "\n") {
 			if strings.HasPrefix(strings.TrimSpace(line), "//") && tag.MatchString(line) {
 				t.Errorf("%s:%d: got a tag in a comment of its own, want it on the line that decides and \"see %s\" here", f, i+1, tag.FindStringSubmatch(line)[1])
@@ -98,10 +96,7 @@ func scenariosOf(t *testing.T) map[string][]string {
 	}
 	out := map[string][]string{}
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(f))(t)
 		name := "scenarios/" + path.Base(filepath.ToSlash(f))
 		for _, c := range clausesOf(string(text)) {
 			if !slices.Contains(out[c], name) {

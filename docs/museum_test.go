@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestMuseumDocs: docs/museum.md lists every planted bug under its first clause.
@@ -16,9 +17,7 @@ func TestMuseumDocs(t *testing.T) {
 	const page = "museum.md"
 	want := museumPage(judge.Museum())
 	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(page, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(page)
 	if err != nil || string(got) != want {

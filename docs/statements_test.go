@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // statement is one item of "Sentence by sentence" in guarantees.md:
@@ -31,10 +32,7 @@ var item = regexp.MustCompile(`^- (?:\[([A-Z0-9 -]+)\] )?(.*?)(?: Code: (.*?))? 
 
 func statements(t *testing.T) (out []statement) {
 	t.Helper()
-	text, err := os.ReadFile("guarantees.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("guarantees.md"))(t)
 	_, part, _ := strings.Cut(string(text), "## Sentence by sentence\n")
 	part, _, _ = strings.Cut(part, "\n## ")
 	first := strings.Count(string(text[:strings.Index(string(text), part)]), "\n") + 1

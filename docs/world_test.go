@@ -8,16 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
 // TestWorldDocs: world.md shows the file that `doorlab world init` writes, and the
 // fields of the schema.
 func TestWorldDocs(t *testing.T) {
-	raw, err := world.Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(world.Schema())(t)
 	type object struct {
 		Description string
 		Required    []string
@@ -31,9 +29,7 @@ func TestWorldDocs(t *testing.T) {
 		object
 		Defs map[string]object `json:"$defs"`
 	}
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(raw), `"$ref"`, `"ref"`)), &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(strings.ReplaceAll(string(raw), `"$ref"`, `"ref"`)), &schema))
 	schema.Defs["The file"] = schema.object
 	var b strings.Builder
 	for _, name := range []string{"The file", "Place", "Board", "Door", "Fleet", "Report", "Key", "Membership", "Closure", "Holiday"} {

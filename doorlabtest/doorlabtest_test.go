@@ -7,23 +7,18 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/doorlabtest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // open sends a door command as a partner's code would, with net/http alone.
 func open(t *testing.T, lab *doorlabtest.Lab, p doorlabtest.Place, door, key string) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, lab.URL+"/device/v1/devices/"+door+"/commands",
-		strings.NewReader(`{"capability":"door","command":"open"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, lab.URL+"/device/v1/devices/"+door+"/commands",
+		strings.NewReader(`{"capability":"door","command":"open"}`)))(t)
 	req.Header.Set("Authorization", "Bearer "+lab.Token(p))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", key)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(req))(t)
 	_ = res.Body.Close()
 	return res.StatusCode
 }

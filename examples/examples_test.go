@@ -18,6 +18,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -95,10 +96,7 @@ func play(t *testing.T, run []string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tb.Stop() })
-	target, err := url.Parse(tb.Ready.HTTP)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(tb.Ready.HTTP))(t)
 	front := &rude{Handler: httputil.NewSingleHostReverseProxy(target), seen: map[string]time.Time{}}
 	srv := httptest.NewServer(front)
 	t.Cleanup(srv.Close)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // fake keeps the command contract in memory: tokens of 900 s, doors, keys that
@@ -183,10 +184,7 @@ func (l *log) of(kind string) (list []history.Event) {
 
 func mustParse(t *testing.T, text string) Plan {
 	t.Helper()
-	p, err := parse("test.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(parse("test.yaml", []byte(text)))(t)
 	return p
 }
 

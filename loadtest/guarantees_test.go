@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -68,9 +69,7 @@ func TestProof(t *testing.T) {
 				Outcome: vocab.Reported, CommandID: "cmd_1", Meaning: "dor_1 open"})
 			res := Result{Verdict: Pass}
 			r := &runner{opts: Options{OutDir: dir}}
-			if err := r.prove(t.Context(), target, log, &res); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.prove(t.Context(), target, log, &res))
 			if res.Verdict != c.verdict || res.ExitCode() != c.exit {
 				t.Errorf("got %s exit %d %v, want %s exit %d", res.Verdict, res.ExitCode(), res.Reasons, c.verdict, c.exit)
 			}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestMerge(t *testing.T) {
@@ -34,9 +36,7 @@ func TestMerge(t *testing.T) {
 		}
 	})
 	out, empty := t.TempDir(), t.TempDir()
-	if err := (Result{}).Write(empty); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, (Result{}).Write(empty))
 	if _, err := MergeDirs(out, empty); err == nil {
 		t.Error("merging a result without histograms succeeded, want an error")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -96,13 +97,9 @@ func provedHits(t *testing.T, n int, o Options, change func(n int, events []hist
 	}
 	res := Result{Verdict: Pass}
 	began := clock.Mono()
-	if err := (&runner{opts: o}).prove(t.Context(), Target{Control: []string{lab.URL}}, log, &res); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, (&runner{opts: o}).prove(t.Context(), Target{Control: []string{lab.URL}}, log, &res))
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	t.Logf("%d requests judged in %.1f s, %d MB", n, (clock.Mono() - began).Seconds(), u.Maxrss>>10)
 	return res, u.Maxrss >> 10
 }
@@ -149,10 +146,7 @@ func TestJudgedInGroups(t *testing.T) {
 			if diff := cmp.Diff(whole.Phases, parts.Phases); diff != "" {
 				t.Errorf("phases in groups (-at once +in groups)\n%s", diff)
 			}
-			f, err := os.Open(filepath.Join(dir, historyFile))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(os.Open(filepath.Join(dir, historyFile)))(t)
 			defer func() { _ = f.Close() }()
 			if events, err := history.Read(f); err != nil || len(events) != c.events {
 				t.Errorf("the run directory has %d events, %v, want %d", len(events), err, c.events)

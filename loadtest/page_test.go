@@ -15,6 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -73,10 +74,7 @@ func pages(t *testing.T) map[string]Result {
 		fail.Lab = newLab(labHistory(), labStart, fail.labSeconds())
 		out["fail"] = fail
 		target, o := bubble(newFake())
-		pass, err := Run(t.Context(), target, mustParse(t, "rate: 20\nduration: 2s"), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pass := must.Get(Run(t.Context(), target, mustParse(t, "rate: 20\nduration: 2s"), o))(t)
 		pass.Search = []Step{{Rate: 100, Verdict: Pass, P50: 20, P99: 60}, {Rate: 400, Verdict: Fail, P50: 300, P99: 900, Reasons: []string{"p99_reported is 900ms"}}, {Rate: 200, Verdict: Pass, P50: 30, P99: 90}}
 		pass.Highest = 200
 		out["pass"] = pass
@@ -95,9 +93,7 @@ func TestPageInBrowser(t *testing.T) {
 	b := browser.Start(t)
 	for name, res := range results {
 		file := filepath.Join(t.TempDir(), name+".html")
-		if err := os.WriteFile(file, []byte(res.HTML()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(res.HTML()), 0o600))
 		for look, l := range map[string]browser.Look{"phone": {Width: 390, Height: 844, Mobile: true}, "dark phone": {Width: 390, Height: 844, Mobile: true, Dark: true},
 			"desk": {Width: 1280, Height: 800}, "dark desk": {Width: 1280, Height: 800, Dark: true}} {
 			p := b.Page(l)
@@ -146,9 +142,7 @@ func TestPageInBrowser(t *testing.T) {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	dir, res := t.TempDir(), pages(t)["fail"]
-	if err := res.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, res.Write(dir))
 	for name, want := range map[string][]string{
 		"junit.xml":   {`<testsuite name="evening"`, "threshold p99_reported 50ms", "<failure", "CMD-1 200 only"},
 		"report.tap":  {"not ok", "threshold p99_reported 50ms", "CMD-1 200 only"},
@@ -156,40 +150,21 @@ func TestFormats(t *testing.T) {
 		"report.txt":  {"p99_reported", "BROKEN", "CMD-1", "actuated: until the relay moved"},
 		"report.html": {"p99_reported", "BROKEN", "CMD-1", "Some of the requests", "offline from 1.1 s to 3.1 s, on the lines of 1 board"},
 	} {
-		raw, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		for _, w := range want {
 			if !strings.Contains(string(raw), w) {
 				t.Errorf("%s lacks %q:\n%.600s", name, w, raw)
 			}
 		}
 	}
-	raw, err := Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(Schema())(t)
+	doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(raw)))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("load.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile("load.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "result.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.AddResource("load.json", doc))
+	schema := must.Get(c.Compile("load.json"))(t)
+	text := must.Get(os.ReadFile(filepath.Join(dir, "result.json")))(t)
 	var v map[string]any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &v))
 	if err := schema.Validate(v); err != nil {
 		t.Error(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestEmbeddedPlansLoad(t *testing.T) {
@@ -29,9 +31,7 @@ func TestEmbeddedPlansLoad(t *testing.T) {
 		t.Errorf("got %v, want the nearest name, door-commands", err)
 	}
 	file := filepath.Join(t.TempDir(), "mine.yaml")
-	if err := os.WriteFile(file, []byte("rate: 1\nduration: 1s\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("rate: 1\nduration: 1s\n"), 0o600))
 	if p, err := Load(file); err != nil || p.Name != "mine" {
 		t.Errorf("got %+v, %v, want the plan named mine", p, err)
 	}
@@ -84,14 +84,8 @@ func TestBadPlans(t *testing.T) {
 
 func TestPlanAsJSON(t *testing.T) {
 	t.Parallel()
-	p, err := Load("ramp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Load("ramp"))(t)
+	text := must.Get(json.Marshal(p))(t)
 	var again Plan
 	if err := json.Unmarshal(text, &again); err != nil || !cmp.Equal(p, again) {
 		t.Errorf("%v\n%s\n%s", err, text, cmp.Diff(p, again))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -38,10 +39,7 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 				f := newFake()
 				f.work, f.docs = c.work, c.docs
 				target, o := bubble(f)
-				res, err := Run(t.Context(), target, mustParse(t, "rate: 10/s\nduration: 2s\n"), o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := must.Get(Run(t.Context(), target, mustParse(t, "rate: 10/s\nduration: 2s\n"), o))(t)
 				if res.Validated != c.validated || res.Breaches != c.breaches || (res.Verdict == Pass) != (c.breaches == 0) {
 					t.Errorf("%s: %d of %d, %v", res.Verdict, res.Breaches, res.Validated, res.Reasons)
 				}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -31,10 +33,7 @@ func goldenRun(t *testing.T, dir, baseline string) Result {
 	target, o := bubble(f)
 	o.OutDir, o.Baseline = dir, baseline
 	p := mustParse(t, "name: evening\nrate: 100/s\nduration: 5s\nrepeatedKeys: 10%\nrepeatedAtOnce: 0%\nthresholds: {p99_reported: 50ms, errors: 0, rate_min: 99/s}")
-	res, err := Run(t.Context(), target, p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(Run(t.Context(), target, p, o))(t)
 	return res
 }
 
@@ -47,9 +46,7 @@ func TestTextGolden(t *testing.T) {
 		got := goldenRun(t, dir, "").Text()
 		if *update {
 			want = []byte(got)
-			if err := os.WriteFile(golden, want, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(golden, want, 0o600))
 		}
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("run with -update to accept; -want +got\n%s", diff)
@@ -65,10 +62,7 @@ func TestResultFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		res := goldenRun(t, dir, "")
-		read, err := ReadResult(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(ReadResult(dir))(t)
 		a, _ := json.Marshal(res)
 		b, _ := json.Marshal(read)
 		if string(a) != string(b) {
@@ -78,10 +72,7 @@ func TestResultFiles(t *testing.T) {
 		if err != nil || h.TotalCount() != 500 {
 			t.Errorf("histogram: %v", err)
 		}
-		page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(os.ReadFile(filepath.Join(dir, "report.html")))(t)
 		html := string(page)
 		for _, want := range []string{"evening: ", "FAIL", `class="l c1"`, "p99_reported", "Distribution"} {
 			if !strings.Contains(html, want) {
@@ -134,10 +125,7 @@ func TestThresholdForms(t *testing.T) {
 			"p50_all": "41ms", "service_p99.9_reported": "41ms", "mean_reported": "39ms", "max_reported": "39ms", "errors": "0",
 			"reported_min": "101", "reported_max": "100%", "offline_max": "0", "p99_offline": "1ms", "rate_min": "6000/m", "lag_p99": "1ms",
 		}
-		res, err := Run(t.Context(), target, p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(Run(t.Context(), target, p, o))(t)
 		broken := map[string]bool{"mean_reported": true, "max_reported": true, "reported_min": true, "p99_offline": true}
 		for _, h := range res.Thresholds {
 			if h.OK == broken[h.Name] {

@@ -17,6 +17,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -64,10 +65,7 @@ thresholds: {errors: 0, p99_reported: 100ms, rate_min: 299, reported_min: 100%}
 
 func checkBinary(t *testing.T, path string, want int) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	dec, n := vegeta.DecoderFor(bytes.NewReader(text)), 0
 	for r := new(vegeta.Result); dec.Decode(r) == nil; n++ {
 		if r.Latency < 0 || r.Code != 200 {
@@ -112,10 +110,7 @@ func TestLaggingGeneratorIsInvalid(t *testing.T) {
 		f := newFake()
 		target, o := bubble(f)
 		slow := 0
-		r, err := prepare(t.Context(), target, mustParse(t, "rate: 100\nduration: 5s"), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(prepare(t.Context(), target, mustParse(t, "rate: 100\nduration: 5s"), o))(t)
 		c, src, w, err := r.attackBy(t.Context(), newSchedule(r.plan), "lag", 4, func(*vegeta.Result) {
 			if slow++; slow == 100 {
 				time.Sleep(3 * time.Second) // holds up every worker
@@ -163,10 +158,7 @@ func TestOutcomesAreNamed(t *testing.T) {
 			return 200, ""
 		}
 		target, o := bubble(f)
-		res, err := Run(t.Context(), target, mustParse(t, "rate: 50\nduration: 2s\nthresholds: {errors: 19%, noResponse_max: 20}"), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(Run(t.Context(), target, mustParse(t, "rate: 50\nduration: 2s\nthresholds: {errors: 19%, noResponse_max: 20}"), o))(t)
 		for _, o := range []vocab.Outcome{vocab.Reported, vocab.Offline, vocab.Refused, vocab.NoResponse, rejected} {
 			if n := res.outcome(o).Count; n != 20 {
 				t.Errorf("%s: %d, want 20", o, n)

@@ -8,6 +8,8 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 	"pgregory.net/rapid"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestScheduleOfEachPacer(t *testing.T) {
@@ -145,27 +147,19 @@ func testSource(p Plan, seed int64) *source {
 }
 
 func BenchmarkTargeter(b *testing.B) {
-	p, err := Load("door-commands")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(Load("door-commands"))(b)
 	src := testSource(p, 1)
 	b.ReportAllocs()
 	for n := int64(0); b.Loop(); n++ {
 		var t vegeta.Target
-		if err := src.target(&t); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, src.target(&t))
 		src.flying.Delete(n)
 	}
 }
 
 func BenchmarkAt(b *testing.B) {
 	for _, name := range []string{"ramp", "soak"} {
-		p, err := Load(name)
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := must.Get(Load(name))(b)
 		s := newSchedule(p)
 		b.Run(p.Pacer, func(b *testing.B) {
 			for n := int64(0); b.Loop(); n++ {

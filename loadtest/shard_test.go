@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
@@ -111,9 +112,7 @@ func generators(t *testing.T, n int) []Result {
 		wg.Go(func() { results[i], errs[i] = Run(t.Context(), target, mustParse(t, shardPlan), o) })
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(errs...))
 	return results
 }
 
@@ -199,10 +198,7 @@ func TestEachDoorAsOften(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := plan.part(of)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(plan.part(of))(t)
 			own := 0
 			for _, p := range mine {
 				own += p.Doors

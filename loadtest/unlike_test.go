@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // judged gives a result what its history showed: so many commands, so many of them bad.
@@ -91,12 +92,8 @@ func TestMergedReport(t *testing.T) {
 			r.Phases = []Phase{{Name: phaseNames[1].name, Who: phaseNames[1].who, N: 1, Latency: summarize(h)}}
 			r.Thresholds[2].OK = i == 0 // p99_reported, of the second by itself
 			dir := filepath.Join(root, r.Shard.String()[:1])
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Write(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(dir, 0o755))
+			must.OK(t, r.Write(dir))
 			dirs = append(dirs, dir)
 		}
 		out := filepath.Join(root, "merged")

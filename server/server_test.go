@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
@@ -17,13 +18,10 @@ import (
 func TestChangesWaitForOpenings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := New(Config{DataDir: t.TempDir(), Clock: clock.Real{}, LinkURL: "http://link", World: &world.World{Places: []world.Place{{
+		s := must.Get(New(Config{DataDir: t.TempDir(), Clock: clock.Real{}, LinkURL: "http://link", World: &world.World{Places: []world.Place{{
 			ID: "plc_a", Name: "A", Kind: world.Test,
 			Boards: []world.Board{{ID: "brd_1", Password: "sixteen letters.", Doors: []world.Door{{ID: "dor_1", Name: "Front", Channel: 1}}}},
-		}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}}}))(t)
 		defer func() {
 			if err := s.Stop(); err != nil {
 				t.Error(err)
@@ -32,9 +30,7 @@ func TestChangesWaitForOpenings(t *testing.T) {
 		ref, phone, from, to := "r", "01012345678", time.Now(), time.Now().Add(time.Hour)
 		always, free := "always", "free"
 		by := grant.By{PlaceID: "plc_a"}
-		if _, err := s.grants.Register(by, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, StartsAt: &from, EndsAt: &to}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.grants.Register(by, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, StartsAt: &from, EndsAt: &to}))(t)
 		for name, change := range map[string]func() error{
 			"revocation": func() error {
 				_, err := s.grants.Revoke(by, grant.RevokeRequest{ExternalRef: &ref})

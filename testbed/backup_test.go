@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -25,28 +26,16 @@ func TestRestore(t *testing.T) {
 	was := keyOf(t, tb, 1)
 	permit(t, tb, "before")
 
-	db, err := sql.Open("sqlite3", filepath.Join(dir, datadir.DatabaseFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sql.Open("sqlite3", filepath.Join(dir, datadir.DatabaseFile)))(t)
 	defer db.Close()
-	if _, err := db.Exec("VACUUM INTO ?", filepath.Join(backup, datadir.DatabaseFile)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Exec("VACUUM INTO ?", filepath.Join(backup, datadir.DatabaseFile)))(t)
 	for _, name := range []string{datadir.SecretFile, datadir.LabFile} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(backup, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
+		must.OK(t, os.WriteFile(filepath.Join(backup, name), b, 0o600))
 	}
 	permit(t, tb, "after")
 	synced(t, tb)
-	if err := tb.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tb.Stop())
 	if err := os.Rename(filepath.Join(dir, "boards"), filepath.Join(backup, "boards")); err != nil { // real boards keep what they know
 		t.Fatal(err)
 	}
@@ -74,7 +63,7 @@ func TestFilesAreTheOwners(t *testing.T) {
 	permit(t, tb, "mode")
 	open(t, tb, 1, "mode")
 	seen := map[string]bool{}
-	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
 		}
@@ -84,9 +73,7 @@ func TestFilesAreTheOwners(t *testing.T) {
 		}
 		seen[d.Name()] = true
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, name := range []string{datadir.DatabaseFile, datadir.DatabaseFile + "-wal", datadir.SecretFile, datadir.LabFile, "boards"} {
 		if !seen[name] {
 			t.Errorf("%s wasn't looked at", name)
@@ -97,10 +84,7 @@ func TestFilesAreTheOwners(t *testing.T) {
 // partner is a client with a token of the place's key.
 func partner(t *testing.T, tb *Testbed, place int) client.Client {
 	t.Helper()
-	c, err := client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), keyOf(t, tb, place))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), keyOf(t, tb, place)))(t)
 	return c
 }
 
@@ -116,9 +100,7 @@ func permit(t *testing.T, tb *Testbed, ref string) {
 func permits(t *testing.T, tb *Testbed) (refs []string) {
 	t.Helper()
 	var rows []struct{ ExternalRef string }
-	if err := partner(t, tb, 1).Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-permits", nil, &rows); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, partner(t, tb, 1).Do(t.Context(), http.MethodGet, "/space/v1/partner/entry-permits", nil, &rows))
 	for _, r := range rows {
 		refs = append(refs, r.ExternalRef)
 	}

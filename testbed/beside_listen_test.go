@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -13,10 +14,7 @@ import (
 // on it; profiles have one on loopback.
 func TestListenersBeside(t *testing.T) {
 	t.Parallel()
-	tb, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Metrics: "127.0.0.1:0", Debug: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Metrics: "127.0.0.1:0", Debug: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	if code, page := clienttest.Get(t, tb.Ready.Metrics); code != http.StatusOK || !strings.Contains(page, "doorlab_build_info{") {
 		t.Errorf("%s answers %d without doorlab_build_info, want 200 with it:\n%.500s", tb.Ready.Metrics, code, page)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -20,10 +21,7 @@ import (
 func TestOutageOfBoardsApart(t *testing.T) {
 	t.Parallel()
 	w := world.Default(3, 8)
-	tb, err := Start(t.Context(), Config{World: w, Seeded: true, Virtual: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: w, Seeded: true, Virtual: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	f, err := StartFleet(t.Context(), FleetConfig{World: w, Virtual: true, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Control: "127.0.0.1:0", DataDir: t.TempDir()})
 	if err != nil {
@@ -33,9 +31,7 @@ func TestOutageOfBoardsApart(t *testing.T) {
 	fleet := client.Client{Base: f.Ready.Control, Token: f.Ready.ControlToken}
 	ask := func(path string, body any) (out pending) {
 		t.Helper()
-		if err := fleet.Do(t.Context(), http.MethodPost, "/lab/v1"+path, body, &out); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, fleet.Do(t.Context(), http.MethodPost, "/lab/v1"+path, body, &out))
 		return out
 	}
 	ask("/server", map[string]string{"control": tb.Ready.Control, "token": tb.Ready.ControlToken})
@@ -46,9 +42,7 @@ func TestOutageOfBoardsApart(t *testing.T) {
 	if got := ask("/clock/settle", nil); got.Pending != 0 {
 		t.Errorf("the server doesn't know of the end of %d connections, want 0", got.Pending)
 	}
-	if err := virtual.Advance(cut.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, virtual.Advance(cut.Add(time.Hour)))
 	for _, p := range w.Places[1:] {
 		for _, b := range p.Boards {
 			if s := tb.life.Load().server.Board(b.ID); s.State != board.Offline || s.Since.Sub(cut).Abs() > time.Millisecond {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/board"
 )
 
@@ -52,9 +53,7 @@ func TestOutageBeginsAtTheCut(t *testing.T) {
 					clienttest.Do(t, lab, http.MethodPost, "/lab/v1/boards/"+b.ID+"/detach", nil, nil)
 				}
 			}
-			if err := virtual.Advance(cut.Add(time.Hour)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, virtual.Advance(cut.Add(time.Hour)))
 			for _, id := range boards {
 				if s := tb.life.Load().server.Board(id); s.State != board.Offline || s.Since.Before(from) || s.Since.After(cut) {
 					t.Errorf("%s is %s since %s, want offline since the cut between %s and %s", id, s.State, s.Since, from, cut)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -12,10 +13,7 @@ import (
 // test place's built-in boards is online.
 func TestHealthBeforeTheFirstConnection(t *testing.T) {
 	t.Parallel()
-	tb, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	for i, want := range []string{"online", "unknown"} {
 		var doors []struct{ Health struct{ State string } }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // openMany opens the first door of the first live place n times.
@@ -55,9 +56,7 @@ func TestHistoryOnDemand(t *testing.T) {
 		t.Fatalf("%d events in memory, recording %v", tb.History.Len(), tb.spool.Recording())
 	}
 	lab := tb.lab()
-	if _, err := lab.Record(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(lab.Record(t.Context(), true))(t)
 	openMany(t, tb, "within", 80)
 	events, err := lab.History(t.Context())
 	if err != nil {
@@ -82,9 +81,7 @@ func TestHistoryOnDemand(t *testing.T) {
 			t.Errorf("%s: %s %v", row.Clause, row.Number, row.FirstBad)
 		}
 	}
-	if _, err := lab.Record(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(lab.Record(t.Context(), false))(t)
 	if tb.spool.Recording() {
 		t.Error("still recording")
 	}
@@ -101,10 +98,7 @@ func TestHistoryOfUp(t *testing.T) {
 	tb := begin(t, Config{OnDemand: true, Recorded: true})
 	openMany(t, tb, "k", 8)
 	lab := tb.lab()
-	events, err := lab.History(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(lab.History(t.Context()))(t)
 	intents := 0
 	for _, e := range events {
 		if e.Kind == history.Intent {

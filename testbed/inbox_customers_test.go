@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestInboxOfCustomers: who opens a link, presses its button or reads the opening hours stands in the inbox of the
@@ -18,9 +20,7 @@ func TestInboxOfCustomers(t *testing.T) {
 	p.exchange(p.key)
 	_, raw := p.permit("a", "01098761234", tb.clk.Now())
 	var permit struct{ Data struct{ EntryToken string } }
-	if err := json.Unmarshal([]byte(raw), &permit); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(raw), &permit))
 	link, customer := permit.Data.EntryToken, &visitor{t: t, base: p.base}
 	customer.send("GET", "/entry?t="+link, "", "")
 	customer.send("POST", "/entry/open", "", `{"t":"`+link+`","doorId":"`+door+`"}`)

@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -30,10 +31,7 @@ func newVisitor(t *testing.T, tb *Testbed, place int) *visitor {
 // send makes a request and returns status and body.
 func (p *visitor) send(method, path, key, body string) (int, string) {
 	p.t.Helper()
-	a, err := client.Client{Base: p.base, Token: p.token}.Call(p.t.Context(), method, path, key, []byte(body))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	a := must.Get(client.Client{Base: p.base, Token: p.token}.Call(p.t.Context(), method, path, key, []byte(body)))(p.t)
 	return a.Status, string(a.Body)
 }
 
@@ -123,10 +121,7 @@ func TestInbox(t *testing.T) {
 	}
 	for _, e := range list {
 		full := entryOf(t, tb, e.Seq)
-		raw, err := json.Marshal(full)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(full))(t)
 		for what, secret := range map[string]string{"phone": phone, "key": p.key, "token": p.token, "entry token": answer.Data.EntryToken} {
 			if bytes.Contains(raw, []byte(secret)) {
 				t.Errorf("%s %s shows the %s in full: %s", e.Method, e.Route, what, raw)
@@ -186,10 +181,7 @@ func TestInboxOfStrangers(t *testing.T) {
 func TestInboxOfLivePlaces(t *testing.T) {
 	t.Parallel()
 	for control, want := range map[string]int{"127.0.0.1:0": 1, "": 0} {
-		tb, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Fleet: true, Control: control})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tb := must.Get(Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Fleet: true, Control: control}))(t)
 		t.Cleanup(func() { _ = tb.Stop() })
 		for place, n := range map[int]int{0: 1, 1: want} {
 			newVisitor(t, tb, place).exchange(*tb.Ready.Places[place].APIKey)
@@ -214,9 +206,7 @@ func TestCopyAsCurl(t *testing.T) {
 	_, permit := p.permit("it's $HOME", phone, tb.clk.Now())
 	p.open(door, "it's-'k'", "front desk")
 	var answer struct{ Data struct{ EntryToken string } }
-	if err := json.Unmarshal([]byte(permit), &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(permit), &answer))
 	customer := &visitor{t: t, base: p.base}
 	customer.send("POST", "/entry/open", "", `{"t":"`+answer.Data.EntryToken+`","doorId":"`+door+`"}`)
 	customer.send("GET", "/entry?t="+answer.Data.EntryToken, "", "")

@@ -13,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/command"
 )
 
@@ -109,9 +110,7 @@ func TestKillWhileWaiting(t *testing.T) {
 		_, _, err := tryOpen(t, c, b.Doors[0].ID, "k")
 		ended <- err
 	}()
-	if _, err := tb.History.Await(t.Context(), 0, func(e history.Event) bool { return e.Kind == history.Publish }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(tb.History.Await(t.Context(), 0, func(e history.Event) bool { return e.Kind == history.Publish }))(t)
 	clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true}, nil)
 	if err := <-ended; err == nil {
 		t.Error("the caller of a killed server got an answer")
@@ -160,13 +159,9 @@ func TestALifeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
 	for name, end := range map[string]func() error{"stopped": tb.Restart, "killed": tb.Kill} {
-		if err := tb.clk.(*clock.Virtual).Advance(tb.clk.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, tb.clk.(*clock.Virtual).Advance(tb.clk.Now().Add(time.Hour)))
 		was := weak.Make(tb.life.Load().server)
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, end())
 		gone := func() bool { runtime.GC(); return was.Value() == nil }
 		for tries := 0; !gone(); tries++ { // the last worker of the old life may still be on its way out
 			if tries == 1000 {

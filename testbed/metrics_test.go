@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -20,14 +21,8 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 	for i := range 300 {
 		n := strconv.Itoa(i)
 		for _, line := range [][2]string{{"X" + n, "/nope"}, {"GET", "/nope/" + n}, {"Y" + n, "/core/v1/auth/apikey/token"}, {"Z" + n, "/space/v1/access/people"}} {
-			req, err := http.NewRequest(line[0], tb.Ready.HTTP+line[1], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := must.Get(http.NewRequest(line[0], tb.Ready.HTTP+line[1], nil))(t)
+			resp := must.Get(http.DefaultClient.Do(req))(t)
 			_, _ = io.Copy(io.Discard, resp.Body)
 			_ = resp.Body.Close()
 			if resp.StatusCode < 400 {
@@ -51,10 +46,7 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 func TestFleetOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := world.Default(3, 4)
-	tb, err := Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Slice: shard.Shard{Index: 1, Of: 2},
 		DataDir: t.TempDir(), Control: "127.0.0.1:0"})
@@ -92,10 +84,7 @@ func metricsOf(t *testing.T, control string) string {
 
 func TestMetricsCountTheBoards(t *testing.T) {
 	t.Parallel()
-	tb, err := Start(t.Context(), Config{World: world.Default(5, 10), Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: world.Default(5, 10), Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	page := metricsOf(t, tb.Ready.Control)
 	for _, want := range []string{"\ndoorlab_boards_online 11\n", "\ndoorlab_sync_sent_total{kind=\"snapshot\"} 11\n"} {

@@ -15,16 +15,14 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/control/openapi"
 	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
 // operations of the document of a listener, as "GET /clock", sorted.
 func operations(t *testing.T, on openapi.On) (out []string) {
 	t.Helper()
-	doc, err := openapi.Load(on)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(openapi.Load(on))(t)
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
 			out = append(out, method+" "+path)
@@ -37,13 +35,10 @@ func operations(t *testing.T, on openapi.On) (out []string) {
 // routes of a control handler, in the same form.
 func routes(t *testing.T, h http.Handler) (out []string) {
 	t.Helper()
-	err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+	must.OK(t, chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		out = append(out, method+" "+strings.TrimPrefix(route, control.Prefix))
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	slices.Sort(out)
 	return out
 }
@@ -74,10 +69,7 @@ func TestControlAPIIsItsDocument(t *testing.T) {
 func startFleet(t *testing.T) *Fleet {
 	t.Helper()
 	w := world.Default(3, 2)
-	tb, err := Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Control: "127.0.0.1:0", DataDir: t.TempDir()})
 	if err != nil {
@@ -116,14 +108,8 @@ func (s *session) do(operation, path, body string, status int) (data map[string]
 
 func newSession(t *testing.T, lab client.Client, on openapi.On) *session {
 	t.Helper()
-	raw, err := openapi.JSON(on)
-	if err != nil {
-		t.Fatal(err)
-	}
-	says, err := contract.Of(control.Prefix, raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(openapi.JSON(on))(t)
+	says := must.Get(contract.Of(control.Prefix, raw))(t)
 	return &session{t, lab, says, map[string]bool{}}
 }
 

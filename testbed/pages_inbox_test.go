@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestInboxPage: a new request appears on the open page, and its own page has everything to
@@ -73,9 +74,7 @@ func TestPeoplePage(t *testing.T) {
 	var made struct {
 		Data struct{ PermitID, URL string }
 	}
-	if err := json.Unmarshal([]byte(body), &made); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(body), &made))
 	lab := func(method, path string, body any) {
 		t.Helper()
 		clienttest.Do(t, tb.lab(), method, "/lab/v1"+path, body, nil)

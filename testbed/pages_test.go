@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // signIn opens the console as a person does: with the token, typed in.
@@ -24,9 +25,7 @@ func signIn(t *testing.T, tb *Testbed, p *browser.Page) {
 func snap(t *testing.T, name string, p *browser.Page) {
 	t.Helper()
 	if dir := os.Getenv("DOORLAB_PICTURES"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, name), p.Picture(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), p.Picture(), 0o600))
 	}
 }
 
@@ -242,10 +241,7 @@ func TestEntryOnPhone(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
 	tb := begin(t, Config{Virtual: true})
-	link, err := tb.ExampleLink(t.Context(), *tb.Ready.Places[1].APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := must.Get(tb.ExampleLink(t.Context(), *tb.Ready.Places[1].APIKey))(t)
 	p := b.Page(browser.Look{Width: 390, Height: 844, Mobile: true})
 	p.Open(link)
 	fits(t, "the entry page", p)

@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -84,10 +85,7 @@ func TestRepeatableSecretsStayOnLoopback(t *testing.T) {
 func TestSecretFile(t *testing.T) {
 	t.Parallel()
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "secret")
-	tb, err := Start(t.Context(), Config{World: world.Default(5, 10), DataDir: dir, SecretFile: file})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: world.Default(5, 10), DataDir: dir, SecretFile: file}))(t)
 	f, err := StartFleet(t.Context(), FleetConfig{World: world.Default(5, 10), SecretFile: file, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), DataDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -95,9 +93,7 @@ func TestSecretFile(t *testing.T) {
 	if f.Ready.Boards != 10 {
 		t.Errorf("%d boards, want 10", f.Ready.Boards)
 	}
-	if err := errors.Join(f.Stop(), tb.Stop()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.Stop(), tb.Stop()))
 	for name, c := range map[string]Config{"none": {}, "another": {SecretFile: filepath.Join(t.TempDir(), "other")}} {
 		c.World, c.DataDir = world.Default(5, 10), dir
 		if _, err := Start(t.Context(), c); !errors.Is(err, ErrOtherWorld) {
@@ -127,39 +123,27 @@ func TestNoKeyUnasked(t *testing.T) {
 func TestMissingFilesAreMissed(t *testing.T) {
 	t.Parallel()
 	another := t.TempDir()
-	if err := begin(t, Config{DataDir: another}).Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, begin(t, Config{DataDir: another}).Stop())
 	for _, name := range []string{datadir.SecretFile, datadir.DatabaseFile, datadir.LabFile} {
 		dir := t.TempDir()
 		first := begin(t, Config{DataDir: dir})
 		was := keyOf(t, first, 1)
-		if err := first.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, first.Stop())
 		path := filepath.Join(dir, name)
-		if err := os.Rename(path, path+"-kept"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Rename(path, path+"-kept"))
 		if _, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: dir}); !errors.Is(err, datadir.ErrIncomplete) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s gone: %v", name, err)
 		}
-		if err := os.Link(filepath.Join(another, name), path); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Link(filepath.Join(another, name), path))
 		if _, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: dir}); !errors.Is(err, datadir.ErrForeign) {
 			t.Errorf("%s of another directory: %v, want ErrForeign", name, err)
 		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(path))
 		again := begin(t, Config{DataDir: dir, Init: true})
 		if keyOf(t, again, 1) == was {
 			t.Errorf("%s gone, started over: the old keys", name)
 		}
-		if err := again.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, again.Stop())
 		if kept, err := filepath.Glob(filepath.Join(dir, "before-*", name+"-kept")); err != nil || len(kept) != 1 {
 			t.Errorf("what was there is kept as %v, %v", kept, err)
 		}
@@ -195,9 +179,7 @@ func TestRotate(t *testing.T) {
 	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/boards/brd_none/rotate", nil, nil); !errors.As(err, &fail) || fail.Code != "board_not_found" {
 		t.Errorf("an unknown board: %v", err)
 	}
-	if err := tb.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tb.Stop())
 	again := begin(t, Config{DataDir: dir})
 	if got := again.cfg.World.Places[1].Boards[0].Password; got != out.Password {
 		t.Errorf("after a restart the simulated board logs in with %q, want %q", got, out.Password)
@@ -211,27 +193,15 @@ func TestOldKeysStay(t *testing.T) {
 	dir := t.TempDir()
 	old := world.Default(1, 10)
 	old.DeriveUnlabelled(nil)
-	tb, err := Start(t.Context(), Config{World: world.Default(1, 10), DataDir: dir, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: world.Default(1, 10), DataDir: dir, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0"}))(t)
 	if got := keyOf(t, tb, 0); got == old.Places[0].MainKey().Secret {
 		t.Errorf("new data has the key %s, want one with a label", got)
 	}
-	if err := tb.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tb.Stop())
 	file := filepath.Join(dir, labFile)
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, bytes.Replace(raw, []byte(`"labels"`), []byte(`"old"`), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if tb, err = Start(t.Context(), Config{World: world.Default(1, 10), DataDir: dir, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0"}); err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(file))(t)
+	must.OK(t, os.WriteFile(file, bytes.Replace(raw, []byte(`"labels"`), []byte(`"old"`), 1), 0o600))
+	tb = must.Get(Start(t.Context(), Config{World: world.Default(1, 10), DataDir: dir, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0"}))(t)
 	defer func() { _ = tb.Stop() }()
 	if got, want := keyOf(t, tb, 0), old.Places[0].MainKey().Secret; got != want {
 		t.Errorf("older data has the key %s, want %s", got, want)

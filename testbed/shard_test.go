@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -30,10 +31,7 @@ func TestServersOfShards(t *testing.T) {
 	const n = 3
 	all := func() *world.World { return world.Default(3, 50) }
 	serve := func(w *world.World) *Testbed {
-		tb, err := Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tb := must.Get(Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 		t.Cleanup(func() { _ = tb.Stop() })
 		return tb
 	}
@@ -76,17 +74,9 @@ func TestDataDirectoryOfAShard(t *testing.T) {
 		t.Errorf("a command is answered %d, want 200", got)
 	}
 	broker := strings.TrimPrefix(tb.Ready.MQTT, "tcp://")
-	f, err := StartFleet(t.Context(), FleetConfig{World: &world.World{Seed: 3, Part: second}, Broker: broker, DataDir: boards})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(f.Stop(), tb.Stop()); err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.ReadFile(filepath.Join(dir, labFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(StartFleet(t.Context(), FleetConfig{World: &world.World{Seed: 3, Part: second}, Broker: broker, DataDir: boards}))(t)
+	must.OK(t, errors.Join(f.Stop(), tb.Stop()))
+	before := must.Get(os.ReadFile(filepath.Join(dir, labFile)))(t)
 	for name, w := range map[string]*world.World{
 		"another shard":          world.Default(3, 50).Shard(shard.Shard{Index: 1, Of: 3}),
 		"another number of them": world.Default(3, 50).Shard(shard.Shard{Index: 2, Of: 4}),

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/spans"
 )
@@ -102,10 +103,7 @@ func TestSpans(t *testing.T) {
 	if err := tree(all); err != nil {
 		t.Errorf("%v\n%+v", err, names(all))
 	}
-	raw, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(all))(t)
 	for _, secret := range []string{token, *place.APIKey, "secret-key-1", "01012345678"} {
 		if bytes.Contains(raw, []byte(secret)) {
 			t.Errorf("the spans have %q", secret)

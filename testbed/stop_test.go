@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -33,14 +34,12 @@ func TestStopAnswersEverybody(t *testing.T) {
 		}()
 	}
 	running := 0
-	if _, err := tb.History.Await(t.Context(), 0, func(e history.Event) bool {
+	must.Get(tb.History.Await(t.Context(), 0, func(e history.Event) bool {
 		if e.Kind == history.Intent {
 			running++
 		}
 		return running == callers
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if err := tb.Stop(); err != nil {
 		t.Error(err)
 	}

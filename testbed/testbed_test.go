@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -24,10 +25,7 @@ func begin(t *testing.T, c Config) *Testbed {
 		c.DataDir = t.TempDir()
 	}
 	c.Control, c.Fleet = "127.0.0.1:0", true
-	tb, err := Start(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), c))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	return tb
 }
@@ -79,14 +77,9 @@ func TestRestartKeepsKeysAndTime(t *testing.T) {
 	clienttest.Do(t, first.lab(), http.MethodPost, "/lab/v1/clock/advance", map[string]string{"by": "37h"}, nil)
 	revoked := first.cfg.World.Places[0].MainKey()
 	clienttest.Do(t, first.lab(), http.MethodDelete, "/lab/v1/keys/"+revoked.ID, nil, nil)
-	link, err := first.ExampleLink(t.Context(), *first.Ready.Places[1].APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := must.Get(first.ExampleLink(t.Context(), *first.Ready.Places[1].APIKey))(t)
 	then := first.clk.Now()
-	if err := first.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Stop())
 
 	again := begin(t, Config{DataDir: dir, Virtual: true})
 	if again.clk.Now().Before(then) {
@@ -126,9 +119,7 @@ func TestDataDirectory(t *testing.T) {
 	}
 	refused(world.Default(3, 10), ErrInUse)
 	refused(world.Default(4, 10), ErrOtherWorld)
-	if err := tb.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tb.Stop())
 	if err := begin(t, Config{World: world.Default(3, 20), DataDir: dir}).Stop(); err != nil { // adds a place
 		t.Error(err)
 	}
@@ -175,10 +166,7 @@ func TestSIPAddress(t *testing.T) {
 	if err != nil || !strings.Contains(string(line), `"sip":"127.0.0.1:`) {
 		t.Errorf("ready line %s, %v, want %q in it and no error", line, err, `"sip":"127.0.0.1:`)
 	}
-	conn, err := net.Dial("tcp", tb.Ready.SIP)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", tb.Ready.SIP))(t)
 	_ = conn.Close()
 }
 
@@ -186,10 +174,7 @@ func TestPeerRevisions(t *testing.T) {
 	t.Parallel()
 	w := world.Default(5, 10)
 	dir := t.TempDir()
-	tb, err := Start(t.Context(), Config{World: w, Seeded: true, DataDir: dir, Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: w, Seeded: true, DataDir: dir, Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Control: "127.0.0.1:0", DataDir: t.TempDir()})
 	if err != nil {

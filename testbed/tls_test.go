@@ -13,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -39,10 +40,7 @@ func connack(t *testing.T, addr string, cfg *tls.Config, user, password string) 
 
 func serial(t *testing.T, addr string, cfg *tls.Config) int64 {
 	t.Helper()
-	c, err := tls.Dial("tcp", addr, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(tls.Dial("tcp", addr, cfg))(t)
 	defer c.Close()
 	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
@@ -58,10 +56,7 @@ func TestTLS(t *testing.T) {
 	trusting := func(c certs.Client) *tls.Config {
 		t.Helper()
 		c.CA = ca.File
-		cfg, err := c.Config()
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := must.Get(c.Config())(t)
 		return cfg
 	}
 	none := trusting(certs.Client{})
@@ -74,10 +69,7 @@ func TestTLS(t *testing.T) {
 	if _, _, err := (client.Client{Base: tb.Ready.HTTP, HTTP: hc}).Exchange(t.Context(), *tb.Ready.Places[0].APIKey); err != nil {
 		t.Errorf("exchange over TLS: %v", err)
 	}
-	resp, err := http.Get(strings.Replace(tb.Ready.HTTP, "https:", "http:", 1) + "/livez")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(strings.Replace(tb.Ready.HTTP, "https:", "http:", 1) + "/livez"))(t)
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("in clear: %d, want 400", resp.StatusCode)
@@ -117,9 +109,7 @@ func TestTLS(t *testing.T) {
 	if got, want := [2]int64{serial(t, http1, none), serial(t, addr, mqtt1)}, [2]int64{6, 7}; got != want {
 		t.Errorf("after the files have changed: certificates %v, want %v", got, want)
 	}
-	if err := tb.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tb.Restart())
 	if got := serial(t, addr, mqtt1); got != 7 {
 		t.Errorf("after a restart in place: certificate %d, want 7", got)
 	}
@@ -185,10 +175,7 @@ func TestControlOffLoopback(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = tb.Stop() })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(tb.Ready.Control, "https://"))
-	cfg, err := certs.Client{CA: ca.File}.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := must.Get(certs.Client{CA: ca.File}.Config())(t)
 	hc := client.Trusting(cfg)
 	t.Cleanup(hc.CloseIdleConnections)
 	c := client.Client{Base: "https://127.0.0.1:" + port, Token: tb.Ready.ControlToken, HTTP: hc}

@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/scenarios"
@@ -50,10 +51,7 @@ func inhabit(t *testing.T, script string) func(files ...*engine.File) engine.Res
 		target.Places = append(target.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
 	}
 	return func(files ...*engine.File) engine.Result {
-		res, err := engine.Run(t.Context(), target, files, engine.Options{Seed: 7})
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(engine.Run(t.Context(), target, files, engine.Options{Seed: 7}))(t)
 		return res
 	}
 }
@@ -70,14 +68,8 @@ var around = []string{"commands_refusals", "devices_values", "faults_duplicate",
 func TestSuiteAroundARealBoard(t *testing.T) {
 	t.Parallel()
 	play := inhabit(t, "./mosquitto-board.sh")
-	suite, err := engine.LoadFS(scenarios.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := engine.Load("testdata/real_board.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	suite := must.Get(engine.LoadFS(scenarios.Files))(t)
+	own := must.Get(engine.Load("testdata/real_board.yaml"))(t)
 	files := []*engine.File{own[0].Again(1, 2)}
 	for _, f := range suite {
 		if slices.Contains(around, f.Base()) {
@@ -95,9 +87,7 @@ func TestSuiteAroundARealBoard(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := report.WriteTable(&b, res); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.WriteTable(&b, res))
 	if res.Status != judge.Pass || !strings.Contains(b.String(), "of real boards, judged without a journal") {
 		t.Errorf("the run is %s, want PASS with the real board counted:\n%s", res.Status, &b)
 	}
@@ -121,22 +111,14 @@ func TestWrongRealBoards(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			raw, err := os.ReadFile("mosquitto-board.sh")
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(os.ReadFile("mosquitto-board.sh"))(t)
 			wrong := strings.Replace(string(raw), c.old, c.new, 1)
 			if wrong == string(raw) {
 				t.Fatalf("the script has no %q to break", c.old)
 			}
 			script := filepath.Join(t.TempDir(), "wrong-board.sh")
-			if err := os.WriteFile(script, []byte(wrong), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			file, err := engine.Parse("wrong.yaml", []byte("setup:\n  - cohort: {name: hardware, real: true}\nsteps:\n"+c.steps))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(script, []byte(wrong), 0o700))
+			file := must.Get(engine.Parse("wrong.yaml", []byte("setup:\n  - cohort: {name: hardware, real: true}\nsteps:\n"+c.steps)))(t)
 			res := inhabit(t, script)(file)
 			for _, r := range res.Ledger {
 				if r.Clause == c.clause && (r.Status != judge.Fail || !strings.Contains(r.Number, c.why)) {

@@ -17,6 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -29,10 +30,7 @@ func TestMosquittoBoard(t *testing.T) {
 	needMosquitto(t)
 	ctx := t.Context()
 	w := world.Default(1, 1)
-	bed, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bed := must.Get(testbed.Start(ctx, testbed.Config{World: w, Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = bed.Stop() })
 	events := &events{log: bed.History}
 	place := w.Places[1]

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -228,10 +229,7 @@ func (b *pageBoard) hello() *pageBoard {
 func TestPageIsEnough(t *testing.T) {
 	t.Parallel()
 	w := world.Default(1, 1)
-	bed, err := testbed.Start(t.Context(), testbed.Config{World: w, Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bed := must.Get(testbed.Start(t.Context(), testbed.Config{World: w, Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = bed.Stop() })
 	place := w.Places[1]
 	door := place.Boards[0].Doors[0].ID

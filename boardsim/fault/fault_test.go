@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -55,10 +56,7 @@ func newSet(n int) (*Set, *told) {
 
 func arm(t testing.TB, s *Set, spec Spec) string {
 	t.Helper()
-	id, err := s.Arm(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(s.Arm(spec))(t)
 	return id
 }
 
@@ -275,16 +273,12 @@ func TestSkew(t *testing.T) {
 	s := New(Config{Clock: v, Boards: fleet(1)})
 	id := arm(t, s, on("skew", "seconds", -30))
 	arm(t, s, on("skew", "ppm", 1000))
-	if err := v.Advance(v.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, v.Advance(v.Now().Add(time.Hour)))
 	arm(t, s, on("skew"))
 	if off := s.Offset("a1", v.Now()); off != 273600*time.Millisecond {
 		t.Errorf("off by %s, want %s", off, 273600*time.Millisecond)
 	}
-	if _, err := s.Remove(id); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Remove(id))(t)
 	if off := s.Offset("a1", v.Now()); off != 303600*time.Millisecond {
 		t.Errorf("then by %s, want %s", off, 303600*time.Millisecond)
 	}

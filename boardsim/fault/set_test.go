@@ -17,6 +17,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestNthCountsMatchingCommands(t *testing.T) {
@@ -130,9 +131,7 @@ func TestTimeWindow(t *testing.T) {
 		}
 		spec.For = 36 * time.Hour
 		arm(t, s, spec)
-		if err := v.Advance(v.Now().Add(36 * time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, v.Advance(v.Now().Add(36*time.Hour)))
 		if s.Line("a1").Offline {
 			t.Error("not over after a jump")
 		}
@@ -153,9 +152,7 @@ func TestGoneFaultsAreFound(t *testing.T) {
 		s.Command("a1", "a1/1", "open")
 	}
 	armed := arm(t, s, on("offline"))
-	if _, err := s.Remove(removed); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Remove(removed))(t)
 	for id, want := range map[string]int64{at: 2, removed: 3, armed: 1} {
 		if got, err := s.Find(id); err != nil || got.FaultID != id || got.Hits != want {
 			t.Errorf("%s: %+v, %v, want %d hits", id, got, err, want)

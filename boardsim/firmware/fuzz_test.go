@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -51,9 +52,7 @@ func FuzzDecode(f *testing.F) {
 		b.to(b.now + 100*hour).cut().to(b.now + 200*hour)
 		b.step(Event{Kind: Reboot})
 		b.online()
-		if _, err := json.Marshal(b.s); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(json.Marshal(b.s))(t)
 		if y := b.s.Content.Snapshot(); ApplyAll(nil, Prepare(y)).Digest() != b.s.Content.Digest() {
 			t.Fatal("a snapshot of the content is another content")
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -36,10 +37,7 @@ func TestSyncDigestEqualsTheServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev, err := Decode(wire.DownSync, raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ev := must.Get(Decode(wire.DownSync, raw))(t)
 	b.published("")
 	b.step(ev)
 	got := b.published(wire.UpAck)

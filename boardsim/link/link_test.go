@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/pipe/pipetest"
 )
@@ -12,10 +13,7 @@ import (
 func memory(*testing.T) (a, b net.Conn) { return pipe.New() }
 
 func tcp(t *testing.T) (a, b net.Conn) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return dial(t, l, func() (net.Conn, error) { return link.Dial(t.Context(), l.Addr().String(), 7777, nil) })
 }
@@ -29,10 +27,7 @@ func dial(t *testing.T, l net.Listener, f func() (net.Conn, error)) (a, b net.Co
 		}
 		got <- c
 	}()
-	a, err := f()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a = must.Get(f())(t)
 	return a, <-got
 }
 

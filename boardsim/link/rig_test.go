@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
@@ -83,9 +84,7 @@ func (r *rig) send(c net.Conn, packets [][]byte) {
 			r.flight.Sent("b")
 		}
 	}
-	if _, err := c.Write(bytes.Join(packets, nil)); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Get(c.Write(bytes.Join(packets, nil)))(r.t)
 	synctest.Wait()
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/boardsim/mqtt"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
@@ -33,9 +34,7 @@ func (*allow) OnACLCheck(*broker.Client, string, bool) bool              { retur
 func newBroker(t *testing.T) *broker.Server {
 	t.Helper()
 	srv := broker.New(&broker.Options{InlineClient: true, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err := srv.AddHook(&allow{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, srv.AddHook(&allow{}, nil))
 	return srv
 }
 
@@ -49,9 +48,7 @@ func at(t *testing.T, srv *broker.Server, client string, c link.Config, up *atom
 		up.Store(time.Now().UnixNano())
 	}()
 	b := newBoard(t, client, a, c)
-	if err := b.client.Connect(topics); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, b.client.Connect(topics))
 	return b
 }
 
@@ -73,9 +70,7 @@ func TestLineUnderMQTT(t *testing.T) {
 				srv := newBroker(t)
 				var up atomic.Int64
 				b := at(t, srv, client, link.Config{BoardID: "b"}, &up)
-				if err := srv.Publish("down/a", []byte("hello"), false, 0); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, srv.Publish("down/a", []byte("hello"), false, 0))
 				time.Sleep(65 * time.Second) // keep-alive passes a clean line
 				synctest.Wait()
 				same(t, "received", b.received(), []string{"down/a hello"})
@@ -111,9 +106,7 @@ func TestTakeOver(t *testing.T) {
 		second := at(t, srv, client, link.Config{}, &up[1])
 		synctest.Wait()
 		first.wantLost(false)
-		if err := srv.Publish("down/b", []byte("hello"), false, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, srv.Publish("down/b", []byte("hello"), false, 0))
 		synctest.Wait()
 		same(t, "the second one received", second.received(), []string{"down/b hello"})
 		same(t, "the first one received", first.received(), []string(nil))
@@ -140,9 +133,7 @@ func TestLossyLine(t *testing.T) {
 				b := at(t, srv, client, link.Config{}, &up)
 				b.line.Set(link.State{Lossy: c.lossy})
 				for i := range 2 {
-					if err := srv.Publish("down/a", fmt.Append(nil, i), false, 0); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, srv.Publish("down/a", fmt.Append(nil, i), false, 0))
 				}
 				early := c.want
 				if c.lossy.DelayMs > 0 {
@@ -158,9 +149,7 @@ func TestLossyLine(t *testing.T) {
 				synctest.Wait()
 				b.wantAlive()
 				b.line.Set(link.State{})
-				if err := srv.Publish("down/b", []byte("clean"), false, 0); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, srv.Publish("down/b", []byte("clean"), false, 0))
 				time.Sleep(time.Second) // a ping is in flight
 				synctest.Wait()
 				same(t, "received at last", b.received(), append(slices.Clone(c.want), "down/b clean"))
@@ -177,10 +166,7 @@ func TestTCP(t *testing.T) {
 	for _, client := range clients {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 			srv := newBroker(t)
 			accepted, served := make(chan net.Conn, 1), make(chan error, 1)
 			go func() {
@@ -191,18 +177,13 @@ func TestTCP(t *testing.T) {
 				}
 				served <- err
 			}()
-			conn, err := link.Dial(context.WithoutCancel(t.Context()), l.Addr().String(), 1, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Get(link.Dial(context.WithoutCancel(t.Context()), l.Addr().String(), 1, nil))(t)
 			got, lost := make(chan string, 9), make(chan error, 9)
 			line := link.Wrap(conn, link.Config{})
 			b := mqtt.New(client, mqtt.Config{Conn: line, BoardID: "brd", Password: "secret", KeepAlive: keepAlive, PingTimeout: pingTimeout,
 				WriteTimeout: time.Minute, Answer: time.Minute, Receive: func(topic string, p []byte) { got <- topic + " " + string(p) },
 				Lost: func(err error) { lost <- err }, Go: func(f func()) { go f() }})
-			if err := b.Connect(topics); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, b.Connect(topics))
 			for i := range 3 {
 				b.Publish("down/b", fmt.Append(nil, i)) // it subscribes to this itself
 				if m, want := <-got, fmt.Sprintf("down/b %d", i); m != want {

@@ -16,6 +16,7 @@ import (
 	reference "github.com/eclipse/paho.mqtt.golang/packets"
 
 	"github.com/doorlab/doorlab/boardsim/link"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
@@ -140,9 +141,7 @@ func TestNobodyWaitsForAMemoryLink(t *testing.T) {
 		}()
 		l := newLight(Config{Conn: link.Wrap(a, link.Config{}), BoardID: fmt.Sprint(i), KeepAlive: time.Hour, PingTimeout: time.Hour, WriteTimeout: time.Hour,
 			Answer: time.Hour, Receive: func(string, []byte) {}, Lost: func(error) {}, Go: reading.Go})
-		if err := l.Connect([]string{"down"}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.Connect([]string{"down"}))
 		boards = append(boards, l)
 	}
 	reading.Wait()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/link"
 	"github.com/doorlab/doorlab/boardsim/mqtt"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
@@ -209,9 +210,7 @@ func met(t *testing.T, client string) (*board, *server) {
 	s := &server{conn: c, over: make(chan struct{})}
 	go s.run()
 	b := newBoard(t, client, a, link.Config{BoardID: "brd"})
-	if err := b.client.Connect(topics); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, b.client.Connect(topics))
 	return b, s
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 const alertWorld = `
@@ -51,9 +52,7 @@ func newAlertLab(t *testing.T, bin string, env []string) *alertLab {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(file, []byte(alertWorld), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(alertWorld), 0o600))
 	any0 := "127.0.0.1:0"
 	l := &alertLab{t: t, disk: newBadDisk(t), series: map[string][]string{}}
 	server := startBin(t, bin, append(l.disk.env(false), env...), "serve", "--json", "--clock", "virtual", "--world", file, "--data", filepath.Join(dir, "server"),

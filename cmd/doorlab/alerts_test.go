@@ -18,6 +18,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/bug"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/scenarios"
 )
 
@@ -66,10 +67,7 @@ const rulesFile = "../../dashboards/prometheus/rules.yml"
 
 func alertNames(t *testing.T) (names []string) {
 	t.Helper()
-	raw, err := os.ReadFile(rulesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(rulesFile))(t)
 	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllSubmatch(raw, -1) {
 		names = append(names, string(m[1]))
 	}
@@ -85,10 +83,7 @@ const (
 
 // calmSuite plays the scenarios that break nothing and move no time, and a load.
 func calmSuite(l *alertLab) {
-	files, err := scenarios.Files.ReadDir(".")
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	files := must.Get(scenarios.Files.ReadDir("."))(l.t)
 	loud := regexp.MustCompile(`\b(fault|clock|server|power|kill|crash|load)\b`)
 	target := []string{"--target", l.public.Base, "--control", l.lab.Base, "--control", l.boards.Base, "--control-token", "t"}
 	check := append([]string{"check", "--out", filepath.Join(l.t.TempDir(), "run")}, target...)
@@ -207,10 +202,7 @@ func (l *alertLab) evaluate() {
 		Series   []series `yaml:"input_series"`
 		Queries  []query  `yaml:"promql_expr_test"`
 	}
-	rules, err := filepath.Abs(rulesFile)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	rules := must.Get(filepath.Abs(rulesFile))(l.t)
 	one := test{Interval: "15s"}
 	for name, values := range l.series {
 		one.Series = append(one.Series, series{name, strings.Join(values, " ")})
@@ -228,14 +220,9 @@ func (l *alertLab) evaluate() {
 			one.Queries = append(one.Queries, query{Expr: `count by (alertname) (ALERTS{alertstate="firing"})`, At: at(p.to - 1)})
 		}
 	}
-	raw, err := yaml.Marshal(map[string]any{"rule_files": []string{rules}, "evaluation_interval": "15s", "tests": []test{one}})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	raw := must.Get(yaml.Marshal(map[string]any{"rule_files": []string{rules}, "evaluation_interval": "15s", "tests": []test{one}}))(l.t)
 	file := filepath.Join(l.t.TempDir(), "recorded.yml")
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		l.t.Fatal(err)
-	}
+	must.OK(l.t, os.WriteFile(file, raw, 0o600))
 	ctx, cancel := context.WithTimeout(l.t.Context(), 5*time.Minute)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "promtool", "test", "rules", file).CombinedOutput(); err != nil {

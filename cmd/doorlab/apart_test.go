@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestCheckOverProcesses: a server and two slices of a fleet, each a process
@@ -13,13 +15,9 @@ func TestCheckOverProcesses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(file, []byte(killWorld), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(killWorld), 0o600))
 	scenario := filepath.Join(dir, "apart.yaml")
-	if err := os.WriteFile(scenario, []byte(apart), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(scenario, []byte(apart), 0o600))
 	any0 := "127.0.0.1:0"
 	server := start(t, "serve", "--json", "--world", file, "--clock", "virtual", "--http", any0, "--mqtt", any0, "--control", any0, "--control-token", "t").server()
 	args := []string{"check", scenario, "--out", filepath.Join(dir, "run"), "--target", server.HTTP, "--control-token", "t"}

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // patience is how long a test waits for what must come by itself; it judges no speed.
@@ -181,9 +182,7 @@ func TestSIGTERMDuringAStall(t *testing.T) {
 	answered := make(chan map[string]int)
 	go func() { answered <- x.strike("SIGTERM", 40) }()
 	x.ready("held", http.StatusServiceUnavailable) // by now they have been taken, too
-	if err := x.server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, x.server.cmd.Process.Signal(syscall.SIGTERM))
 	only(t, "SIGTERM", <-answered, "503", "504")
 	d.turn(diskFine, 0)
 	<-x.server.ended

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
@@ -27,9 +28,7 @@ func TestCellsCost(t *testing.T) {
 	} {
 		for _, n := range []int{1, 2, 3, 3, 2, 1, 1, 2, 3} {
 			plan := filepath.Join(t.TempDir(), "plan.yaml")
-			if err := os.WriteFile(plan, fmt.Appendf(nil, "rate: %d/s\nduration: %ds\nmaxLag: 10s\n", load.rate(n), seconds), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(plan, fmt.Appendf(nil, "rate: %d/s\nduration: %ds\nmaxLag: 10s\n", load.rate(n), seconds), 0o600))
 			cpu, commits := costOf(t, n, plan)
 			commands := float64(load.rate(n) * seconds)
 			t.Logf("%s, cells: %d: %.0f µs of a processor and %.2f commits for each of %.0f commands", load.name, n, cpu/commands*1e6, commits/commands, commands)
@@ -47,9 +46,7 @@ func costOf(t *testing.T, n int, plan string) (cpu, commits float64) {
 	for i := range 6 {
 		text += fmt.Sprintf("  - {name: Place %d, kind: live, fleet: {boards: 50, report: {p50: 20ms, p99: 80ms}}, keys: [{name: partner}]}\n", i+1)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	var loads sync.WaitGroup
 	for i := 1; i <= n; i++ {
 		part := shard.Shard{Index: i, Of: n}.String()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/scenarios"
 )
@@ -72,10 +73,7 @@ func TestCellsHaveTheVerdictsOfOneServer(t *testing.T) {
 
 func allFiles(t *testing.T) (names []string) {
 	t.Helper()
-	found, err := fs.Glob(scenarios.Files, "*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(fs.Glob(scenarios.Files, "*.yaml"))(t)
 	for _, f := range found {
 		names = append(names, strings.TrimSuffix(f, ".yaml"))
 	}

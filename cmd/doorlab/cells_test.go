@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router"
 	"github.com/doorlab/doorlab/internal/router/routertest"
 	"github.com/doorlab/doorlab/internal/shard"
@@ -47,13 +48,8 @@ func startCells(t *testing.T, text, clock string) *cellsOf {
 	t.Helper()
 	dir := t.TempDir()
 	c := &cellsOf{t: t, clock: clock, file: filepath.Join(dir, "world.yaml"), front: routertest.Listen(t)}
-	if err := os.WriteFile(c.file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	if c.world, err = world.Load(c.file, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(c.file, []byte(text), 0o600))
+	c.world = must.Get(world.Load(c.file, 0))(t)
 	for i := range c.cells {
 		part := shard.Shard{Index: i + 1, Of: cellCount}.String()
 		data := filepath.Join(dir, fmt.Sprint("cell-", i))

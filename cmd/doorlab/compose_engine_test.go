@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 const (
@@ -138,17 +140,12 @@ func (e *dockerEngine) prometheus(t *testing.T, addresses, want map[string]strin
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"prometheus.yml", "rules.yml"} {
-		b, err := os.ReadFile(filepath.Join("../../dashboards/prometheus", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join("../../dashboards/prometheus", name)))(t)
 		text := strings.ReplaceAll(string(b), "_interval: 5s", "_interval: 1s")
 		for service, at := range addresses {
 			text = strings.ReplaceAll(text, service, strings.TrimPrefix(at, "http://"))
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	at := freeAddr(t)
 	e.start("prometheus", "prometheus", "--config.file", filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", at)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestCrashPoints kills the server, as SIGKILL does, at each step of a command,
@@ -24,9 +25,7 @@ func TestCrashPoints(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(file, []byte(killWorld), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(killWorld), 0o600))
 	api, mqtt, control := freeAddr(t), freeAddr(t), freeAddr(t)
 	serve := func() *proc {
 		return start(t, "serve", "--json", "--crash-points", "--world", file, "--data", filepath.Join(dir, "server"), "--http", api, "--mqtt", mqtt, "--control", control)

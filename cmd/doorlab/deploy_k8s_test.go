@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
@@ -65,15 +66,9 @@ func k8sFiles(t *testing.T) (map[string]workload, map[string]map[string]string) 
 	t.Helper()
 	loads, settings := map[string]workload{}, map[string]map[string]string{}
 	for _, pattern := range []string{"*.yaml", "*/*.yaml"} {
-		files, err := filepath.Glob(filepath.Join(k8sDir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(k8sDir, pattern)))(t)
 		for _, file := range files {
-			b, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(os.ReadFile(file))(t)
 			for text := range strings.SplitSeq(string(b), "\n---\n") {
 				var doc workload
 				b, err := yaml.YAMLToJSON([]byte(text))
@@ -132,10 +127,7 @@ func (c container) asPod(t *testing.T, settings map[string]map[string]string, in
 func TestKubernetesFiles(t *testing.T) {
 	t.Parallel()
 	loads, settings := k8sFiles(t)
-	n, err := strconv.Atoi(settings["doorlab"]["DOORLAB_SHARDS"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(settings["doorlab"]["DOORLAB_SHARDS"]))(t)
 	router := loads["router"].Spec.Template.Spec.InitContainers[0].asPod(t, settings, 0)
 	for name, want := range map[string]string{"cell": "StatefulSet", "router": "Deployment", "load": "Job", "check": "Job", "merge": "Job"} {
 		w := loads[name]

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router/routertest"
 )
 
@@ -48,9 +49,7 @@ func TestKubernetesPods(t *testing.T) {
 	p.settings["start"] = map[string]string{}
 	for name, text := range map[string]string{"shared": strings.Repeat("shared secret ", 4), "control-token": "token",
 		"plan.yaml": "rate: 60/s\nduration: 5s\nrepeatedKeys: 10%\nthresholds: {errors: 0}\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	cell := p.loads["cell"].Spec
 	var cells [2][]string // HTTP and MQTT addresses
@@ -64,9 +63,7 @@ func TestKubernetesPods(t *testing.T) {
 	p.run(p.loads["router"].Spec.Template.Spec.InitContainers[0], 0, "0.0.0.0:8080", web, "0.0.0.0:1883", mqtt, "/router", dir,
 		"cell-{k}.cells.doorlab.svc.cluster.local:8080", strings.Join(cells[0], ","), "cell-{k}.cells.doorlab.svc.cluster.local:1883", strings.Join(cells[1], ","))
 	haproxy := exec.Command(tool, "-db", "-f", filepath.Join(dir, "haproxy.cfg"))
-	if err := haproxy.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, haproxy.Start())
 	t.Cleanup(func() { _, _ = haproxy.Process.Kill(), haproxy.Wait() })
 	for up := false; !up; pause(t.Context()) {
 		up = (client.Client{Base: "http://" + web}).Do(t.Context(), http.MethodGet, "/livez", nil, nil) == nil

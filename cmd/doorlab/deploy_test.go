@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
@@ -87,10 +88,7 @@ var defaulted = regexp.MustCompile(`\$\{[A-Z0-9_]+:-([^}]*)\}`)
 func TestComposeOfCells(t *testing.T) {
 	t.Parallel()
 	const file = "../../docker-compose.cells.yml"
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(file))(t)
 	var doc struct {
 		Services map[string]struct {
 			Image               string
@@ -98,9 +96,7 @@ func TestComposeOfCells(t *testing.T) {
 			Environment         map[string]string
 		}
 	}
-	if err := yaml.Unmarshal([]byte(defaulted.ReplaceAllString(string(b), "$1")), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal([]byte(defaulted.ReplaceAllString(string(b), "$1")), &doc))
 	ours := map[string][]deployed{} // by the command
 	for _, name := range slices.Sorted(maps.Keys(doc.Services)) {
 		s := doc.Services[name]
@@ -118,10 +114,7 @@ func TestComposeOfCells(t *testing.T) {
 		t.Fatalf("%d routers and %d merges, want one of each", len(ours["router"]), len(ours["merge"]))
 	}
 	router := ours["router"][0]
-	n, err := strconv.Atoi(router.args[slices.Index(router.args, "--shards")+1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(router.args[slices.Index(router.args, "--shards")+1]))(t)
 	for _, kind := range []string{"serve", "boards", "load"} {
 		wholeWorld(t, kind, ours[kind], router.world(), n)
 	}

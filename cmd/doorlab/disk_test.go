@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // What is wrong with a badDisk, see testdata/disk/disk.c.
@@ -42,17 +44,10 @@ func newBadDisk(t *testing.T) *badDisk {
 	if out, err := exec.Command("cc", "-O1", "-shared", "-fPIC", "-o", d.lib, "testdata/disk/disk.c", "-ldl", "-lpthread").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	f, err := os.Create(filepath.Join(dir, "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(filepath.Join(dir, "state")))(t)
 	defer func() { _ = f.Close() }()
-	if err := f.Truncate(8); err != nil {
-		t.Fatal(err)
-	}
-	if d.page, err = syscall.Mmap(int(f.Fd()), 0, 8, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Truncate(8))
+	d.page = must.Get(syscall.Mmap(int(f.Fd()), 0, 8, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED))(t)
 	t.Cleanup(func() { _ = syscall.Munmap(d.page) })
 	return d
 }
@@ -123,20 +118,14 @@ func (d *badDisk) losePower(t *testing.T, dir string, keep float64) (lost int) {
 // stays; a truncation among them takes all back, in order.
 func takeBack(t *testing.T, path string, list []undone, keep float64) (lost int) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer func() { _ = f.Close() }()
 	for _, w := range list {
 		if w.cut {
 			keep = 0
 		}
 	}
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(f.Stat())(t)
 	end := int64(-1) // of the surviving writes
 	var kept []undone
 	for i, w := range slices.Backward(list) {
@@ -154,13 +143,9 @@ func takeBack(t *testing.T, path string, list []undone, keep float64) (lost int)
 			continue
 		}
 		lost++
-		if _, err := f.WriteAt(w.old, w.off); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.WriteAt(w.old, w.off))(t)
 		if end < w.size {
-			if err := f.Truncate(w.size); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.Truncate(w.size))
 		}
 	}
 	return lost

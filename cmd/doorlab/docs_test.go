@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the flag tables of docs/cli.md")
@@ -27,10 +29,7 @@ var families = [][]string{{"up", "serve"}, {"check", "load"}, {"keys create", "k
 // TestDocsNameEveryFlag: docs/cli.md has a table of exactly the flags of every
 // command, with their defaults.
 func TestDocsNameEveryFlag(t *testing.T) {
-	b, err := os.ReadFile(cliDoc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(cliDoc))(t)
 	doc := string(b)
 	for name, want := range flagTables() {
 		begin, end := "<!-- flags: "+name+" -->\n", "<!-- end -->\n"
@@ -53,9 +52,7 @@ func TestDocsNameEveryFlag(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(cliDoc, []byte(doc), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(cliDoc, []byte(doc), 0o644))
 	}
 	for _, code := range []int{codeOK, codeFailure, codeUsage, codeBadScenario, codeFailed, codeUnreachable, codeInvalid, codeThreshold, codeInterrupted} {
 		if !regexp.MustCompile(fmt.Sprintf(`(?m)^\| %d \| `, code)).MatchString(doc) {
@@ -160,20 +157,14 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/config.yaml"
-	if err := os.WriteFile(file, []byte("boards: 20\nseed: 20\nhttp: file:1\ntrusted-proxies: [10.0.0.0/8, 127.0.0.1]\ncontrol: \"\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("boards: 20\nseed: 20\nhttp: file:1\ntrusted-proxies: [10.0.0.0/8, 127.0.0.1]\ncontrol: \"\"\n"), 0o600))
 	c, _, err := newRoot(&env{out: io.Discard, err: io.Discard, getenv: os.Getenv}).Find([]string{"up"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.ParseFlags([]string{"--config", file, "--boards", "40"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.ParseFlags([]string{"--config", file, "--boards", "40"}))
 	vars := map[string]string{"DOORLAB_BOARDS": "30", "DOORLAB_SEED": "30"}
-	if err := readSettings(c, &env{getenv: func(name string) string { return vars[name] }}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, readSettings(c, &env{getenv: func(name string) string { return vars[name] }}))
 	for name, want := range map[string]string{"boards": "40", "seed": "30", "http": "file:1", "mqtt": "127.0.0.1:1883", "control": "", "trusted-proxies": "[10.0.0.0/8,127.0.0.1]"} {
 		if got := c.Flags().Lookup(name).Value.String(); got != want {
 			t.Errorf("--%s is %q, want %q", name, got, want)

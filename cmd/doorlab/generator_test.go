@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/loadtest"
@@ -23,10 +24,7 @@ import (
 // its own: the door stays shut.
 func liar(t *testing.T, server string) string {
 	t.Helper()
-	to, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(server))(t)
 	proxy, commands := httputil.NewSingleHostReverseProxy(to), atomic.Int64{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/commands") && commands.Add(1)%10 == 0 {
@@ -52,10 +50,7 @@ func mergeRuns(t *testing.T, want int, dirs ...string) (res loadtest.Result, sai
 	if want == codeUsage {
 		return res, stderr
 	}
-	res, err := loadtest.ReadResult(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res = must.Get(loadtest.ReadResult(out))(t)
 	return res, stdout
 }
 
@@ -65,15 +60,10 @@ func mergeRuns(t *testing.T, want int, dirs ...string) (res loadtest.Result, sai
 func TestLoadWithItsBoards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: world.Default(5, 40), Seeded: true, DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(testbed.Start(t.Context(), testbed.Config{World: world.Default(5, 40), Seeded: true, DataDir: t.TempDir()}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	plan := filepath.Join(dir, "plan.yaml")
-	if err := os.WriteFile(plan, []byte("rate: 40\nduration: 2s\nrepeatedKeys: 10%\nmaxLag: 10s\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(plan, []byte("rate: 40\nduration: 2s\nrepeatedKeys: 10%\nmaxLag: 10s\n"), 0o600))
 	load := func(name, target string, want int, more ...string) loadtest.Result {
 		t.Helper()
 		out := filepath.Join(dir, name)
@@ -81,10 +71,7 @@ func TestLoadWithItsBoards(t *testing.T) {
 		if code, stdout, stderr := runQuietly(t.Context(), args...); code != want {
 			t.Fatalf("%v exits %d, want %d\n%s%s", args, code, want, stdout, stderr)
 		}
-		res, err := loadtest.ReadResult(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(loadtest.ReadResult(out))(t)
 		return res
 	}
 	row := func(res loadtest.Result, clause string) (out judge.Row) {
@@ -115,9 +102,7 @@ func TestLoadWithItsBoards(t *testing.T) {
 		t.Errorf("a merge of one shard says\n%s\nwant that the other is missing", out)
 	}
 	other := filepath.Join(dir, "check")
-	if err := report.WriteDir(other, report.Result{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.WriteDir(other, report.Result{}))
 	if _, errs := mergeRuns(t, codeUsage, first, other); !strings.Contains(errs, first+" was written by load and "+other+" by check") {
 		t.Errorf("a merge of load and check says %s, want which is which", errs)
 	}

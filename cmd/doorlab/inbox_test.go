@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -38,10 +39,7 @@ func TestCopyAsScenario(t *testing.T) {
 		return o.String()
 	}
 	place, door, _ := tb.Example()
-	api, err := client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), *place.APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := must.Get(client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), *place.APIKey))(t)
 	requests(t, api, door)
 	lab := client.Client{Base: tb.Ready.Control, Token: tb.Ready.ControlToken}
 	var list []inboxRow
@@ -57,9 +55,7 @@ func TestCopyAsScenario(t *testing.T) {
 			continue
 		}
 		file := filepath.Join(dir, fmt.Sprintf("%02d.yaml", r.Seq))
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		run(codeOK, "check", "lint", file)
 		args = append(args, file)
 	}

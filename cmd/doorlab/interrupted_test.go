@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/capture"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestInterruptedLoad: a load that is interrupted leaves every report, says what it
@@ -17,9 +18,7 @@ func TestInterruptedLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plan, out := filepath.Join(dir, "long.yaml"), filepath.Join(dir, "out")
-	if err := os.WriteFile(plan, []byte("name: long\nrate: 20/s\nduration: 10m\nmaxLag: 10m\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(plan, []byte("name: long\nrate: 20/s\nduration: 10m\nmaxLag: 10m\n"), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stderr := &capture.Text{}

@@ -15,6 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // keyLoad sends commands, each under a key of its own, and keeps what came back.
@@ -40,10 +41,7 @@ type keyLoad struct {
 
 func newKeyLoad(t *testing.T, base, apiKey string) *keyLoad {
 	t.Helper()
-	c, err := client.Client{Base: base}.SignIn(t.Context(), apiKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.Client{Base: base}.SignIn(t.Context(), apiKey))(t)
 	var rows []struct{ ID string }
 	clienttest.Do(t, c, http.MethodGet, "/device/v1/devices", nil, &rows)
 	l := &keyLoad{t: t, api: c, door: map[string]string{}, first: map[string]string{}}

@@ -15,6 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
@@ -22,10 +23,7 @@ import (
 // command's id: what a key alone can find out about it.
 func forgetful(t *testing.T, base string) string {
 	t.Helper()
-	to, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(base))(t)
 	s := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Header.Del("Accept-Encoding") },
 		ModifyResponse: func(r *http.Response) error {
@@ -133,9 +131,6 @@ func stateOf(t *testing.T, base, key string) string {
 		id, _ := door["id"].(string)
 		out[id] = ask("GET", "/device/v1/doors/"+id+"/policies", nil)
 	}
-	text, err := json.MarshalIndent(out, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.MarshalIndent(out, "", " "))(t)
 	return string(text)
 }

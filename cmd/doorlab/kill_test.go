@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 const killWorld = `
@@ -38,9 +40,7 @@ func TestKillNineUnderLoad(t *testing.T) {
 func killTenTimes(t *testing.T, apart bool) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(file, []byte(killWorld), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(killWorld), 0o600))
 	api, mqtt, control := freeAddr(t), freeAddr(t), freeAddr(t)
 	command := "up"
 	if apart {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // offered is a command line that a page or a help text shows.
@@ -43,15 +45,9 @@ func ourLines(where, block string) (out []offered) {
 // offers are all lines of all pages and of every --help.
 func offers(t *testing.T) (out []offered) {
 	t.Helper()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob("../../docs/*.md"))(t)
 	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
-		raw, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(page))(t)
 		for _, m := range fenced.FindAllStringSubmatch(string(raw), -1) {
 			out = append(out, ourLines(filepath.Base(page), m[1])...)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestLintHoldsFieldsAgainstTheContract: a field that no answer has is absent whatever
@@ -12,7 +14,7 @@ import (
 func TestLintHoldsFieldsAgainstTheContract(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "typo.yaml")
-	if err := os.WriteFile(file, []byte(`name: Fields that no answer has
+	must.OK(t, os.WriteFile(file, []byte(`name: Fields that no answer has
 clauses: [PERM-1]
 needs: {boards: 1}
 setup:
@@ -28,9 +30,7 @@ steps:
     expect: data?.revokedAt == nil and details?.reason == nil
   - command: {door: one}
     expect: data?.phone == nil
-`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+`), 0o600))
 	code, _, errs := runQuietly(t.Context(), "check", "lint", file)
 	for _, want := range []string{`typo.yaml:16:13: data?.phone: no answer of POST /device/v1/devices/${door}/commands has "phone"`,
 		`typo.yaml:10:17: data.revokedat: no answer of GET /space/v1/partner/entry-permits/${ann.permitId} has "revokedat", did you mean "revokedAt"?`,

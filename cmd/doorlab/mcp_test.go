@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // speaking connects the SDK's client to a server of ours, in memory.
@@ -18,10 +20,7 @@ func speaking(t *testing.T, b *toolbox) *mcp.ClientSession {
 	ended := make(chan error, 1)
 	go func() { ended <- mcpServer(b).Run(ctx, there) }()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	s, err := client.Connect(ctx, here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(client.Connect(ctx, here, nil))(t)
 	t.Cleanup(func() { _ = s.Close(); stop(); <-ended })
 	return s
 }
@@ -121,9 +120,7 @@ func TestMCPOverPipes(t *testing.T) {
 		_ = out.Close()
 		ended <- code
 	}()
-	if _, err := io.WriteString(asks, hello); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(asks, hello))(t)
 	lines := bufio.NewScanner(answers)
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"jsonrpc":"2.0","id":1,"result":`) {
 		t.Errorf("got %q, want the answer to initialize", lines.Text())

@@ -8,19 +8,15 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
 // ofRun reads what a run found out.
 func ofRun(t *testing.T, dir string) (r report.Result) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &r); err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join(dir, "verdicts.json")))(t)
+	must.OK(t, json.Unmarshal(raw, &r))
 	return r
 }
 
@@ -44,9 +40,7 @@ func TestMergeOfShards(t *testing.T) {
 	other := play("other", codeOK, append(files, "--shard", "2/2", "--seed", "9")...)
 	broken := filepath.Join(root, "broken.yaml")
 	text := "name: a wrong hope\nclauses: [PERM-1]\nneeds: {boards: 1}\nsetup:\n  - cohort: {name: one, boards: 1}\nsteps:\n  - permit: {person: ann, place: one}\n    expect: data.permitId == \"nobody\"\n    clauses: [PERM-1]\n"
-	if err := os.WriteFile(broken, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(broken, []byte(text), 0o600))
 	failing := play("failing", codeFailed, files[0], broken, "--shard", "2/2")
 	passing := play("passing", codeOK, files[0], broken, "--shard", "1/2")
 

@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -62,22 +63,15 @@ func newMosquitto(t *testing.T, addr string, ca *certstest.CA, passwords map[str
 		m.conf: fmt.Sprintf("listener %s 127.0.0.1\ncafile %s\ncertfile %s\nkeyfile %s\nrequire_certificate true\n"+
 			"allow_anonymous false\npassword_file %s\nacl_file %s\nlog_dest stderr\nlog_type all\n", port, ca.File, cert, key, users, acl),
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	if out, err := exec.Command(mosquittoProgram(t, "mosquitto_passwd"), "-U", users).CombinedOutput(); err != nil {
 		t.Fatalf("mosquitto_passwd: %v\n%s", err, out)
 	}
 	if os.Geteuid() == 0 { // or it gives up its rights to its own files
-		f, err := os.OpenFile(m.conf, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.OpenFile(m.conf, os.O_APPEND|os.O_WRONLY, 0))(t)
 		defer func() { _ = f.Close() }()
-		if _, err := f.WriteString("user root\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.WriteString("user root\n"))(t)
 	}
 	t.Cleanup(m.kill)
 	m.start()
@@ -125,13 +119,8 @@ func TestBoardsOnMosquitto(t *testing.T) {
 	mosquittoProgram(t, "mosquitto")
 	dir, addr := t.TempDir(), freeAddr(t)
 	file := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(file, []byte(killWorld), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w, err := loadWorld(file, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(killWorld), 0o600))
+	w := must.Get(loadWorld(file, 0))(t)
 	w.DeriveSecrets(nil)
 	boards, passwords := w.Places[len(w.Places)-1].Boards, map[string]string{"server": "behind-the-broker"}
 	for _, b := range boards {
@@ -140,10 +129,7 @@ func TestBoardsOnMosquitto(t *testing.T) {
 	ca := certstest.NewCA(t)
 	cert, key := ca.Issue("fleet", 2)
 	broker := newMosquitto(t, addr, ca, passwords)
-	secure, err := certs.Client{CA: ca.File, Cert: cert, Key: key}.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	secure := must.Get(certs.Client{CA: ca.File, Cert: cert, Key: key}.Config())(t)
 	server := serveThin(t, addr, secure, passwords["server"])
 	foreign := certstest.NewCA(t)
 	var refused sync.WaitGroup

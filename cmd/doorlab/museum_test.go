@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/bug"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // visit is what became of a planted bug: By is the clause that failed or the test, First the
@@ -122,10 +123,7 @@ func chosen(t *testing.T) ([]bug.Bug, bool) {
 			return !fresh
 		}), false
 	default:
-		names, err := regexp.Compile(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(regexp.Compile(want))(t)
 		return slices.DeleteFunc(list, func(b bug.Bug) bool { return !names.MatchString(b.Name) }), true
 	}
 }
@@ -271,15 +269,10 @@ func writeMuseum(t *testing.T, visits []visit) {
 	}
 	var b strings.Builder
 	for i, x := range bug.Museum() {
-		line, err := json.Marshal(exhibit(x, failed[x.Name]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal(exhibit(x, failed[x.Name])))(t)
 		b.WriteString(map[bool]string{true: "[\n", false: ",\n"}[i == 0] + string(line))
 	}
-	if err := os.WriteFile(museumFile, []byte(b.String()+"\n]\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(museumFile, []byte(b.String()+"\n]\n"), 0o644))
 }
 
 // What is written down is of the bugs that there are, and says that each is caught.

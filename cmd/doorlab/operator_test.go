@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestOperatorByHand: what an operator sets, from the command line, by the place's name.
@@ -75,9 +77,7 @@ func TestBoardTail(t *testing.T) {
 		if !lines.Scan() {
 			t.Fatalf("no line: %v", lines.Err())
 		}
-		if err := json.Unmarshal(lines.Bytes(), &j); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(lines.Bytes(), &j))
 		return j
 	}
 	if j := next(); j.Seq != 1 || j.Action != "deny" {

@@ -11,16 +11,14 @@ import (
 
 	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/testbed"
 )
 
 // blockOf is the block of a page that contains a text.
 func blockOf(t *testing.T, page, with string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", page)))(t)
 	parts := strings.Split(string(raw), "```")
 	for i := 1; i < len(parts); i += 2 {
 		if strings.Contains(parts[i], with) {
@@ -56,9 +54,7 @@ const threePlaces = `places:
 func written(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -24,10 +25,7 @@ func onPages(t *testing.T) (lab client.Client, fill *strings.Replacer) {
 	ready := start(t, "up", "--json", "--clock", "virtual", "--boards", "10", "--control-token", "t",
 		"--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0").server()
 	place := ready.Places[slices.IndexFunc(ready.Places, func(p testbed.ReadyPlace) bool { return p.Kind == "live" })]
-	partner, err := client.Client{Base: ready.HTTP}.SignIn(t.Context(), *place.APIKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	partner := must.Get(client.Client{Base: ready.HTTP}.SignIn(t.Context(), *place.APIKey))(t)
 	var permit struct{ URL string }
 	now := clock.WallNow().UTC()
 	body := map[string]any{"externalRef": "r", "phone": "01011112222", "name": "Kim", "startsAt": now.Add(-time.Hour), "endsAt": now.Add(time.Hour)}
@@ -62,10 +60,7 @@ func TestCommandLinePage(t *testing.T) {
 func TestFaultsPage(t *testing.T) {
 	t.Parallel()
 	lab, fill := onPages(t)
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "faults.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "faults.md")))(t)
 	examples := strings.Split(string(raw), "```json\n")[1:]
 	if len(examples) < 21 {
 		t.Errorf("faults.md has %d examples, want one for each of 21 faults", len(examples))
@@ -83,19 +78,14 @@ func TestFaultsPage(t *testing.T) {
 // TestScenariosPage plays the whole file that scenarios.md begins with.
 func TestScenariosPage(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "scenarios.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "scenarios.md")))(t)
 	_, rest, _ := strings.Cut(string(raw), "```yaml\n")
 	file, _, found := strings.Cut(rest, "```")
 	if !found || !strings.HasPrefix(file, "name: ") {
 		t.Fatalf("the page's first example is\n%s\nwant a whole file", file)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "my-outage.yaml"), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "my-outage.yaml"), []byte(file), 0o600))
 	out := play(t, dir, "doorlab check --plain --boards 50 my-outage.yaml\ndoorlab schema > doorlab.schema.json\nls\n")
 	inOrder(t, out, "PASS     my-outage", "OFF-1", "1 assertion", "OFF-2", "2 assertions", "doorlab.schema.json")
 }
@@ -108,19 +98,14 @@ func TestRouterPages(t *testing.T) {
 		world += "  - {name: " + name + ", kind: live, fleet: {boards: 1}, keys: [{name: partner}]}\n"
 	}
 	for _, page := range []string{"cli.md", "scale.md"} {
-		raw, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", page)))(t)
 		_, rest, found := strings.Cut(string(raw), "\ndoorlab router ")
 		code, _, _ := strings.Cut(rest, "\nhaproxy ")
 		if !found {
 			t.Fatalf("%s has no doorlab router", page)
 		}
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "stores.yaml"), []byte(world), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "stores.yaml"), []byte(world), 0o600))
 		inOrder(t, play(t, dir, "doorlab router "+code+"\nls router\n"), "boards.map", "haproxy.cfg", "places.map")
 	}
 }
@@ -128,10 +113,7 @@ func TestRouterPages(t *testing.T) {
 // TestConfigPage starts a lab with the settings of cli.md, but for the port and the size.
 func TestConfigPage(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "cli.md")))(t)
 	_, rest, _ := strings.Cut(string(raw), "```yaml\n# doorlab up --config lab.yaml\n")
 	settings, _, found := strings.Cut(rest, "```")
 	if !found || !strings.Contains(settings, "boards: 500\n") || !strings.Contains(settings, "127.0.0.1:9000\n") {
@@ -139,9 +121,7 @@ func TestConfigPage(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "lab.yaml")
 	small := strings.NewReplacer("boards: 500\n", "boards: 3\n", "127.0.0.1:9000\n", "127.0.0.1:0\n").Replace(settings)
-	if err := os.WriteFile(file, []byte(small), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(small), 0o600))
 	if ready := start(t, "up", "--json", "--config", file, "--mqtt", "127.0.0.1:0").server(); ready.Control != "" || len(ready.Places) == 0 {
 		t.Errorf("control is at %q, %d places; want no control API and places", ready.Control, len(ready.Places))
 	}

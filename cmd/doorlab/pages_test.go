@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // shellOf is what a page offers to paste, in its order.
 func shellOf(t *testing.T, page string) string {
 	t.Helper()
-	raw, err := os.ReadFile("../../docs/" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../docs/" + page))(t)
 	var all []string
 	for _, part := range strings.Split(string(raw), "```sh\n")[1:] {
 		block, _, ok := strings.Cut(part, "```")
@@ -37,9 +36,7 @@ func play(t *testing.T, dir, code string) string {
 	t.Helper()
 	bin := t.TempDir()
 	script := "#!/bin/sh\nDOORLAB_TEST_MAIN=1 GORACE=" + noRaceSleep + " exec " + os.Args[0] + " \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "doorlab"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bin, "doorlab"), []byte(script), 0o700))
 	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-o", "pipefail", "-c", code)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
@@ -91,18 +88,13 @@ func TestControlPage(t *testing.T) {
 func TestCIPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "tests"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(dir, "tests"), 0o700))
 	free := "export DOORLAB_HTTP=127.0.0.1:0 DOORLAB_MQTT=127.0.0.1:0; unset DOORLAB_CONTROL\n" // ports of other tests are taken
 	code := strings.Replace(shellOf(t, "ci.md"), "doorlab doctor\n", "doorlab doctor --control 127.0.0.1:0\n", 1)
 	out := play(t, dir, free+code)
 	inOrder(t, out, "fleet", "PASS", "is ready", "flt_", "virtual clock")
 
-	raw, err := os.ReadFile("../../docs/ci.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../docs/ci.md"))(t)
 	flows := strings.Split(string(raw), "```yaml\n")[1:]
 	if len(flows) != 2 {
 		t.Fatalf("ci.md has %d workflows, want 2", len(flows))
@@ -125,10 +117,7 @@ func TestCIPage(t *testing.T) {
 // TestLoadPage: the plan of load-testing.md runs as it stands, but for a second in place of its twenty.
 func TestLoadPage(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../docs/load-testing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../docs/load-testing.md"))(t)
 	_, rest, _ := strings.Cut(string(raw), "```yaml\n")
 	plan, _, found := strings.Cut(rest, "```")
 	if !found || !strings.Contains(plan, "duration: 20s\n") {
@@ -136,9 +125,7 @@ func TestLoadPage(t *testing.T) {
 	}
 	short := strings.NewReplacer("duration: 20s", "duration: 1s", "rate: 300/s", "rate: 50/s", "p99_reported: 500ms", "p99_reported: 15s").Replace(plan)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "my-plan.yaml"), []byte(short), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "my-plan.yaml"), []byte(short), 0o600))
 	out := play(t, dir, "doorlab load my-plan.yaml --boards 20 --out run 2>&1 || [ $? = 6 ]\nls run\n") // 6: a machine too busy to send in time
 	inOrder(t, out, "evening", "history.ndjson", "report.html", "result.json")
 }

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestPartnersPage: the commands of docs/partners.md work as they stand, in their
@@ -16,10 +18,7 @@ func TestPartnersPage(t *testing.T) {
 	}
 	p := start(t, "up", "--json", "--clock", "virtual", "--boards", "10", "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0")
 	ready := p.server()
-	raw, err := os.ReadFile("../../docs/partners.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../docs/partners.md"))(t)
 	code := "doorlab() { DOORLAB_TEST_MAIN=1 GORACE=" + noRaceSleep + " " + os.Args[0] + " \"$@\"; }\n"
 	blocks := strings.Split(string(raw), "```sh\n")[1:]
 	for _, part := range blocks {

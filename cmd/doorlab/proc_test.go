@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/doorlab/doorlab/internal/capture"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -73,9 +74,7 @@ func startCmd(t *testing.T, cmd *exec.Cmd) *proc {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.cmd.Start())
 	t.Cleanup(p.kill)
 	r := bufio.NewReader(out)
 	p.ready, err = r.ReadBytes('\n')
@@ -116,10 +115,7 @@ func (p *proc) kill() {
 // freeAddr is an address that is free now.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }

@@ -6,15 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // block is the README's first fenced block of a language that holds a mark.
 func block(t *testing.T, lang, mark string) string {
 	t.Helper()
-	raw, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../README.md"))(t)
 	for _, part := range strings.Split(string(raw), "```"+lang+"\n")[1:] {
 		code, _, _ := strings.Cut(part, "```")
 		if strings.Contains(code, mark) {
@@ -45,9 +44,7 @@ func TestReadmeScenario(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "outage.yaml")
-	if err := os.WriteFile(file, []byte(block(t, "yaml", "cohort")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(block(t, "yaml", "cohort")), 0o600))
 	var out, errOut strings.Builder
 	if code := runUntilSignal([]string{"check", "--boards", "10", "--out", filepath.Join(dir, "run"), file}, strings.NewReader(""), &out, &errOut, os.Getenv); code != codeOK {
 		t.Errorf("exit code %d, want %d\n%s%s", code, codeOK, &out, &errOut)
@@ -57,10 +54,7 @@ func TestReadmeScenario(t *testing.T) {
 // TestReadmeIsShort: a stranger reads fewer than 150 lines.
 func TestReadmeIsShort(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../README.md"))(t)
 	if got := strings.Count(string(raw), "\n"); got >= 150 {
 		t.Errorf("README.md has %d lines, want fewer than 150", got)
 	}

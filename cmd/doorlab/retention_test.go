@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestRetentionFlag(t *testing.T) {
@@ -12,9 +14,7 @@ func TestRetentionFlag(t *testing.T) {
 	if got := r.String(); got != "records=400d,audit=90d,grants=400d" {
 		t.Errorf("the default is %s, want records=400d,audit=90d,grants=400d", got)
 	}
-	if err := r.Set("audit=180d, records=31d"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Set("audit=180d, records=31d"))
 	if got := r.String(); got != "records=31d,audit=180d,grants=400d" || r.Audit != 180*24*time.Hour {
 		t.Errorf("got %s", got)
 	}

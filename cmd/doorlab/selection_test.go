@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
@@ -12,10 +13,7 @@ import (
 func TestShuffle(t *testing.T) {
 	t.Parallel()
 	order := func(p *selection) (names []string) {
-		files, err := p.files(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(p.files(nil))(t)
 		for _, f := range files {
 			names = append(names, f.Base())
 		}
@@ -60,16 +58,10 @@ func TestWhole(t *testing.T) {
 // TestShards: the shards of a selection are disjoint and together all of it.
 func TestShards(t *testing.T) {
 	t.Parallel()
-	all, err := (&selection{repeat: 1}).files(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get((&selection{repeat: 1}).files(nil))(t)
 	seen := map[string]int{}
 	for i := 1; i <= 4; i++ {
-		files, err := (&selection{repeat: 1, part: shard.Shard{Index: i, Of: 4}}).files(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get((&selection{repeat: 1, part: shard.Shard{Index: i, Of: 4}}).files(nil))(t)
 		for _, f := range files {
 			seen[f.Base()]++
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/loadtest"
 )
@@ -81,12 +82,8 @@ func TestMergeOfTenMillion(t *testing.T) {
 	args := []string{"merge", "--quiet"}
 	for i := 1; i <= 10; i++ {
 		dir := filepath.Join(root, strconv.Itoa(i))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := million(i, 10).Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(dir, 0o755))
+		must.OK(t, million(i, 10).Write(dir))
 		args = append(args, dir)
 	}
 	out := filepath.Join(root, "merged")
@@ -116,10 +113,7 @@ func TestShardsOfARealLoad(t *testing.T) {
 		Judged                                     int
 	}
 	of := func(dir string) counts {
-		r, err := loadtest.ReadResult(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(loadtest.ReadResult(dir))(t)
 		t.Logf("%s: p50 %.1f ms, p99 %.1f ms", filepath.Base(dir), r.Outcomes[0].Scheduled.P50, r.Outcomes[0].Scheduled.P99)
 		c := counts{r.Verdict, r.Planned, r.Sent, r.Attempts, r.Repeats, r.Replayed, r.PlannedRate, r.Statuses, 0}
 		for _, row := range r.Guarantees.Rows {
@@ -153,9 +147,7 @@ func TestHundredThousandBoards(t *testing.T) {
 	shardsTest(t)
 	root := t.TempDir()
 	plan := filepath.Join(root, "plan.yaml")
-	if err := os.WriteFile(plan, []byte("rate: 500/s\nduration: 20s\nrepeatedKeys: 10%\nmaxLag: 10s\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(plan, []byte("rate: 500/s\nduration: 20s\nrepeatedKeys: 10%\nmaxLag: 10s\n"), 0o600))
 	args := []string{"merge", "--quiet"}
 	for i := 1; i <= 10; i++ {
 		dir := filepath.Join(root, strconv.Itoa(i))

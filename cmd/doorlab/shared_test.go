@@ -15,6 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -78,9 +79,7 @@ func newSharedLab(t *testing.T) *sharedLab {
 		}
 	}
 	for name, text := range map[string]string{"a_changer.yaml": changer, "b_follower.yaml": follower} {
-		if err := os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o600))
 	}
 	return l
 }
@@ -95,10 +94,7 @@ func (l *sharedLab) check(name string, more ...string) report.Result {
 	if code != codeOK {
 		l.t.Errorf("%s: exit %d, want 0\n%s\n%s", name, code, stdout, stderr)
 	}
-	res, err := report.Judge(out)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	res := must.Get(report.Judge(out))(l.t)
 	return res
 }
 
@@ -117,10 +113,7 @@ func (l *sharedLab) read(path string, into any) {
 func (l *sharedLab) found() map[string]any {
 	l.t.Helper()
 	out := map[string]any{}
-	api, err := client.Client{Base: l.tb.Ready.HTTP}.SignIn(l.t.Context(), *l.place.APIKey)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	api := must.Get(client.Client{Base: l.tb.Ready.HTTP}.SignIn(l.t.Context(), *l.place.APIKey))(l.t)
 	get := func(c client.Client, path string) any {
 		var v any
 		clienttest.Do(l.t, c, http.MethodGet, path, nil, &v)
@@ -213,10 +206,7 @@ func ignoringVersions() cmp.Option {
 // many commands that were.
 func (l *sharedLab) traffic() (stop func() int) {
 	last := l.tb.Ready.Places[0]
-	api, err := client.Client{Base: l.tb.Ready.HTTP}.SignIn(l.t.Context(), *last.APIKey)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	api := must.Get(client.Client{Base: l.tb.Ready.HTTP}.SignIn(l.t.Context(), *last.APIKey))(l.t)
 	var doors []struct{ ID string }
 	if err := api.Do(l.t.Context(), http.MethodGet, "/device/v1/devices", nil, &doors); err != nil || len(doors) == 0 {
 		l.t.Fatalf("doors of %s: %v %v", last.PlaceID, doors, err)

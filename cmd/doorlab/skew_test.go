@@ -16,6 +16,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/loadtest"
 )
@@ -25,10 +26,7 @@ import (
 // everything there happened that much later than it did.
 func skewedControl(t *testing.T, base string, ahead, late time.Duration, mute bool) string {
 	t.Helper()
-	to, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(base))(t)
 	p := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Header.Del("Accept-Encoding") },
 		ModifyResponse: func(r *http.Response) error {
@@ -118,9 +116,7 @@ func TestSkewedMachines(t *testing.T) {
 	dir := t.TempDir()
 	file, scenario := filepath.Join(dir, "world.yaml"), filepath.Join(dir, "skew.yaml")
 	for path, text := range map[string]string{file: killWorld, scenario: skewScenario} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	const any0 = "127.0.0.1:0"
 	server := start(t, "serve", "--json", "--world", file, "--http", any0, "--mqtt", any0, "--control", any0, "--control-token", "t").server()
@@ -177,9 +173,7 @@ func TestSkewedMachines(t *testing.T) {
 func skewedLoad(t *testing.T, dir string, run func(_, _ time.Duration, mute bool, args ...string) (int, string, string)) {
 	t.Helper()
 	plan := filepath.Join(dir, "plan.yaml")
-	if err := os.WriteFile(plan, []byte("name: skewed\nrate: 20\nduration: 2s\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(plan, []byte("name: skewed\nrate: 20\nduration: 2s\n"), 0o600))
 	for _, c := range []struct {
 		mute bool
 		code int
@@ -204,10 +198,7 @@ func skewedLoad(t *testing.T, dir string, run func(_, _ time.Duration, mute bool
 
 func statusesIn(t *testing.T, dir string) map[string]judge.Status {
 	t.Helper()
-	res, err := report.Judge(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(report.Judge(dir))(t)
 	out := map[string]judge.Status{}
 	for _, row := range res.Ledger {
 		out[row.Clause] = row.Status
@@ -218,10 +209,7 @@ func statusesIn(t *testing.T, dir string) map[string]judge.Status {
 // checkClocks holds clocks.json against what was planted: the true offset lies within ±.
 func checkClocks(t *testing.T, dir string, ahead ...time.Duration) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "clocks.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "clocks.json")))(t)
 	var clocks history.Clocks
 	if err := json.Unmarshal(text, &clocks); err != nil || len(clocks) != len(ahead) {
 		t.Fatalf("clocks.json: %v, %d clocks, want %d\n%s", err, len(clocks), len(ahead), text)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // The soak of the docs: DOORLAB_SOAK=30m (make soak). It is divided into six
@@ -55,9 +56,7 @@ func TestSoak(t *testing.T) {
 	for i := range soakPlaces {
 		text += fmt.Sprintf("  - {name: Soak %d, kind: live, fleet: {boards: %d, doorsPerBoard: 2}, keys: [{name: load}]}\n", i, soakBoards/soakPlaces)
 	}
-	if err := os.WriteFile(world, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(world, []byte(text), 0o600))
 	server := start(t, "serve", "--json", "--world", world, "--data", filepath.Join(dir, "server"), "--http", freeAddr(t), "--mqtt", mqtt, "--control", freeAddr(t))
 	fleet := start(t, "boards", "--json", "--world", world, "--data", filepath.Join(dir, "boards"), "--broker", mqtt, "--control", freeAddr(t))
 	load, output := soakLoad(t, dir, whole, server)
@@ -112,9 +111,7 @@ func soakLoad(t *testing.T, dir string, whole time.Duration, server *proc) (*exe
 	t.Helper()
 	plan := filepath.Join(dir, "soak.yaml")
 	text := fmt.Sprintf("name: soak\npacer: constant\nrate: %d/s\nduration: %s\ncommands: {open: 90%%, hold: 5%%, close: 5%%}\nthresholds: {errors: 0}\n", soakRate, whole)
-	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(plan, []byte(text), 0o600))
 	var keys []string
 	for _, p := range server.server().Places {
 		keys = append(keys, *p.APIKey)
@@ -122,9 +119,7 @@ func soakLoad(t *testing.T, dir string, whole time.Duration, server *proc) (*exe
 	output := &capture.Text{}
 	cmd := command(nil, "load", plan, "--target", server.server().HTTP, "--key", strings.Join(keys, ","), "--out", filepath.Join(dir, "load"))
 	cmd.Stdout, cmd.Stderr = output, output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd, output
 }
@@ -229,18 +224,12 @@ func soakTable(list []held) string {
 // bytesPerCommand is what docs/operations.md says.
 func bytesPerCommand(t *testing.T) float64 {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/operations.md"))(t)
 	m := regexp.MustCompile(`One million commands take ([\d.]+) GB of database`).FindSubmatch(page)
 	if m == nil {
 		t.Fatal("docs/operations.md doesn't say what one million commands take")
 	}
-	gb, err := strconv.ParseFloat(string(m[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gb := must.Get(strconv.ParseFloat(string(m[1]), 64))(t)
 	return gb * 1000
 }
 

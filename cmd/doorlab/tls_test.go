@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/certs/certstest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestCheckOverTLS: server, fleet and check in processes of their own, with
@@ -18,9 +19,7 @@ func TestCheckOverTLS(t *testing.T) {
 	board, boardKey := ca.Issue("fleet", 2)
 	file, scenario, token := filepath.Join(ca.Dir, "world.yaml"), filepath.Join(ca.Dir, "one.yaml"), filepath.Join(ca.Dir, "token")
 	for name, text := range map[string]string{file: killWorld, scenario: oneCommand, token: "a-token-from-a-file\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	any0 := "127.0.0.1:0"
 	server := start(t, "serve", "--json", "--world", file, "--http", any0, "--mqtt", any0, "--control", any0, "--control-token-file", token,
@@ -52,9 +51,7 @@ func TestCheckOverTLS(t *testing.T) {
 		t.Errorf("keys list: exit code %d, want 0 and the key\n%s", code, out)
 	}
 	plan := filepath.Join(ca.Dir, "plan.yaml")
-	if err := os.WriteFile(plan, []byte(smallPlan), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(plan, []byte(smallPlan), 0o600))
 	if code, out := run("load", plan, "--out", filepath.Join(ca.Dir, "load"), "--target", server.HTTP, "--control", server.Control, "--control", fleet.Control,
 		"--control-token-file", token, "--ca", ca.File); code != codeOK {
 		t.Errorf("load: exit code %d, want 0\n%s", code, out)

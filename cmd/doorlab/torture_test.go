@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // rounds is how often the torture kills: DOORLAB_TORTURE (make torture N=...), or
@@ -49,9 +50,7 @@ func newTorture(t *testing.T, env []string) *torture {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(file, []byte(killWorld), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(killWorld), 0o600))
 	mqtt := freeAddr(t)
 	x := &torture{t: t, env: env, data: filepath.Join(dir, "server")}
 	x.args = []string{"serve", "--json", "--world", file, "--data", x.data, "--http", freeAddr(t), "--mqtt", mqtt, "--control", freeAddr(t)}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // The interval model knows nothing of instants and offsets: it walks two years
@@ -28,10 +30,7 @@ type wallWalk struct {
 }
 
 func walkZone(t *testing.T, zone string) *wallWalk {
-	loc, err := time.LoadLocation(zone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	loc := must.Get(time.LoadLocation(zone))(t)
 	w := &wallWalk{start: modelFirst.AddDate(0, 0, -modelSlack).Unix() / 60}
 	w.wall = make([]int64, (modelDays+2*modelSlack)*24*60)
 	w.first = slices.Repeat([]int32{-1}, len(w.wall)+2*24*60)

@@ -10,15 +10,13 @@ import (
 
 	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // listening serves TLS handshakes on a socket and says what the peer at the other end is shown.
 func listening(t *testing.T, s *Server) (shown func(c *tls.Config) (serial int64, err error)) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { l.Close() })
 	over := s.Listen(l)
 	go func() {
@@ -45,10 +43,7 @@ func listening(t *testing.T, s *Server) (shown func(c *tls.Config) (serial int64
 
 func trusting(t *testing.T, c Client) *tls.Config {
 	t.Helper()
-	cfg, err := c.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := must.Get(c.Config())(t)
 	return cfg
 }
 
@@ -59,10 +54,7 @@ func TestChangedFilesAreRead(t *testing.T) {
 	ca := certstest.NewCA(t)
 	cert, key := ca.Issue("server", 1)
 	var told []string
-	s, err := Open(Files{Cert: cert, Key: key}, func(err error) { told = append(told, err.Error()) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Files{Cert: cert, Key: key}, func(err error) { told = append(told, err.Error()) }))(t)
 	shown := listening(t, s)
 	trust := trusting(t, Client{CA: ca.File})
 	expect := func(serial int64, why ...string) {
@@ -89,13 +81,9 @@ func TestChangedFilesAreRead(t *testing.T) {
 	}
 
 	another, _ := ca.Issue("another", 3) // a certificate without its key
-	if err := os.Rename(another, cert); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(another, cert))
 	expect(2, "private key does not match")
-	if err := os.Remove(cert); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(cert))
 	expect(2, "private key does not match", "no such file")
 	ca.Until("server", 4, clock.WallNow().Add(-time.Minute))
 	expect(2, "private key does not match", "no such file", "expired on")
@@ -108,10 +96,7 @@ func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	ca, others := certstest.NewCA(t), certstest.NewCA(t)
 	cert, key := ca.Issue("server", 1)
-	s, err := Open(Files{Cert: cert, Key: key, ClientCA: ca.File}, func(err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Files{Cert: cert, Key: key, ClientCA: ca.File}, func(err error) { t.Error(err) }))(t)
 	shown := listening(t, s)
 	mine, mineKey := ca.Issue("brd_a", 2)
 	foreign, foreignKey := others.Issue("brd_a", 3)
@@ -137,14 +122,8 @@ func TestOwnCertificate(t *testing.T) {
 	ca := certstest.NewCA(t)
 	cert, key := ca.Issue("server", 1)
 	otherCert, otherKey := ca.Issue("other", 2)
-	s, err := Open(Files{Cert: cert, Key: key}, func(err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := Open(Files{Cert: otherCert, Key: otherKey}, func(err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Files{Cert: cert, Key: key}, func(err error) { t.Error(err) }))(t)
+	other := must.Get(Open(Files{Cert: otherCert, Key: otherKey}, func(err error) { t.Error(err) }))(t)
 	if _, err := listening(t, s)(s.Own()); err != nil {
 		t.Errorf("its own listener: %v, want trust", err)
 	}

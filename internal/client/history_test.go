@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestHistory: a history of any length arrives whole or not at all.
@@ -20,9 +21,7 @@ func TestHistory(t *testing.T) {
 	for i := range events {
 		events[i] = history.Event{Seq: int64(i + 1), Kind: history.Label, Text: fmt.Sprint(i)}
 	}
-	if err := history.Write(&whole, events); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, history.Write(&whole, events))
 	lines := strings.SplitAfter(whole.String(), "\n")
 	for name, c := range map[string]struct {
 		body string

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestJumpWaitsForChores: what falls due in a jump is done when the jump is over, however
@@ -23,17 +25,13 @@ func TestJumpWaitsForChores(t *testing.T) {
 		})
 		want := []time.Duration{time.Hour, 2 * time.Hour, 72 * time.Hour}
 		for i, to := range want {
-			if err := clk.Advance(start.Add(to)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, clk.Advance(start.Add(to)))
 			if !slices.Equal(done, want[:i+1]) {
 				t.Errorf("a jump to %s is over, done at %v, want %v", to, done, want[:i+1])
 			}
 		}
 		chore.Stop()
-		if err := clk.Advance(start.Add(100 * time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, clk.Advance(start.Add(100*time.Hour)))
 		if len(done) != len(want) {
 			t.Errorf("stopped, and done at %v, want %v", done, want)
 		}

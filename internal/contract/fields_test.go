@@ -3,6 +3,8 @@ package contract
 import (
 	"slices"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 const shaped = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/doors":{"get":{"responses":{
@@ -15,10 +17,7 @@ const shaped = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"
 // TestField: a field is possible if any answer has it, or if the document leaves it open.
 func TestField(t *testing.T) {
 	t.Parallel()
-	c, err := Of("", []byte(shaped))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Of("", []byte(shaped)))(t)
 	for _, x := range []struct {
 		path  string
 		field []any

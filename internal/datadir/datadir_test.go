@@ -8,26 +8,21 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func put(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(text), mode))
+	must.OK(t, os.Chmod(path, mode))
 }
 
 func TestSecretIsRemembered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first, err := OpenSecret(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(OpenSecret(dir))(t)
 	again, err := OpenSecret(dir)
 	if err != nil || !bytes.Equal(first.Of("x"), again.Of("x")) || first.ID() != again.ID() {
 		t.Errorf("the secret changed over a restart, %v", err)
@@ -56,10 +51,7 @@ func TestSharedSecret(t *testing.T) {
 	if _, err := OpenShared(path, false); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: got %v, want %v", err, fs.ErrNotExist)
 	}
-	made, err := OpenShared(path, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(OpenShared(path, true))(t)
 	read, err := OpenShared(path, false)
 	if err != nil || !bytes.Equal(made, read) {
 		t.Errorf("the other process reads another secret, %v", err)
@@ -67,9 +59,7 @@ func TestSharedSecret(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if err := os.WriteFile(path, []byte("too short\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("too short\n"), 0o600))
 	if _, err := OpenShared(path, true); err == nil {
 		t.Error("nine characters were taken for a secret")
 	}
@@ -78,17 +68,11 @@ func TestSharedSecret(t *testing.T) {
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "boards"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "boards"), 0o755))
 	put(t, dir, DatabaseFile, "phones", 0o644)
 	put(t, dir, "boards/journal.ndjson", "x", 0o644)
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := Private(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(dir, 0o755))
+	must.OK(t, Private(dir))
 	for name, want := range map[string]fs.FileMode{".": 0o700, DatabaseFile: 0o600, "boards": 0o700, "boards/journal.ndjson": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != want {
@@ -97,9 +81,7 @@ func TestPrivate(t *testing.T) {
 	}
 
 	shared := t.TempDir()
-	if err := os.Chmod(shared, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(shared, 0o755))
 	put(t, shared, "holiday.jpg", "x", 0o644)
 	if err := Private(shared); !errors.Is(err, ErrPublic) {
 		t.Errorf("somebody's directory: %v, want ErrPublic", err)
@@ -132,9 +114,7 @@ func TestWhole(t *testing.T) {
 		if _, err := Whole(dir, true); err != nil {
 			t.Errorf("without %s, in a first start: %v", gone, err)
 		}
-		if err := StartOver(dir, time.Unix(0, 0)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, StartOver(dir, time.Unix(0, 0)))
 		if fresh, err := Whole(dir, false); err != nil || !fresh {
 			t.Errorf("after StartOver: fresh %v, %v", fresh, err)
 		}

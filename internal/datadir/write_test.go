@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // loggedDisk is the real one. It logs each call, and fails in the n-th.
@@ -93,9 +95,7 @@ func (f *loggedFile) Close() error { return errors.Join(f.d.call("close", f.path
 func TestSecretIsOnDisk(t *testing.T) {
 	t.Parallel()
 	d := &loggedDisk{dir: t.TempDir()}
-	if _, err := openSecret(d, filepath.Join(d.dir, "a", "b")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(openSecret(d, filepath.Join(d.dir, "a", "b")))(t)
 	want := []string{
 		"mkdir a/b", "mkdir a", "open .", "sync .", "close .",
 		"mkdir a/b", "open a", "sync a", "close a",

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func check(t *testing.T, f Finding, want State, says string) {
@@ -44,14 +46,9 @@ func TestFleetThatFits(t *testing.T) {
 
 func TestPort(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	check(t, Port("http", l.Addr().String()), Bad, "address already in use")
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Close())
 	check(t, Port("http", "127.0.0.1:0"), OK, "free")
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestLogKeepsOrderOfManyWriters(t *testing.T) {
@@ -64,9 +66,7 @@ func TestStampIsKept(t *testing.T) {
 func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := Write(&b, []Event{{Kind: Label, Text: "a"}, {Kind: Label, Text: "b"}, {Kind: Label, Text: "c"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Write(&b, []Event{{Kind: Label, Text: "a"}, {Kind: Label, Text: "b"}, {Kind: Label, Text: "c"}}))
 	whole := b.String()
 	lines := strings.SplitAfter(whole, "\n")
 	for name, in := range map[string]string{
@@ -92,9 +92,7 @@ func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 		t.Errorf("%d events, %v, want 3", len(got), err)
 	}
 	b.Reset()
-	if err := Write(&b, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Write(&b, nil))
 	if got, err := Read(strings.NewReader(b.String())); err != nil || len(got) != 0 {
 		t.Errorf("a whole history of nothing: got %d events, %v, want 0 and no error", len(got), err)
 	}

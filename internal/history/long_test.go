@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // short is a Long that keeps one chunk in memory.
@@ -56,9 +58,7 @@ func TestLongKeepsOrderOfManyWriters(t *testing.T) {
 	}
 	l.mu.Unlock()
 	var out bytes.Buffer
-	if err := l.WriteSince(&out, 5000); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.WriteSince(&out, 5000))
 	if events, err := Read(&out); err != nil || len(events) != writers*each-5000 || events[0].Seq != 5001 {
 		t.Errorf("written: %d events, %v, want %d from 5001 on", len(events), err, writers*each-5000)
 	}
@@ -87,9 +87,7 @@ func TestLongOutlivesItsDisk(t *testing.T) {
 		l.moved.Wait()
 	}
 	l.mu.Unlock()
-	if err := l.file.file.Truncate(l.file.size / 2); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.file.file.Truncate(l.file.size/2))
 	if err := l.Each(0, func(*Event) error { return nil }); err == nil {
 		t.Error("a file that was cut off is read without an error")
 	}
@@ -119,9 +117,7 @@ func TestDivision(t *testing.T) {
 			}
 		}
 		for _, e := range events {
-			if err := d.Add(e); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, d.Add(e))
 		}
 	}
 	groups, in := 0, map[string]int{}
@@ -153,10 +149,7 @@ func TestDivision(t *testing.T) {
 	if err != nil || groups < places/4 || len(in) != places+1 {
 		t.Errorf("%d groups, %d boards, %v; want at least %d groups of %d boards", groups, len(in)-1, err, places/4, places)
 	}
-	empty, err := NewDivision(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := must.Get(NewDivision(t.TempDir()))(t)
 	empty.Next()
 	if err := empty.Groups(1, func(lists [][]Event) error { groups = -len(lists); return nil }); err != nil || groups != -1 {
 		t.Errorf("nothing was added: %v, want one empty group", err)
@@ -167,18 +160,11 @@ func TestDivision(t *testing.T) {
 func TestSpaceIsGivenBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p, err := newPages(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(newPages(dir))(t)
 	left := filepath.Join(dir, "left")
-	if err := os.WriteFile(left, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(left, nil, 0o600))
 	p.name = left
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.close())
 	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
 		t.Errorf("%d files are left, %v, want none", len(files), err)
 	}

@@ -7,18 +7,15 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func readSpool(t *testing.T, s *Spool, since int64) []Event {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.WriteSince(&b, since); err != nil {
-		t.Fatal(err)
-	}
-	events, err := Read(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.WriteSince(&b, since))
+	events := must.Get(Read(&b))(t)
 	return events
 }
 
@@ -110,9 +107,7 @@ func TestSpoolIsBounded(t *testing.T) {
 	t.Parallel()
 	s := NewSpool(t.TempDir(), nil)
 	s.limit = 2000
-	if _, err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Start())(t)
 	defer s.Stop()
 	s.Append(Event{Kind: Label, Text: "first"})
 	if n := len(readSpool(t, s, 0)); n != 1 {

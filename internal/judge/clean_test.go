@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -39,9 +40,7 @@ func TestNumbers(t *testing.T) {
 	t.Parallel()
 	h := clean()
 	var b bytes.Buffer
-	if err := WriteLedger(&b, Ledger(Judge(NewView(h.events)), nil, Basis{})); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, WriteLedger(&b, Ledger(Judge(NewView(h.events)), nil, Basis{})))
 	t.Log("\n" + b.String())
 	for _, want := range []string{
 		"slowest of 17: 1.00 s (limit 300 s) ", "at 36 h-1 s 1, at 36 h 1, at 36 h+1 s 1", "2 with unknown outcome (1 acted, 1 didn't)", "not exercised",

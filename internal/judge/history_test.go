@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -15,9 +16,7 @@ func TestRoundTrip(t *testing.T) {
 	want := clean().events
 	NewView(want)
 	var b bytes.Buffer
-	if err := history.Write(&b, want); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, history.Write(&b, want))
 	got, err := history.Read(strings.NewReader("\n" + b.String()))
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("got %d events, %v, want %d and no error", len(got), err, len(want))
@@ -50,9 +49,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if err := history.Write(&out, es); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, history.Write(&out, es))
 		again, err := history.Read(&out)
 		if err != nil || len(again) != len(es) {
 			t.Fatalf("second reading: %d of %d, %v", len(again), len(es), err)

@@ -3,6 +3,8 @@ package judge
 import (
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // Every clause has planted bugs, and all of them are caught: a PASS says how
@@ -36,9 +38,7 @@ func TestLedgerNamesPlantedBugs(t *testing.T) {
 	t.Parallel()
 	rows := Ledger(nil, []Assertion{{Clause: "CMD-7", Name: "a", Status: Pass}, {Clause: "CMD-8", Name: "b", Status: Fail}}, Basis{})
 	var text strings.Builder
-	if err := WriteLedger(&text, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, WriteLedger(&text, rows))
 	for _, r := range rows {
 		if want := r.Status == Pass; (r.Planted != "") != want {
 			t.Errorf("%s %s: planted %q", r.Clause, r.Status, r.Planted)

@@ -7,15 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // divided judges a history as a run does that is too long for memory: groups of at most so many events.
 func divided(t *testing.T, events []history.Event, most int64) []Verdict {
 	t.Helper()
-	d, err := history.NewDivision(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(history.NewDivision(t.TempDir()))(t)
 	defer func() { _ = d.Close() }()
 	var p Parts
 	d.Next()
@@ -24,14 +22,9 @@ func divided(t *testing.T, events []history.Event, most int64) []Verdict {
 			e.PlaceID = "plc_a" // a load's calls name their key's
 		}
 		p.See(&e)
-		if err := d.Add(e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, d.Add(e))
 	}
-	err = d.Groups(most, func(lists [][]history.Event) error { p.Judge(history.Merge(lists...)); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Groups(most, func(lists [][]history.Event) error { p.Judge(history.Merge(lists...)); return nil }))
 	return p.Verdicts()
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -147,10 +148,7 @@ func TestReferenceClockChanges(t *testing.T) {
 		{"an end that comes twice", ny("sun", "00:00", "01:30"), "2026-11-01T04:00:00Z", 90 * time.Minute},
 		{"the day after", ny("mon", "09:00", "18:00"), "2026-03-09T13:00:00Z", 9 * time.Hour},
 	} {
-		from, err := time.Parse(time.RFC3339, c.opens)
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := must.Get(time.Parse(time.RFC3339, c.opens))(t)
 		to := from.Add(c.lasts)
 		for at, want := range map[time.Time]bool{from.Add(-time.Millisecond): false, from: true, to.Add(-time.Millisecond): true, to: false} {
 			if got := c.hours.open(at.UnixMilli()); got != want {
@@ -183,14 +181,9 @@ func TestScheduleNights(t *testing.T) {
 		"by the old offset":  {saturday(interval("2026-03-08T02:00:00Z", "2026-03-08T13:00:00Z")), "the hours say"},
 		"not open":           {[]any{fields{"date": "2026-03-07", "weekday": "sat", "open": false, "intervals": []any{}}}, "open: false, the hours have 1 run"},
 	} {
-		raw, err := json.Marshal(c.days)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(c.days))(t)
 		var shown []scheduleDay
-		if err := json.Unmarshal(raw, &shown); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(raw, &shown))
 		got := h.shows(&call{Event: &history.Event{At: sent}, CallText: history.CallText{SentAt: sent, Query: "days=1"}}, shown)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

@@ -10,16 +10,14 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/loopback"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestCaps: one address can't take what is left for the others, all together not
 // more than the total, and a closed connection makes room once.
 func TestCaps(t *testing.T) {
 	t.Parallel()
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer inner.Close()
 	limits := NewCap(3, 2)
 	l := limits.On(inner)
@@ -45,9 +43,7 @@ func TestCaps(t *testing.T) {
 	}
 	in := func(n int) net.Conn {
 		t.Helper()
-		if _, err := dial(n); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(dial(n))(t)
 		return <-accepted
 	}
 	refused := func(n int) {
@@ -95,26 +91,15 @@ func TestShares(t *testing.T) {
 // A peer that doesn't read is written little: the kernel doesn't take megabytes for it.
 func TestUnreadAnswerStaysSmall(t *testing.T) {
 	t.Parallel()
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer inner.Close()
-	peer, err := net.Dial("tcp", inner.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	peer := must.Get(net.Dial("tcp", inner.Addr().String()))(t)
 	defer peer.Close()
-	c, err := NewCap(0, 0).On(inner).Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewCap(0, 0).On(inner).Accept())(t)
 	defer c.Close()
 	taken := 0
 	for chunk := make([]byte, 32<<10); ; {
-		if err := c.SetWriteDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.SetWriteDeadline(time.Now().Add(300*time.Millisecond)))
 		n, err := c.Write(chunk)
 		taken += n
 		if errors.Is(err, os.ErrDeadlineExceeded) { // nobody reads

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
@@ -27,10 +28,7 @@ func over(t *testing.T, h http.HandlerFunc, f func(t *testing.T, dial func() net
 		ended := make(chan struct{})
 		go func() { defer close(ended); _ = Serve(s, l) }()
 		f(t, func() net.Conn {
-			c, err := l.Dial(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(l.Dial(context.Background()))(t)
 			return c
 		})
 		_ = s.Close()
@@ -211,10 +209,7 @@ func TestLoopbackHosts(t *testing.T) {
 		{"127.0.0.1:1", "evil.example", 421}, {"127.0.0.1:1", "127.0.0.1.evil.example:1", 421}, {"127.0.0.1:1", "", 421}, {"127.0.0.1:1", "10.0.0.1", 421},
 		{"10.0.0.1:1", "server:1", 200}, {"0.0.0.0:1", "server:1", 200},
 	} {
-		addr, err := net.ResolveTCPAddr("tcp", c.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := must.Get(net.ResolveTCPAddr("tcp", c.addr))(t)
 		w := httptest.NewRecorder()
 		LoopbackHosts(addr, ok).ServeHTTP(w, &http.Request{Host: c.host})
 		if w.Code != c.want {

@@ -5,6 +5,8 @@ import (
 	"net"
 	"runtime"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestSources(t *testing.T) {
@@ -41,17 +43,11 @@ func TestFrom(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux owns all of 127.0.0.0/8")
 	}
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
 	var d net.Dialer
 	From(&d, Load.Source(7))
-	c, err := d.DialContext(context.Background(), "tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(d.DialContext(context.Background(), "tcp", l.Addr().String()))(t)
 	defer func() { _ = c.Close() }()
 	if got, want := c.LocalAddr().(*net.TCPAddr).IP, Load.Source(7); !got.Equal(want) {
 		t.Errorf("dialled from %s, want %s", got, want)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/pipe/pipetest"
 )
@@ -27,10 +28,7 @@ func dial(t *testing.T, l net.Listener, f func() (net.Conn, error)) (a, b net.Co
 		}
 		got <- c
 	}()
-	a, err := f()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a = must.Get(f())(t)
 	return a, <-got
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestNice(t *testing.T) {
@@ -60,10 +62,7 @@ func TestHTML(t *testing.T) {
 	t.Parallel()
 	c := Chart{Title: "<b>", To: 10, Lines: []Line{{Name: "a&b", Color: 1, Points: []Point{{0, 5}, {20, 10}}}},
 		Spans: []Span{{From: -5, To: 3, Color: 2, Title: "<script>"}}, Marks: []Mark{{X: 9, Text: "+36 h"}}, X: Seconds(10)}
-	got, err := c.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(c.HTML())(t)
 	for _, want := range []string{"&lt;b&gt;", "a&amp;b", "&lt;script&gt;", `d="M0 50L1000 0"`, `x="0" y="10" width="299"`, `left:90%`} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("the figure lacks %q:\n%s", want, got)

@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
@@ -93,9 +94,7 @@ func TestFaultMatrix(t *testing.T) {
 	res.Settle(nil)
 	want := append(use("silent", 4, map[string]int{"CMD-4": 3}), use("reorder", 5, map[string]int{"CMD-1": 5, "ENT-4": 7})...)
 	var got struct{ Faults []report.FaultUse }
-	if err := json.Unmarshal([]byte(render(t, "verdicts.json", res)), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(render(t, "verdicts.json", res)), &got))
 	if d := cmp.Diff(want, got.Faults); d != "" {
 		t.Errorf("verdicts.json (-want +got):\n%s", d)
 	}

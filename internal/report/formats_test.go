@@ -16,42 +16,28 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
 // TestSchema: what is written fits its schema, and what doesn't is found.
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	raw, err := report.Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(report.Schema())(t)
+	doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(raw)))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("report.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile("report.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.AddResource("report.json", doc))
+	schema := must.Get(c.Compile("report.json"))(t)
 	for name, res := range map[string]report.Result{"pass": passing(), "fail": failing(), "invalid": invalid()} {
 		text := render(t, "verdicts.json", res)
 		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &v))
 		if err := schema.Validate(v); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, wrong := range []string{`"schema": 1`, `"status": "` + string(res.Status) + `"`} {
 			var bad any
-			if err := json.Unmarshal([]byte(strings.Replace(text, wrong, wrong[:strings.Index(wrong, ":")]+`: "other"`, 1)), &bad); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(strings.Replace(text, wrong, wrong[:strings.Index(wrong, ":")]+`: "other"`, 1)), &bad))
 			if schema.Validate(bad) == nil {
 				t.Errorf("%s: %s may be anything, want that the schema refuses another value", name, wrong)
 			}
@@ -128,9 +114,7 @@ func TestPreparationIsNoTest(t *testing.T) {
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal([]byte(render(t, "junit.xml", res)), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, xml.Unmarshal([]byte(render(t, "junit.xml", res)), &got))
 	if c := got.Suites[0].Cases; len(c) != 1 || c[0].Name != "02 at night › open" || c[0].Line != 4 {
 		t.Errorf("got the cases %+v, want the one that asserts, with its way and line 4", c)
 	}
@@ -142,9 +126,7 @@ func TestTerminal(t *testing.T) {
 	t.Parallel()
 	res := failing()
 	var plain, colored strings.Builder
-	if err := errors.Join(report.WriteBrief(&plain, res, report.Plain), report.WriteBrief(&colored, res, report.Colored)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(report.WriteBrief(&plain, res, report.Plain), report.WriteBrief(&colored, res, report.Colored)))
 	for _, f := range res.Files {
 		name := strings.TrimSuffix(filepath.Base(f.Path), ".yaml")
 		if n := len(regexp.MustCompile(`(?m)^[A-Z]+ +`+name+` `).FindAllString(plain.String(), -1)); n != 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
@@ -23,9 +24,7 @@ func shardDir(t *testing.T, index int, change func(*report.Result)) string {
 	change(&res)
 	res.Settle(res.Events)
 	dir := filepath.Join(t.TempDir(), name)
-	if err := report.WriteDir(dir, res); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.WriteDir(dir, res))
 	return dir
 }
 
@@ -62,9 +61,7 @@ func TestShardThatDoesntCount(t *testing.T) {
 		t.Errorf("without the second: %s, %s, want INVALID: it is missing", res.Status, res.Reason)
 	}
 	second := shardDir(t, 2, func(*report.Result) {})
-	if err := os.Truncate(filepath.Join(second, "history.ndjson"), 10); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Truncate(filepath.Join(second, "history.ndjson"), 10))
 	if res := report.Merge(first, second); res.Status != judge.Invalid || !strings.Contains(strings.Join(res.Notes, "\n"), "can't be read as a run") {
 		t.Errorf("with half a history: %s, %q, want INVALID", res.Status, res.Notes)
 	}
@@ -86,13 +83,8 @@ func TestCourseOfShards(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "merged")
 	res := report.Merge(shardDir(t, 1, course(0, 30)), shardDir(t, 2, course(10*time.Second, 70)))
-	if err := report.WriteDir(out, res); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(filepath.Join(out, "report.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.WriteDir(out, res))
+	page := must.Get(os.ReadFile(filepath.Join(out, "report.html")))(t)
 	for _, want := range []string{`id="load"`, `id="shards"`, "102 events in the histories of the shards", "100 call", "20 s"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page of the merge has no %s", want)

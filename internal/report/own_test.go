@@ -7,6 +7,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
@@ -28,9 +29,7 @@ func TestOwnAxis(t *testing.T) {
 	}
 	res.Events = []history.Event{{Kind: history.World, Text: "good.yaml"}, opening(12, 1), opening(12.1, 2), {Kind: history.World, Text: "bad.yaml"}, opening(12.5, 3)}
 	var page strings.Builder
-	if err := report.WriteHTML(&page, res); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.WriteHTML(&page, res))
 	_, own, found := strings.Cut(page.String(), `<details class="own">`)
 	if !found {
 		t.Fatal("no failure has its scenario's axis")

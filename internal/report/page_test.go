@@ -11,6 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
@@ -73,9 +74,7 @@ func TestPageInBrowser(t *testing.T) {
 	b := browser.Start(t)
 	for name, res := range map[string]report.Result{"pass": passing(), "fail": failing(), "invalid": invalid()} {
 		file := filepath.Join(t.TempDir(), name+".html")
-		if err := os.WriteFile(file, []byte(render(t, "report.html", res)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(render(t, "report.html", res)), 0o600))
 		for look, l := range looks {
 			p := b.Page(l)
 			p.Open("file://" + file)
@@ -118,9 +117,7 @@ func TestPageInBrowser(t *testing.T) {
 func TestPageIsUsable(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "fail.html")
-	if err := os.WriteFile(file, []byte(render(t, "report.html", failing())), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(render(t, "report.html", failing())), 0o600))
 	p := browser.Start(t).Page(browser.Look{})
 	p.Open("file://" + file)
 	p.Key("j", "KeyJ", 74, 0)

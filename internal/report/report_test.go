@@ -17,6 +17,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -92,9 +93,7 @@ var writers = map[string]func(io.Writer, report.Result) error{
 func render(t *testing.T, name string, res report.Result) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writers[name](&b, res); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, writers[name](&b, res))
 	return b.String()
 }
 
@@ -106,14 +105,9 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			got, path := render(t, name, res), filepath.Join("testdata", name)
 			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(path, []byte(got), 0o644))
 			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(path))(t)
 			if d := cmp.Diff(string(want), got); d != "" {
 				t.Errorf("%s (-want +got):\n%s", path, d)
 			}
@@ -149,9 +143,7 @@ func TestJUnitCounts(t *testing.T) {
 	res.Files[1].Reason += "\x00 ]]> \x1b[31m" // what a terminal would choke on
 	res.Files[1].Steps[0].Children[1].Detail += "\x00 ]]> \x1b[31m"
 	text := render(t, "junit.xml", res)
-	if err := xml.Unmarshal([]byte(text), &all); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, xml.Unmarshal([]byte(text), &all))
 	var sum suite
 	for _, s := range all.Suites {
 		got := suite{Name: s.Name, Tests: len(s.Cases)}
@@ -204,18 +196,13 @@ func TestPageStandsAlone(t *testing.T) {
 func TestDirectoryIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	dir, res := filepath.Join(t.TempDir(), "run"), sample()
-	if err := report.WriteDir(dir, res); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.WriteDir(dir, res))
 	for _, name := range []string{"config.json", "history.ndjson", "verdicts.json", "junit.xml", "report.txt", "report.tap", "report.html", "summary.md", "scenarios/outage_36h.yaml"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Errorf("the run directory lacks a file: %v", err)
 		}
 	}
-	again, err := report.Judge(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(report.Judge(dir))(t)
 	if d := cmp.Diff(res.Ledger, again.Ledger); d != "" {
 		t.Errorf("ledger (-first +again):\n%s", d)
 	}
@@ -235,22 +222,13 @@ func TestDirectoryIsJudgedAgain(t *testing.T) {
 func TestAnotherHistoryIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	if err := report.WriteDir(dir, sample()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.WriteDir(dir, sample()))
 	path := filepath.Join(dir, "history.ndjson")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(path))(t)
 	var other bytes.Buffer
-	if err := history.Write(&other, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, history.Write(&other, nil))
 	for name, raw := range map[string][]byte{"emptied": nil, "half": whole[:len(whole)/2], "another run's": other.Bytes()} {
-		if err := os.WriteFile(path, raw, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, raw, 0o644))
 		if _, err := report.Judge(dir); err == nil {
 			t.Errorf("%s: judged, want an error", name)
 		}
@@ -261,10 +239,8 @@ func TestAnotherHistoryIsRefused(t *testing.T) {
 func TestSecretsStayOut(t *testing.T) {
 	t.Parallel()
 	dir, res := t.TempDir(), sample()
-	if err := report.WriteDir(dir, res); err != nil {
-		t.Fatal(err)
-	}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	must.OK(t, report.WriteDir(dir, res))
+	must.OK(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -275,10 +251,7 @@ func TestSecretsStayOut(t *testing.T) {
 			}
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestJSON: the verdicts are one JSON object with a row for every clause.
@@ -290,9 +263,7 @@ func TestJSON(t *testing.T) {
 		Ledger []struct{ Clause, Status, Number string }
 		Files  []struct{ Name, Status string }
 	}
-	if err := json.Unmarshal([]byte(render(t, "verdicts.json", sample())), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(render(t, "verdicts.json", sample())), &got))
 	if got.Status != "FAIL" || got.Seed != 7 || len(got.Ledger) != len(judge.Clauses()) || len(got.Files) != 5 {
 		t.Errorf("verdicts.json holds %+v, want FAIL, seed 7, a row for each of %d clauses and 5 files", got, len(judge.Clauses()))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/apikey"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router"
 	"github.com/doorlab/doorlab/internal/router/routertest"
 	"github.com/doorlab/doorlab/internal/shard"
@@ -58,10 +59,7 @@ func startCellsOf(t *testing.T, change func(*router.Config), serve func(cell int
 // brokerOf takes connections and says on each who it is, once it has read anything.
 func brokerOf(t *testing.T, cell int) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -91,22 +89,13 @@ func (c *cells) whose(each func(cell string, p world.Place)) {
 
 func (c *cells) do(t *testing.T, method, path, body string, header ...string) (int, string, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, c.base+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, c.base+path, strings.NewReader(body)))(t)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Add(header[i], header[i+1])
 	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(r))(t)
 	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(io.ReadAll(res.Body))(t)
 	return res.StatusCode, string(b), res.Header
 }
 
@@ -156,18 +145,13 @@ func (c *cells) lead(t *testing.T) (wrong []string) {
 // dial connects as a board, in two pieces, and returns what the broker says.
 func dial(t *testing.T, addr, user string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", addr))(t)
 	defer func() { _ = conn.Close() }()
 	field := func(s string) string { return string([]byte{byte(len(s) >> 8), byte(len(s))}) + s }
 	body := field("MQTT") + "\x04\xc2\x00\x1e" + field(user) + field(user) + field("a password of a board")
 	packet := string([]byte{0x10, byte(len(body))}) + body
 	for _, part := range []string{packet[:20], packet[20:]} {
-		if _, err := conn.Write([]byte(part)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(conn.Write([]byte(part)))(t)
 	}
 	b, err := io.ReadAll(conn)
 	if err != nil {

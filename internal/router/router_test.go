@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router"
 	"github.com/doorlab/doorlab/internal/router/routertest"
 	"github.com/doorlab/doorlab/internal/shard"
@@ -28,19 +29,14 @@ func builtIn() router.Config {
 // TestFilesAreThese: what HAProxy reads, word for word (go test ./internal/router -update).
 func TestFilesAreThese(t *testing.T) {
 	t.Parallel()
-	files, err := router.Files(builtIn())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(router.Files(builtIn()))(t)
 	var b strings.Builder
 	for _, f := range files {
 		b.WriteString("-- " + f.Name + " --\n" + strings.ReplaceAll(f.Text, "\r\n", "\n") + "\n")
 	}
 	const golden = "testdata/files.txt"
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(golden, []byte(b.String()), 0o600))
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || b.String() != string(want) {
@@ -72,10 +68,7 @@ func TestEachPlaceHasOneCell(t *testing.T) {
 	t.Parallel()
 	c := builtIn()
 	c.World = world.Default(1, 200)
-	files, err := router.Files(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(router.Files(c))(t)
 	got := map[string]string{} // what is found, by map and key
 	for _, f := range files {
 		for line := range strings.Lines(f.Text) {
@@ -142,10 +135,7 @@ func TestNobodysRoutesAreKnown(t *testing.T) {
 	same := []string{"/livez", "/readyz", "/version"}
 	for _, name := range []string{"core", "space", "device"} {
 		same = append(same, "/"+name+"/v1/openapi.json", "/"+name+"/v1/docs")
-		b, err := os.ReadFile("../../server/api/openapi/" + name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile("../../server/api/openapi/" + name + ".yaml"))(t)
 		var doc struct {
 			Paths map[string]map[string]struct {
 				Scope string `yaml:"x-required-scope"`
@@ -167,10 +157,7 @@ func TestNobodysRoutesAreKnown(t *testing.T) {
 // TestPageLooksLikeTheEntryPage: its style is the entry page's, letter for letter.
 func TestPageLooksLikeTheEntryPage(t *testing.T) {
 	t.Parallel()
-	css, err := os.ReadFile("../../server/api/pages/entry.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	css := must.Get(os.ReadFile("../../server/api/pages/entry.css"))(t)
 	page, err := os.ReadFile("unavailable.html")
 	if err != nil || !strings.Contains(string(page), "<style>"+string(css)+"</style>") {
 		t.Errorf("the style of unavailable.html isn't that of the entry page (%v): copy server/api/pages/entry.css into it", err)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 type sample struct {
@@ -34,12 +36,9 @@ free: {a: 1, b: 0.5, c: [x, null], d: {e: *n}, f: 10s}
 `
 	var got sample
 	var key, value, around Pos
-	err := Decode("s.yaml", []byte(source), &got, nil, func(b *Binder) {
+	must.OK(t, Decode("s.yaml", []byte(source), &got, nil, func(b *Binder) {
 		key, value, around = b.KeyAt("wait"), b.ValueAt("wait"), b.KeyAt("parts[1].on")
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	on := true
 	want := sample{Name: "one", Kind: "live", Wait: 90 * time.Second, Pair: [2]string{"09:00", "22:00"},
 		Parts: []part{{3, &on}, {}},

@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestTopics(t *testing.T) {
@@ -61,10 +62,7 @@ func fields(v any) (names []string) {
 
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile("../../docs/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("../../docs/" + name))(t)
 	return b
 }
 
@@ -73,28 +71,14 @@ func read(t *testing.T, name string) []byte {
 // that isn't is noticed.
 func TestAsyncAPIIsValid(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open("testdata/asyncapi-3.0.0.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("testdata/asyncapi-3.0.0.json.gz"))(t)
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := jsonschema.UnmarshalJSON(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(gzip.NewReader(f))(t)
+	raw := must.Get(jsonschema.UnmarshalJSON(z))(t)
 	const at = "http://asyncapi.com/definitions/3.0.0/asyncapi.json"
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(at, raw); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.AddResource(at, raw))
+	schema := must.Get(c.Compile(at))(t)
 	good := string(read(t, "asyncapi.yaml"))
 	for text, valid := range map[string]bool{
 		good: true,
@@ -104,14 +88,8 @@ func TestAsyncAPIIsValid(t *testing.T) {
 		strings.Replace(good, "type: userPassword", "type: password", 1):       false,
 		strings.Replace(good, "type: integer, const", "type: whole, const", 1): false,
 	} {
-		b, err := yaml.YAMLToJSON([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(yaml.YAMLToJSON([]byte(text)))(t)
+		doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(b)))(t)
 		if err := schema.Validate(doc); (err == nil) != valid {
 			t.Errorf("valid: %v, want %v; %v", err == nil, valid, err)
 		}
@@ -138,9 +116,7 @@ func TestAsyncAPI(t *testing.T) {
 			Schemas map[string]struct{ Properties map[string]any }
 		}
 	}
-	if err := yaml.Unmarshal(read(t, "asyncapi.yaml"), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(read(t, "asyncapi.yaml"), &doc))
 	var up, down []string
 	for op, o := range doc.Operations {
 		ch := doc.Channels[strings.TrimPrefix(o.Channel.To, "#/channels/")]
@@ -232,17 +208,12 @@ func TestDigestFromBytes(t *testing.T) {
 	for _, d := range *y.Doors {
 		sum.Toggle("door", d)
 	}
-	message, err := json.Marshal(y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Get(json.Marshal(y))(t)
 	var raw struct {
 		Upsert, Windows, Doors []json.RawMessage
 		Hours                  json.RawMessage
 	}
-	if err := json.Unmarshal(message, &raw); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(message, &raw))
 	got := make([]byte, 16)
 	add := func(kind string, items ...json.RawMessage) {
 		for _, it := range items {

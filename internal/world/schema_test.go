@@ -12,22 +12,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(schema)))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("world.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("world.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.AddResource("world.json", doc))
+	s := must.Get(c.Compile("world.json"))(t)
 	return s
 }
 
@@ -38,9 +31,7 @@ func TestSchemaHasEveryField(t *testing.T) {
 	var defs struct {
 		Defs map[string]struct{ Properties map[string]any } `yaml:"$defs"`
 	}
-	if err := yaml.Unmarshal(schema, &defs); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(schema, &defs))
 	for name, typ := range map[string]reflect.Type{"": reflect.TypeFor[World](), "Place": reflect.TypeFor[Place](), "Board": reflect.TypeFor[Board](), "Door": reflect.TypeFor[Door](),
 		"Fleet": reflect.TypeFor[Fleet](), "Report": reflect.TypeFor[Report](), "Key": reflect.TypeFor[Key](), "Membership": reflect.TypeFor[Membership](),
 		"Closure": reflect.TypeFor[access.Closure](), "Holiday": reflect.TypeFor[access.Holiday]()} {
@@ -72,17 +63,9 @@ func TestSchemaAndParserAgree(t *testing.T) {
 	check := func(name, text string, want bool) {
 		t.Helper()
 		var v any
-		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
-		b, err := yaml.MarshalWithOptions(v, yaml.JSON())
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, yaml.Unmarshal([]byte(text), &v))
+		b := must.Get(yaml.MarshalWithOptions(v, yaml.JSON()))(t)
+		doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(b)))(t)
 		bySchema := s.Validate(doc)
 		_, byParser := Parse(name, []byte(text), 0)
 		if (bySchema == nil) != want || (byParser == nil) != want {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
@@ -33,10 +34,7 @@ places:
 
 func TestExampleOfTheSpecification(t *testing.T) {
 	t.Parallel()
-	w, err := Parse("w.yaml", []byte(example), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Parse("w.yaml", []byte(example), 0))(t)
 	w.DeriveSecrets(nil)
 	p := w.Places[0]
 	if len(p.Boards) != 11 || p.Boards[0].Password != "sixteen letters." || p.Boards[0].Doors[0].EntryPermitMaxHours != 48 {

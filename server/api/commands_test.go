@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/command"
@@ -224,10 +225,7 @@ func TestSimulatedOutcomes(t *testing.T) {
 }
 
 func BenchmarkCommand(b *testing.B) {
-	docs, err := openapi.Load()
-	if err != nil {
-		b.Fatal(err)
-	}
+	docs := must.Get(openapi.Load())(b)
 	var op *openapi.Operation
 	for _, d := range docs {
 		for _, o := range d.Ops {

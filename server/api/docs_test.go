@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // The vendored script is the one that its README names, whatever the caller
@@ -35,16 +37,11 @@ func TestScalar(t *testing.T) {
 		}
 		var body io.Reader = r.Body
 		if packed {
-			z, err := gzip.NewReader(bytes.NewReader(r.Body.Bytes()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := must.Get(gzip.NewReader(bytes.NewReader(r.Body.Bytes())))(t)
 			body = z
 		}
 		sum := sha256.New()
-		if _, err := io.Copy(sum, body); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.Copy(sum, body))(t)
 		if sums[packed] = hex.EncodeToString(sum.Sum(nil)); !strings.Contains(readme, sums[packed]) {
 			t.Errorf("%q: %s is not the sum in README.md", accept, sums[packed])
 		}
@@ -60,10 +57,7 @@ func TestScriptIsShared(t *testing.T) {
 		for range 2 {
 			r := httptest.NewRequest(http.MethodGet, scalarPath, nil)
 			r.Header.Set("Accept-Encoding", encoding)
-			v, err := serveScalar(&call{w: httptest.NewRecorder(), r: r})
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(serveScalar(&call{w: httptest.NewRecorder(), r: r}))(t)
 			p := &v.(answer).body[0]
 			if first != nil && p != first {
 				t.Errorf("encoding %q: every reader gets a copy", encoding)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/api/gen/core"
 	"github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/gen/space"
@@ -80,10 +81,7 @@ func TestRequestID(t *testing.T) {
 
 // No body brings the edge down, and what is refused is refused in one line.
 func FuzzBody(f *testing.F) {
-	docs, err := openapi.Load()
-	if err != nil {
-		f.Fatal(err)
-	}
+	docs := must.Get(openapi.Load())(f)
 	for _, r := range matrix {
 		f.Add([]byte(r.body), typeJSON)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -112,9 +113,7 @@ func TestEntryOpens(t *testing.T) {
 
 func (h *house) tick(d time.Duration) {
 	h.t.Helper()
-	if err := h.clk.Advance(h.clk.Now().Add(d)); err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, h.clk.Advance(h.clk.Now().Add(d)))
 }
 
 // checkPage: nothing foreign, nothing kept, and the policy fits the style.

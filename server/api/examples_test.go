@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestExamples runs the documents' examples: each request example, its ids
@@ -35,10 +37,7 @@ func TestExamples(t *testing.T) {
 					t.Errorf("%s: no example of a request", op.ID)
 					continue
 				}
-				b, err := json.Marshal(m.Example)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(json.Marshal(m.Example))(t)
 				q.body = ids.Replace(string(b))
 				if op.ID == "entryOpen" {
 					q.body = real.Replace(row.body) // a token cannot be an example

@@ -9,6 +9,7 @@ import (
 
 	"rsc.io/qr"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/board"
 )
 
@@ -102,10 +103,7 @@ func TestQRLeadsToTheLink(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	p := h.permit(permitBody).data()
-	want, err := qr.Encode(p["url"].(string), qr.M)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(qr.Encode(p["url"].(string), qr.M))(t)
 	svg := h.want(200, "", request{method: "GET", path: "/entry/qr.svg?t=" + p["entryToken"].(string)}).Body.String()
 	for y := range want.Size {
 		for x := range want.Size {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/board"
@@ -102,9 +103,7 @@ func TestPlaces(t *testing.T) {
 	}
 	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/public/places/plc_a/schedule?days=61"})
 	none := ""
-	if _, err := h.api.cfg.Places.(*place.Service).PatchPlace("plc_b", place.PlacePatch{EntryPhone: &none}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.api.cfg.Places.(*place.Service).PatchPlace("plc_b", place.PlacePatch{EntryPhone: &none}))(t)
 	if r := h.want(200, "", request{method: "GET", path: "/space/v1/partner/gate-config", token: "key_b"}); strings.Contains(r.Body.String(), "entryPhone") {
 		t.Errorf("got %s, want no entryPhone where none is assigned", r.Body)
 	}
@@ -238,9 +237,7 @@ func TestRevokedKey(t *testing.T) {
 	t.Parallel()
 	var keys *auth.Service
 	h := newHouse(t, func(c *Config) { keys = c.Keys.(*auth.Service) })
-	if err := keys.Revoke("key_a"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, keys.Revoke("key_a"))
 	h.want(401, "token_invalid", request{method: "GET", path: "/device/v1/devices", token: "key_a"}) // [AUTH-5]
 	h.want(401, "invalid_api_key", request{method: "POST", path: "/core/v1/auth/apikey/token", body: `{"key":"` + h.keys["key_a"] + `"}`})
 }
@@ -248,9 +245,7 @@ func TestRevokedKey(t *testing.T) {
 func TestStorageGone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	if err := h.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, h.store.Close())
 	r := h.want(503, "storage_unavailable", request{method: "POST", path: permits, token: "key_a", body: permitBody})
 	if r.Header().Get("Retry-After") == "" {
 		t.Errorf("headers %v, want Retry-After", r.Header())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/internal/world"
@@ -162,20 +163,13 @@ func newHouse(t *testing.T, change ...func(*Config)) *house {
 // may take a while.
 func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) *house {
 	t.Helper()
-	w, err := world.Parse("test", []byte(houseWorld), 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(world.Parse("test", []byte(houseWorld), 7))(t)
 	w.DeriveSecrets(nil)
 	h := &house{t: t, wait: wait, clk: clock.NewVirtual(epoch, nil), keys: map[string]string{}, tokens: map[string]string{}, log: &capture.Text{}}
 	h.clk.Freeze()
-	if h.store, err = store.Open(t.TempDir(), store.Options{Clock: h.clk}); err != nil {
-		t.Fatal(err)
-	}
+	h.store = must.Get(store.Open(t.TempDir(), store.Options{Clock: h.clk}))(t)
 	t.Cleanup(func() { _ = h.store.Close() })
-	if _, err := h.store.Seed(w, []byte("api keys")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.store.Seed(w, []byte("api keys")))(t)
 	for _, p := range w.Places {
 		for _, k := range p.Keys {
 			h.keys[k.ID] = k.Secret
@@ -185,10 +179,7 @@ func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) 
 	for _, f := range change {
 		f(&cfg)
 	}
-	handler, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	handler := must.Get(New(cfg))(t)
 	h.api, h.http = handler.(*api), handler
 	for id := range h.keys {
 		h.tokens[id] = h.exchange(id)
@@ -197,10 +188,7 @@ func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) 
 }
 
 func (h *house) config(st *store.Store) Config {
-	keys, err := auth.New(auth.Config{Clock: h.clk, Store: st, Pepper: []byte("api keys"), SigningKey: []byte("tokens")})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	keys := must.Get(auth.New(auth.Config{Clock: h.clk, Store: st, Pepper: []byte("api keys"), SigningKey: []byte("tokens")}))(h.t)
 	h.boards = &fakeBoards{clk: h.clk, netloss: map[string]wire.Netloss{}, applied: map[string]time.Time{}, records: record.Keeper{Store: st}}
 	h.device = command.New(command.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, Wait: h.wait})
 	h.boards.device = h.device

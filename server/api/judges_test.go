@@ -13,16 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
 // judge is a tool of tools/openapi: outside opinions on the documents.
 func judge(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs("../../tools/openapi/node_modules/.bin/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(filepath.Abs("../../tools/openapi/node_modules/.bin/" + name))(t)
 	if _, err := os.Stat(path); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("%s is not installed, and CI is set", name)
@@ -40,9 +38,7 @@ func (h *house) served() map[string]string {
 		r := h.want(200, "", request{method: "GET", path: "/" + name + "/v1/openapi.json"})
 		body := strings.Replace(r.Body.String(), "http://example.com", "https://doors.test", 1)
 		out[name] = filepath.Join(dir, name+".json")
-		if err := os.WriteFile(out[name], []byte(body), 0o600); err != nil {
-			h.t.Fatal(err)
-		}
+		must.OK(h.t, os.WriteFile(out[name], []byte(body), 0o600))
 	}
 	return out
 }
@@ -67,13 +63,8 @@ func prism(t *testing.T, tool, document, upstream string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, tool, "proxy", "-p", "0", "-h", "127.0.0.1", document, upstream)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cancel()
 		_ = cmd.Wait()
@@ -173,10 +164,7 @@ func TestPrism(t *testing.T) {
 func (h *house) through(base string, want int, q request) (violations string) {
 	t := h.t
 	t.Helper()
-	r, err := http.NewRequest(q.method, base+q.path, strings.NewReader(q.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequest(q.method, base+q.path, strings.NewReader(q.body)))(t)
 	if q.body != "" {
 		r.Header.Set("Content-Type", typeJSON)
 	}
@@ -189,10 +177,7 @@ func (h *house) through(base string, want int, q request) (violations string) {
 	for k, v := range q.header {
 		r.Header.Set(k, v)
 	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(r))(t)
 	body, _ := io.ReadAll(res.Body)
 	_ = res.Body.Close()
 	if res.StatusCode != want {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
@@ -72,9 +73,7 @@ func TestMatrix(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	old := h.tokens["key_a"]
-	if err := h.clk.Advance(epoch.Add(900 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, h.clk.Advance(epoch.Add(900*time.Second)))
 	for id := range h.tokens {
 		h.tokens[id] = h.exchange(id)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/browser"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // snap keeps a picture of a page under the directory DOORLAB_PICTURES, if set.
@@ -15,7 +16,5 @@ func snap(t *testing.T, name string, p *browser.Page) {
 	if dir == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), p.Picture(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, name), p.Picture(), 0o644))
 }

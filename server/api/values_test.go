@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/grant"
@@ -74,13 +75,10 @@ func TestEventTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = h.store.KeepRecords(func(tx record.Tx, now time.Time) error {
+	must.OK(t, h.store.KeepRecords(func(tx record.Tx, now time.Time) error {
 		_, err := record.Settle(tx, "cmd_late", vocab.Opened, epoch.Add(-time.Hour), now)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	e := h.rows("/core/v1/places/plc_a/events", "key_a")[0]
 	if e["occurredAt"] != "2026-11-01T02:00:00.000Z" || e["recordedAt"] != "2026-11-01T03:00:00.000Z" || e["late"] != true {
 		t.Errorf("event %v, want occurredAt 02:00, recordedAt 03:00 and late", e)
@@ -116,10 +114,7 @@ func TestLastSynced(t *testing.T) {
 func TestBoardsAndDoors(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	b, err := h.store.Board("brd_a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(h.store.Board("brd_a"))(t)
 	if row := h.rows("/device/v1/boards", "key_d")[0]; row["boardId"] != "brd_a" || row["name"] != b.Name || b.Name == b.ID || b.Name == "" {
 		t.Errorf("board row %v, want the name %q", row, b.Name)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/apikey"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/clock/clocktest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/fail"
@@ -33,13 +34,8 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	clk := clock.NewVirtual(epoch.Add(-time.Hour), nil)
 	clk.Freeze()
-	if err := clk.Advance(epoch); err != nil {
-		t.Fatal(err)
-	}
-	s, err := store.Open(t.TempDir(), store.Options{Clock: clk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, clk.Advance(epoch))
+	s := must.Get(store.Open(t.TempDir(), store.Options{Clock: clk}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	key := apikey.Derive(auth.TestPrefix, "1", "plc_1", "k")
 	if _, err := s.Seed(&world.World{Places: []world.Place{
@@ -55,25 +51,17 @@ func newHouse(t *testing.T) *house {
 
 // service is another life of the server on the same data.
 func (h *house) service() *auth.Service {
-	s, err := auth.New(auth.Config{Clock: h.clk, Store: h.store, Pepper: []byte("api keys"), SigningKey: []byte("tokens")})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	s := must.Get(auth.New(auth.Config{Clock: h.clk, Store: h.store, Pepper: []byte("api keys"), SigningKey: []byte("tokens")}))(h.t)
 	return s
 }
 
 func (h *house) pass(d time.Duration) {
-	if err := h.clk.Advance(h.clk.Now().Add(d)); err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, h.clk.Advance(h.clk.Now().Add(d)))
 }
 
 func (h *house) token() string {
 	h.t.Helper()
-	tk, err := h.Issue(h.key)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	tk := must.Get(h.Issue(h.key))(h.t)
 	return tk.AccessToken
 }
 
@@ -106,9 +94,7 @@ func TestExchange(t *testing.T) {
 	if ks, err := h.List("plc_t"); err != nil || len(ks) != 2 {
 		t.Errorf("got %+v, %v, want no error, len(ks) = 2", ks, err)
 	}
-	if err := h.Revoke(old.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, h.Revoke(old.ID))
 	for name, key := range map[string]string{"empty": "", "malformed": "sact_nope", "typo": h.key[:20] + "x" + h.key[21:],
 		"unknown": apikey.New(auth.TestPrefix, "plc_1"), "revoked": revoked} {
 		if _, err := h.exchange("192.0.2.1", key); !errors.Is(err, auth.ErrInvalidKey) {
@@ -138,14 +124,8 @@ func TestTokenFromTheFuture(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	clk := &clocktest.Machine{}
-	s, err := auth.New(auth.Config{Clock: clk, Store: h.store, Pepper: []byte("api keys"), SigningKey: []byte("tokens")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := s.Issue(h.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(auth.New(auth.Config{Clock: clk, Store: h.store, Pepper: []byte("api keys"), SigningKey: []byte("tokens")}))(t)
+	token := must.Get(s.Issue(h.key))(t)
 	for _, step := range []struct {
 		back time.Duration
 		want error
@@ -166,10 +146,7 @@ func TestForgedTokens(t *testing.T) {
 	sign := func(m jwt.SigningMethod, key any, header map[string]any) string {
 		tk := jwt.NewWithClaims(m, claims)
 		maps.Copy(tk.Header, header)
-		s, err := tk.SignedString(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(tk.SignedString(key))(t)
 		return s
 	}
 	var head struct{ Kid string }
@@ -256,9 +233,7 @@ func TestRevoke(t *testing.T) {
 	if _, err := h.Verify(token); err != nil { // from here on it is known
 		t.Fatal(err)
 	}
-	if err := h.Revoke("key_t"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, h.Revoke("key_t"))
 	if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
 		t.Errorf("after the revocation: got %v, want %v", err, auth.ErrTokenInvalid)
 	}

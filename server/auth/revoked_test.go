@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // elsewhere is a store in which another process revokes.
@@ -22,14 +23,8 @@ func TestRevokedElsewhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		st := &elsewhere{}
-		s, err := New(Config{Clock: clock.Real{}, Store: st, SigningKey: []byte("k")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		token, err := s.sign(Principal{KeyID: "key_1", PlaceID: "plc_1"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(New(Config{Clock: clock.Real{}, Store: st, SigningKey: []byte("k")}))(t)
+		token := must.Get(s.sign(Principal{KeyID: "key_1", PlaceID: "plc_1"}))(t)
 		st.revoked = []Key{{ID: "key_1"}}
 		time.Sleep(5 * time.Second) // the bubble's time
 		if _, err := s.Verify(token.AccessToken); !errors.Is(err, ErrTokenInvalid) {

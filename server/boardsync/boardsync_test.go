@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -70,9 +71,7 @@ func (l *lab) hand(y wire.Sync) {
 
 func (l *lab) advance(t *testing.T, d time.Duration) {
 	t.Helper()
-	if err := l.clk.Advance(l.clk.Now().Add(d)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.clk.Advance(l.clk.Now().Add(d)))
 }
 
 func (l *lab) converged() bool {

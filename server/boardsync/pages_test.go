@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -159,10 +160,7 @@ func TestEncode(t *testing.T) {
 		y.Remove = append(y.Remove, "pmt_"+strings.Repeat("x", 20))
 	}
 	y.Timezone, y.Windows = "Asia/Seoul", nil
-	m, err := encode(y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(encode(y))(t)
 	line := &fakeLine{epoch: 1}
 	var all wire.Sync
 	for i, raw := range m.pages {

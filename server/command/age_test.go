@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock/clocktest"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/age"
 )
 
@@ -43,15 +44,10 @@ func TestKeysSurviveTheMachinesClock(t *testing.T) {
 				var s *Service
 				begin := func() {
 					s = New(Config{Ledger: l, Sender: &memBoards{offline: true}, Clock: clk, Ages: age.New(clk, age.State{}, l.newest(), 0)})
-					if _, err := s.Recover(); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(s.Recover())(t)
 				}
 				do := func() Answer {
-					a, err := s.Execute(t.Context(), open("k"))
-					if err != nil {
-						t.Fatal(err)
-					}
+					a := must.Get(s.Execute(t.Context(), open("k")))(t)
 					return a
 				}
 				begin()

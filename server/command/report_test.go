@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -87,9 +88,7 @@ func TestRecover(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		in := Intent{CommandID: "cmd_old", PlaceID: "plc_a", Key: "k", Meaning: meaning(open("k")), DoorID: "dor_1", BoardID: "brd_a",
 			Command: wire.CmdOpen, RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504, Body: []byte("unknown")}
-		if _, err := r.l.Claim(in, time.Time{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.l.Claim(in, time.Time{}))(t)
 		if n, err := r.Service.Recover(); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
@@ -109,9 +108,7 @@ func TestUnsettledPrior(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		in := Intent{CommandID: "cmd_old", PlaceID: "plc_a", Key: "k", Meaning: meaning(open("k")), RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504}
-		if _, err := r.l.Claim(in, time.Time{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.l.Claim(in, time.Time{}))(t)
 		for range 2 {
 			if a := r.must(t, open("k")); a.Status != 504 || !a.Replayed || r.b.count() != 0 {
 				t.Errorf("got %+v, %d sent, want Status 504, Replayed true and 0", a, r.b.count())

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -19,10 +20,7 @@ func bubble(t *testing.T, change func(*Config), f func(t *testing.T, r *rig)) {
 
 func (r *rig) must(t *testing.T, q Request) Answer {
 	t.Helper()
-	a, err := r.Execute(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(r.Execute(t.Context(), q))(t)
 	return a
 }
 
@@ -220,9 +218,7 @@ func TestRetention(t *testing.T) {
 			age    time.Duration
 			replay bool
 		}{{Retention - time.Millisecond, true}, {Retention, false}, {Retention + time.Hour, true}} {
-			if err := r.v.Advance(t0.Add(tc.age)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.v.Advance(t0.Add(tc.age)))
 			if a := r.must(t, open("k")); a.Replayed != tc.replay {
 				t.Errorf("at %s: got %+v, want Replayed %v", tc.age, a, tc.replay)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/command"
@@ -67,26 +68,15 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	w, err := world.Parse("test.yaml", []byte(testWorld), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(world.Parse("test.yaml", []byte(testWorld), 0))(t)
 	w.DeriveSecrets(nil)
 	l := &lab{t: t, clk: clock.NewVirtual(time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), nil)}
 	l.clk.Freeze()
-	st, err := store.Open(t.TempDir(), store.Options{Clock: l.clk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(store.Open(t.TempDir(), store.Options{Clock: l.clk}))(t)
 	t.Cleanup(func() { _ = st.Close() })
 	l.store = st
-	if _, err := st.Seed(w, []byte("api keys")); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := auth.New(auth.Config{Clock: l.clk, Store: st, Pepper: []byte("api keys"), SigningKey: []byte("tokens")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(st.Seed(w, []byte("api keys")))(t)
+	keys := must.Get(auth.New(auth.Config{Clock: l.clk, Store: st, Pepper: []byte("api keys"), SigningKey: []byte("tokens")}))(t)
 	c := console.Config{
 		Clock: l.clk, Keys: keys,
 		Places: place.New(place.Config{Clock: l.clk, Store: st}),
@@ -152,9 +142,7 @@ func (l *lab) data(method, path, body string) string {
 		l.t.Fatalf("%s %s %s: got %d %s, want a success", method, path, body, a.Status, a.Raw)
 	}
 	var b bytes.Buffer
-	if err := json.Compact(&b, a.Data); err != nil {
-		l.t.Fatal(err)
-	}
+	must.OK(l.t, json.Compact(&b, a.Data))
 	return b.String()
 }
 
@@ -290,9 +278,7 @@ func TestAudit(t *testing.T) {
 		{PlaceID: "plc_a", KeyID: "key_1", Action: "entry-logs.read", Detail: "sinceDays=7", Count: 3},
 		{PlaceID: "plc_b", KeyID: "key_2", Action: "command.refused", Detail: "device_not_found"},
 	} {
-		if err := l.store.AddAudit(a); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.store.AddAudit(a))
 	}
 	first := `{"at":"2026-10-01T00:00:00.000Z","placeId":"plc_a","keyId":"key_1","action":"entry-logs.read","detail":"sinceDays=7","count":3}`
 	second := `{"at":"2026-10-01T00:00:00.000Z","placeId":"plc_b","keyId":"key_2","action":"command.refused","detail":"device_not_found","count":0}`

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/store/storetest"
@@ -46,10 +47,7 @@ func request(ref string) grant.RegisterRequest {
 
 func (h *house) must(r grant.RegisterRequest) grant.Permit {
 	h.t.Helper()
-	out, err := h.Register(byA, r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	out := must.Get(h.Register(byA, r))(h.t)
 	return out
 }
 
@@ -256,10 +254,7 @@ func TestListAndGet(t *testing.T) {
 	}
 	rev := h.Digest("plc_a")
 	sync := func() grant.Sync {
-		d, err := h.Get("plc_a", ids[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(h.Get("plc_a", ids[0]))(t)
 		return d.Sync
 	}
 	if got := sync(); got != (grant.Sync{State: grant.Waiting, Boards: 2}) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 )
@@ -17,10 +18,7 @@ func TestRevoke(t *testing.T) {
 	h := newHouse(t)
 	first := h.must(request("r"))
 	other := h.must(request("other"))
-	membership, err := h.CreateTerm(byA, grant.Membership, grant.TermRequest{Phone: new("01012345678"), StartsAt: new(epoch)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	membership := must.Get(h.CreateTerm(byA, grant.Membership, grant.TermRequest{Phone: new("01012345678"), StartsAt: new(epoch)}))(t)
 	for name, tt := range map[string]struct {
 		r    grant.RevokeRequest
 		want string

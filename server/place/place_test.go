@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
@@ -56,10 +57,7 @@ func (t noAuditTx) InsertAudit(record.Audit) error { return t.err }
 func TestPolicyAndItsRecord(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	_, err := h.SetPolicy(owner, "dor_1", policy("always", "free"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.SetPolicy(owner, "dor_1", policy("always", "free")))(t)
 	rev, full := h.Digest("plc_a"), errors.New("disk full")
 	failing := place.New(place.Config{Clock: h.Clock, Store: noAudit{h.Store, full}})
 	if _, err := failing.SetPolicy(owner, "dor_1", policy("always", "closed")); !errors.Is(err, full) {
@@ -91,14 +89,8 @@ func TestPolicyAndItsRecord(t *testing.T) {
 
 func (h *house) mode(t *testing.T) string {
 	t.Helper()
-	p, err := h.Store.Place("plc_a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ps, err := h.Service.Policies("plc_a", "dor_1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(h.Store.Place("plc_a"))(t)
+	ps := must.Get(h.Service.Policies("plc_a", "dor_1"))(t)
 	var ws []access.Window
 	for _, x := range ps {
 		ws = append(ws, x.Window)
@@ -111,10 +103,7 @@ func TestPolicies(t *testing.T) {
 	h := newHouse(t)
 	set := func(r place.PolicyRequest) place.PolicyView {
 		t.Helper()
-		p, err := h.SetPolicy(owner, "dor_1", r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(h.SetPolicy(owner, "dor_1", r))(t)
 		h.Digest("plc_a")
 		return p
 	}

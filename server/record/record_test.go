@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
@@ -124,9 +125,7 @@ func TestFollow(t *testing.T) {
 		{vocab.NoResponse, "pmt_1", permit, "", 0},
 	} {
 		tx := &memTx{credited: tc.credited}
-		if _, err := Keep(tx, Record{Result: tc.result, GrantID: tc.grant}, noon); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Keep(tx, Record{Result: tc.result, GrantID: tc.grant}, noon))(t)
 		if tx.kinds() != tc.want || tx.uses != tc.uses {
 			t.Errorf("%s by %q: events %q, %d uses, want %q, %d", tc.result, tc.grant, tx.kinds(), tx.uses, tc.want, tc.uses)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/entry"
 )
 
@@ -34,10 +35,7 @@ func startWith(t *testing.T, d *door, peers ...string) *Server {
 	for _, p := range peers {
 		cfg.Peers = append(cfg.Peers, netip.MustParsePrefix(p))
 	}
-	s, err := Start(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Start(cfg))(t)
 	t.Cleanup(func() { _ = s.Stop() })
 	return s
 }
@@ -52,14 +50,9 @@ func invite(via, branch, callID, from, headers string) string {
 // say sends an INVITE over TCP and returns the final status.
 func say(t *testing.T, s *Server, branch, callID, from, headers string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", s.Addr()))(t)
 	defer func() { _ = conn.Close() }()
-	if _, err := conn.Write([]byte(invite("TCP "+conn.LocalAddr().String(), branch, callID, from, headers))); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(conn.Write([]byte(invite("TCP "+conn.LocalAddr().String(), branch, callID, from, headers))))(t)
 	return final(t, conn)
 }
 
@@ -68,10 +61,7 @@ func final(t *testing.T, conn net.Conn) string {
 	b := make([]byte, 64<<10)
 	for {
 		_ = conn.SetReadDeadline(clock.WallNow().Add(20 * time.Second))
-		n, err := conn.Read(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(conn.Read(b))(t)
 		for line := range strings.SplitSeq(string(b[:n]), "\r\n") {
 			if status, ok := strings.CutPrefix(line, "SIP/2.0 "); ok && !strings.HasPrefix(status, "100 ") {
 				return status
@@ -88,14 +78,9 @@ func TestStrangersLearnNothing(t *testing.T) {
 	if got := say(t, s, "a", "a", "<sip:01011112222@carrier>", "P-Asserted-Identity: <sip:01011112222@carrier>\r\n"); got != "403 Forbidden" {
 		t.Errorf("a stranger gets %q, want 403 Forbidden", got)
 	}
-	udp, err := net.Dial("udp", s.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	udp := must.Get(net.Dial("udp", s.Addr()))(t)
 	defer func() { _ = udp.Close() }()
-	if _, err := udp.Write([]byte(invite("UDP "+udp.LocalAddr().String(), "b", "b", "<sip:01011112222@carrier>", ""))); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(udp.Write([]byte(invite("UDP "+udp.LocalAddr().String(), "b", "b", "<sip:01011112222@carrier>", ""))))(t)
 	_ = udp.SetReadDeadline(clock.WallNow().Add(time.Second)) // the first answer would be there at once
 	if n, err := udp.Read(make([]byte, 1500)); !os.IsTimeout(err) {
 		t.Errorf("%d bytes came back to an address that a stranger may have invented, %v", n, err)
@@ -188,10 +173,7 @@ func TestPeerHasARate(t *testing.T) {
 func TestDeathIsTold(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 2)
-	s, err := Start(Config{Addr: "127.0.0.1:0", Caller: &door{}, Log: silent, Failed: func(err error) { failed <- err }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Start(Config{Addr: "127.0.0.1:0", Caller: &door{}, Log: silent, Failed: func(err error) { failed <- err }}))(t)
 	_ = s.udp.Close()
 	if err := <-failed; !strings.Contains(err.Error(), "UDP") {
 		t.Errorf("told %v, want %q in it", err, "UDP")
@@ -214,9 +196,7 @@ func TestMessagesHaveATime(t *testing.T) {
 		start := clock.Mono()
 		b := make([]byte, 64)
 		go func() { _, _ = far.Write([]byte("OPTIONS\r\n\r\n")) }()
-		if _, err := c.Read(b); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Read(b))(t)
 		go func() { time.Sleep(time.Minute); _, _ = far.Write([]byte("INV")) }()
 		if _, err := c.Read(b); err != nil {
 			t.Fatalf("a minute between messages: %v", err)

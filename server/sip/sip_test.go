@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/entry"
 )
 
@@ -22,14 +23,11 @@ func (c calls) Call(_ context.Context, to, from string) (entry.CallResult, error
 // TestCallsAreRejectedUnanswered speaks plain SIP over TCP: every outcome has its own status, none connects.
 func TestCallsAreRejectedUnanswered(t *testing.T) {
 	t.Parallel()
-	s, err := Start(Config{Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Caller: calls{
+	s := must.Get(Start(Config{Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Caller: calls{
 		"05012345678 01011112222": {Answered: true, Result: "opened"},
 		"05012345678 01033334444": {Answered: true, Result: "denied", Reason: "no_valid_grant"},
 		"05012345678 01055556666": {Answered: true, Result: "offline"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	t.Cleanup(func() { _ = s.Stop() })
 	for _, c := range []struct{ name, to, from, extra, want string }{
 		{"opened", "05012345678", "01011112222", "", "SIP/2.0 486 Busy Here"},
@@ -41,10 +39,7 @@ func TestCallsAreRejectedUnanswered(t *testing.T) {
 		{"anonymous", "05012345678", "anonymous", "", "SIP/2.0 433 Anonymity Disallowed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", s.Addr())
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Get(net.Dial("tcp", s.Addr()))(t)
 			defer func() { _ = conn.Close() }()
 			local := conn.LocalAddr().String()
 			fmt.Fprintf(conn, "INVITE sip:%[1]s@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TCP %[3]s;branch=z9hG4bK-%[4]s\r\nMax-Forwards: 70\r\n"+
@@ -52,10 +47,7 @@ func TestCallsAreRejectedUnanswered(t *testing.T) {
 				"Contact: <sip:%[2]s@%[3]s>\r\n%[5]sContent-Length: 0\r\n\r\n", c.to, c.from, local, strings.ReplaceAll(c.name, " ", ""), c.extra)
 			r := bufio.NewReader(conn)
 			for {
-				line, err := r.ReadString('\n')
-				if err != nil {
-					t.Fatal(err)
-				}
+				line := must.Get(r.ReadString('\n'))(t)
 				if line = strings.TrimSpace(line); strings.HasPrefix(line, "SIP/2.0") && !strings.Contains(line, " 100 ") {
 					if line != c.want {
 						t.Errorf("got %q, want %q", line, c.want)

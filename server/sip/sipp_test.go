@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 //go:embed testdata/call.xml
@@ -21,13 +23,10 @@ func TestSipp(t *testing.T) {
 	if err != nil {
 		t.Skip("sipp is not installed: apt-get install sip-tester")
 	}
-	s, err := Start(Config{Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Caller: calls{
+	s := must.Get(Start(Config{Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Caller: calls{
 		"05012345678 01011112222": {Answered: true, Result: "opened"},
 		"05012345678 01033334444": {Answered: true, Result: "denied"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	t.Cleanup(func() { _ = s.Stop() })
 	for _, c := range []struct{ name, to, from, status string }{
 		{"opened", "05012345678", "01011112222", "486"},
@@ -39,9 +38,7 @@ func TestSipp(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "call.xml")
 			text := strings.NewReplacer("$from$", c.from, "$status$", c.status).Replace(callScenario)
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 			cmd := exec.Command(sipp, "-sf", file, "-s", c.to, "-m", "1", "-i", "127.0.0.1", "-nostdin", "-timeout", "20s", "-timeout_error", s.Addr())
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "TERM=dumb")

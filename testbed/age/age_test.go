@@ -13,6 +13,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/live"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
@@ -152,9 +153,7 @@ func TestWorlds(t *testing.T) {
 	}
 	c = few(t, 400)
 	c.Worlds = 2
-	if err := os.WriteFile(filepath.Join(c.DataDir, "world-2"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(c.DataDir, "world-2"), nil, 0o600))
 	if res, _, err = Run(t.Context(), c); err == nil || !strings.Contains(res.Trouble, "world-2") {
 		t.Errorf("a world that can't begin: got %v, trouble %q, want it to name world-2", err, res.Trouble)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -87,10 +88,7 @@ func TestAttacks(t *testing.T) {
 		t.Skip("it holds sockets for seconds")
 	}
 	w := world.Default(7, 20)
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(testbed.Start(t.Context(), testbed.Config{World: w, Fleet: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	defer func() {
 		if err := tb.Stop(); err != nil {
 			t.Error(err)

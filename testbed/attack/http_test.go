@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // held opens n connections, writes to each, holds them, and lets go.
@@ -146,18 +148,12 @@ func (a *arena) script() string {
 }
 
 func (a *arena) get(path, token string) string {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, a.tb.Ready.HTTP+path, nil)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(context.Background(), http.MethodGet, a.tb.Ready.HTTP+path, nil))(a.t)
 	req.Header.Set("Accept", "text/html, application/json")
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(req))(a.t)
 	defer resp.Body.Close()
 	b, _ := io.ReadAll(resp.Body)
 	return string(b)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // probe opens a door of an uninvolved place, up to 80 times a second.
@@ -36,10 +37,7 @@ func newProbe(a *arena) *probe {
 // client speaks for a place.
 func (a *arena) client(place int) client.Client {
 	a.t.Helper()
-	c, err := client.Client{Base: a.tb.Ready.HTTP}.SignIn(context.Background(), *a.tb.Ready.Places[place].APIKey)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	c := must.Get(client.Client{Base: a.tb.Ready.HTTP}.SignIn(context.Background(), *a.tb.Ready.Places[place].APIKey))(a.t)
 	return c
 }
 

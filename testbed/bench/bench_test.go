@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // Every subject can be measured, small; the figures don't matter here.
@@ -65,9 +67,7 @@ func TestInto(t *testing.T) {
 		"no marks":          "",
 		intoEnd + intoBegin: "",
 	} {
-		if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(page, []byte(text), 0o600))
 		err := writeInto(page, "new\n")
 		got, _ := os.ReadFile(page)
 		switch {
@@ -82,10 +82,7 @@ func TestInto(t *testing.T) {
 // A large fleet is measured only where it fits.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	p, err := parse([]string{"-boards", "1000,10000", "-callers", "64"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(parse([]string{"-boards", "1000,10000", "-callers", "64"}, io.Discard))(t)
 	var got []string
 	for _, s := range p.settings() {
 		got = append(got, fmt.Sprint(s.link, " ", s.boards, " ", len(s.only)))

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 var sample = release{version: "v1.2.3-rc1", commit: "0123456789ab", at: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
@@ -42,10 +44,7 @@ func members(t *testing.T, raw []byte) map[string][]byte {
 // names are the files of a tar.gz with their modes, in order.
 func names(t *testing.T, raw []byte) (out []string) {
 	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(gzip.NewReader(bytes.NewReader(raw)))(t)
 	for r := tar.NewReader(z); ; {
 		h, err := r.Next()
 		if err == io.EOF {
@@ -63,10 +62,7 @@ func names(t *testing.T, raw []byte) (out []string) {
 
 func TestDeb(t *testing.T) {
 	t.Parallel()
-	raw, err := sample.deb("amd64", []byte("binary"), some)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(sample.deb("amd64", []byte("binary"), some))(t)
 	got := members(t, raw)
 	if string(got["debian-binary"]) != "2.0\n" {
 		t.Errorf("debian-binary is %q, want 2.0", got["debian-binary"])
@@ -86,9 +82,7 @@ func TestDeb(t *testing.T) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "x.deb")
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, raw, 0o600))
 	if said, err := exec.Command(dpkg, "--field", path, "Version").CombinedOutput(); err != nil || strings.TrimSpace(string(said)) != "1.2.3~rc1" {
 		t.Errorf("dpkg-deb says version %q, %v; want 1.2.3~rc1", said, err)
 	}
@@ -121,17 +115,12 @@ func TestContents(t *testing.T) {
 	t.Parallel()
 	info := &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Path: "github.com/doorlab/doorlab"},
 		Deps: []*debug.Module{{Path: "example.com/a", Version: "v1.0.0"}, {Path: "example.com/b", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/c", Version: "v2.0.0"}}}}
-	raw, err := sample.contents(info)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(sample.contents(info))(t)
 	var list struct {
 		BOMFormat  string      `json:"bomFormat"`
 		Components []component `json:"components"`
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(raw, &list))
 	var got []string
 	for _, c := range list.Components {
 		got = append(got, c.PURL)

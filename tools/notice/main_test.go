@@ -6,20 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestNoticeIsWhatIsLinked: the file in the binary names every module of this build.
 func TestNoticeIsWhatIsLinked(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
-	want, err := notice(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(root, output))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(notice(root))(t)
+	got := must.Get(os.ReadFile(filepath.Join(root, output)))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s has %d bytes, what is linked asks for another %d; run 'make notice'", output, len(got), len(want))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/contract"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestLoad(t *testing.T) {
@@ -39,14 +40,8 @@ func TestLoad(t *testing.T) {
 // of another type doesn't fit.
 func TestMisfitIsNoticed(t *testing.T) {
 	t.Parallel()
-	raw, err := JSON(Server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	says, err := contract.Of(control.Prefix, raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(JSON(Server))(t)
+	says := must.Get(contract.Of(control.Prefix, raw))(t)
 	const clock = `{"success":true,"data":{"now":"2026-01-01T00:00:00.000Z","mode":"virtual","state":"ready","wallNs":1}}`
 	for body, fits := range map[string]bool{
 		clock: true,

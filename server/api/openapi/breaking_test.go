@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 var land = flag.Bool("land", false, "keep the documents as the landed ones")
@@ -17,10 +19,7 @@ func landed(name string) string { return filepath.Join("landed", name+".json") }
 
 func readLanded(t *testing.T, b []byte) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(openapi3.NewLoader().LoadFromData(b))(t)
 	return doc
 }
 
@@ -28,25 +27,15 @@ func readLanded(t *testing.T, b []byte) *openapi3.T {
 // behind. After a version landed: go test ./server/api/openapi -run TestBreaking -land
 func TestBreaking(t *testing.T) {
 	t.Parallel()
-	docs, err := Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(Load())(t)
 	for _, d := range docs {
 		if *land {
 			var v any
-			if err := json.Unmarshal(d.JSON, &v); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(d.JSON, &v))
 			b, _ := json.MarshalIndent(v, "", " ")
-			if err := os.WriteFile(landed(d.Name), append(b, '\n'), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(landed(d.Name), append(b, '\n'), 0o644))
 		}
-		b, err := os.ReadFile(landed(d.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(landed(d.Name)))(t)
 		for _, line := range breaking(readLanded(t, b), readLanded(t, d.JSON)) {
 			t.Errorf("%s: %s", d.Name, line)
 		}
@@ -57,10 +46,7 @@ func TestBreaking(t *testing.T) {
 // must keep quiet about what a client can live with.
 func TestBreakingSees(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(landed("device"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(landed("device")))(t)
 	const commands = "/device/v1/devices/{id}/commands"
 	body := func(d *openapi3.T) *openapi3.Schema {
 		return d.Paths.Value(commands).Post.RequestBody.Value.Content["application/json"].Schema.Value

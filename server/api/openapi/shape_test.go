@@ -4,16 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
 // Every schema of the requests of one path refuses what it says.
 func TestShape(t *testing.T) {
 	t.Parallel()
-	docs, err := Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(Load())(t)
 	ops := map[string]*Operation{}
 	for _, d := range docs {
 		for _, op := range d.Ops {
@@ -54,10 +52,7 @@ func TestShape(t *testing.T) {
 		{"setNetloss", `{"graceSec":1,"channels":{"1":"explode"}}`, fail.InvalidField, "channels.1"},
 		{"setNetloss", `{"graceSec":604801,"channels":{}}`, fail.InvalidField, "graceSec"},
 	} {
-		o, err := decode([]byte(tt.body), "application/json; charset=utf-8", false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(decode([]byte(tt.body), "application/json; charset=utf-8", false))(t)
 		f := ops[tt.op].Body.shape.check(o)
 		if f == nil {
 			f = &flaw{}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestTypes: the generated types are those of the documents, schema by schema
@@ -50,10 +52,7 @@ func TestTypesSee(t *testing.T) {
 
 func schemasOf(t *testing.T, name string) openapi3.Schemas {
 	t.Helper()
-	b, err := files.ReadFile(name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(files.ReadFile(name + ".yaml"))(t)
 	doc := readLanded(t, b)
 	for _, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
@@ -71,10 +70,7 @@ func schemasOf(t *testing.T, name string) openapi3.Schemas {
 // generated maps each type of a package to what it is in Go.
 func generated(t *testing.T, name string) map[string]string {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "gen", name, "types.gen.go"), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), filepath.Join("..", "gen", name, "types.gen.go"), nil, 0))(t)
 	out, embeds := map[string]string{}, map[string]string{}
 	ast.Inspect(f, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
