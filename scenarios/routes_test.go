@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/scenarios"
 	"github.com/doorlab/doorlab/server/api/openapi"
 )
@@ -17,19 +18,11 @@ import (
 // whose path names something of a place for what another place has.
 func TestEveryRouteWithAnIDGetsOneOfAnotherPlace(t *testing.T) {
 	t.Parallel()
-	raw, err := fs.ReadFile(scenarios.Files, "places_apart.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(fs.ReadFile(scenarios.Files, "places_apart.yaml"))(t)
 	var file any
-	if err := yaml.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(raw, &file))
 	asked := tables(file)
-	docs, err := openapi.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(openapi.Load())(t)
 	n := 0
 	for _, d := range docs {
 		for _, op := range d.Ops {

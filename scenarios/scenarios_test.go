@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/loadtest"
@@ -25,10 +26,7 @@ import (
 
 func load(t *testing.T) []*engine.File {
 	t.Helper()
-	files, err := engine.LoadFS(scenarios.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(engine.LoadFS(scenarios.Files))(t)
 	return files
 }
 
@@ -110,12 +108,9 @@ func suite(t *testing.T, files []*engine.File, o engine.Options) engine.Result {
 	o.Vars = map[string]string{"minRate": "10", "permits": "50", "revoked": "25", "during": "2s", "each": "60", "most": "60"}
 	dir := t.TempDir()
 	var n atomic.Int64
-	res, err := engine.RunApart(t.Context(), func(ctx context.Context, f *engine.File) (engine.World, error) {
+	res := must.Get(engine.RunApart(t.Context(), func(ctx context.Context, f *engine.File) (engine.World, error) {
 		return open(ctx, filepath.Join(dir, strconv.FormatInt(n.Add(1), 10)), 20)
-	}, files, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, files, o))(t)
 	return res
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/scenarios/engine"
 )
 
@@ -38,10 +39,7 @@ func TestTheSameRunTwice(t *testing.T) {
 			files = append(files, f)
 		}
 	}
-	extra, err := engine.Parse("load.yaml", []byte(underLoad))
-	if err != nil {
-		t.Fatal(err)
-	}
+	extra := must.Get(engine.Parse("load.yaml", []byte(underLoad)))(t)
 	files = append(files, extra)
 	first, second := passing(t, files), passing(t, files)
 	for i, f := range first.Files {

@@ -19,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -93,22 +94,14 @@ func newConsoleBench(t *testing.T, boards int) *consoleBench {
 			Fleet: &world.Fleet{Boards: boards / places, DoorsPerBoard: 1, Report: &world.Report{P50: time.Nanosecond, P99: time.Nanosecond}},
 			Keys:  []world.Key{{Name: "default", Scopes: world.Scopes{"space:partner", "device:door"}}}})
 	}
-	if err := w.Resolve(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Resolve())
 	tb := begin(t, Config{World: w, Client: Light, OnDemand: true})
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	b := &consoleBench{t: t, tb: tb, page: browser.Start(t).Page(browser.Look{}), signed: &http.Client{Jar: jar},
 		calls: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchCallers}}}
 	t.Cleanup(b.calls.CloseIdleConnections)
 	signIn(t, tb, b.page)
-	resp, err := b.signed.PostForm(tb.Ready.Control+"/login", url.Values{"token": {tb.Ready.ControlToken}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(b.signed.PostForm(tb.Ready.Control+"/login", url.Values{"token": {tb.Ready.ControlToken}}))(t)
 	_ = resp.Body.Close()
 	for i, ready := range tb.Ready.Places {
 		token, _, err := client.Client{Base: tb.Ready.HTTP}.Exchange(t.Context(), *ready.APIKey)
@@ -163,15 +156,9 @@ func (b *consoleBench) look(path string) (closes func()) {
 func (b *consoleBench) stream(path string) (closes func()) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.tb.Ready.Control+path, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, b.tb.Ready.Control+path, nil))(b.t)
 	req.Header.Set("Accept", "text/event-stream")
-	resp, err := b.signed.Do(req)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	resp := must.Get(b.signed.Do(req))(b.t)
 	first := make([]byte, len("retry: "))
 	if _, err := io.ReadFull(resp.Body, first); err != nil || string(first) != "retry: " {
 		b.t.Fatalf("the stream of %s is answered %d %q, %v; want a stream", path, resp.StatusCode, first, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -17,10 +18,7 @@ var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 // for nothing else, and every example is a sound scenario.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../docs/scenarios.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../docs/scenarios.md"))(t)
 	page := string(raw)
 	blocks := block.FindAllStringSubmatch(page, -1)
 	prelude, _, _ := strings.Cut(blocks[1][1], "steps:\n")

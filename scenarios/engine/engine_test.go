@@ -9,15 +9,13 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/loadtest"
 )
 
 func parse(t *testing.T, source string) *File {
 	t.Helper()
-	f, err := Parse("one.yaml", []byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Parse("one.yaml", []byte(source)))(t)
 	return f
 }
 
@@ -26,10 +24,7 @@ func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
 	t.Helper()
 	var out bytes.Buffer
 	opt.Progress = &out
-	res, err := Run(t.Context(), f.target(), []*File{parse(t, source)}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(Run(t.Context(), f.target(), []*File{parse(t, source)}, opt))(t)
 	return res, out.String()
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestNothingProvesNothing: what was not evaluated, not hit or not there never
@@ -207,12 +208,8 @@ func TestTwins(t *testing.T) {
 		if sub == "c" {
 			name = "other.yaml"
 		}
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, sub, name), []byte("steps: [{call: {path: /echo}, expect: status == 200}]"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, sub), 0o755))
+		must.OK(t, os.WriteFile(filepath.Join(dir, sub, name), []byte("steps: [{call: {path: /echo}, expect: status == 200}]"), 0o644))
 	}
 	files, err := Load(dir)
 	if err != nil || len(files) != 3 {

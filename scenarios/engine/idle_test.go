@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestIdleExpectations: an expectation that no answer breaks makes the file INVALID,
@@ -112,10 +113,7 @@ func TestIdleWords(t *testing.T) {
 	} {
 		t.Run(src, func(t *testing.T) {
 			t.Parallel()
-			e, err := compileExpr(src)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(compileExpr(src))(t)
 			if got := !e.turns(testScope(c.own), c.own, c.step.words(), true); got != c.idle {
 				t.Errorf("idle is %t, want %t", got, c.idle)
 			}

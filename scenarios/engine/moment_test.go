@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestMarksOfSeveralClocks: a mark is later than anything that a process has reported before, even in the same
@@ -15,9 +17,7 @@ func TestMarksOfSeveralClocks(t *testing.T) {
 	t.Parallel()
 	server, fleet, target := twoFakes(t, 30*time.Millisecond)
 	l := newRun(target, Options{}).lab
-	if err := l.discover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.discover(t.Context()))
 	at, view, err := l.moment(t.Context())
 	if err != nil || !at.Equal(fleet.now.Truncate(time.Millisecond).Add(time.Millisecond)) || !view.Now.Equal(server.now) {
 		t.Errorf("the mark is at %v, the server's view %v, %v; want %v and %v", at, view.Now, err, fleet.now.Truncate(time.Millisecond).Add(time.Millisecond), server.now)
@@ -48,9 +48,7 @@ func TestFewControlConnections(t *testing.T) {
 	t.Cleanup(s.Close)
 	l := newLab(Target{Control: []string{s.URL}})
 	l.watch = newRun(Target{}, Options{})
-	if err := atOnce(100, 100, func(int) error { return l.ask(t.Context(), s.URL, http.MethodGet, "/clock", nil, nil) }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, atOnce(100, 100, func(int) error { return l.ask(t.Context(), s.URL, http.MethodGet, "/clock", nil, nil) }))
 	mu.Lock()
 	defer mu.Unlock()
 	if most > labConns {

@@ -5,25 +5,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
 // TestSchema: every verb is in the schema, descriptions are whole, a step has one verb.
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	raw, err := Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(Schema())(t)
 	var doc struct {
 		Defs map[string]struct {
 			Properties map[string]any
 			OneOf      []any
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(raw, &doc))
 	step := doc.Defs["Step"]
 	text := func(p any) string {
 		m, _ := p.(map[string]any) // true: any value
@@ -60,14 +56,9 @@ func TestSchema(t *testing.T) {
 func TestEveryFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	for name, schema := range map[string]func() ([]byte, error){"scenario": Schema, "plan": PlanSchema} {
-		raw, err := schema()
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(schema())(t)
 		var doc any
-		if err := json.Unmarshal(raw, &doc); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(raw, &doc))
 		fields := 0
 		var visit func(at string, x any)
 		visit = func(at string, x any) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/loadtest"
 )
@@ -44,10 +45,7 @@ steps:
 	if n := len(steps[4].Exchanges); n != tracedCalls {
 		t.Errorf("a step with 9 requests keeps %d, want the last %d", n, tracedCalls)
 	}
-	raw, err := json.Marshal(steps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(steps))(t)
 	for _, secret := range []string{"01012345678", "821012345678", fakeToken, fakeKey, "control-token"} {
 		if strings.Contains(string(raw), secret) {
 			t.Errorf("%s is shown:\n%s", secret, raw)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // apart plays sources, each in its own world, which open counts.
@@ -19,15 +20,12 @@ func apart(t *testing.T, opt Options, sources ...string) (res Result, most int64
 		files = append(files, parse(t, s))
 	}
 	var open, top atomic.Int64
-	res, err := RunApart(t.Context(), func(context.Context, *File) (World, error) {
+	res = must.Get(RunApart(t.Context(), func(context.Context, *File) (World, error) {
 		n := open.Add(1)
 		for old := top.Load(); n > old && !top.CompareAndSwap(old, n); old = top.Load() {
 		}
 		return World{Target: newFake(t).target(), Stop: func() error { open.Add(-1); return nil }}, nil
-	}, files, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, files, opt))(t)
 	if n := open.Load(); n != 0 {
 		t.Errorf("%d worlds are still open, want 0", n)
 	}

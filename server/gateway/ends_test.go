@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
@@ -55,9 +56,7 @@ func TestJumpWaitsForTheEndOfAConnection(t *testing.T) {
 			synctest.Wait()
 			b := r.online("brd_1")
 			end(r, b)
-			if err := virtual.Advance(start.Add(time.Hour)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, virtual.Advance(start.Add(time.Hour)))
 			if s := r.Status("brd_1"); s.State != "offline" || !s.Since.Equal(start) {
 				t.Errorf("after the jump the board is %s since %s, want offline since %s", s.State, s.Since, start)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
@@ -42,10 +43,7 @@ func TestSilentPeers(t *testing.T) {
 	} {
 		bubble(t, name, func(t *testing.T) {
 			r := &rig{t: t, store: &memStore{states: seed()}, backs: &backs{}, lis: pipe.NewListener("t")}
-			g, err := New(Config{Store: r.store, Greet: 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must.Get(New(Config{Store: r.store, Greet: 20}))(t)
 			g.Bind(r.backs, r.backs)
 			n := 0
 			lis := &remote{r.lis, func() net.IP { n++; return from(n) }}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
@@ -120,9 +121,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		r := newRig(t, func(c *Config) { c.Clock = v })
 		b := r.online("brd_1")
 		to := v.Now().Add(36 * time.Hour)
-		if err := v.Advance(to); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, v.Advance(to))
 		if s := r.Status("brd_1"); s.State != "online" || !s.LastSeenAt.Equal(to) {
 			t.Errorf(`got %+v, want s.State = "online", s.LastSeenAt at to`, s)
 		}

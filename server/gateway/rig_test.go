@@ -19,6 +19,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
@@ -61,10 +62,7 @@ func (r *rig) start(change ...func(*Config)) {
 	for _, f := range change {
 		f(&cfg)
 	}
-	g, err := New(cfg)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	g := must.Get(New(cfg))(r.t)
 	g.Bind(r.backs, r.backs)
 	r.Gateway = g
 	r.listen()
@@ -110,10 +108,7 @@ type tester struct {
 
 func (r *rig) dial() net.Conn {
 	r.t.Helper()
-	c, err := r.lis.Dial(context.Background())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	c := must.Get(r.lis.Dial(context.Background()))(r.t)
 	return c
 }
 
@@ -178,9 +173,7 @@ func next[T any](b *tester, channel string) (v T) {
 		if m.Topic() != wire.Topic(b.id, channel) {
 			b.t.Fatalf("%s: %s, want one on %s", m.Topic(), m.Payload(), channel)
 		}
-		if err := json.Unmarshal(m.Payload(), &v); err != nil {
-			b.t.Fatal(err)
-		}
+		must.OK(b.t, json.Unmarshal(m.Payload(), &v))
 	default:
 		b.t.Fatalf("nothing came down, want one on %s", channel)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -34,9 +35,7 @@ func TestSend(t *testing.T) {
 		b := r.online("brd_1")
 		epoch := r.Status("brd_1").Epoch
 		for i := range int64(3) {
-			if err := r.Send(t.Context(), "brd_1", wire.Command{ID: sprintf("cmd_%d", i), Command: "open", NotAfterMs: 5}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.Send(t.Context(), "brd_1", wire.Command{ID: sprintf("cmd_%d", i), Command: "open", NotAfterMs: 5}))
 			if c := next[wire.Command](b, wire.DownCmd); c.Seq != i+1 || c.Epoch != epoch || c.ID != sprintf("cmd_%d", i) || c.NotAfterMs != 5 {
 				t.Errorf(`got %+v, want c.Seq = i+1, c.Epoch = epoch, c.ID = sprintf("cmd_%%d", i), c.NotAfterMs = 5`, c)
 			}
@@ -104,15 +103,10 @@ func TestSlowLine(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if err := r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_9"}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_9"}))
 		var read []byte
 		for buf := make([]byte, 4<<10); !bytes.Contains(read, []byte("cmd_9")); {
-			n, err := conn.Read(buf)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(conn.Read(buf))(t)
 			read = append(read, buf[:n]...)
 		}
 		if before := bytes.Count(read, []byte("p")) / len(page); before > 1 {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
@@ -72,10 +73,7 @@ func TestServe(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- r.Serve(f) }()
 		start := time.Now()
-		conn, err := f.Dial(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(f.Dial(t.Context()))(t)
 		if took := time.Since(start); took != 315*time.Millisecond || r.Snapshot().AcceptErrors != 6 {
 			t.Errorf("got %s, %d errors, want %s and 6", took, r.Snapshot().AcceptErrors, 315*time.Millisecond)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mochi-mqtt/server/v2/packets"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -36,10 +37,7 @@ func both(t *testing.T, f func(t *testing.T, r *rig, dial func() net.Conn)) {
 		l := pipe.NewListener("u")
 		go func() { _ = r.Serve(unwatched{l}) }()
 		f(t, r, func() net.Conn {
-			c, err := l.Dial(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(l.Dial(t.Context()))(t)
 			return c
 		})
 	})

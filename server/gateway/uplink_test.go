@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
@@ -57,10 +58,7 @@ func TestWithDeviceAndStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := storetest.New(t)
 		r := &rig{t: t, backs: &backs{}}
-		g, err := New(Config{Store: h.Store, Records: record.Keeper{Store: h.Store}, Clock: h.Clock, Pepper: []byte("pepper")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(New(Config{Store: h.Store, Records: record.Keeper{Store: h.Store}, Clock: h.Clock, Pepper: []byte("pepper")}))(t)
 		dev := command.New(command.Config{Ledger: h.Commands(), Sender: g, Clock: h.Clock})
 		t.Cleanup(dev.Stop)
 		g.Bind(dev, r.backs)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/command"
@@ -68,26 +69,19 @@ func ledger(b *testing.B, callers int) {
 // fleet measures what callers do to the store of 25 places with 40 boards each.
 func fleet(b *testing.B, callers int, of func(s *Store, places []world.Place) func(i int64) error) {
 	var commits atomic.Int64
-	s, err := Open(b.TempDir(), Options{Committed: func(int, time.Duration) { commits.Add(1) }})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(Open(b.TempDir(), Options{Committed: func(int, time.Duration) { commits.Add(1) }}))(b)
 	defer func() { _ = s.Close() }()
 	w := &world.World{Seed: 1}
 	for i := range 25 {
 		w.Places = append(w.Places, world.Place{Name: fmt.Sprint("Place ", i), Kind: world.Live, Fleet: &world.Fleet{Boards: 40, DoorsPerBoard: 1}})
 	}
-	if err := w.Resolve(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, w.Resolve())
 	for _, p := range w.Places {
 		for i := range p.Boards {
 			p.Boards[i].Password = "pw"
 		}
 	}
-	if _, err := s.Seed(w, pepper); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(s.Seed(w, pepper))(b)
 	var n atomic.Int64
 	used := func() time.Duration {
 		var ru syscall.Rusage

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
@@ -21,10 +22,7 @@ func intent(id, key string) command.Intent {
 
 func claim(t *testing.T, c Commands, in command.Intent, kept time.Time) *command.Prior {
 	t.Helper()
-	p, err := c.Claim(in, kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(c.Claim(in, kept))(t)
 	return p
 }
 
@@ -41,9 +39,7 @@ func TestClaimAndSettle(t *testing.T) {
 	}
 	st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch.Add(time.Second), Status: 200, Body: []byte("ok")}
 	for range 2 { // the second is a retry after a commit of unknown result
-		if err := c.Settle(st); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.Settle(st))
 	}
 	p := claim(t, c, intent("cmd_2", "k"), long)
 	if p == nil || !p.Settled || string(p.Answer.Body) != "ok" || p.Answer.Status != 200 || p.Answer.Result.Outcome != vocab.Reported {
@@ -102,9 +98,7 @@ func TestLate(t *testing.T) {
 	for i, outcome := range []vocab.Outcome{vocab.NoResponse, vocab.Reported, vocab.Offline} {
 		in := intent(fmt.Sprint("cmd_", i), "")
 		claim(t, c, in, epoch)
-		if err := c.Settle(command.Settlement{Intent: in, Outcome: outcome}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.Settle(command.Settlement{Intent: in, Outcome: outcome}))
 	}
 	for _, tc := range []struct {
 		id, board string
@@ -134,9 +128,7 @@ func TestBoardStates(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
 	s := openTest(t, dir)
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	list, err := s.BoardStates()
 	if err != nil || len(list) != 1 || !list[0].FirstSeenAt.IsZero() || len(list[0].Doors) != 2 || list[0].PasswordHash == "" {
 		t.Fatalf("boards %+v, %v, want one with two doors and a password, never seen", list, err)
@@ -146,16 +138,11 @@ func TestBoardStates(t *testing.T) {
 	b.Policy = &wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "hold"}, Version: 2}
 	b.Standings = map[int]board.Reported{1: {Standing: wire.Standing{Channel: 1, State: "locked"}, ReportedAt: 7}}
 	for range 2 {
-		if err := s.SaveBoardStates([]board.State{b}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.SaveBoardStates([]board.State{b}))
 	}
 	lives := []int64{}
 	for range 2 {
-		n, err := s.NextLife()
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(s.NextLife())(t)
 		lives = append(lives, n)
 		_ = s.Close()
 		s = openTest(t, dir)

@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/grant"
@@ -26,13 +27,9 @@ func TestHistoryHasWhatBoardsGet(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	var told []history.Event
-	if err := s.SetHistory(func(e history.Event) { told = append(told, e) }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.SetHistory(func(e history.Event) { told = append(told, e) }))
 	g := permit("pmt_1", epoch, epoch.Add(time.Hour))
-	if err := s.write(func(tx *Tx) error { return tx.putGrant(&g, nil) }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.write(func(tx *Tx) error { return tx.putGrant(&g, nil) }))
 	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 0)
 	if err != nil || y.PhoneKey == "" {
 		t.Fatalf("key %q, %v", y.PhoneKey, err)
@@ -55,14 +52,12 @@ func TestHistoryHasWhatBoardsGet(t *testing.T) {
 	if hashes["pmt_1"] != y.PhoneKey.Hash("01012345678") {
 		t.Error("the permit's hash isn't the phone's under the place's key")
 	}
-	if err := s.write(func(tx *Tx) error {
+	must.OK(t, s.write(func(tx *Tx) error {
 		if tx.PhoneKey("plc_b") == y.PhoneKey {
 			t.Error("another place has the same phone key, want one of its own")
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // Two years of short permits don't stay on the boards: what ended or was revoked long
@@ -71,19 +66,12 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewVirtual(epoch, nil)
 	clk.Freeze()
-	s, err := Open(t.TempDir(), Options{Clock: clk, Phones: []byte("phones")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.TempDir(), Options{Clock: clk, Phones: []byte("phones")}))(t)
 	t.Cleanup(func() { _ = s.Close() })
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	put := func(g grant.Grant, old *grant.Grant) grant.Grant {
 		t.Helper()
-		if err := s.write(func(tx *Tx) error { return tx.putGrant(&g, old) }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.write(func(tx *Tx) error { return tx.putGrant(&g, old) }))
 		return g
 	}
 	content := func(from int64) (wire.Sync, string) { return permitsFrom(t, s, from) }
@@ -122,10 +110,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 	}
 
 	short.StartsAt, short.EndsAt = clk.Now(), clk.Now().Add(time.Hour) // registered again
-	was, err := s.Grant("short")
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(s.Grant("short"))(t)
 	put(short, &was)
 	was = old
 	old.StartsAt = old.StartsAt.Add(-time.Hour)
@@ -142,10 +127,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 func permitsFrom(t *testing.T, s *Store, from int64) (y wire.Sync, ids string) {
 	t.Helper()
 	digestOf(t, s)
-	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y = must.Get(boardsync.Reader{Source: s}.SyncContent("plc_a", from))(t)
 	for _, g := range y.Upsert {
 		if g.Kind == access.KindPermit {
 			ids += g.ID + " "
@@ -157,13 +139,8 @@ func permitsFrom(t *testing.T, s *Store, from int64) (y wire.Sync, ids string) {
 // leaveAfter lets time pass, and what is over leave the content.
 func leaveAfter(t *testing.T, s *Store, clk *clock.Virtual, d time.Duration) {
 	t.Helper()
-	if err := clk.Advance(clk.Now().Add(d)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, clk.Advance(clk.Now().Add(d)))
 	for n := 1; n > 0; {
-		var err error
-		if n, err = s.Leave(3); err != nil {
-			t.Fatal(err)
-		}
+		n = must.Get(s.Leave(3))(t)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // errMisread is what SQLite says of damage, and of a read that the disk failed.
@@ -19,16 +21,11 @@ var errMisread = fmt.Errorf("of a commit: %w", sqlite3.Error{Code: sqlite3.ErrCo
 func spoil(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, "doorlab.db")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(path))(t)
 	for i := 3 * 4096; i < len(b); i += 512 {
 		copy(b[i:], "this is not a page of a database")
 	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, b, 0o600))
 }
 
 // Damage that shows while the database is open ends all writing for good, and a
@@ -37,13 +34,8 @@ func TestCorruption(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		s, err := Open(dir, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Seed(testWorld(), pepper); err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(dir, Options{}))(t)
+		must.Get(s.Seed(testWorld(), pepper))(t)
 		time.Sleep(2 * idleAfter) // the log is empty
 		synctest.Wait()
 		spoil(t, dir)
@@ -75,10 +67,7 @@ func TestCorruption(t *testing.T) {
 func TestFalseAlarm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(t.TempDir(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.TempDir(), Options{}))(t)
 		defer func() { _ = s.Close() }()
 		if err := s.moment(func(*Tx) error { return errMisread }); !errors.Is(err, errMisread) {
 			t.Errorf("the read that failed: got %v, want %v", err, errMisread)

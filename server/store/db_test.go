@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -28,10 +29,7 @@ func TestQueriesAreGenerated(t *testing.T) {
 	methods := reflect.TypeFor[*db.Queries]()
 	want := map[string]bool{"WithTx": true}
 	for _, file := range files {
-		sql, err := os.ReadFile(filepath.Join("queries", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		sql := must.Get(os.ReadFile(filepath.Join("queries", file)))(t)
 		code, err := os.ReadFile(filepath.Join("db", file+".go"))
 		if err != nil {
 			t.Error(err)

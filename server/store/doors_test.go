@@ -3,6 +3,7 @@ package store
 import (
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -44,12 +45,9 @@ func TestDoorsAreSeenChanged(t *testing.T) {
 	if list, err = s.Doors("plc_a"); err != nil || list[0].Name != "Front" {
 		t.Errorf("doors %+v, %v, want Front as it was", list, err)
 	}
-	d, err := s.Door(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(s.Door(id))(t)
 	d.PermitMaxHours = 48
-	err = s.write(func(tx *Tx) error {
+	must.OK(t, s.write(func(tx *Tx) error {
 		if err := (placeTx{tx}).SaveDoor(d); err != nil {
 			return err
 		}
@@ -58,10 +56,7 @@ func TestDoorsAreSeenChanged(t *testing.T) {
 			t.Errorf("doors %+v within the write, want 48 hours in the first", mine)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if d, err = s.Door(id); err != nil || d.PermitMaxHours != 48 {
 		t.Errorf("door %+v, %v, want 48 hours", d, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // fill lets the database have no more pages than it has, as a full disk would;
@@ -19,12 +20,10 @@ import (
 func fill(t *testing.T, s *Store) (free func()) {
 	t.Helper()
 	limit := func(pages int) {
-		if err := s.writeThrough(func(tx *Tx) error {
+		must.OK(t, s.writeThrough(func(tx *Tx) error {
 			var n int
 			return tx.QueryRow(fmt.Sprint("PRAGMA max_page_count=", pages)).Scan(&n)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	limit(1)             // SQLite takes the present size for anything less
 	for grow(s) == nil { // what is free within it
@@ -43,10 +42,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		s, err := Open(t.TempDir(), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.TempDir(), Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		defer func() { _ = s.Close() }()
 		if err := s.Ping(); err != nil {
 			t.Fatalf("at first: %v", err)
@@ -84,10 +80,7 @@ func TestFullDisk(t *testing.T) {
 func TestWriteDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(t.TempDir(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.TempDir(), Options{}))(t)
 		defer func() { _ = s.Close() }()
 		stall, stalled := make(chan struct{}), make(chan error)
 		go func() { stalled <- s.writeThrough(func(*Tx) error { <-stall; return nil }) }()
@@ -122,29 +115,20 @@ func TestWriterWaitsForNoReader(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	var told int
-	if err := s.SetHistory(func(e history.Event) { told++ }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.SetHistory(func(e history.Event) { told++ }))
 	told = 0
 	for range 8 { // the whole pool
-		tx, err := s.reading.BeginTx(ctx, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tx := must.Get(s.reading.BeginTx(ctx, nil))(t)
 		defer func() { _ = tx.Rollback() }()
-		if _, err := tx.Exec("SELECT * FROM meta"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tx.Exec("SELECT * FROM meta"))(t)
 	}
-	if err := s.write(func(tx *Tx) error {
+	must.OK(t, s.write(func(tx *Tx) error {
 		rev, err := tx.raise("plc_a")
 		if err != nil {
 			return err
 		}
 		return tx.q.SetHoursRev(ctx, rev, "plc_a")
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if told != 2 { // committed, and the hours
 		t.Errorf("the history got %d events of the commit, want 2", told)
 	}

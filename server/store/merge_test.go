@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/auth"
 )
@@ -13,10 +14,7 @@ import (
 func TestSeedAddsAndRenames(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
-	rev, err := s.Revision("plc_a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rev := must.Get(s.Revision("plc_a"))(t)
 	w := testWorld()
 	a := &w.Places[0]
 	a.Name, a.Boards[0].Name, a.Boards[0].Doors[0].Name = "New name", "Board", "Main"
@@ -25,10 +23,7 @@ func TestSeedAddsAndRenames(t *testing.T) {
 	a.Keys = append(a.Keys, world.Key{ID: "key_new", Name: "second", Scopes: []string{"device:door"}, Secret: "sact_y"})
 	a.Timezone = "Europe/Berlin"
 	w.Places = append(w.Places, world.Place{ID: "plc_new", Name: "New", Kind: world.Live})
-	unchanged, err := s.Seed(w, pepper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unchanged := must.Get(s.Seed(w, pepper))(t)
 	if len(unchanged) != 1 || !strings.Contains(unchanged[0], "timezone") {
 		t.Errorf("it says it can't change %q, want the timezone alone", unchanged)
 	}
@@ -68,15 +63,11 @@ func TestPasswordsAreHashed(t *testing.T) {
 	if err != nil || first.Password != "" || len(first.Hash) != 64 {
 		t.Fatalf("row %+v, %v", first, err)
 	}
-	if err := s.write(func(tx *Tx) error {
+	must.OK(t, s.write(func(tx *Tx) error {
 		_, err := tx.Exec("UPDATE boards SET password = 'pw', hash = '', generation = 0")
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	}))
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	if again, err := s.q.Board(ctx, "brd_a"); err != nil || again != first {
 		t.Errorf("of an older version: %+v, %v, want %+v", again, err, first)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/boardsync"
 )
 
@@ -21,13 +22,8 @@ func TestOlderVersionsOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := provider(conn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.UpTo(ctx, version); err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(provider(conn))(t)
+		must.Get(p.UpTo(ctx, version))(t)
 		var sum access.Sum
 		g := permit("pmt_1", epoch, epoch.Add(time.Hour))
 		g.Doors = []string{"dor_1"}
@@ -36,18 +32,14 @@ func TestOlderVersionsOpen(t *testing.T) {
 			"INSERT INTO places (id, name, kind, timezone, week, closures, holidays, revision, digest) VALUES ('plc_a', 'A', 'test', 'Asia/Seoul', '{}', '[]', '[]', 4, '" + sum.String() + "')",
 			"INSERT INTO place_revisions (place_id, rev, at, digest) VALUES ('plc_a', 4, 1, '" + sum.String() + "')",
 		} {
-			if _, err := conn.Exec(sql); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(conn.Exec(sql))(t)
 		}
 		_, err = conn.Exec("INSERT INTO grants (id, place_id, kind, external_ref, phone, starts_at, ends_at, doors, link_hash, created_at, updated_at, rev) VALUES (?, 'plc_a', 'permit', 'r', ?, ?, ?, '[\"dor_1\"]', 'h', 1, 1, 4)",
 			g.ID, g.Phone, g.StartsAt.UnixMilli(), g.EndsAt.UnixMilli())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, conn.Close())
 
 		s, err := Open(dir, Options{Clock: clock.NewVirtual(epoch, nil), Phones: []byte("phones")})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
@@ -69,9 +70,7 @@ func TestBoardRecordsOnce(t *testing.T) {
 	ms := epoch.UnixMilli()
 	link := permit("linked", epoch, epoch.Add(time.Hour))
 	link.TokenHash, link.Phone = "its hash", "01044445555"
-	if err := s.write(func(tx *Tx) error { return tx.putGrant(&link, nil) }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.write(func(tx *Tx) error { return tx.putGrant(&link, nil) }))
 	list := []wire.Record{
 		{Seq: 1, DoorID: "dor_1", At: ms, Result: vocab.Opened, Reason: "onsite", GrantID: gs[0].ID},
 		{Seq: 2, DoorID: "dor_1", At: ms, Result: vocab.Denied, Reason: "no_valid_grant", PhoneTail: "9876"},

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 )
@@ -28,9 +29,7 @@ func TestAnswered(t *testing.T) {
 	settle := func(body string) {
 		t.Helper()
 		st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch, Status: 200, Body: []byte(body)}
-		if err := c.Settle(st); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.Settle(st))
 	}
 	settle("ok")
 	knows("settled", "plc_a", "k", long, "ok")
@@ -46,9 +45,7 @@ func TestAnswered(t *testing.T) {
 
 	none := intent("cmd_3", "")
 	claim(t, c, none, long)
-	if err := c.Settle(command.Settlement{Intent: none, Outcome: vocab.Reported, ReportedAt: epoch, Status: 200, Body: []byte("ok")}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Settle(command.Settlement{Intent: none, Outcome: vocab.Reported, ReportedAt: epoch, Status: 200, Body: []byte("ok")}))
 	knows("a command without a key", "plc_a", "", long, "")
 }
 
@@ -57,14 +54,10 @@ func TestAnsweredAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir, long := t.TempDir(), epoch.Add(-command.Retention)
 	s := openTest(t, dir)
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	claim(t, s.Commands(), intent("cmd_1", "k"), long)
 	st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Refused, DeviceCode: "busy", ReportedAt: epoch, Status: 502, Body: []byte("busy")}
-	if err := s.Commands().Settle(st); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Commands().Settle(st))
 	_, before, _ := s.Commands().Answered("plc_a", "k", long)
 	_ = s.Close()
 	s = openTest(t, dir)
@@ -81,9 +74,7 @@ func TestAnsweredAfterARestart(t *testing.T) {
 // replaysOf is what the record of cmd_1 says, read from the database as it is.
 func replaysOf(t *testing.T, s *Store) (n int64) {
 	t.Helper()
-	if err := s.reading.QueryRow("SELECT replays FROM entry_records WHERE command_id = 'cmd_1'").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.reading.QueryRow("SELECT replays FROM entry_records WHERE command_id = 'cmd_1'").Scan(&n))
 	return n
 }
 
@@ -94,21 +85,14 @@ func TestReplaysAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, commits := t.TempDir(), 0
 		open := func() *Store {
-			s, err := Open(dir, Options{Committed: func(int, time.Duration) { commits++ }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(Open(dir, Options{Committed: func(int, time.Duration) { commits++ }}))(t)
 			return s
 		}
 		s := open()
-		if _, err := s.Seed(testWorld(), pepper); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Seed(testWorld(), pepper))(t)
 		c := s.Commands()
 		claim(t, c, intent("cmd_1", "k"), epoch.Add(-time.Hour))
-		if err := c.Settle(command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch, Status: 200}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.Settle(command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch, Status: 200}))
 		want := int64(0)
 		more := func(n int64) {
 			want += n

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
@@ -21,19 +22,14 @@ func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clk := clock.NewVirtual(epoch, nil)
 		clk.Freeze()
-		s, err := Open(t.TempDir(), Options{Clock: clk})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.TempDir(), Options{Clock: clk}))(t)
 		defer func() { _ = s.Close() }()
-		if _, err := s.Seed(testWorld(), pepper); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Seed(testWorld(), pepper))(t)
 		sweeper := record.NewSweeper(s, clk, nil, record.Retention{Audit: 60 * day})
 		defer sweeper.Stop()
 		fill := func(n int, prefix string) {
 			t.Helper()
-			if err := s.write(func(tx *Tx) error {
+			must.OK(t, s.write(func(tx *Tx) error {
 				for i := range n {
 					if _, err := record.Keep(tx, record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: vocab.Opened, Reason: "api", Method: "api",
 						CommandID: fmt.Sprint(prefix, i)}, tx.Now); err != nil {
@@ -43,20 +39,14 @@ func TestRetention(t *testing.T) {
 				g := grant.Grant{ID: "pmt_" + prefix, PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: prefix, Phone: "01012345678",
 					StartsAt: tx.Now, EndsAt: tx.Now.Add(time.Hour), Doors: []string{"dor_1"}, CreatedAt: tx.Now, UpdatedAt: tx.Now}
 				return tx.putGrant(&g, nil)
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			for range n {
-				if err := s.AddAudit(record.Audit{PlaceID: "plc_a", Action: "read"}); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, s.AddAudit(record.Audit{PlaceID: "plc_a", Action: "read"}))
 			}
 		}
 		pass := func(d time.Duration) {
 			t.Helper()
-			if err := clk.Advance(clk.Now().Add(d)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, clk.Advance(clk.Now().Add(d)))
 			synctest.Wait()
 		}
 		want := func(when string, counts ...int) { rowCounts(t, s, when, counts) }
@@ -73,9 +63,7 @@ func TestRetention(t *testing.T) {
 		pass(2 * day)
 		want("after 401 days, the grant not yet out of the content", 10, 10, 10, 2)
 		for n := 1; n > 0; {
-			if n, err = s.Leave(100); err != nil {
-				t.Fatal(err)
-			}
+			n = must.Get(s.Leave(100))(t)
 		}
 		pass(time.Hour)
 		want("once it is out", 10, 10, 10, 2)
@@ -91,9 +79,7 @@ func rowCounts(t *testing.T, s *Store, when string, counts []int) {
 	t.Helper()
 	for i, table := range []string{"entry_records", "events", "audit", "grants WHERE kind = 'permit'"} {
 		var n int
-		if err := s.reading.QueryRow("SELECT COUNT(*) FROM " + table).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.reading.QueryRow("SELECT COUNT(*) FROM "+table).Scan(&n))
 		if n != counts[i] {
 			t.Errorf("%s: %d rows of %s, want %d", when, n, table, counts[i])
 		}

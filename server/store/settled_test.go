@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/record"
@@ -29,40 +30,28 @@ func twoKinds(t *testing.T) *Store {
 	t.Helper()
 	clk := clock.NewVirtual(epoch, nil)
 	clk.Freeze()
-	s, err := Open(t.TempDir(), Options{Clock: clk, Phones: []byte("phones")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.TempDir(), Options{Clock: clk, Phones: []byte("phones")}))(t)
 	t.Cleanup(func() { _ = s.Close() })
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	later := func() {
-		if err := clk.Advance(clk.Now().Add(time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, clk.Advance(clk.Now().Add(time.Second)))
 	}
 	for i := range 6 {
 		later()
 		st := opened(i, s)
 		claim(t, s.Commands(), st.Intent, epoch.Add(-time.Hour))
-		if err := s.Commands().Settle(st); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Commands().Settle(st))
 		if i%2 == 0 {
 			later()
 		}
-		err := s.KeepRecords(func(tx record.Tx, now time.Time) error {
+		must.OK(t, s.KeepRecords(func(tx record.Tx, now time.Time) error {
 			r := record.Record{PlaceID: "plc_a", DoorID: "dor_2", Result: vocab.Opened, Reason: "onsite", Method: "onsite"}
 			if i == 5 {
 				r.Result, r.Reason = vocab.Denied, "no_valid_grant"
 			}
 			_, err := record.Keep(tx, r, now)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return s
 }

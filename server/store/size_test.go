@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 )
@@ -19,18 +20,12 @@ import (
 // documented is a figure of docs/operations.md, in bytes per command.
 func documented(t *testing.T, pattern string) float64 {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/operations.md"))(t)
 	m := regexp.MustCompile(pattern).FindSubmatch(page)
 	if m == nil {
 		t.Fatalf("docs/operations.md doesn't say %s", pattern)
 	}
-	gb, err := strconv.ParseFloat(string(m[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gb := must.Get(strconv.ParseFloat(string(m[1]), 64))(t)
 	return gb * 1000
 }
 
@@ -40,19 +35,11 @@ func TestSizes(t *testing.T) {
 	t.Parallel()
 	const n = 5000
 	dir := t.TempDir()
-	s, err := Open(dir, Options{Clock: clock.NewVirtual(epoch, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir, Options{Clock: clock.NewVirtual(epoch, nil)}))(t)
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	size := func() int64 {
 		s.checkpoint("TRUNCATE")
-		info, err := os.Stat(filepath.Join(dir, "doorlab.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(filepath.Join(dir, "doorlab.db")))(t)
 		return info.Size()
 	}
 	before := size()
@@ -76,9 +63,7 @@ func TestSizes(t *testing.T) {
 	}
 	wg.Wait()
 	all := float64(size()-before) / n
-	if _, err := s.writing.Exec("DELETE FROM commands; VACUUM"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.writing.Exec("DELETE FROM commands; VACUUM"))(t)
 	kept := float64(size()-before) / n
 	t.Logf("%.0f bytes a command, %.0f of it in the ledger", all, all-kept)
 	for what, pair := range map[string][2]float64{"take": {all, documented(t, `commands take ([\d.]+) GB`)},
@@ -87,7 +72,5 @@ func TestSizes(t *testing.T) {
 			t.Errorf("a million commands %s %.2f GB, docs/operations.md says %.1f", what, got/1000, says/1000)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/world"
@@ -33,10 +34,7 @@ func testWorld() *world.World {
 
 func openTest(t *testing.T, dir string) *Store {
 	t.Helper()
-	s, err := Open(dir, Options{Clock: clock.NewVirtual(epoch, nil), Phones: []byte("phones")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir, Options{Clock: clock.NewVirtual(epoch, nil), Phones: []byte("phones")}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -44,18 +42,13 @@ func openTest(t *testing.T, dir string) *Store {
 func seeded(t *testing.T) *Store {
 	t.Helper()
 	s := openTest(t, t.TempDir())
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	return s
 }
 
 func digestOf(t *testing.T, s *Store) string {
 	t.Helper()
-	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := must.Get(boardsync.Reader{Source: s}.SyncContent("plc_a", 0))(t)
 	var sum access.Sum
 	for _, g := range y.Upsert {
 		sum.Toggle("grant", g)
@@ -78,18 +71,12 @@ func TestSeedIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, dir)
 	for range 2 {
-		if _, err := s.Seed(testWorld(), pepper); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Seed(testWorld(), pepper))(t)
 	}
 	digest := digestOf(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	s = openTest(t, dir)
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	if got := digestOf(t, s); got != digest {
 		t.Errorf("digest %s after a restart, was %s", got, digest)
 	}
@@ -119,12 +106,10 @@ func TestOpenRefusesANewerDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := openTest(t, dir)
-	if err := s.write(func(tx *Tx) error {
+	must.OK(t, s.write(func(tx *Tx) error {
 		_, err := tx.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	_ = s.Close()
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrNewer) {
 		t.Errorf("got %v, want %v", err, ErrNewer)
@@ -199,15 +184,11 @@ func TestRevisionAndContent(t *testing.T) {
 	for i := range 5 {
 		g := grant.Grant{ID: fmt.Sprint("pmt_", i), PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: fmt.Sprint(i), Phone: "01012345678",
 			StartsAt: epoch, EndsAt: epoch.Add(time.Hour), Doors: []string{"dor_1"}, CreatedAt: epoch, UpdatedAt: epoch}
-		if err := s.write(func(tx *Tx) error { return tx.putGrant(&g, nil) }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.write(func(tx *Tx) error { return tx.putGrant(&g, nil) }))
 		old := g
 		g.RevokedAt = epoch
 		if i == 4 {
-			if err := s.write(func(tx *Tx) error { return tx.putGrant(&g, &old) }); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.write(func(tx *Tx) error { return tx.putGrant(&g, &old) }))
 		}
 		digestOf(t, s)
 	}
@@ -228,18 +209,14 @@ func TestRevisionAndContent(t *testing.T) {
 func TestRecordOnce(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
-	if err := s.write(func(tx *Tx) error {
+	must.OK(t, s.write(func(tx *Tx) error {
 		g := grant.Grant{ID: "pmt_1", PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: "r", Phone: "01012345678",
 			StartsAt: epoch, EndsAt: epoch.Add(time.Hour), Doors: []string{"dor_1"}, CreatedAt: epoch, UpdatedAt: epoch}
 		return tx.putGrant(&g, nil)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	insert := func(r record.Record) (fresh bool) {
 		r.PlaceID, r.DoorID, r.Method, r.Reason, r.GrantID = "plc_a", "dor_1", "onsite", "onsite", "pmt_1"
-		if err := s.write(func(tx *Tx) (err error) { fresh, err = record.Keep(tx, r, tx.Now); return err }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.write(func(tx *Tx) (err error) { fresh, err = record.Keep(tx, r, tx.Now); return err }))
 		return fresh
 	}
 	if !insert(record.Record{Result: vocab.Opened, Dedupe: "b/1", Source: record.FromBoard}) || insert(record.Record{Result: vocab.Opened, Dedupe: "b/1", Source: record.FromBoard}) {
@@ -252,9 +229,7 @@ func TestRecordOnce(t *testing.T) {
 		t.Errorf("after one use: %+v, %v", g, err)
 	}
 	for range 2 {
-		if err := s.write(func(tx *Tx) error { _, err := record.Settle(tx, "cmd_1", vocab.Opened, epoch, tx.Now); return err }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.write(func(tx *Tx) error { _, err := record.Settle(tx, "cmd_1", vocab.Opened, epoch, tx.Now); return err }))
 	}
 	if g, err := s.Grant("pmt_1"); err != nil || g.UseCount != 2 {
 		t.Errorf("after the late report: got %+v, %v, want UseCount 2 and no error", g, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/grant"
 )
 
@@ -16,14 +17,9 @@ func TestTotals(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewVirtual(epoch, nil)
 	clk.Freeze()
-	s, err := Open(t.TempDir(), Options{Clock: clk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.TempDir(), Options{Clock: clk}))(t)
 	t.Cleanup(func() { _ = s.Close() })
-	if _, err := s.Seed(testWorld(), pepper); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Seed(testWorld(), pepper))(t)
 	draw := rand.New(rand.NewPCG(1, 2))
 	forgotten := 0
 	for i := range 300 {
@@ -52,9 +48,7 @@ func TestTotals(t *testing.T) {
 		}
 		for _, kind := range []string{access.KindPermit, grant.Membership} {
 			var want int
-			if err := s.reading.QueryRow("SELECT COUNT(*) FROM grants WHERE place_id = 'plc_a' AND kind = ?", kind).Scan(&want); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.reading.QueryRow("SELECT COUNT(*) FROM grants WHERE place_id = 'plc_a' AND kind = ?", kind).Scan(&want))
 			list, total, err := s.ListGrants("plc_a", kind, grant.ListQuery{Limit: 1})
 			if err != nil || total != want || len(list) != min(want, 1) {
 				t.Fatalf("step %d, %s: %d of %d, %v; want %d of %d", i, kind, len(list), total, err, min(want, 1), want)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // fatten writes 256 KiB, the i-th of a series.
@@ -82,10 +84,7 @@ func TestLogIsBoundedUnderReaders(t *testing.T) {
 func TestLongReadHoldsNoCommit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(t.TempDir(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.TempDir(), Options{}))(t)
 		defer func() { _ = s.Close() }()
 		begun, let := make(chan struct{}), make(chan struct{})
 		var all sync.WaitGroup
@@ -98,9 +97,7 @@ func TestLongReadHoldsNoCommit(t *testing.T) {
 		began := time.Now()
 		n := 0
 		for ; s.wal.size() <= 2*walLimit; n++ {
-			if err := fatten(s, n); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, fatten(s, n))
 		}
 		if took := time.Since(began); took != 0 {
 			t.Errorf("%d commits waited %s for a read, want 0", n, took)
@@ -123,9 +120,7 @@ func TestLongReadHoldsNoCommit(t *testing.T) {
 		note("the long read's end")
 		close(let)
 		synctest.Wait()
-		if err := fatten(s, n); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, fatten(s, n))
 		all.Wait()
 		if got, want := strings.Join(order, ", "), "the long read's end, another read"; got != want {
 			t.Errorf("in the order %s; want %s", got, want)
@@ -150,10 +145,7 @@ func (g *gate) isShut() bool {
 func TestGateOpensByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(t.TempDir(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.TempDir(), Options{}))(t)
 		defer func() { _ = s.Close() }()
 		begun, let := make(chan struct{}), make(chan struct{})
 		var all sync.WaitGroup
@@ -165,14 +157,10 @@ func TestGateOpensByItself(t *testing.T) {
 			if s.reading.gate.isShut() { // a later commit may find a gap between reads
 				t.Fatalf("reads are held up with a log of %d bytes, want them to be above %d only", s.wal.size(), walCrowded)
 			}
-			if err := fatten(s, n); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, fatten(s, n))
 		}
 		for _, want := range []time.Duration{walGate, 0} {
-			if err := fatten(s, n); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, fatten(s, n))
 			began := time.Now()
 			if _, err := s.meta("probe"); err != nil {
 				t.Error(err)
@@ -190,10 +178,7 @@ func TestGateOpensByItself(t *testing.T) {
 func TestLogIsEmptiedWhenIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(t.TempDir(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.TempDir(), Options{}))(t)
 		defer func() { _ = s.Close() }()
 		if err := grow(s); err != nil || s.wal.size() == 0 {
 			t.Fatalf("%v, log of %d bytes", err, s.wal.size())

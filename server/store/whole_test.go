@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
@@ -102,10 +103,7 @@ func TestWholeWriteIsRefusedAlone(t *testing.T) {
 func TestRevisionsOfOneCommit(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
-	before, err := s.Revision("plc_a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(s.Revision("plc_a"))(t)
 	var revs []int64
 	put := func(id string, end error) func() error {
 		g := permit(id, epoch, epoch.Add(time.Hour))
@@ -143,20 +141,15 @@ func TestRecordNamesARenamedDoor(t *testing.T) {
 	s := seeded(t)
 	keep := func() {
 		t.Helper()
-		err := s.write(func(tx *Tx) error {
+		must.OK(t, s.write(func(tx *Tx) error {
 			_, err := record.Keep(tx, record.Record{PlaceID: "plc_a", DoorID: "dor_1", Result: vocab.Opened, Method: "app"}, tx.Now)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	keep()
 	w := testWorld()
 	w.Places[0].Boards[0].Doors[0].Name = "Main"
-	if _, err := s.Seed(w, pepper); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Seed(w, pepper))(t)
 	keep()
 	list, _, err := s.Records("plc_a", epoch.Add(-1), 10, 0)
 	if err != nil || len(list) != 2 {

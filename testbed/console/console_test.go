@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/lang"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestWords: every text exists in both languages, takes the same arguments, is
@@ -67,10 +68,7 @@ func sources(t *testing.T, pattern string) map[string]string {
 		t.Fatalf("%s: %v, %d files", pattern, err, len(names))
 	}
 	for _, name := range names {
-		b, err := fs.ReadFile(from, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(fs.ReadFile(from, name))(t)
 		if !strings.HasPrefix(name, "words") && !strings.HasSuffix(name, "_test.go") {
 			out[name] = string(bytes.TrimSpace(b))
 		}

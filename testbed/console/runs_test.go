@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestRuns: the page lists what check and load left, the newest first, with the
@@ -22,20 +24,12 @@ func TestRuns(t *testing.T) {
 		{"load-c", "result.json", `{"verdict":"INV`},
 	} {
 		file := filepath.Join(c.cfg.Runs, run.dir, run.file)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(run.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.OK(t, os.WriteFile(file, []byte(run.text), 0o600))
 		at := time.Date(2026, 11, 2, 3, i, 0, 0, time.UTC)
-		if err := os.Chtimes(file, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(file, at, at))
 	}
-	if err := os.WriteFile(filepath.Join(c.cfg.Runs, "load-b", "report.html"), []byte("the report"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(c.cfg.Runs, "load-b", "report.html"), []byte("the report"), 0o600))
 	rows := regexp.MustCompile(`(?s)<tr data-row>.*?</tr>`).FindAllString(c.ask(ask{method: http.MethodGet, path: "/runs", in: true}).Body.String(), -1)
 	if len(rows) != 2 {
 		t.Fatalf("%d rows, want 2:\n%s", len(rows), rows)

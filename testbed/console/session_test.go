@@ -14,6 +14,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -24,16 +25,13 @@ func newTestConsole(t *testing.T) (*Console, *clock.Virtual) {
 	t.Helper()
 	clk := clock.NewVirtual(time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC), nil)
 	clk.Freeze()
-	c, err := New(Config{Token: token, World: &world.World{}, Clock: clk,
+	c := must.Get(New(Config{Token: token, World: &world.World{}, Clock: clk,
 		Lab: control.Handler(token, func(r chi.Router) {
 			control.ClockRoutes(r, clk, nil)
 			r.Get("/faults", func(w http.ResponseWriter, _ *http.Request) { control.List(w, []int{}, 0) })
 		}),
 		Feed:   NewFeed(clk),
-		Public: http.NotFoundHandler(), Boards: func() []Board { return []Board{{ID: "brd_1", Online: true}, {ID: "brd_2"}} }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Public: http.NotFoundHandler(), Boards: func() []Board { return []Board{{ID: "brd_1", Online: true}, {ID: "brd_2"}} }}))(t)
 	t.Cleanup(c.Stop)
 	return c, clk
 }
@@ -168,10 +166,7 @@ func TestStream(t *testing.T) {
 	s := httptest.NewServer(c)
 	defer s.Close()
 	defer c.Stop() // else Close waits for the stream
-	r, err := http.NewRequest("GET", s.URL+"/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequest("GET", s.URL+"/", nil))(t)
 	r.Header.Set("Accept", "text/event-stream")
 	r.AddCookie(&http.Cookie{Name: c.session.name(r), Value: c.session.cookie})
 	res, err := http.DefaultClient.Do(r)
@@ -190,8 +185,6 @@ func TestStream(t *testing.T) {
 		}
 	}
 	until("2026-11-02 03:04:05")
-	if err := clk.Advance(clk.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, clk.Advance(clk.Now().Add(time.Hour)))
 	until("2026-11-02 04:04:05")
 }
