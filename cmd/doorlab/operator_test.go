@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/must"
 )
 
@@ -44,8 +46,12 @@ func TestOperatorByHand(t *testing.T) {
 	out, _ = run(codeOK, "keys", "list", "--place", place.Name)
 	holds(out, place.PlaceID+" "+place.Name)
 	run(codeOK, "fault", "add", "offline", "--place", place.Name)
-	run(codeOK, "audit")
-	run(codeOK, "audit", "--place", place.Name, "--limit", "5")
+	api := must.Get(client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), *place.APIKey))(t)
+	clienttest.Do(t, api, "GET", "/space/v1/partner/entry-logs?sinceDays=1", nil, nil) // who reads is written down
+	out, _ = run(codeOK, "audit")
+	holds(out, place.PlaceID+" "+place.Name)
+	out, _ = run(codeOK, "audit", "--place", place.Name, "--limit", "5")
+	holds(out, place.PlaceID+" "+place.Name)
 	for part, args := range map[string][]string{
 		`no place "Nowhere"`:                       {"place", "show", "Nowhere"},
 		"nothing to change":                        {"place", "set", place.Name},

@@ -87,7 +87,7 @@ func TestScalePage(t *testing.T) {
 	if code != codeOK && code != codeInvalid { // INVALID: a machine too busy to send in time
 		t.Errorf("load: exit code %d, want 0\n%s%s", code, out, errs)
 	}
-	if code, out, _ = runQuietly(t.Context(), "merge", filepath.Join(dir, "evening-2")); code != codeInvalid || !strings.Contains(out, "1/3") {
+	if code, out, _ = runQuietly(t.Context(), "merge", "--out", filepath.Join(dir, "alone"), filepath.Join(dir, "evening-2")); code != codeInvalid || !strings.Contains(out, "1/3") {
 		t.Errorf("merge of one shard of three: exit code %d, want %d and what is missing\n%s", code, codeInvalid, out)
 	}
 	cell := in(argsOf(t, blockOf(t, "scale.md", "doorlab router"), "doorlab serve"))

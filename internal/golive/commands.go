@@ -1,7 +1,6 @@
 package golive
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/inbox"
@@ -23,12 +22,12 @@ func uniqueKeys(entries []*inbox.Entry) finding {
 	for _, e := range commands(entries) {
 		switch {
 		case e.Code == "idempotency_key_required" || e.Code == "idempotency_key_invalid":
-			return broken("a door command was sent without a valid Idempotency-Key", e)
+			return broken("key_missing", e)
 		case e.Code == "idempotency_key_reused":
 			if f := first[e.KeyMark]; f != nil {
-				return broken("one Idempotency-Key was used for two different requests", f, e)
+				return broken("key_of_two", f, e)
 			}
-			return broken("the Idempotency-Key had been used for another request", e)
+			return broken("key_taken", e)
 		case e.KeyMark == "" || e.CommandID == "":
 			continue
 		}
@@ -39,13 +38,13 @@ func uniqueKeys(entries []*inbox.Entry) finding {
 			continue
 		}
 		if f.Status == 200 && e.Replayed && e.At.Sub(f.At) > staleAfter {
-			return broken(fmt.Sprintf("the key of a finished command was sent again after %s: the door didn't move, the stored answer came back", span(e.At.Sub(f.At))), f, e)
+			return broken("key_constant", f, e).with(Figures{AfterSec: e.At.Sub(f.At).Seconds()})
 		}
 	}
 	if len(fresh) < enough {
 		return finding{}
 	}
-	return finding{Proven, fmt.Sprintf("%d commands, each with a key of its own", len(fresh)), fresh[:enough]}
+	return proven("keys_own", fresh[:enough]...).with(Figures{Count: len(fresh)})
 }
 
 // sameKeyAfter504 checks that retries keep the key: only then can the client find out whether the door moved.
@@ -58,12 +57,12 @@ func sameKeyAfter504(entries []*inbox.Entry) (f finding) {
 		for _, next := range list[i+1:] {
 			if next.KeyMark == e.KeyMark {
 				if f.state == "" {
-					f = finding{Proven, "a command without a response was repeated with its key", []*inbox.Entry{e, next}}
+					f = proven("504_same", e, next)
 				}
 				break
 			}
 			if next.Path == e.Path && next.KeyID == e.KeyID && next.At.Sub(e.At) < retryWithin {
-				return broken("a command without a response was followed by one with another key for the same door: if the first had moved it, it moved twice", e, next)
+				return broken("504_other", e, next)
 			}
 		}
 	}
@@ -79,10 +78,10 @@ func newKeyAfter409(entries []*inbox.Entry) (f finding) {
 		}
 		for _, next := range list[i+1:] {
 			if next.KeyMark == e.KeyMark {
-				return broken("after 409 device_offline the same key was sent again: it only brings the same answer back", e, next)
+				return broken("409_same", e, next)
 			}
 			if next.Path == e.Path && f.state == "" {
-				f = finding{Proven, "after 409 device_offline the next command for the door had a new key", []*inbox.Entry{e, next}}
+				f = proven("409_new", e, next)
 			}
 		}
 	}
@@ -93,10 +92,10 @@ func newKeyAfter409(entries []*inbox.Entry) (f finding) {
 func doorIDs(entries []*inbox.Entry) (f finding) {
 	for _, e := range entries {
 		if e.Code == "empty_door_ids" {
-			return broken("the array doorIds was empty", e)
+			return broken("doors_empty", e)
 		}
 		if f.state == "" && e.Method == "POST" && e.Route == permitsRoute && e.Status == 200 {
-			f = finding{Proven, "permits are registered with doors, or for all entry doors", []*inbox.Entry{e}}
+			f = proven("doors_chosen", e)
 		}
 	}
 	return f
@@ -106,10 +105,10 @@ func doorIDs(entries []*inbox.Entry) (f finding) {
 func methods(entries []*inbox.Entry) (f finding) {
 	for _, e := range entries {
 		if e.Method == "GET" && e.Code == "method_not_allowed" {
-			return broken("GET was sent to a path that changes something", e)
+			return broken("get", e)
 		}
 		if f.state == "" && isCommand(e) && e.Status == 200 {
-			f = finding{Proven, "doors are opened by POST", []*inbox.Entry{e}}
+			f = proven("post", e)
 		}
 	}
 	return f
@@ -141,10 +140,10 @@ func errorsHandled(entries []*inbox.Entry) (f finding) {
 			}
 		}
 		if len(again) >= hammered {
-			return broken(fmt.Sprintf("the same request was answered %d %s %d times within a minute", e.Status, e.Code, len(again)), again[0], again[len(again)-1])
+			return broken("error_again", again[0], again[len(again)-1]).with(Figures{Count: len(again), Status: e.Status, Code: e.Code})
 		}
 		if better != nil && f.state == "" {
-			f = finding{Proven, fmt.Sprintf("after %d %s the client went on with something else", e.Status, e.Code), []*inbox.Entry{e, better}}
+			f = proven("error_handled", e, better).with(Figures{Status: e.Status, Code: e.Code})
 		}
 	}
 	return f

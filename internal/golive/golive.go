@@ -4,11 +4,11 @@
 package golive
 
 import (
-	"fmt"
+	"math"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/inbox"
 )
 
@@ -21,11 +21,14 @@ const (
 
 // Point is one line of the checklist.
 type Point struct {
-	ID    string  `json:"id"`
-	Title string  `json:"title"`
-	State string  `json:"state"`
-	Says  string  `json:"says"` // what was seen; for an unseen point, how to show it
-	Seqs  []int64 `json:"seqs"` // the requests that prove or break it, in the inbox's numbers
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	State string `json:"state"`
+	Says  string `json:"says"` // what was seen; for an unseen point, how to show it
+	// Finding is what was seen, by name, and Figures its numbers; "" for an unseen point.
+	Finding string  `json:"finding"`
+	Figures Figures `json:"figures"`
+	Seqs    []int64 `json:"seqs"` // the requests that prove or break it, in the inbox's numbers
 	// Requests are their X-Request-Ids.
 	Requests []string `json:"requests"`
 }
@@ -39,36 +42,36 @@ type List struct {
 
 // finding is what a rule saw, with the requests that show it.
 type finding struct {
-	state string
-	says  string
-	by    []*inbox.Entry
+	state   string
+	name    string
+	figures Figures
+	by      []*inbox.Entry
 }
 
-func broken(says string, by ...*inbox.Entry) finding { return finding{Broken, says, by} }
+func broken(name string, by ...*inbox.Entry) finding { return finding{Broken, name, Figures{}, by} }
 
-// rule examines a place's requests, oldest first. how tells the partner how to prove the point.
+func proven(name string, by ...*inbox.Entry) finding { return finding{Proven, name, Figures{}, by} }
+
+func (f finding) with(figures Figures) finding {
+	f.figures = figures
+	return f
+}
+
+// rule examines a place's requests, oldest first.
 type rule struct {
-	id, title, how string
-	look           func([]*inbox.Entry) finding
+	id, title string
+	look      func([]*inbox.Entry) finding
 }
 
 var rules = []rule{
-	{"token_reuse", "An access token is reused until it expires",
-		"use one token for several calls, and exchange the key again in its last minute or after 401 token_expired (a virtual clock can jump 15 minutes)", tokenReuse},
-	{"unique_keys", "Every door command has an Idempotency-Key of its own",
-		"send three door commands, each with a new key such as a UUID", uniqueKeys},
-	{"same_key_after_504", "After a 504 the same request is repeated with the same key",
-		"open a door with the reason sim:noResponse, and let your client retry with the key it had", sameKeyAfter504},
-	{"new_key_after_409", "After 409 device_offline the next try has a new key",
-		"open a door with the reason sim:offline, and let your client try again later with a new key", newKeyAfter409},
-	{"back_off", "After 429 the client waits as long as Retry-After says",
-		"use up the 30 exchanges per minute with made-up keys, then start your client: its exchange is answered 429, and it must wait", backOff},
-	{"door_ids", "doorIds is never an empty array",
-		"register a permit with the ids of the doors it opens, or without doorIds for all entry doors", doorIDs},
-	{"methods", "Nothing that changes something is called by GET",
-		"open a door with POST", methods},
-	{"errors", "Errors are handled: nothing is repeated that can't succeed",
-		"let your client meet an error (an unknown door, an expired token) and see that it changes something before it tries again", errorsHandled},
+	{"token_reuse", "An access token is reused until it expires", tokenReuse},
+	{"unique_keys", "Every door command has an Idempotency-Key of its own", uniqueKeys},
+	{"same_key_after_504", "After a 504 the same request is repeated with the same key", sameKeyAfter504},
+	{"new_key_after_409", "After 409 device_offline the next try has a new key", newKeyAfter409},
+	{"back_off", "After 429 the client waits as long as Retry-After says", backOff},
+	{"door_ids", "doorIds is never an empty array", doorIDs},
+	{"methods", "Nothing that changes something is called by GET", methods},
+	{"errors", "Errors are handled: nothing is repeated that can't succeed", errorsHandled},
 }
 
 // Check computes the checklist from a place's requests, oldest first. Requests by the place's customers don't count:
@@ -78,14 +81,14 @@ func Check(entries []*inbox.Entry) List {
 	l := List{Ready: true, Requests: len(entries)}
 	for _, r := range rules {
 		f := r.look(entries)
-		p := Point{ID: r.id, Title: r.title, State: f.state, Says: f.says, Seqs: []int64{}, Requests: []string{}}
+		p := Point{ID: r.id, Title: r.title, State: f.state, Finding: f.name, Figures: f.figures, Seqs: []int64{}, Requests: []string{}}
 		if p.State == "" {
-			p.State, p.Says = Unseen, r.how
+			p.State = Unseen
 		}
 		for _, e := range f.by {
 			p.Seqs, p.Requests = append(p.Seqs, e.Seq), append(p.Requests, e.RequestID)
 		}
-		p.Says = strings.ToUpper(p.Says[:1]) + p.Says[1:] + "."
+		p.Says = p.english()
 		l.Ready = l.Ready && p.State == Proven
 		l.Points = append(l.Points, p)
 	}
@@ -123,10 +126,10 @@ func same(a, b *inbox.Entry) bool {
 	return a.Method == b.Method && a.Path == b.Path && a.RequestMark == b.RequestMark
 }
 
-// span writes a duration for a sentence.
-func span(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
+// span writes seconds for a sentence: whole ones, or milliseconds below a second.
+func span(sec float64) string {
+	if sec < 1 {
+		return amount.Duration(math.Round(sec*1000) / 1000)
 	}
-	return d.Round(time.Second).String()
+	return amount.Duration(math.Round(sec))
 }

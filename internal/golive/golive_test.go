@@ -2,7 +2,9 @@ package golive
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,10 +135,50 @@ func TestPoints(t *testing.T) {
 			if p.State != c.state || !slices.Equal(p.Seqs, c.seqs) && len(p.Seqs)+len(c.seqs) > 0 {
 				t.Errorf("got %s by %v (%s), want %s by %v", p.State, p.Seqs, p.Says, c.state, c.seqs)
 			}
-			if p.State != Unseen && len(p.Requests) == 0 || p.Says == "" {
-				t.Errorf("%s without a request that shows it: %+v", p.State, p)
-			}
+			told(t, p)
 		})
+	}
+}
+
+// told checks what a point says: the requests that show it, and the same figures in both languages.
+func told(t *testing.T, p Point) {
+	t.Helper()
+	if p.State != Unseen && len(p.Requests) == 0 || p.Says == "" {
+		t.Errorf("%s without a request that shows it: %+v", p.State, p)
+	}
+	if en, ko := figures(p.Says), figures(p.Korean()); !slices.Equal(en, ko) || strings.ContainsAny(p.Says+p.Korean(), "{}") {
+		t.Errorf("%q has the figures %q, and %q has %q, want the same", p.Says, en, p.Korean(), ko)
+	}
+}
+
+// figures are the numbers and codes in a sentence, sorted: both languages say the same ones.
+func figures(says string) []string {
+	says = strings.NewReplacer("last minute", "last 1 minute", "a minute", "1 minute").Replace(says)
+	found := regexp.MustCompile(`[0-9]+|[a-z]+_[a-z_]+`).FindAllString(says, -1)
+	slices.Sort(found)
+	return found
+}
+
+// TestSentences: both languages have every sentence, and every figure stands in both.
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	for _, list := range []map[string]sentence{sentences, hows} {
+		for name, s := range list {
+			placed := regexp.MustCompile(`{\w+}`)
+			en, ko := placed.FindAllString(s.en, -1), placed.FindAllString(s.ko, -1)
+			slices.Sort(en)
+			slices.Sort(ko)
+			if s.en == "" || s.ko == "" || !slices.Equal(en, ko) {
+				t.Errorf("%s: %q and %q, want both, with the same figures", name, s.en, s.ko)
+			}
+		}
+	}
+	if len(hows) != len(rules) {
+		t.Errorf("%d ways to show %d points", len(hows), len(rules))
+	}
+	p := Point{State: Broken, Finding: "token_replaced", Figures: Figures{Count: 4, Uses: 1, AfterSec: 61}}
+	if want := "앞의 토큰이 아직 유효한데도 15분 안에 키를 4번 교환했습니다. 마지막 토큰은 요청 1건에 쓰였고 1분 1초 만에 다음 토큰을 요청했습니다."; p.Korean() != want {
+		t.Errorf("got %q, want %q", p.Korean(), want)
 	}
 }
 

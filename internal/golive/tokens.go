@@ -1,7 +1,6 @@
 package golive
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/inbox"
@@ -44,11 +43,10 @@ func tokenReuse(entries []*inbox.Entry) finding {
 		case age < tokenLife-lastMinute && before.expired == nil:
 			early[e.KeyID] = append(recent(early[e.KeyID], e.At), before)
 			if n := len(early[e.KeyID]); n >= tooEarly {
-				return broken(fmt.Sprintf("the key was exchanged %d times within 15 minutes while the token before was still good; its last token had served %s when the next was asked for after %s",
-					n+1, times(len(before.uses)), span(age)), early[e.KeyID][0].given, e)
+				return broken("token_replaced", early[e.KeyID][0].given, e).with(Figures{Count: n + 1, Uses: len(before.uses), AfterSec: age.Seconds()})
 			}
 		case len(before.uses) >= 2 && proof.state == "":
-			proof = finding{Proven, fmt.Sprintf("a token served %s and was renewed after %s", times(len(before.uses)), span(age)), []*inbox.Entry{before.given, e}}
+			proof = proven("token_renewed", before.given, e).with(Figures{Uses: len(before.uses), AfterSec: age.Seconds()})
 		}
 	}
 	return proof
@@ -64,16 +62,6 @@ func recent(list []*life, at time.Time) (out []*life) {
 	return out
 }
 
-func times(n int) string {
-	switch n {
-	case 0:
-		return "no request"
-	case 1:
-		return "one request"
-	}
-	return fmt.Sprintf("%d requests", n)
-}
-
 // backOff looks at what follows each 429 on the same route from the same caller.
 func backOff(entries []*inbox.Entry) (f finding) {
 	for i, e := range entries {
@@ -86,11 +74,12 @@ func backOff(entries []*inbox.Entry) (f finding) {
 				continue
 			}
 			after := next.At.Sub(e.At)
+			seen := Figures{WaitSec: wait.Seconds(), AfterSec: after.Seconds()}
 			if after < wait && next.Seq != e.Seq && !sentTogether(e, next) {
-				return broken(fmt.Sprintf("the answer said to wait %s, and the next try came after %s", span(wait), span(after)), e, next)
+				return broken("429_early", e, next).with(seen)
 			}
 			if after >= wait && f.state == "" {
-				f = finding{Proven, fmt.Sprintf("the answer said to wait %s, and the next try came after %s", span(wait), span(after)), []*inbox.Entry{e, next}}
+				f = proven("429_waited", e, next).with(seen)
 			}
 			if after >= wait {
 				break

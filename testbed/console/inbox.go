@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/golive"
 )
 
 // inboxPage lists a place's requests with the go-live checklist beside them.
@@ -104,12 +106,7 @@ type checks struct {
 	Points   []point `json:"points"`
 }
 
-type point struct {
-	ID    string  `json:"id"`
-	State string  `json:"state"`
-	Says  string  `json:"says"`
-	Seqs  []int64 `json:"seqs"`
-}
+type point struct{ golive.Point }
 
 // Class, Word and Title are how a point is shown.
 func (p point) Class() string {
@@ -119,8 +116,8 @@ func (p point) Class() string {
 // Word is the key of its state.
 func (p point) Word() string { return "golive." + p.State }
 
-// Title is the key of what it asks for.
-func (p point) Title() string { return "golive.point." + p.ID }
+// Asks is the key of what it asks for.
+func (p point) Asks() string { return "golive.point." + p.ID }
 
 // placeOf is the place that a page is about: the requested one, else the first.
 func (c *Console) placeOf(r *http.Request) (id string, places []choice) {

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/lang"
@@ -36,6 +37,20 @@ type Said struct {
 	Args []any
 	Next string
 	Keep bool // it stays until it is put away: it is shown this once
+}
+
+// coded is an argument of Said that is a code of the API: in Korean it is said as a word.
+type coded string
+
+// in is what is said, in a language.
+func (s Said) in(language string) string {
+	args := slices.Clone(s.Args)
+	for i, a := range args {
+		if code, ok := a.(coded); ok {
+			args[i] = (&Look{Lang: language}).Code(code)
+		}
+	}
+	return wordsOf(language).text(s.Key, args...)
 }
 
 // all lists the pages in the order of the menu.
@@ -171,7 +186,7 @@ func (c *Console) do(p Page) http.HandlerFunc {
 			c.answer(w, r, statusOf(err), flash{Text: err.Error(), Bad: true}, next)
 			return
 		}
-		c.answer(w, r, http.StatusOK, flash{Text: wordsOf(lang.Of(r.Header.Get("Accept-Language"))).text(said.Key, said.Args...), Keep: said.Keep}, next)
+		c.answer(w, r, http.StatusOK, flash{Text: said.in(lang.Of(r.Header.Get("Accept-Language"))), Keep: said.Keep}, next)
 	}
 }
 

@@ -191,7 +191,11 @@ func (c *Console) told(x came, err error) (Said, error) {
 	case x.Answered != nil && !*x.Answered:
 		return Said{Key: "people.unanswered"}, nil
 	}
-	return Said{Key: "people.said", Args: []any{x.Result, x.Reason, c.names.door(x.DoorID)}}, nil
+	door := c.names.door(x.DoorID)
+	if x.Reason == "" {
+		return Said{Key: "people.said", Args: []any{door, coded(x.Result)}}, nil
+	}
+	return Said{Key: "people.said.why", Args: []any{door, coded(x.Result), coded(x.Reason)}}, nil
 }
 
 // call calls the place's entry number.

@@ -81,7 +81,8 @@ var peopleWords = map[string]pair{
 	"people.nowindow":    {"no window in force", "적용 중인 시간대 없음"},
 	"people.attempts":    {"In the ten minutes before", "그 전 10분간"},
 	"people.known":       {"Answered from the recording since %s.", "%s부터의 기록으로 답했습니다."},
-	"people.said":        {"%s (%s) %s", "%s (%s) %s"},
+	"people.said":        {"%s: %s", "%s: %s"},
+	"people.said.why":    {"%s: %s (%s)", "%s: %s (%s)"},
 	"people.unanswered":  {"Not answered: phone entry is off, or this number has called too often.", "받지 않았습니다. 전화 출입이 꺼져 있거나 너무 자주 전화했습니다."},
 
 	"state.active":            {"active", "유효"},

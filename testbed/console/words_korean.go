@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/lang"
 )
 
-// What other packages explain in English: the faults, and the points of the checklist.
+// What other packages explain in English.
 
 // faultKo is a fault's explanation in Korean.
 type faultKo struct{ does, caller, journal string }
@@ -55,7 +55,7 @@ func (l *Look) Fault(f faults.Fault) faults.Fault {
 // Point is what was seen of a point of the checklist, or how to show it.
 func (l *Look) Point(p point) string {
 	if l.Lang == lang.Korean {
-		return pointsKorean[p.State+" "+p.ID]
+		return p.Korean()
 	}
 	return p.Says
 }
@@ -106,33 +106,4 @@ func (l *Look) Param(p faults.Param) string {
 		whole = ", 정수"
 	}
 	return fmt.Sprintf("%s: %g~%g %s%s, 기본값 %g", p.Means, p.Min, p.Max, p.Unit, whole, p.Default)
-}
-
-// pointsKorean say by state and point what was seen, or how to show it. The requests
-// beside them have the details.
-var pointsKorean = map[string]string{
-	"unseen token_reuse":        "토큰 하나로 여러 번 호출하고, 마지막 1분이나 401 token_expired 뒤에 키를 다시 교환해 보세요. 가상 시계는 15분을 건너뛸 수 있습니다.",
-	"proven token_reuse":        "토큰 하나를 여러 번 쓰고 만료될 무렵 갱신했습니다.",
-	"broken token_reuse":        "아직 유효한 토큰이 있는데도 15분 안에 키를 여러 번 교환했습니다.",
-	"unseen unique_keys":        "문 명령을 세 번, 매번 UUID 같은 새 키로 보내 보세요.",
-	"proven unique_keys":        "명령마다 키가 다릅니다.",
-	"broken unique_keys":        "키가 없거나, 서로 다른 요청에 같은 키를 썼거나, 끝난 키를 한참 뒤에 다시 보냈습니다.",
-	"unseen same_key_after_504": "reason을 sim:noResponse로 보내 문을 열고, 클라이언트가 같은 키로 재시도하는지 보세요.",
-	"proven same_key_after_504": "응답이 없던 명령을 같은 키로 다시 보냈습니다.",
-	"broken same_key_after_504": "응답이 없던 명령 뒤에 같은 문으로 다른 키의 명령을 보냈습니다. 문이 두 번 열릴 수 있습니다.",
-	"unseen new_key_after_409":  "reason을 sim:offline으로 보내 문을 열고, 나중에 새 키로 다시 시도하는지 보세요.",
-	"proven new_key_after_409":  "409 device_offline 뒤 같은 문의 다음 명령에 새 키를 썼습니다.",
-	"broken new_key_after_409":  "409 device_offline 뒤에 같은 키를 다시 보냈습니다. 저장된 결과만 다시 받게 됩니다.",
-	"unseen back_off":           "없는 키로 분당 30번의 교환 한도를 다 쓴 뒤 클라이언트를 시작해 보세요. 429를 받으면 기다려야 합니다.",
-	"proven back_off":           "Retry-After만큼 기다린 뒤 다시 시도했습니다.",
-	"broken back_off":           "Retry-After만큼 기다리지 않고 다시 시도했습니다.",
-	"unseen door_ids":           "열 문의 ID를 넣거나, doorIds를 빼서 모든 출입문에 대한 허가를 등록해 보세요.",
-	"proven door_ids":           "문을 지정하거나 모든 출입문에 대해 허가를 등록했습니다.",
-	"broken door_ids":           "doorIds에 빈 배열을 보냈습니다.",
-	"unseen methods":            "POST로 문을 열어 보세요.",
-	"proven methods":            "POST로 문을 열었습니다.",
-	"broken methods":            "변경하는 요청을 GET으로 보내 405를 받았습니다.",
-	"unseen errors":             "없는 문이나 만료된 토큰 같은 오류를 만나게 하고, 무언가를 바꾼 뒤 다시 시도하는지 보세요.",
-	"proven errors":             "오류를 받은 뒤 같은 요청을 되풀이하지 않았습니다.",
-	"broken errors":             "실패할 수밖에 없는 요청을 1분 안에 세 번 보냈습니다.",
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/faults"
-	"github.com/doorlab/doorlab/internal/golive"
 	"github.com/doorlab/doorlab/internal/lang"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/why"
@@ -31,8 +30,7 @@ func TestStatesInWords(t *testing.T) {
 	}
 }
 
-// TestKoreanExplanations: every fault, every parameter, and every point of the
-// checklist in every state is explained in Korean; nothing else is.
+// TestKoreanExplanations: every fault and every parameter is explained in Korean; nothing else is.
 func TestKoreanExplanations(t *testing.T) {
 	t.Parallel()
 	params := map[string]bool{}
@@ -46,16 +44,8 @@ func TestKoreanExplanations(t *testing.T) {
 			}
 		}
 	}
-	points := golive.Check(nil).Points
-	for _, p := range points {
-		for _, state := range []string{golive.Unseen, golive.Proven, golive.Broken} {
-			if pointsKorean[state+" "+p.ID] == "" {
-				t.Errorf("the point %s, %s, isn't told in Korean", p.ID, state)
-			}
-		}
-	}
-	if len(faultsKorean) != len(faults.All) || len(paramsKorean) != len(params) || len(pointsKorean) != 3*len(points) {
-		t.Errorf("%d faults, %d parameters, %d points: some don't exist any more", len(faultsKorean), len(paramsKorean), len(pointsKorean))
+	if len(faultsKorean) != len(faults.All) || len(paramsKorean) != len(params) {
+		t.Errorf("%d faults, %d parameters: some don't exist any more", len(faultsKorean), len(paramsKorean))
 	}
 }
 
@@ -85,5 +75,24 @@ func TestKoreanCodes(t *testing.T) {
 	}
 	if len(known) != len(codesKorean) {
 		t.Errorf("%d codes and %d Korean words, want one each", len(known), len(codesKorean))
+	}
+}
+
+// TestSaidInKorean: what comes of a form is said without codes, with a reason and without.
+func TestSaidInKorean(t *testing.T) {
+	t.Parallel()
+	c := &Console{names: names{}}
+	for want, x := range map[string]came{
+		"d: 거부됨 (유효한 권한 없음)": {Result: string(vocab.Denied), Reason: string(vocab.NoValidGrant), DoorID: "d"},
+		"d: 열림":              {Result: string(vocab.Opened), DoorID: "d"},
+	} {
+		said, err := c.told(x, nil)
+		if got := said.in(lang.Korean); err != nil || got != want {
+			t.Errorf("%+v: got %q, %v, want %q", x, got, err, want)
+		}
+	}
+	said, _ := c.told(came{Result: string(vocab.Denied), Reason: string(vocab.NoValidGrant), DoorID: "d"}, nil)
+	if got, want := said.in(lang.English), "d: denied (no_valid_grant)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
