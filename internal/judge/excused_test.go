@@ -56,6 +56,7 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 			h.after(t, is(history.Publish, id), func(e *history.Event) { e.Kind, e.Result, e.WallNs = history.Received, "ok", e.WallNs+8100e6 })
 			h.edit(t, 0, is(history.Answer, id), func(e *history.Event) { e.WallNs += 12000e6 })
 		},
+		"a 504 that the test place was asked for, with the door open": askedForSilence,
 		"a death between intent and record": func(t *testing.T, h *builder) {
 			id := commandOf(t, h, "k-lost")
 			h.drop(t, is(history.RecordIn, id))
@@ -81,6 +82,18 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 			e.OutageAgeMs, e.RecordSeq, e.WallNs = 0, 0, h.events[i].WallNs+1
 			h.events = append(h.events[:i+1], append([]history.Event{e}, h.events[i+1:]...)...)
 		},
+	}
+}
+
+// askedForSilence: the door opens, and its report is held back until the answer.
+func askedForSilence(t *testing.T, h *builder) {
+	id, key := commandOf(t, h, "k-silent"), history.KeyHash("plc_a", "k-silent")
+	h.after(t, is(history.Publish, id), func(e *history.Event) { e.Kind, e.Result = history.Received, "ok" })
+	h.edit(t, 0, is(history.Answer, id), func(e *history.Event) { e.WallNs += 8000e6 })
+	for i := range h.events {
+		if e := &h.events[i]; e.Key == key && e.Meaning != "" {
+			e.Meaning = strings.TrimSuffix(e.Meaning, `""`) + `"sim:noResponse:opened"`
+		}
 	}
 }
 
