@@ -87,8 +87,8 @@ k8s-test: ## test deploy/k8s: a real API server accepts it, and its pods' comman
 	go test -C tools/k8s -count=1 -v .
 	DOORLAB_K8S=1 go test -count=1 -v -run 'TestKubernetes' ./cmd/doorlab
 
-up: build ## run server, broker and 200 boards
-	$(BIN) up
+up: build ## run server, broker and 200 boards, on a clock that the console can move
+	$(BIN) up --clock virtual
 
 load: build ## load-test door commands in one process
 	$(BIN) load door-commands

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/certs/certstest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/router/routertest"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -96,6 +98,30 @@ func TestScalePage(t *testing.T) {
 	}
 	if got := start(t, append(cell, "--json", "--control", "")...).server(); len(got.Places) == 0 {
 		t.Error("the cell has no place, want that of its shard")
+	}
+}
+
+// TestRouterOfScalePage: HAProxy takes what the page's commands write, where the page has it read.
+func TestRouterOfScalePage(t *testing.T) {
+	t.Parallel()
+	tool, dir := routertest.HAProxy(t), t.TempDir()
+	cert, key := certstest.NewCA(t).Issue("doors.example.com", 1)
+	pem := string(must.Get(os.ReadFile(cert))(t)) + string(must.Get(os.ReadFile(key))(t))
+	written(t, dir, map[string]string{"stores.yaml": threePlaces, "doors.pem": pem})
+	cells := blockOf(t, "scale.md", "doorlab router")
+	args := argsOf(t, cells, "doorlab router")
+	for i, a := range args {
+		if a == "stores.yaml" || a == "doors.pem" || a == "./router" {
+			args[i] = filepath.Join(dir, filepath.Base(a))
+		}
+	}
+	if code, out, errs := runQuietly(t.Context(), args...); code != codeOK {
+		t.Fatalf("router: exit code %d, want 0\n%s%s", code, out, errs)
+	}
+	haproxy := exec.Command(tool, append([]string{"-c"}, argsOf(t, cells, "haproxy")...)...)
+	haproxy.Dir = dir
+	if out, err := haproxy.CombinedOutput(); err != nil || strings.Contains(string(out), "WARNING") {
+		t.Errorf("haproxy -c: %v, want the file accepted without a warning\n%s", err, out)
 	}
 }
 

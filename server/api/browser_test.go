@@ -62,6 +62,30 @@ func TestDocsInBrowser(t *testing.T) {
 	t.Logf("%d requests, all to the server itself", len(p.Requests())+len(plain.Requests()))
 }
 
+// TestDocsFilledIn: for readers on this machine the requests have the test place's key and door, drawn and plain; a
+// program gets the document as it is.
+func TestDocsFilledIn(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	example := Example{Key: "sact_thekeyofthetestplace", DoorID: "dor_ofthetestplace"}
+	url := newPatientHouse(t, time.Minute, func(c *Config) { c.Example = func() Example { return example } }).serve()
+	p, plain := b.Page(browser.Look{}), b.Page(browser.Look{NoScript: true})
+	for name, want := range map[string]string{"core": example.Key, "space": example.DoorID} {
+		p.Open(url + "/" + name + "/v1/docs")
+		p.Await(`document.querySelector("#reference").textContent.includes("` + want + `")`)
+		plain.Open(url + "/" + name + "/v1/docs")
+		var text string
+		if plain.Eval(`document.body.innerText`, &text); !strings.Contains(text, want) {
+			t.Errorf("%s without JavaScript doesn't show %s", name, want)
+		}
+		plain.Open(url + "/" + name + "/v1/openapi.json")
+		if plain.Eval(`document.body.innerText`, &text); strings.Contains(text, want) {
+			t.Errorf("%s: the document shows %s", name, want)
+		}
+	}
+	clean(t, p, url)
+}
+
 // TestDocsLinkEachOther: whoever reads one reference page gets to the others from where they are, drawn or plain, however
 // far down, and sees which page they are on.
 func TestDocsLinkEachOther(t *testing.T) {

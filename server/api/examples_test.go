@@ -17,7 +17,7 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	real := h.fixtures()
-	ids := strings.NewReplacer("sact_exampleexampleexampleexample000000", h.keys["key_a"], "dor_front", "dor_1", "order-1", "m-1")
+	ids := strings.NewReplacer(exampleKey, h.keys["key_a"], exampleDoor, "dor_1", "order-1", "m-1")
 	h.tick(time.Minute)
 	ran := 0
 	for _, d := range h.api.docs {

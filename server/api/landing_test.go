@@ -15,6 +15,17 @@ func TestLanding(t *testing.T) {
 		c.Console = "http://127.0.0.1:8081"
 		c.Example = func() Example { return Example{Key: "sact_example", DoorID: "dor_example"} }
 	})
+	shown := func(path, from, host, proxied string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.RemoteAddr, r.Host = from, host
+		r.Header.Set("Accept", "text/html")
+		if proxied != "" {
+			r.Header.Set("X-Forwarded-For", proxied)
+		}
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		return w
+	}
 	for name, x := range map[string]struct {
 		from, host, proxied string
 		local               bool
@@ -27,14 +38,7 @@ func TestLanding(t *testing.T) {
 		"through a proxy":     {"127.0.0.1:999", "127.0.0.1:8080", "192.0.2.7", false},
 		"a name that is like": {"127.0.0.1:999", "localhost.evil.example", "", false},
 	} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.RemoteAddr, r.Host = x.from, x.host
-		r.Header.Set("Accept", "text/html")
-		if x.proxied != "" {
-			r.Header.Set("X-Forwarded-For", x.proxied)
-		}
-		w := httptest.NewRecorder()
-		h.http.ServeHTTP(w, r)
+		w := shown("/", x.from, x.host, x.proxied)
 		body := w.Body.String()
 		if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Fatalf("%s: got %d with the policy %q, want the page", name, w.Code, w.Header().Get("Content-Security-Policy"))
@@ -48,6 +52,11 @@ func TestLanding(t *testing.T) {
 			if strings.Contains(body, own) != x.local {
 				t.Errorf("%s: the page shows %s: %v, want %v", name, own, !x.local, x.local)
 			}
+		}
+	}
+	for from, want := range map[string]bool{"127.0.0.1:999": true, "192.0.2.7:999": false} {
+		if got := strings.Contains(shown("/core/v1/docs", from, "127.0.0.1:8080", "").Body.String(), "sact_example"+`"`); got != want {
+			t.Errorf("the reference shows the key to %s: %v, want %v", from, got, want)
 		}
 	}
 	h.want(404, "not_found", request{method: "GET", path: "/", header: map[string]string{"Accept": "application/json"}})

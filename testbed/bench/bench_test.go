@@ -91,3 +91,64 @@ func TestSettings(t *testing.T) {
 		t.Errorf("measured are %q, want %q", got, want)
 	}
 }
+
+// TestPages plays the commands of performance.md, as small as can be: what they set stays, but fleets, turns and files.
+// Of the short form and of a comparison, which set those themselves, the flags are read.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	raw := must.Get(os.ReadFile("../../docs/performance.md"))(t)
+	played := 0
+	for line := range strings.Lines(string(raw)) {
+		args, ok := benchArgs(line)
+		if !ok {
+			continue
+		}
+		dir := t.TempDir()
+		p, err := parse(args, io.Discard)
+		if err != nil || p.into == "" && len(p.settings()) == 0 {
+			t.Errorf("%s: %v, want something to measure", strings.TrimSpace(line), err)
+			continue
+		}
+		if played++; slices.Contains(args, "-short") || p.compare != "" {
+			continue
+		}
+		if p.into != "" {
+			p.into = filepath.Join(dir, "page.md")
+			must.OK(t, os.WriteFile(p.into, raw, 0o600))
+			args = append(args, "-into", p.into)
+		}
+		if p.profile != "" {
+			args = append(args, "-profile", filepath.Join(dir, "cpu.prof"))
+		}
+		if p.only == nil { // all of them: TestEverySubject
+			args = append(args, "-only", "command")
+		}
+		args = append(args, "-boards", "30", "-callers", "3", "-links", p.links[0], "-rounds", "1", "-for", "30ms", "-rows", "20", "-records", "300", "-permits", "50")
+		var out bytes.Buffer
+		if err := run(t.Context(), args, &out, io.Discard); err != nil || !strings.Contains(out.String(), "command") {
+			t.Errorf("%s: %v, want a table\n%s", strings.TrimSpace(line), err, out.String())
+		}
+	}
+	if played < 8 {
+		t.Errorf("%d commands found in performance.md, want at least 8", played)
+	}
+}
+
+// benchArgs are the arguments that a line of a page gives this program, by hand or through the Makefile.
+func benchArgs(line string) (args []string, ok bool) {
+	line, _, _ = strings.Cut(line, " #")
+	line = strings.TrimSpace(line)
+	rest, byHand := strings.CutPrefix(line, "go run ./testbed/bench")
+	if byHand {
+		return strings.Fields(rest), true
+	}
+	_, set, _ := strings.Cut(line, "BENCH=")
+	args = strings.Fields(strings.Trim(set, `"`))
+	switch {
+	case strings.HasPrefix(line, "make bench-compare OLD="):
+		return append([]string{"-compare", "old", "-only", "command", "-boards", "1000"}, args...), true // as the Makefile does
+	case line == "make bench" || strings.HasPrefix(line, "make bench BENCH="):
+		return args, true
+	}
+	return nil, false
+}

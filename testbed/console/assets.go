@@ -58,6 +58,7 @@ var functions = template.FuncMap{
 	"span":   span,
 	"code":   code,
 	"parts":  parts,
+	"words":  codeWords,
 	"moment": moment,
 }
 
@@ -71,6 +72,11 @@ func code(text string) template.HTML {
 		b.WriteString(part)
 	}
 	return template.HTML(b.String())
+}
+
+// codeWords lets a code of the API break after each underscore, on a phone.
+func codeWords(code string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(code), "_", "_<wbr>"))
 }
 
 // parts lets a path break before each slash and nowhere else.
