@@ -11,12 +11,13 @@ import (
 )
 
 // driver is SQLite with settings that a data source name can't express: temporary tables and indexes stay in memory, so
-// that a full or read-only disk doesn't break reads, and the log shrinks when it starts over.
+// that a full or read-only disk doesn't break reads, the log shrinks when it starts over, and no commit copies it into
+// the database: the copier does.
 const driver = "doorlab-sqlite3"
 
 func init() {
 	sql.Register(driver, &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
-		_, err := c.Exec("PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit="+strconv.Itoa(walLimit), nil)
+		_, err := c.Exec("PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit="+strconv.Itoa(walLimit), nil)
 		return err
 	}})
 }

@@ -71,6 +71,7 @@ type Store struct {
 	told    func(writes int, took time.Duration) // see Options.Committed
 	health  health
 	wal     wal
+	copier  copier
 	changes int64 // rows changed so far; only the writer uses it
 	running int   // roughly, commands claimed and not settled; only the writer uses it
 	doors   doors
@@ -112,16 +113,14 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	// SQLite creates files that others can read; the log gets the database's mode.
-	f, err := os.OpenFile(filepath.Join(dir, "doorlab.db"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
+	file, err := os.OpenFile(filepath.Join(dir, "doorlab.db"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	s := &Store{
 		clk: o.Clock, max: o.MaxBatch, log: o.Log, told: o.Committed, phones: o.Phones,
 		jobs: make(chan *job, 2*o.MaxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
+		copier: copier{file: file, due: make(chan struct{}, 1), ended: make(chan struct{})},
 		gather: gather{over: make(chan struct{}, 1)}, replays: replays{due: make(chan struct{}, 1)},
 	}
 	if err = s.open(filepath.Join(dir, "doorlab.db"), o); err == nil {
@@ -135,6 +134,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	go s.writer()
+	go s.copying()
 	return s, nil
 }
 
@@ -161,6 +161,10 @@ func (s *Store) open(path string, o Options) error {
 	if err := migrate(s.writing); err != nil {
 		return err
 	}
+	if s.copier.conn, err = sql.Open(driver, dsn(path, "_busy_timeout", "0")); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	s.copier.conn.SetMaxOpenConns(1)
 	if s.reading.DB, err = sql.Open(driver, dsn(path, "mode", "ro", "_query_only", "1", "_txlock", "deferred")); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
@@ -226,17 +230,18 @@ func migrate(conn *sql.DB) error {
 func (s *Store) Close() error {
 	s.closed.Do(func() { close(s.stop) })
 	<-s.ended
+	<-s.copier.ended
 	return s.closeDBs()
 }
 
 func (s *Store) closeDBs() error {
 	var errs []error
-	for _, conn := range []*sql.DB{s.reading.DB, s.writing} {
+	for _, conn := range []*sql.DB{s.reading.DB, s.copier.conn, s.writing} {
 		if conn != nil {
 			errs = append(errs, conn.Close())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.copier.file.Close())...)
 }
 
 // wrap turns SQLite's own errors into ErrUnavailable and a missing row into fail.ErrNotFound; others stay as they are.

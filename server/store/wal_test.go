@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -187,6 +188,37 @@ func TestLogIsEmptiedWhenIdle(t *testing.T) {
 		synctest.Wait()
 		if n := s.wal.size(); n != 0 {
 			t.Errorf("the log has %d bytes after %s without writes", n, idleAfter)
+		}
+	})
+}
+
+// A commit copies nothing into the database: the copier does, once there is enough.
+func TestLogIsCopiedBesideCommits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := must.Get(Open(t.TempDir(), Options{}))(t)
+		defer func() { _ = s.Close() }()
+		size := func() int64 {
+			synctest.Wait()
+			return must.Get(os.Stat(s.path))(t).Size()
+		}
+		before := size()
+		for i := range 30 {
+			must.OK(t, fatten(s, i))
+		}
+		if got := size(); got != before {
+			t.Errorf("the database has %d bytes after 30 commits, want %d: they copied the log", got, before)
+		}
+		must.OK(t, s.write(func(tx *Tx) error {
+			for i := range copyAfter {
+				if err := tx.setMeta("n", fmt.Sprint(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		if got := size(); got < before+4<<20 {
+			t.Errorf("the database has %d bytes after %d statements, want at least %d: nobody copied the log", got, copyAfter, before+4<<20)
 		}
 	})
 }

@@ -229,6 +229,7 @@ func (s *Store) run(jobs []*job, replays map[string]int64) (*batch, error) {
 	if err := tx.Commit(); err != nil {
 		return nil, err
 	}
+	s.wal.writes += of.writes
 	return &b, nil
 }
 
