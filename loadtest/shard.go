@@ -167,7 +167,7 @@ func (s *sieve) keeps(e *history.Event) bool {
 }
 
 // waiting is the value of a threshold that can only be judged for all shards together.
-const waiting = "told by all shards together"
+const waiting = "decided by all shards together"
 
 // Waits reports whether the threshold is left to the merge of all shards.
 func (t Threshold) Waits() bool { return t.Value == waiting }

@@ -111,7 +111,7 @@ func (spec *Spec) check() (*kind, faults.Values, error) {
 	case spec.For < 0:
 		return nil, none, faults.Badly("for", "must be positive")
 	case spec.For > 0 && f.Acts == faults.AtOnce:
-		return nil, none, faults.Badly("for", "%s acts at once and is gone", f.Name)
+		return nil, none, faults.Badly("for", "%s acts once and is over, so it has no duration", f.Name)
 	}
 	v, err := f.Values(spec.Params)
 	if err != nil {

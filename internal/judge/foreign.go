@@ -32,7 +32,7 @@ func (f Foreign) String() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("others used the target meanwhile: %s (first %s); they were judged, too", strings.Join(parts, ", "), strings.Join(f.First, ", "))
+	return fmt.Sprintf("others used the target meanwhile: %s (first %s); that was judged too", strings.Join(parts, ", "), strings.Join(f.First, ", "))
 }
 
 // claimedSlackMs is how far a request's own times may be off from the server's events for it, in wall time on one

@@ -24,7 +24,7 @@ func (s Score) String() string {
 		out += fmt.Sprintf(", %d broken", s.Broken)
 	}
 	if left := s.Possible - s.Held - s.Broken; left > 0 {
-		out += fmt.Sprintf(", %d not played", left)
+		out += fmt.Sprintf(", %d not run", left)
 	}
 	return out
 }

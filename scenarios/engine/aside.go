@@ -63,7 +63,7 @@ func (r *run) restore(ctx context.Context, res *Result) {
 		}
 	}
 	if again > 0 {
-		res.Note("faults that others had armed (%d) were put aside for the run and are in force again, with new ids", again)
+		res.Note("faults that others had armed (%d) were removed for the run and are armed again, with new ids", again)
 	}
 	if r.aside.frozen {
 		if _, e := r.lab.move(ctx, "freeze", time.Time{}); e != nil {

@@ -57,7 +57,7 @@ func (c *checker) step(s *Step) {
 	set := s.Verbs.given()
 	switch {
 	case len(set) > 1:
-		c.b.Problem(s.pos, "one verb a step, found %s", strings.Join(set, " and "))
+		c.b.Problem(s.pos, "a step has one verb, found %s", strings.Join(set, " and "))
 	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0:
 		c.b.Problem(s.pos, "a step needs a verb or an expectation")
 	}

@@ -20,11 +20,11 @@ func (c *checker) claimsNothing(s *Step) {
 	switch v := &s.Verbs; {
 	case v.Key != nil, v.Place != nil, v.Door != nil: // the server may refuse it: the claim is odd, and counts for nothing
 	case v.lab(), len(s.Expect) == 0 && v.Leaf != nil:
-		c.b.Problem(s.pos, "%s can't fail by what the target does, so it is evidence for no guarantee: claim %s at the step that checks what follows", what, list)
+		c.b.Problem(s.pos, "%s can't fail whatever the target does, so it is evidence for no guarantee: claim %s at the step that checks what follows", what, list)
 	case v.alive():
 		c.b.Problem(s.pos, "%s says only that the server listens, which is evidence for no guarantee: claim %s at the step that checks it", v.Call.Path.raw, list)
 	case !s.expects() && !v.judged():
-		c.b.Problem(s.pos, "%s without an expectation can't fail by what the target does, so it is evidence for no guarantee: add what you expect, or claim %s at the step that checks it", what, list)
+		c.b.Problem(s.pos, "%s without an expectation can't fail whatever the target does, so it is evidence for no guarantee: add what you expect, or claim %s at the step that checks it", what, list)
 	}
 }
 

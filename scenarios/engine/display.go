@@ -46,7 +46,7 @@ func (d *display) line() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	spent := clock.Mono() - d.began
-	out := fmt.Sprintf("%d of %d played, %d passed, %s", d.played, d.total, d.good, told(spent))
+	out := fmt.Sprintf("%d of %d run, %d passed, %s", d.played, d.total, d.good, told(spent))
 	if d.last != "" {
 		return out + ": " + d.last
 	}

@@ -173,7 +173,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 	rows, err := s.Cases.eval(sc)
 	list, ok := listOf(rows)
 	if err != nil || !ok {
-		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases: no list: %s %v", brief(rows, 80), err)
+		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases is not a list: %s %v", brief(rows, 80), err)
 		return res
 	}
 	least, err := s.least(sc)

@@ -224,7 +224,7 @@ func TestNames(t *testing.T) {
 		"steps:\n  - wait: crowd":                                `one.yaml:2:11: no background "crowd" in this file`,
 		"steps:\n  - clock: {to: cut+36h}":                       `one.yaml:2:17: no label "cut" in this file`,
 		"steps:\n  - clock: freezee":                             `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,
-		"steps:\n  - {log: a, pause: 1s}":                        `one.yaml:2:5: one verb a step, found pause and log`,
+		"steps:\n  - {log: a, pause: 1s}":                        `one.yaml:2:5: a step has one verb, found pause and log`,
 		"steps:\n  - load: {rate: 300/s}":                        `one.yaml:2:11: load: duration: pacer constant needs duration`,
 		"steps:\n  - expect: 1 +":                                `one.yaml:2:`,
 		"steps:\n  - log: ${uid(\"a\")":                          `one.yaml:2:10: ${ without a closing }`,

@@ -107,7 +107,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 		}
 	}
 	if res.Status == judge.Pass && !checked(res.Steps[len(setup):]) {
-		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that was played could have failed by what the target did"
+		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that ran could have failed because of what the target did"
 	}
 	if ctx.Err() == nil || res.Status == judge.Pass {
 		return

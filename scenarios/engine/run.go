@@ -139,7 +139,7 @@ func stopsAt(opt Options, f FileResult) string {
 // notPlayed is the result of a file that the run didn't get to.
 func notPlayed(f *File, why string) FileResult {
 	return FileResult{Path: f.Path, Name: cmp.Or(f.Doc.Name, f.Base()), Description: f.Doc.Description, Clauses: f.Doc.Clauses,
-		Status: judge.Skipped, Reason: "not played: " + why, Started: clock.WallNow(), Source: f.Source}
+		Status: judge.Skipped, Reason: "not run: " + why, Started: clock.WallNow(), Source: f.Source}
 }
 
 func newRun(target Target, opt Options) *run {

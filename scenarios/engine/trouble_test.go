@@ -37,7 +37,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	res, err := Run(ctx, f.target(), []*File{parse(t, "steps: [{load: {rate: 1/s, duration: 1s}}, {log: never}]"), parse(t, "steps: [{log: a}]")}, Options{Loader: load})
 	if !errors.Is(err, context.Canceled) || len(res.Files) != 2 || res.Files[0].Status != judge.Invalid || res.Files[1].Status != judge.Skipped {
-		t.Errorf("%v %+v, want the first file INVALID and the second one not played", err, res.Files)
+		t.Errorf("%v %+v, want the first file INVALID and the second one not run", err, res.Files)
 	}
 }
 

@@ -62,8 +62,8 @@ func TestFailFast(t *testing.T) {
 	t.Parallel()
 	res, _ := apart(t, Options{Parallel: 1, FailFast: true}, passes, fails, passes)
 	last := res.Files[2]
-	if res.Files[0].Status != judge.Pass || res.Files[1].Status != judge.Fail || last.Status != judge.Skipped || !strings.Contains(last.Reason, "not played: stopped at the first failure") {
-		t.Errorf("got %s, %s and %s %q, want PASS, FAIL and SKIPPED as not played", res.Files[0].Status, res.Files[1].Status, last.Status, last.Reason)
+	if res.Files[0].Status != judge.Pass || res.Files[1].Status != judge.Fail || last.Status != judge.Skipped || !strings.Contains(last.Reason, "not run: stopped at the first failure") {
+		t.Errorf("got %s, %s and %s %q, want PASS, FAIL and SKIPPED as not run", res.Files[0].Status, res.Files[1].Status, last.Status, last.Reason)
 	}
 	if res, _ = apart(t, Options{Parallel: 1}, fails, passes); res.Files[1].Status != judge.Pass {
 		t.Errorf("without it the next file is %s, want PASS", res.Files[1].Status)

@@ -44,7 +44,7 @@ func (s *Service) importRows(by By, r ImportRequest, f rowFunc) (ImportResult, e
 		return ImportResult{}, err
 	}
 	if *r.Source == "api" || *r.Source == "world" {
-		return ImportResult{}, fail.Invalid("source", `must not be "api" or "world": what an operator made is kept under them`)
+		return ImportResult{}, fail.Invalid("source", `must not be "api" or "world": these are reserved for what an operator creates`)
 	}
 	if r.Items == nil {
 		return ImportResult{}, fail.Missing("items")
