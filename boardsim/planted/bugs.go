@@ -3,8 +3,10 @@ package planted
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -115,6 +117,17 @@ var bugs = map[string]func(Step) Step{
 			out = slices.DeleteFunc(out, func(e effect) bool { return e.Kind == firmware.Released })
 		}
 		return out
+	}),
+	"link-ends-with-its-permit-on-site": before(func(s *state, ev *event) {
+		if g, ok := presented(s, ev); ok && !g.ValidAt(ev.Wall) {
+			ev.TokenHash = "0"
+		}
+	}),
+	"closed-window-hides-dead-links": before(func(s *state, ev *event) {
+		if _, ok := presented(s, ev); !ok && ev.TokenHash != "" && s.Content.Hours != nil &&
+			access.Mode(s.Content.Windows, *s.Content.Hours, ev.DoorID, time.UnixMilli(ev.Wall)) == access.ModeClosed {
+			ev.TokenHash, ev.PhoneHash = "", "0"
+		}
 	}),
 	"links-dead-in-outage": before(func(s *state, ev *event) {
 		if ev.Kind == firmware.Present && !s.Outage.Online && ev.TokenHash != "" {

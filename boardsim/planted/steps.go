@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -85,6 +86,19 @@ func denied(step Step, reason vocab.Reason) Step {
 		}
 		return s, out
 	}
+}
+
+// presented is the grant whose link is presented.
+func presented(s *state, ev *event) (access.Grant, bool) {
+	if ev.Kind != firmware.Present || ev.TokenHash == "" {
+		return access.Grant{}, false
+	}
+	all := s.Content.Snapshot().Upsert
+	i := slices.IndexFunc(all, func(g access.Grant) bool { return g.TokenHash == ev.TokenHash })
+	if i < 0 {
+		return access.Grant{}, false
+	}
+	return all[i], true
 }
 
 // younger makes the board believe, when someone presents themselves, that the line went down ms later than it did.

@@ -47,6 +47,7 @@ var devices = []Bug{
 	check("legacy-failure-no-detail", "LEG-1", "legacy failures carry detail", "legacy_paths"),
 	check("legacy-hold-is-a-minute", "LEG-1 CMD-7", "a legacy hold without minutes lasts until locked", "legacy_paths"),
 	check("legacy-not-deprecated", "LEG-1", "the older paths say that they are", "legacy_paths"),
+	check("deprecation-gone-of-failures", "LEG-1", "failures of the older paths say that they are, too", "answers_values"),
 	check("forced-leaf-is-open", "LEG-1", "a forced leaf warns", "devices_values legacy_paths"),
 }
 
@@ -111,6 +112,7 @@ var commands = []Bug{
 	check("first-pulse-falls-early", "CMD-1", "the last pulse of a history lasts as long as any", "idempotency_places"),
 	check("pulse-lasts-a-minute", "CMD-1", "an open command opens briefly", "permits_values"),
 	check("policies-not-recorded", "CMD-8", "policy operations appear in the records", "commands_test_place"),
+	check("door-does-not-open-in-silence", "CMD-8", "sim:noResponse:opened opens the door", "commands_test_place"),
 	check("policies-not-shown-in-records", "CMD-8", "policy operations are shown in the records", "commands_test_place"),
 }
 

@@ -37,9 +37,12 @@ var records = []Bug{
 	check("records-limit-ignored", "ENT-4", "limit bounds the page", "records_values"),
 	check("records-offset-ignored", "ENT-4", "offset moves the page", "records_values"),
 	check("reads-not-audited", "ENT-4", "reads of the records are logged", "records_values"),
+	check("refusals-not-audited", "ENT-4", "refused commands are in the audit log", "commands_refused_before"),
+	check("month-of-records-unasked", "ENT-4", "without sinceDays a list goes back seven days", "records_queries"),
 	check("audit-by-nobody", "ENT-4", "the log of reads names the key", "records_values"),
 	check("audit-without-count", "ENT-4", "the log of reads says how much was read", "records_values"),
 	check("board-record-of-nobody", "ENT-4 OFF-4", "a board's record names the guest, masked", "sync_permits outage_36h records_values"),
+	check("presented-link-of-nobody", "ENT-4", "the record of a link that a closed window denied names its holder, masked", "entry_windows"),
 }
 
 // events are the bugs of the activity.

@@ -106,6 +106,8 @@ func (s entryStore) Policies(placeID, doorID string) ([]place.Policy, error) {
 		}
 	case "after-hours-ignored":
 		drop("", access.RefAfter)
+	case "newer-always-beats-hours":
+		ps = narrowed(ps)
 	case "oldest-window-wins":
 		ps = slices.Clone(ps)
 		for i := range ps {
@@ -124,6 +126,8 @@ func (s entryStore) GrantByLink(hash string) (grant.Grant, error) {
 		if s.clk.Now().Sub(g.CreatedAt) < time.Minute {
 			return grant.Grant{}, fail.ErrNotFound
 		}
+	case "link-page-a-millisecond-late": // only the page looks at it
+		g.EndsAt = g.EndsAt.Add(time.Millisecond)
 	}
 	return g, err
 }

@@ -73,6 +73,9 @@ func In[T any](name string, part T) T {
 		p.Keys = apiKeys(name, p.Keys)
 		p.Grants = grants{Grants: p.Grants, name: name, dir: p.Directory, mu: new(sync.Mutex), busy: map[string]bool{}, had: map[string]int{}}
 		p.Entry = doorman{p.Entry, name}
+		if name == "refusals-not-audited" {
+			p.Audit = nil
+		}
 	case *http.Handler:
 		if e, ok := edges()[name]; ok {
 			*p = e.around(*p)
@@ -84,7 +87,7 @@ func In[T any](name string, part T) T {
 // edges are the bugs of values, by name.
 func edges() map[string]edge {
 	out := map[string]edge{}
-	for _, m := range []map[string]edge{tokenValues, permitValues, importValues, recordValues, deviceValues} {
+	for _, m := range []map[string]edge{tokenValues, permitValues, importValues, recordValues, deviceValues, askedValues} {
 		maps.Copy(out, m)
 	}
 	return out

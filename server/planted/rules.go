@@ -103,6 +103,17 @@ func apiKeys(name string, k api.Keys) api.Keys {
 			}
 			return err
 		}}
+	case "forged-token-said-to-be-expired":
+		var over sync.Map
+		return keys{Keys: k, verify: func(token string, p auth.Principal, err error) (auth.Principal, error) {
+			if _, was := over.Load(unsigned(token)); was && errors.Is(err, auth.ErrTokenInvalid) {
+				err = auth.ErrTokenExpired
+			}
+			if errors.Is(err, auth.ErrTokenExpired) {
+				over.Store(unsigned(token), true)
+			}
+			return p, err
+		}}
 	case "live-place-plays-outcomes":
 		return keys{Keys: k, verify: func(_ string, p auth.Principal, err error) (auth.Principal, error) {
 			if p.Sim {

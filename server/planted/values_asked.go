@@ -1,0 +1,93 @@
+package planted
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/plain"
+)
+
+// askedValues are bugs of what requests may say, and of what failures say back.
+var askedValues = map[string]edge{
+	"unknown-fields-refused": asks(create+", "+orders, func(body map[string]any) {
+		for name := range body {
+			if !slices.Contains([]string{"externalRef", "phone", "name", "startsAt", "endsAt", "doorIds", "capability", "command", "args"}, name) {
+				clear(body)
+				return
+			}
+		}
+	}),
+	"bodies-of-any-size": {routes: create + ", " + imports, ask: func(r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(bytes.TrimSpace(raw)))
+	}},
+	"invisible-characters-dropped": asks(create, func(body map[string]any) {
+		for _, field := range []string{"name", "externalRef"} {
+			if s, ok := body[field].(string); ok && plain.Deceptive(s) {
+				body[field] = strings.Map(func(r rune) rune {
+					if plain.Deceptive(string(r)) {
+						return -1
+					}
+					return r
+				}, s)
+			}
+		}
+	}),
+	"source-of-64-refused": asks(imports, func(body map[string]any) {
+		if s, _ := body["source"].(string); len(s) == 64 {
+			body["source"] = s + "x"
+		}
+	}),
+	"touching-intervals-refused": asks(places, func(body map[string]any) {
+		hours, _ := body["hours"].(map[string]any)
+		week, _ := hours["week"].(map[string]any)
+		for day, list := range week {
+			pairs, _ := list.([]any)
+			for i := 1; i < len(pairs); i++ {
+				before, _ := pairs[i-1].([]any)
+				after, _ := pairs[i].([]any)
+				if len(before) == 2 && len(after) == 2 && before[1] == after[0] {
+					week[day] = "09:00-15:00"
+				}
+			}
+		}
+	}),
+	"door-does-not-open-in-silence": asks(orders, func(body map[string]any) {
+		if args, ok := body["args"].(map[string]any); ok && args["reason"] == "sim:noResponse:opened" {
+			args["reason"] = "sim:noResponse"
+		}
+	}),
+	"month-of-records-unasked": {routes: logs, ask: func(r *http.Request) {
+		if q := r.URL.Query(); !q.Has("sinceDays") {
+			q.Set("sinceDays", "30")
+			r.URL.RawQuery = q.Encode()
+		}
+	}},
+	"too-long-names-the-first-door": says(create, func(p *reply) {
+		details, _ := p.body["details"].(map[string]any)
+		ids, _ := p.asked["doorIds"].([]any)
+		if p.status == http.StatusConflict && len(ids) > 0 {
+			details["doorId"] = slices.MinFunc(ids, func(a, b any) int { return cmp.Compare(a.(string), b.(string)) })
+		}
+	}),
+	"request-id-gone-of-failures":       headerOfFailures("X-Request-Id", ""),
+	"deprecation-gone-of-failures":      headerOfFailures("Deprecation", ""),
+	"allow-gone":                        headerOfFailures("Allow", ""),
+	"challenge-says-nothing-of-the-end": headerOfFailures("Www-Authenticate", `Bearer realm="store-access"`),
+}
+
+// headerOfFailures answers another header with a failure, "" = none.
+func headerOfFailures(name, value string) edge {
+	e := header(anything, name, value)
+	say := e.say
+	e.say = func(p *reply) {
+		if p.status >= 400 {
+			say(p)
+		}
+	}
+	return e
+}
