@@ -200,3 +200,25 @@ func TestAnOldRevisionGetsASnapshot(t *testing.T) {
 		t.Errorf("got %+v", y)
 	}
 }
+
+// A revision that was never sent isn't believed, not even with the right digest: it is counted, and a snapshot follows.
+func TestARevisionThatWasNeverSentIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		defer l.s.Stop()
+		l.connect()
+		l.deliver()
+		known := len(l.applied)
+		l.s.Acked(someBoard, 1, l.content.rev+1, l.board.digest())
+		if got := l.s.Counts().Impossible.Load(); got != 1 {
+			t.Errorf("got %d counted, want 1", got)
+		}
+		if len(l.applied) != known {
+			t.Errorf("got %v in the history, want nothing more", l.applied[known:])
+		}
+		if y, ok := l.line.take(); !ok || !y.Snapshot {
+			t.Errorf("got %v to send, %v, want a snapshot", y, ok)
+		}
+	})
+}
