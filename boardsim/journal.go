@@ -200,7 +200,12 @@ func (b *board) movedBy(e firmware.Entry) bool {
 	if e.Cause != firmware.CauseCommand || e.Action == firmware.ActRefuse {
 		return false
 	}
-	return slices.ContainsFunc(b.entries, func(old entry) bool { return old.CommandID == e.CommandID && old.Action != firmware.ActRefuse })
+	for i := range b.entries { // lines are large: none is copied
+		if old := &b.entries[i]; old.CommandID == e.CommandID && old.Action != firmware.ActRefuse {
+			return true
+		}
+	}
+	return false
 }
 
 // keep remembers a line at an offset in the file; of older lines only the offset.

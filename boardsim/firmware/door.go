@@ -7,12 +7,22 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
+// remembered is the index of a command among those done; -1 = it is new, as nearly all are. Ids of the same time differ
+// at their end, so the last byte tells most of them apart.
+func (m *machine) remembered(id string) int {
+	for i := range m.Done {
+		if have := m.Done[i].Report.CommandID; len(have) == len(id) && (id == "" || have[len(have)-1] == id[len(id)-1]) && have == id {
+			return i
+		}
+	}
+	return -1
+}
+
 // command executes a door command and reports it. It returns the index of the door whose standing the report carries,
 // -1 = none.
 func (m *machine) command() int {
 	c := m.ev.Command
-	known := slices.IndexFunc(m.Done, func(d Done) bool { return d.Report.CommandID == c.ID })
-	if known >= 0 { // [CMD-5] repeat the stored report; the relay doesn't move
+	if known := m.remembered(c.ID); known >= 0 { // [CMD-5] repeat the stored report; the relay doesn't move
 		m.report(m.Done[known].Report)
 		return -1
 	}
