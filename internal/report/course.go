@@ -162,7 +162,8 @@ func (c *course) jumps() (out []plot.Mark) {
 					out[n-1].Title = ""
 					continue
 				}
-				out = append(out, plot.Mark{X: x, Text: "+" + amount.Duration(by.Seconds()), Title: "virtual time jumped by " + amount.Duration(by.Seconds())})
+				jump := amount.Duration(by.Round(time.Second).Seconds()) // the two events are milliseconds away from the jump
+				out = append(out, plot.Mark{X: x, Text: "+" + jump, Title: "virtual time jumped by " + jump})
 			}
 		}
 		last = e

@@ -58,7 +58,7 @@ var nowWords = map[string]pair{
 	"outcome.noResponse": {"no answer, may have moved", "응답 없음, 동작했을 수 있음"},
 	"outcome.running":    {"in progress", "진행 중"},
 	"outcome.opened":     {"opened", "열림"},
-	"outcome.denied":     {"denied", "거절됨"},
+	"outcome.denied":     {"denied", "거부됨"},
 
 	"command.title":    {"Command", "명령"},
 	"command.id":       {"Command", "명령"},
