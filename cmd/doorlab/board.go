@@ -96,9 +96,6 @@ func boardRotate(e *env) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			var out struct{ BoardID, Password string }
 			if err := f.do(c.Context(), http.MethodPost, control.Prefix+"/boards/"+url.PathEscape(args[0])+"/rotate", nil, &out); err != nil {
 				return err

@@ -45,9 +45,6 @@ func boardsCommand(e *env) *cobra.Command {
   doorlab boards --broker mqtts://doors.example.com:8883 --mqtt-ca ca.pem --boards 100 --secret-file s   # over TLS`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			if f.mqtt != "" && !c.Flags().Changed("broker") {
 				f.broker.url = f.mqtt // the name that the server's flag and ready line use
 			}

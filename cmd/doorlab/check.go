@@ -42,9 +42,6 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
   doorlab check my-outage.yaml scenarios/         # your own scenarios
   doorlab check --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ... my-outage.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			if err := errors.Join(f.check(), pick.check(), v.check()); err != nil {
 				return err
 			}

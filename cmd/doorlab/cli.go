@@ -109,7 +109,8 @@ things, applies load, and checks every promise against the relays' own journals.
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return readSettings(c, e) },
 	}
 	root.Version = build()
 	root.SetVersionTemplate("doorlab {{.Version}}\n")

@@ -153,6 +153,18 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	}
 }
 
+// TestCommandsReadSettings: commands take their flags from the environment, not only those that start a server.
+func TestCommandsReadSettings(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"up"}, {"age"}, {"explore"}, {"check"}} {
+		var errs strings.Builder
+		e := &env{out: io.Discard, err: &errs, getenv: func(name string) string { return map[string]string{"DOORLAB_SEED": "x"}[name] }}
+		if code := run(t.Context(), args, e); code != codeUsage || !strings.Contains(errs.String(), "DOORLAB_SEED") {
+			t.Errorf("%s with DOORLAB_SEED=x: exit code %d, %q, want %d and the variable's name", args, code, errs.String(), codeUsage)
+		}
+	}
+}
+
 // TestPrecedence: flag beats environment beats file beats default.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()

@@ -26,9 +26,6 @@ func doctorCommand(e *env) *cobra.Command {
 		Example: `  doorlab doctor
   doorlab doctor --data /var/lib/doorlab --http 0.0.0.0:8080`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			for flag, addr := range map[string]string{"http": http, "mqtt": mqtt, "control": control} {
 				if addr == "" && flag == "control" {
 					continue

@@ -120,9 +120,6 @@ func keysCreate(e *env) *cobra.Command {
 		Example: `  doorlab keys create --place plc_...                             # both scopes
   doorlab keys create --place plc_... --name reader --scope space:partner`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			if place == "" {
 				return usagef("keys create: --place is missing; 'doorlab place list' shows the places")
 			}
@@ -157,9 +154,6 @@ func keysList(e *env) *cobra.Command {
 		Example: `  doorlab keys list
   doorlab keys list --place plc_... --control http://127.0.0.1:8081`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			place, err := f.place(c.Context(), place)
 			if err != nil {
 				return err
@@ -203,9 +197,6 @@ func keysRevoke(e *env) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			if err := f.do(c.Context(), http.MethodDelete, control.Prefix+"/keys/"+url.PathEscape(args[0]), nil, nil); err != nil {
 				return err
 			}

@@ -92,9 +92,6 @@ func labCommand(e *env, use, short, example, takes string, run func(l labCall, a
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			cl, err := f.client()
 			if err != nil {
 				return err

@@ -45,9 +45,6 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			return f.run(c.Context(), e, args[0])
 		},
 	}

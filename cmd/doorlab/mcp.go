@@ -24,9 +24,6 @@ func mcpCommand(e *env) *cobra.Command {
 		Example: `  doorlab mcp                                    # lint and run scenarios, explain verdicts
   doorlab mcp --control http://127.0.0.1:8081    # also faults, boards and journals of a running laboratory`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			if _, err := f.client(); err != nil {
 				return err
 			}

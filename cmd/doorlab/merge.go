@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +39,7 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := errors.Join(readSettings(c, e), v.check()); err != nil {
+			if err := v.check(); err != nil {
 				return err
 			}
 			if out == "" {

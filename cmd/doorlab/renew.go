@@ -29,9 +29,6 @@ passwords are shown only once. Partners read the new links from their permits.`,
   doorlab renew links --data /var/lib/doorlab`,
 		ValidArgs: renewable,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			r, err := renewal(args)
 			if err != nil {
 				return err

@@ -24,9 +24,6 @@ func routerCommand(e *env) *cobra.Command {
   doorlab router --shards 3 --boards 300 --cell-http 127.0.0.1:808{i} --cell-mqtt 127.0.0.1:188{i}   # prints the files`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			if err := oneOf("clock", clock, "real", "virtual"); err != nil {
 				return err
 			}

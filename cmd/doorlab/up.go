@@ -77,9 +77,6 @@ func upCommand(e *env) *cobra.Command {
   doorlab up --world stores.yaml --data ./lab  # your own places, kept across restarts`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			return f.run(c.Context(), e, true)
 		},
 	}
@@ -100,9 +97,6 @@ func serveCommand(e *env) *cobra.Command {
   doorlab serve --control "" --data /var/lib/doorlab   # as in production: no control API`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			return f.run(c.Context(), e, false)
 		},
 	}

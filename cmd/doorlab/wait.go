@@ -23,9 +23,6 @@ func waitCommand(e *env) *cobra.Command {
   doorlab wait --url http://127.0.0.1:9000 --timeout 2m`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := readSettings(c, e); err != nil {
-				return err
-			}
 			if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
 				return usagef("--url %q: must start with http:// or https://", url)
 			}
