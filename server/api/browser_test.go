@@ -86,6 +86,34 @@ func TestDocsFilledIn(t *testing.T) {
 	clean(t, p, url)
 }
 
+// TestTryAsItStands: a reader on this machine presses Test Request and Send, types nothing, and has opened a door.
+func TestTryAsItStands(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	var example Example
+	h := newPatientHouse(t, time.Minute, func(c *Config) { c.Example = func() Example { return example } })
+	example = Example{Key: h.keys["key_a"], DoorID: "dor_1", BoardID: "brd_1"}
+	url, before := h.serve(), h.boards.count()
+	p := b.Page(browser.Look{Width: 1280, Height: 900})
+	p.Open(url + "/device/v1/docs#tag/devices/POST/device/v1/devices/{id}/commands")
+	const (
+		dialog = `document.querySelector("[role=dialog]")`
+		test   = `[...document.querySelectorAll("button")].find(b => b.textContent.includes("Test Request(post /device/v1/devices/{id}/commands)"))`
+		send   = `[...` + dialog + `.querySelectorAll("button")].find(b => b.innerText.includes("Send") && b.offsetParent)`
+	)
+	p.Await(test)
+	for tries := 0; tries < 4 && !p.Within(2*time.Second, dialog); tries++ { // it is drawn before it listens
+		p.Press(test)
+	}
+	p.Await(dialog + ` && ` + dialog + `.innerText.includes("dor_1") && ` + send)
+	p.Press(send)
+	p.Await(dialog + `.innerText.includes("200 OK") && ` + dialog + `.textContent.includes("reported")`)
+	if got := h.boards.count() - before; got != 1 {
+		t.Errorf("the boards got %d commands, want 1", got)
+	}
+	clean(t, p, url)
+}
+
 // TestDocsLinkEachOther: whoever reads one reference page gets to the others from where they are, drawn or plain, however
 // far down, and sees which page they are on.
 func TestDocsLinkEachOther(t *testing.T) {

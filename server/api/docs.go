@@ -62,6 +62,9 @@ func serveDocs(name string) handler {
 		v.JS, v.Script = template.JS(docsJS), scalarPath
 		if c.local() && c.api.cfg.Example != nil {
 			v.fill(c.api.cfg.Example())
+			if t, err := c.api.cfg.Keys.Issue(v.Example.Key); err == nil { // without one, the reader exchanges the key
+				v.Token = t.AccessToken
+			}
 		}
 		a := c.show("docs.html", http.StatusOK, v)
 		c.w.Header().Set("Content-Security-Policy", docsWith)
@@ -111,6 +114,7 @@ type docsView struct {
 	Name, Title, Description string
 	Operations               []docsOperation
 	Example                  Example // the zero value = not for this reader
+	Token                    string  // of its key; "" = none
 }
 
 // What the documents' examples have in place of a key and a door; docs.js knows them, too.

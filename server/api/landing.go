@@ -12,8 +12,9 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// Example is what the start page offers to try: a key of a test place, whose boards are virtual, and one of its doors.
-type Example struct{ Key, DoorID string }
+// Example is what the start page offers to try: a key of a test place, whose boards are virtual, one of its doors and
+// that door's board.
+type Example struct{ Key, DoorID, BoardID string }
 
 var (
 	landingCSS  = mustFile("pages/landing.css")
