@@ -91,7 +91,7 @@ func (k *copies) after(s *Step) {
 	for n, e := range s.Capture {
 		given[n] = k.source(e.src)
 		for name := range e.names {
-			if resultFields[name] && given[n] != "" {
+			if (name == "it" || resultFields[name]) && given[n] != "" {
 				given[n] += fmt.Sprintf(" of answer %d", k.n)
 				break
 			}

@@ -37,7 +37,9 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		}
 		return out
 	case name == "ms":
-		return numbers(v, 60_000, k) // the client gives up after that
+		return numbers(v, slowest, k)
+	case name == "it" && len(p) == 1:
+		return wholes(v, k, env)
 	case name == "fresh" && len(p) == 1:
 		answers, _ := env["answers"].([]any)
 		return numbers(v, float64(len(answers)), k)
@@ -45,6 +47,9 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	out = k.others(p.last(), v, 3)
 	if issued[p.last()] {
 		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
+	}
+	if len(p) == 1 && p.last() == "body" {
+		out = slices.DeleteFunc(out, func(o any) bool { m, ok := o.(map[string]any); return ok && len(m) == 0 })
 	}
 	if len(p) == 1 && each[p.last()] {
 		out = slices.DeleteFunc(out, func(o any) bool { return size(o) != size(v) })
@@ -54,6 +59,10 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	}
 	return out
 }
+
+// slowest is how long an answer may take, in ms. The client gives up after a minute; that an answer took nearly as long
+// says nothing either.
+const slowest = 30_000
 
 // issued are parts of a key: a step that got none is BLOCKED.
 var issued = fieldSet(`keyId apiKey`)

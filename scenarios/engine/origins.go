@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 )
 
@@ -31,6 +32,7 @@ func (s *source) speaks(e *Expr, own map[string]any) {
 // given is a name's value as a function of where it came from.
 type given struct {
 	src  *source
+	at   spot              // where the value is in the source, if that is all there is to it
 	deps map[string]*given // names in it that were given before
 	make func(env map[string]any) (any, error)
 }
@@ -81,7 +83,7 @@ func (f *fileRun) captured(s *Step, sc *scope) {
 	for _, name := range keysOf(s.Capture) {
 		e := s.Capture[name]
 		src.speaks(e, sc.vars)
-		all[name] = &given{src: src, deps: f.before(e, sc.vars), make: func(env map[string]any) (any, error) { return vm.Run(e.prog, env) }}
+		all[name] = &given{src: src, at: e.spot(sc.vars), deps: f.before(e, sc.vars), make: func(env map[string]any) (any, error) { return vm.Run(e.prog, env) }}
 	}
 	f.gives(all)
 }
@@ -133,6 +135,18 @@ func (f *fileRun) before(e *Expr, own map[string]any) map[string]*given {
 	return out
 }
 
+// spot is where the expression's value is, if it only names a part of own.
+func (e *Expr) spot(own map[string]any) spot {
+	tree, err := parser.Parse(e.src)
+	if err != nil {
+		return nil
+	}
+	if p := spotOf(tree.Node); len(p) > 0 && has(own, p[0]) {
+		return p
+	}
+	return nil
+}
+
 // exprs are the expressions in a value.
 func (a Any) exprs() (out []*Expr) {
 	switch v := a.v.(type) {
@@ -167,13 +181,26 @@ func (e *Expr) turnsWith(sc *scope, want bool) (turns, ok bool) {
 		delete(own, n)
 	}
 	root := &given{src: &source{env: env, spots: e.spots(own)}, deps: deps, make: func(env map[string]any) (any, error) { return vm.Run(e.prog, env) }}
+	looked := root.looked(e.spots(env))
 	other := func(changed map[*source]map[string]any) bool {
+		for src, env := range changed {
+			if names(looked[src], "status") && names(looked[src], "error") && !agree(env) {
+				return false
+			}
+		}
 		v, err := root.with(changed, map[*given]any{})
 		b, isBool := v.(bool)
 		return err == nil && isBool && b != want
 	}
+	for src, spots := range looked {
+		if len(looked) == 1 && len(root.src.spots) == 0 && len(spots) == len(e.spots(env)) && fitsAllStatuses(spots, src.env, func(env map[string]any) bool {
+			return !other(map[*source]map[string]any{src: env})
+		}) {
+			return false, true
+		}
+	}
 	var ways []way
-	for w := range root.ways(e.known) {
+	for w := range root.ways(e.known, looked) {
 		for _, v := range w.options {
 			if other(map[*source]map[string]any{w.src: written(w.src.env, w.at, v)}) {
 				return true, true
@@ -197,8 +224,22 @@ type way struct {
 	options []any
 }
 
-// ways are those of all answers that the value came of.
-func (g *given) ways(k known) iter.Seq[way] {
+// looked are the parts of answers that stand behind parts of names.
+func (g *given) looked(parts []spot) map[*source][]spot {
+	out := map[*source][]spot{}
+	for _, p := range parts {
+		name, _ := p[0].(string)
+		d := g.deps[name]
+		if d == nil || len(d.at) == 0 {
+			continue
+		}
+		out[d.src] = append(out[d.src], slices.Concat(d.at, p[1:]).part(d.src.env))
+	}
+	return out
+}
+
+// ways are those of all answers that the value came of; looked are the parts of them that an expectation names.
+func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 	sources := g.sources()
 	k.values = slices.Clone(k.values)
 	for _, s := range sources {
@@ -207,6 +248,15 @@ func (g *given) ways(k known) iter.Seq[way] {
 		}
 	}
 	return func(yield func(way) bool) {
+		for _, s := range sources {
+			k := k
+			k.words = s.words
+			for _, p := range looked[s] {
+				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
+					return
+				}
+			}
+		}
 		for _, s := range sources {
 			k := k
 			k.words, k.values, k.fields = s.words, append(slices.Clip(k.values), s.known.values...), append(slices.Clip(k.fields), s.known.fields...)

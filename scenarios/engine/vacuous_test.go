@@ -94,12 +94,46 @@ func TestCopies(t *testing.T) {
 		`{journal: {of: "\"brd_1\""}, capture: {a: "map(lines, .doorId + .action)"}}, {expect: "a == []"}`:                    judge.Pass,
 		`{call: {path: /echo}, capture: {a: data.name}}, {expect: len(a) == 3}`:                                               judge.Pass,
 		get + `{call: {path: /echo}, expect: data == a}`:                                                                      judge.Pass,
+		`{call: {path: /echo}, capture: {a: it, b: it}}, {expect: a.data.n == b.data.n}`:                                      judge.Invalid,
+		`{call: {path: /echo}, capture: {a: it}}, {call: {path: /echo}, capture: {b: it}}, {expect: a.data.n == b.data.n}`:    judge.Pass,
+		`{call: {path: /nowhere, status: 404}, capture: {a: it}}, {expect: a.status != 200}`:                                  judge.Pass,
 		`{call: {path: /echo}, capture: {a: data, b: data}}, {expect: a == b}`:                                                judge.Invalid,
 		`{call: {path: /echo}, capture: {a: data}}, {call: {path: /echo}, capture: {b: data}}, {expect: a == b}`:              judge.Pass,
 		get + `{cases: [{n: 3}, {n: 4}], group: [{set: {b: "${row.n}"}}, {cases: [{n: 3}], expect: b == row.n or a.n == 3}]}`: judge.Pass,
 	} {
 		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
 			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
+
+// TestWholeResult: a result keeps its parts, under whatever name, and its parts agree with it.
+func TestWholeResult(t *testing.T) {
+	t.Parallel()
+	for expect, want := range map[string]judge.Status{
+		`res.status > 99`: judge.Invalid,
+		`res.status in [200, 400, 404, 409, 500, 502, 504]`: judge.Invalid,
+		`int(res.status / 100) in [2, 4, 5]`:                judge.Invalid,
+		`res.status == 200 or res.error != nil`:             judge.Invalid,
+		`res.ms < 59999`:                                    judge.Invalid,
+		`res.headers != nil and type(res.body) == "map"`:    judge.Invalid,
+		`len(json(res)) > 2`:                                judge.Invalid,
+		`"status" in res and len(keys(res)) > 0`:            judge.Invalid,
+		`get(res, "status") == res.status`:                  judge.Invalid,
+		`res.data == res.data`:                              judge.Invalid,
+		`res.status == 200`:                                 judge.Pass,
+		`res.ms < 20000`:                                    judge.Pass,
+		`res.body.data.n == 3`:                              judge.Pass,
+		`res.data.name == "Ann"`:                            judge.Pass,
+		`get(res, "data").n == 3`:                           judge.Pass,
+	} {
+		for _, steps := range []string{
+			`{call: {path: /echo}, capture: {res: it}}, {expect: '` + expect + `'}`,
+			`{call: {path: /echo}, expect: '` + strings.NewReplacer("(res,", "(it,", "(res)", "(it)", "in res", "in it", "res.", "it.").Replace(expect) + `'}`,
+		} {
+			if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+				t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
+			}
 		}
 	}
 }
