@@ -103,3 +103,20 @@ func TestExchangesWithinTheLimit(t *testing.T) {
 		t.Errorf("%s, %d checked, want PASS of %d", v, v.Checked, exchanges+1)
 	}
 }
+
+// A server that was started again counts from nothing; one that was started before the first exchange doesn't.
+func TestExchangesOverARestart(t *testing.T) {
+	t.Parallel()
+	for started, want := range map[int64]Status{0: Fail, exchanges: Pass} {
+		h := newBuilder()
+		for i := range int64(exchanges + 1) {
+			if i == started {
+				h.emit(history.Event{Kind: history.Started, Text: "server"})
+			}
+			h.exchange(h.at+i, "key-1", "tok-1")
+		}
+		if v := auth3(NewView(h.events)); v.Status != want {
+			t.Errorf("started before exchange %d: %s, want %s", started+1, v, want)
+		}
+	}
+}
