@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"math"
-	"slices"
 
 	"github.com/doorlab/doorlab/internal/plot"
 )
@@ -40,7 +39,7 @@ func values(r Result, of func(Point) float64) []float64 {
 }
 
 func change(name string, before, now []float64) Change {
-	c := Change{Name: name, Before: round(median(before), 3), Now: round(median(now), 3)}
+	c := Change{Name: name, Before: round(plot.Median(before), 3), Now: round(plot.Median(now), 3)}
 	// Standard error of a median: 1.2533 sigma / sqrt(n), three of them.
 	chance := 3 * 1.2533 * math.Hypot(spreadOf(before)/math.Sqrt(count(before)), spreadOf(now)/math.Sqrt(count(now)))
 	c.Noise = round(max(chance, c.Before*0.05, 0.5), 3)
@@ -69,18 +68,14 @@ func sum(v []float64) (s float64) {
 	return s
 }
 
-func median(v []float64) float64 {
-	return plot.Quantile(slices.Sorted(slices.Values(v)), 0.5)
-}
-
 // spreadOf is a standard deviation that is robust against outliers (1.4826 MAD).
 func spreadOf(v []float64) float64 {
-	m := median(v)
+	m := plot.Median(v)
 	off := make([]float64, len(v))
 	for i, x := range v {
 		off[i] = math.Abs(x - m)
 	}
-	return 1.4826 * median(off)
+	return 1.4826 * plot.Median(off)
 }
 
 func pow10(x float64) float64 { return math.Pow(10, x) }

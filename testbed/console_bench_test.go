@@ -20,6 +20,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -62,8 +63,8 @@ func TestConsoleThroughput(t *testing.T) {
 	}
 	t.Logf("%d boards, %d callers, medians of %d turns of %s; ratios within a round", n, benchCallers, rounds, turn)
 	for i, w := range ways {
-		t.Logf("%-26s %7.0f commands/s   ratio %.3f (%.3f to %.3f)   %4.0f µs of the processor per command", w.name, median(speed[i]), median(ratio[i]),
-			slices.Min(ratio[i]), slices.Max(ratio[i]), median(cpu[i]))
+		t.Logf("%-26s %7.0f commands/s   ratio %.3f (%.3f to %.3f)   %4.0f µs of the processor per command", w.name, plot.Median(speed[i]), plot.Median(ratio[i]),
+			slices.Min(ratio[i]), slices.Max(ratio[i]), plot.Median(cpu[i]))
 	}
 }
 
@@ -182,9 +183,4 @@ func processor() time.Duration {
 		return 0
 	}
 	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
-}
-
-func median(of []float64) float64 {
-	sorted := slices.Sorted(slices.Values(of))
-	return sorted[len(sorted)/2]
 }

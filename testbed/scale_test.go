@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -52,7 +53,7 @@ func TestConsoleAtScale(t *testing.T) {
 		p.Await(`document.querySelector('#boards\\.data a[href="/boards/` + id + `"]').className === "g"`)
 		lag = append(lag, float64((clock.Mono() - began).Milliseconds()))
 	}
-	t.Logf("a cut board's square changed after %.0f ms in the median of %d, %.0f ms at most", median(lag), len(lag), slices.Max(lag))
+	t.Logf("a cut board's square changed after %.0f ms in the median of %d, %.0f ms at most", plot.Median(lag), len(lag), slices.Max(lag))
 	snap(t, "console-scale.png", p)
 	clean(t, p, tb.Ready.Control)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
@@ -23,16 +24,22 @@ func TestCellsCost(t *testing.T) {
 		rate func(cells int) int
 	}{
 		{"2,000/s together", func(int) int { return 2000 }}, // about what two processors make with the boards and the generators
+		{"600/s each", func(cells int) int { return 600 * cells }},
 		{"300/s together", func(int) int { return 300 }},
 		{"150/s each", func(cells int) int { return 150 * cells }},
 	} {
+		each := map[int][]float64{} // µs of a command, by cells
 		for _, n := range []int{1, 2, 3, 3, 2, 1, 1, 2, 3} {
 			plan := filepath.Join(t.TempDir(), "plan.yaml")
 			must.OK(t, os.WriteFile(plan, fmt.Appendf(nil, "rate: %d/s\nduration: %ds\nmaxLag: 10s\n", load.rate(n), seconds), 0o600))
 			cpu, commits := costOf(t, n, plan)
 			commands := float64(load.rate(n) * seconds)
 			t.Logf("%s, cells: %d: %.0f µs of a processor and %.2f commits for each of %.0f commands", load.name, n, cpu/commands*1e6, commits/commands, commands)
+			each[n] = append(each[n], cpu/commands*1e6)
 		}
+		one := plot.Median(each[1])
+		t.Logf("%s, medians: 1 cell %.0f µs, 2 cells %.0f µs (%.2f of one), 3 cells %.0f µs (%.2f of one)",
+			load.name, one, plot.Median(each[2]), plot.Median(each[2])/one, plot.Median(each[3]), plot.Median(each[3])/one)
 	}
 }
 

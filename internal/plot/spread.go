@@ -8,6 +8,9 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 )
 
+// Median is the middle of values in any order.
+func Median(values []float64) float64 { return Quantile(slices.Sorted(slices.Values(values)), 0.5) }
+
 // Quantile is a quantile of sorted values, by nearest rank; 0 if there are none.
 func Quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
