@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/server/board"
@@ -10,7 +12,7 @@ import (
 // policies are written before anyone is told of them.
 
 const (
-	saveBatch = 200
+	saveBatch = 100
 	saveChunk = 25 * time.Millisecond // pause between batches: commands go first
 	seenEvery = 10 * time.Minute      // domain time, how far a last-seen may be behind after a crash
 )
@@ -25,43 +27,55 @@ func (g *Gateway) save(b *peer) {
 	}
 	g.saving = true
 	g.workers.Go(func() {
-		g.sleep(g.cfg.SaveEvery)
-		for g.saveSome(saveBatch) {
-			g.sleep(saveChunk)
+		for more := true; more; {
+			g.sleep(g.cfg.SaveEvery)
+			more = g.saveRound()
 		}
 	})
 }
 
-// saveSome writes up to n dirty boards; it returns false to end the saver.
-func (g *Gateway) saveSome(n int) (more bool) {
+// saveRound writes the boards that are dirty by now, each once: a busy board becomes dirty again at once, and waits for
+// the next round. It returns false to end the saver.
+func (g *Gateway) saveRound() (more bool) {
 	g.mu.Lock()
-	var batch []*peer
-	for b := range g.dirty {
-		if len(batch) == n {
-			break
-		}
-		batch = append(batch, b)
-		delete(g.dirty, b)
+	round := slices.Collect(maps.Keys(g.dirty))
+	g.saving = len(round) > 0 && !g.stopping
+	more = g.saving
+	g.mu.Unlock()
+	if !more {
+		return false
 	}
-	if len(batch) == 0 || g.stopping {
-		for _, b := range batch {
-			g.dirty[b] = true
+	for batch := range slices.Chunk(round, saveBatch) {
+		if !g.saveSome(batch) {
+			return true
 		}
-		g.saving = false
+		g.sleep(saveChunk)
+	}
+	return true
+}
+
+// saveSome writes some dirty boards. If it can't, they stay dirty.
+func (g *Gateway) saveSome(batch []*peer) bool {
+	g.mu.Lock()
+	if g.stopping { // flush writes what is dirty
 		g.mu.Unlock()
 		return false
 	}
-	g.mu.Unlock()
-	if err := g.write(batch); err != nil {
-		g.cfg.Log.Warn("what is known of boards could not be written", "error", err)
-		g.mu.Lock()
-		for _, b := range batch {
-			g.dirty[b] = true
-		}
-		g.mu.Unlock()
-		g.sleep(g.cfg.SaveEvery)
+	for _, b := range batch {
+		delete(g.dirty, b)
 	}
-	return true
+	g.mu.Unlock()
+	err := g.write(batch)
+	if err == nil {
+		return true
+	}
+	g.cfg.Log.Warn("what is known of boards could not be written", "error", err)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, b := range batch {
+		g.dirty[b] = true
+	}
+	return false
 }
 
 // write writes the boards' states. Meanwhile no newer state of these boards may be written: this write would undo it.
