@@ -219,7 +219,7 @@ func (s *Server) example() api.Example {
 		if revoked, err := s.KeyRevoked(key.ID); err != nil || revoked {
 			continue
 		}
-		return api.Example{Key: key.Secret, DoorID: p.Boards[0].Doors[0].ID, BoardID: p.Boards[0].ID}
+		return api.Example{Key: key.Secret, PlaceID: p.ID, DoorID: p.Boards[0].Doors[0].ID, BoardID: p.Boards[0].ID, Now: s.cfg.Clock.Now()}
 	}
 	return api.Example{}
 }

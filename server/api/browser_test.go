@@ -67,7 +67,7 @@ func TestDocsInBrowser(t *testing.T) {
 func TestDocsFilledIn(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
-	example := Example{Key: "sact_thekeyofthetestplace", DoorID: "dor_ofthetestplace"}
+	example := Example{Key: "sact_thekeyofthetestplace", PlaceID: "plc_a", DoorID: "dor_ofthetestplace"}
 	url := newPatientHouse(t, time.Minute, func(c *Config) { c.Example = func() Example { return example } }).serve()
 	p, plain := b.Page(browser.Look{}), b.Page(browser.Look{NoScript: true})
 	for name, want := range map[string]string{"core": example.Key, "space": example.DoorID} {
@@ -86,28 +86,34 @@ func TestDocsFilledIn(t *testing.T) {
 	clean(t, p, url)
 }
 
-// TestTryAsItStands: a reader on this machine presses Test Request and Send, types nothing, and has opened a door.
+// TestTryAsItStands: a reader on this machine presses Test Request and Send, types nothing, and has opened a door, read a
+// permit, asked for a schedule.
 func TestTryAsItStands(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
 	var example Example
 	h := newPatientHouse(t, time.Minute, func(c *Config) { c.Example = func() Example { return example } })
-	example = Example{Key: h.keys["key_a"], DoorID: "dor_1", BoardID: "brd_1"}
+	example = Example{Key: h.keys["key_a"], PlaceID: "plc_a", DoorID: "dor_1", BoardID: "brd_a", Now: h.clk.Now()}
+	permit := h.permit(permitBody).data()["permitId"].(string)
 	url, before := h.serve(), h.boards.count()
 	p := b.Page(browser.Look{Width: 1280, Height: 900})
-	p.Open(url + "/device/v1/docs#tag/devices/POST/device/v1/devices/{id}/commands")
-	const (
-		dialog = `document.querySelector("[role=dialog]")`
-		test   = `[...document.querySelectorAll("button")].find(b => b.textContent.includes("Test Request(post /device/v1/devices/{id}/commands)"))`
-		send   = `[...` + dialog + `.querySelectorAll("button")].find(b => b.innerText.includes("Send") && b.offsetParent)`
-	)
-	p.Await(test)
-	for tries := 0; tries < 4 && !p.Within(2*time.Second, dialog); tries++ { // it is drawn before it listens
-		p.Press(test)
+	for _, x := range []struct{ docs, tag, method, path, filled, answer string }{
+		{"device", "devices", "POST", "/device/v1/devices/{id}/commands", "dor_1", "reported"},
+		{"space", "entry-permits", "GET", "/space/v1/partner/entry-permits/{permitId}", permit, "syncedBoards"},
+		{"core", "places", "GET", "/core/v1/public/places/{placeId}/schedule", "plc_a", "intervals"},
+	} {
+		p.Open(url + "/" + x.docs + "/v1/docs#tag/" + x.tag + "/" + x.method + x.path)
+		const dialog = `document.querySelector("[role=dialog]")`
+		test := `[...document.querySelectorAll("button")].find(b => b.textContent.includes("Test Request(` + strings.ToLower(x.method) + ` ` + x.path + `)"))`
+		const send = `[...` + dialog + `.querySelectorAll("button")].find(b => b.innerText.includes("Send") && b.offsetParent)`
+		p.Await(test)
+		for tries := 0; tries < 4 && !p.Within(2*time.Second, dialog); tries++ { // it is drawn before it listens
+			p.Press(test)
+		}
+		p.Await(dialog + ` && ` + dialog + `.innerText.includes("` + x.filled + `") && ` + send)
+		p.Press(send)
+		p.Await(dialog + `.innerText.includes("200 OK") && ` + dialog + `.textContent.includes("` + x.answer + `")`)
 	}
-	p.Await(dialog + ` && ` + dialog + `.innerText.includes("dor_1") && ` + send)
-	p.Press(send)
-	p.Await(dialog + `.innerText.includes("200 OK") && ` + dialog + `.textContent.includes("reported")`)
 	if got := h.boards.count() - before; got != 1 {
 		t.Errorf("the boards got %d commands, want 1", got)
 	}

@@ -61,8 +61,8 @@ func serveDocs(name string) handler {
 		v := viewOf(c.api.document(name))
 		v.JS, v.Script = template.JS(docsJS), scalarPath
 		if c.local() && c.api.cfg.Example != nil {
-			v.fill(c.api.cfg.Example())
-			if t, err := c.api.cfg.Keys.Issue(v.Example.Key); err == nil { // without one, the reader exchanges the key
+			v.fill(c.api.tryOut(c.api.cfg.Example()))
+			if t, err := c.api.cfg.Keys.Issue(v.Key); err == nil { // without one, the reader exchanges the key
 				v.Token = t.AccessToken
 			}
 		}
@@ -113,25 +113,15 @@ type docsView struct {
 	Script                   string
 	Name, Title, Description string
 	Operations               []docsOperation
-	Example                  Example // the zero value = not for this reader
-	Token                    string  // of its key; "" = none
+	tryOut
+	Token string // of its key; "" = none
 }
 
-// What the documents' examples have in place of a key and a door; docs.js knows them, too.
-const (
-	exampleKey  = "sact_exampleexampleexampleexample000000"
-	exampleDoor = "dor_front"
-)
-
-// fill puts the test place's key and door into the requests, for readers on this machine: they succeed as they stand.
-func (v *docsView) fill(e Example) {
-	if e.Key == "" {
-		return
-	}
-	v.Example = e
-	real := strings.NewReplacer(exampleKey, e.Key, exampleDoor, e.DoorID)
+// fill completes the requests for readers on this machine: they succeed as they stand.
+func (v *docsView) fill(t tryOut) {
+	v.tryOut = t
 	for i := range v.Operations {
-		v.Operations[i].Request = real.Replace(v.Operations[i].Request)
+		v.Operations[i].Request = t.filled(v.Operations[i].Request)
 	}
 }
 

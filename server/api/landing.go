@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/lang"
 	"github.com/doorlab/doorlab/internal/loopback"
@@ -12,9 +13,12 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// Example is what the start page offers to try: a key of a test place, whose boards are virtual, one of its doors and
-// that door's board.
-type Example struct{ Key, DoorID, BoardID string }
+// Example is what the pages offer to try: a key of a test place, whose boards are virtual, the place, one of its doors,
+// that door's board, and the place's time.
+type Example struct {
+	Key, PlaceID, DoorID, BoardID string
+	Now                           time.Time
+}
 
 var (
 	landingCSS  = mustFile("pages/landing.css")
