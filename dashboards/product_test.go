@@ -6,10 +6,12 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -19,21 +21,26 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/loadtest"
+	"github.com/doorlab/doorlab/scenarios/engine"
 	"github.com/doorlab/doorlab/testbed"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 
-// product starts a server and a fleet of its own, as two processes would be,
-// opens a door, and returns what their pages show.
-func product(t *testing.T) (server, fleet map[string]*dto.MetricFamily) {
+// families are the metrics of a page, by name.
+type families map[string]*dto.MetricFamily
+
+// product starts a server and a fleet of its own, as two processes would be, opens a door, runs a load and a check
+// against it, and returns what the page of each shows.
+func product(t *testing.T) map[string]families {
 	t.Helper()
 	w := world.Default(3, 2)
 	ca := certstest.NewCA(t)
 	cert, key := ca.Issue("server", 1)
-	shown := certs.Files{Cert: cert, Key: key}
+	files := certs.Files{Cert: cert, Key: key}
 	trust := must.Get(certs.Client{CA: ca.File}.Config())(t)
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", TLS: shown, MQTTTLS: shown})
+	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", SIP: "127.0.0.1:0", TLS: files, MQTTTLS: files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,28 +54,48 @@ func product(t *testing.T) (server, fleet map[string]*dto.MetricFamily) {
 	if a, err := c.Open(t.Context(), w.Places[1].Boards[0].Doors[0].ID, "dashboards-1"); err != nil || a.Status != http.StatusOK {
 		t.Fatalf("opening a door: %v, %v, want status 200", a, err)
 	}
-	return page(t, tb.Ready.Control), page(t, f.Ready.Control)
+	place := tb.Ready.Places[1]
+	load := loadtest.NewMetrics()
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	must.OK(t, os.WriteFile(plan, []byte("rate: 20/s\nduration: 1s\nmaxLag: 30s\n"), 0o600))
+	must.Get(loadtest.Run(t.Context(), loadtest.Target{HTTP: tb.Ready.HTTP, TLS: trust,
+		Places: []loadtest.Place{{PlaceID: place.PlaceID, Name: place.Name, Kind: place.Kind, APIKey: *place.APIKey}}},
+		must.Get(loadtest.Load(plan))(t), loadtest.Options{OutDir: t.TempDir(), Metrics: load}))(t)
+	check := engine.NewMetrics()
+	file := must.Get(engine.Parse("check.yaml", []byte("steps:\n  - call: {path: /device/v1/devices, token: \"\", status: 401, error: token_missing}\n    clauses: [AUTH-2]\n")))(t)
+	must.Get(engine.Run(t.Context(), engine.Target{HTTP: tb.Ready.HTTP, TLS: trust, Places: []engine.Place{{PlaceID: place.PlaceID, Name: place.Name, Kind: place.Kind, APIKey: *place.APIKey}}}, []*engine.File{file},
+		engine.Options{Metrics: check}))(t)
+	return map[string]families{"server": page(t, tb.Ready.Control+"/metrics"), "boards": page(t, f.Ready.Control+"/metrics"),
+		"load": shown(t, load.Gatherer()), "check": shown(t, check.Gatherer())}
 }
 
-func page(t *testing.T, control string) map[string]*dto.MetricFamily {
+// shown is the page of a command while it runs.
+func shown(t *testing.T, of prometheus.Gatherer) families {
 	t.Helper()
-	resp := must.Get(http.Get(control + "/metrics"))(t)
+	url, stop, err := testbed.ServeMetrics("127.0.0.1:0", of)
+	must.OK(t, err)
+	defer func() { must.OK(t, stop()) }()
+	return page(t, url)
+}
+
+func page(t *testing.T, url string) families {
+	t.Helper()
+	resp := must.Get(http.Get(url))(t)
 	defer func() { _ = resp.Body.Close() }()
 	p := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := p.TextToMetricFamilies(resp.Body)
+	all, err := p.TextToMetricFamilies(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s/metrics: status %d, %v, want %d and no error", control, resp.StatusCode, err, http.StatusOK)
+		t.Fatalf("%s: status %d, %v, want %d and no error", url, resp.StatusCode, err, http.StatusOK)
 	}
-	return families
+	return all
 }
 
 // scrape maps each series name of the product to its labels and their values.
 func scrape(t *testing.T) map[string]map[string][]string {
 	t.Helper()
 	out := map[string]map[string][]string{}
-	server, fleet := product(t)
-	for _, families := range []map[string]*dto.MetricFamily{server, fleet} {
-		for name, family := range families {
+	for _, shown := range product(t) {
+		for name, family := range shown {
 			names := []string{name}
 			if family.GetType() == dto.MetricType_HISTOGRAM {
 				names = []string{name + "_bucket", name + "_sum", name + "_count"}
@@ -103,8 +130,7 @@ func TestMetricsDocs(t *testing.T) {
 	if !ok1 || !ok2 {
 		t.Fatalf("%s has no lines %q and %q", file, begin, end)
 	}
-	server, fleet := product(t)
-	want := head + begin + table(server, fleet) + end + tail
+	want := head + begin + table(product(t)) + end + tail
 	if want == string(have) {
 		return
 	}
@@ -115,21 +141,28 @@ func TestMetricsDocs(t *testing.T) {
 	t.Errorf("docs/metrics.md isn't what the product exports; run 'make docs'")
 }
 
-func table(server, fleet map[string]*dto.MetricFamily) string {
+func table(pages map[string]families) string {
 	var b strings.Builder
 	b.WriteString("| metric | type | labels | shown by | what |\n|---|---|---|---|---|\n")
-	all := maps.Clone(server)
-	maps.Copy(all, fleet)
+	all := families{}
+	for _, shown := range pages {
+		maps.Copy(all, shown)
+	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !strings.HasPrefix(name, "doorlab_") {
 			continue
 		}
 		f := all[name]
-		by := "server, boards"
-		if fleet[name] == nil {
-			by = "server"
+		var by []string
+		for _, who := range []string{"server", "boards", "load", "check"} {
+			if shown := pages[who][name]; shown != nil {
+				by = append(by, who)
+			}
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ToLower(f.GetType().String()), labelText(f), by, f.GetHelp())
+		if f := pages["server"][name]; f != nil { // with the labels that all of them have
+			all[name] = f
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ToLower(f.GetType().String()), labelText(f), strings.Join(by, ", "), f.GetHelp())
 	}
 	return b.String()
 }

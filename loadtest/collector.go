@@ -16,7 +16,8 @@ import (
 // collector turns vegeta's results into counts, histograms and a series. Each outcome has two histograms: service time,
 // and time since scheduled, which reveals a stalled generator or server.
 type collector struct {
-	pacer *pacer
+	pacer   *pacer
+	metrics *Metrics
 
 	sent     int64
 	replayed int64
@@ -57,6 +58,7 @@ func (c *collector) add(r *vegeta.Result) {
 		c.errors[name]++
 		if ours {
 			c.starved[name]++
+			c.metrics.couldntSend()
 		}
 	}
 	c.statuses[int(r.Code)]++
@@ -65,6 +67,7 @@ func (c *collector) add(r *vegeta.Result) {
 	}
 	if r.Headers.Get(replayHeader) != "" {
 		c.replayed++
+		c.metrics.replay()
 	}
 	due := c.pacer.due(r.Seq)
 	lag := max(r.Timestamp.Sub(due), 0)
@@ -77,6 +80,7 @@ func (c *collector) add(r *vegeta.Result) {
 		record(c.of(c.since, name), since)
 	}
 	record(c.lag, lag)
+	c.metrics.answered(outcome, r.Latency, since, lag, c.pacer.schedule.rate(due.Sub(c.pacer.began).Seconds()))
 	offset := r.Timestamp.Sub(c.pacer.began)
 	c.lastSent = max(c.lastSent, offset)
 

@@ -48,6 +48,7 @@ type Options struct {
 	Progress  live.Screen         // its zero value is silent
 	Seed      int64               // 0: the plan's, else 1
 	AllowHost bool                // allow a target that is not loopback
+	Metrics   *Metrics            // what is counted while it runs; nil: nothing
 	OutDir    string              // "": writes no files
 	Clock     Clock               // domain time of the events; nil: asked from Target.Control, else the machine's
 	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control

@@ -206,7 +206,8 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 	})()
 
 	c := newCollector()
-	c.pacer = &pacer{schedule: s, ctx: ctx}
+	c.pacer, c.metrics = &pacer{schedule: s, ctx: ctx}, r.opts.Metrics
+	defer c.metrics.pause()
 	defer c.progress(r.opts.Progress, s, name)()
 	var failed error
 	for res := range attacker.Attack(src.target, c.pacer, 0, name) {

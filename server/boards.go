@@ -35,7 +35,7 @@ func (s *Server) boards() (err error) {
 	s.metrics.watchCommands(s.device)
 	s.metrics.watchBroker(s.gateway, s.cfg.World)
 	s.metrics.watchSync(s.sync)
-	s.metrics.watchStore(s.cfg.DataDir, s.store.Ping)
+	s.metrics.watchStore(s.cfg.DataDir, s.store)
 	s.gateway.Bind(plant[gateway.Reports](s.device), plant[gateway.Sync](s.sync))
 	s.entry = entry.New(plant(entry.Config{Clock: s.cfg.Clock, Store: s.store, Device: s.device, Openings: &s.openings}))
 	return nil

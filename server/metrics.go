@@ -15,6 +15,8 @@ import (
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/gateway"
+	"github.com/doorlab/doorlab/server/sip"
+	"github.com/doorlab/doorlab/server/store"
 )
 
 // metrics are the server's Prometheus metrics. Label values are route templates, methods, outcomes and phases, each
@@ -156,11 +158,12 @@ func (m *metrics) watchSync(s *boardsync.Service) {
 		func() float64 { _, n := s.Lag(); return float64(n) })
 }
 
-// watchStore shows whether the database takes writes, and its size on disk.
-func (m *metrics) watchStore(dir string, ping func() error) {
+// watchStore shows whether the database takes writes, how many are waiting, and its size on disk.
+func (m *metrics) watchStore(dir string, s *store.Store) {
+	m.gauge("doorlab_store_queue", "Writes that wait for the next commit.", "", "", func() float64 { return float64(s.Queued()) })
 	m.gauge("doorlab_store_writable", "1 while the database takes writes, otherwise 0: the disk is full, read-only, broken or stalled. Like /readyz, it tries a write if there hasn't just been one.", "", "",
 		func() float64 {
-			if ping() != nil {
+			if s.Ping() != nil {
 				return 0
 			}
 			return 1
@@ -205,4 +208,12 @@ func (m *metrics) synced(sinceHello bool, took time.Duration) {
 		since = "hello"
 	}
 	m.sync.WithLabelValues(since).Observe(took.Seconds())
+}
+
+// watchCalls shows how telephone calls over SIP were answered.
+func (m *metrics) watchCalls(s *sip.Server) {
+	for answer, n := range s.Answers() {
+		m.counter("doorlab_sip_calls_total", "Calls over SIP by answer: opened, denied, failed (the door or the server couldn't), unanswered (no place has the number), "+
+			"refused (from a stranger, without a caller's number, too many, or a copy).", "answer", answer, n.Load)
+	}
 }

@@ -164,6 +164,7 @@ func New(cfg Config) (_ *Server, err error) {
 		if s.sip, err = sip.Start(sip.Config{Addr: cfg.SIP, Peers: peers, Caller: s.entry, Failed: cfg.Failed, Log: cfg.Log}); err != nil {
 			return nil, err
 		}
+		s.metrics.watchCalls(s.sip)
 	}
 	return s, nil
 }

@@ -147,7 +147,7 @@ func (f *Fleet) startControl(l net.Listener, token string, spool *history.Spool,
 	}
 	f.Ready.Control, f.Ready.ControlToken = "http://"+l.Addr().String(), token
 	mux := http.NewServeMux()
-	mux.Handle("/metrics", metricsPage(ofProcess(), f.fleet.Metrics()))
+	mux.Handle("/metrics", metricsPage(ofProcess(), f.fleet.Metrics(), recordingMetrics(spool.Len, spool.Size)))
 	mux.HandleFunc("/readyz", f.readyz)
 	f.routes = control.Handler(token, func(r chi.Router) {
 		openapi.Route(r, openapi.Fleet)

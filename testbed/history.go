@@ -40,12 +40,8 @@ func (t *Testbed) recording() bool { return t.spool == nil || t.spool.Recording(
 // record starts and stops a recording. A new one begins with the present state: boards, connections, applied revisions,
 // and each place's content. It returns the number of the last event so far.
 func (t *Testbed) record(on bool) (seq int64, err error) {
-	switch {
-	case t.spool != nil:
-	case t.long != nil:
-		return t.long.Len(), nil
-	default:
-		return t.History.Len(), nil // always on
+	if t.spool == nil {
+		return t.events(), nil // always on
 	}
 	l := t.life.Load()
 	if !on {

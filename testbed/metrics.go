@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"cmp"
+	"net"
 	"net/http"
 	"runtime"
 	"runtime/debug"
@@ -9,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/doorlab/doorlab/internal/listen"
 )
 
 // ofProcess are the metrics that every process has: its version, the Go runtime,
@@ -25,15 +28,56 @@ func ofProcess() prometheus.Gatherer {
 	return r
 }
 
+// recordingMetrics are the size of a recording, 0 while nothing is recorded; events also come from a log in memory.
+func recordingMetrics(events, bytes func() int64) prometheus.Gatherer {
+	r := prometheus.NewRegistry()
+	r.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_history_events", Help: "Events of the history that is being recorded, or was last."}, func() float64 { return float64(events()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_history_bytes", Help: "Size of that history on disk."}, func() float64 { return float64(bytes()) }))
+	return r
+}
+
+// events and bytes of the history of this process.
+func (t *Testbed) events() int64 {
+	switch {
+	case t.spool != nil:
+		return t.spool.Len()
+	case t.long != nil:
+		return t.long.Len()
+	}
+	return t.History.Len()
+}
+
+func (t *Testbed) bytes() int64 {
+	if t.spool != nil {
+		return t.spool.Size()
+	}
+	return 0
+}
+
 // metricsPage shows everything that this process counts.
 func (t *Testbed) metricsPage() http.Handler {
-	process, fleet := ofProcess(), t.fleet.Metrics()
+	process, fleet, recording := ofProcess(), t.fleet.Metrics(), recordingMetrics(t.events, t.bytes)
 	return t.now(func(l *life) http.Handler {
-		return metricsPage(process, t.caps.metrics(), t.certs.metrics(), l.server.Metrics(), fleet)
+		return metricsPage(process, t.caps.metrics(), t.certs.metrics(), l.server.Metrics(), fleet, recording)
 	})
 }
 
 // metricsPage shows several sources on one page.
 func metricsPage(sources ...prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(prometheus.Gatherers(sources), promhttp.HandlerOpts{})
+}
+
+// ServeMetrics shows what a command counts while it runs, and what its process uses, on a listener of its own, until stop
+// is called. addr is host:port; url is the page.
+func ServeMetrics(addr string, of prometheus.Gatherer) (url string, stop func() error, err error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "", nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metricsPage(ofProcess(), of))
+	server := listen.Server(mux)
+	go func() { _ = server.Serve(l) }() // ends with stop
+	return "http://" + l.Addr().String() + "/metrics", server.Close, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 )
 
 func checkCommand(e *env) *cobra.Command {
-	f, pick, v := &targetFlags{}, &selection{}, &view{}
+	f, pick, v, m := &targetFlags{}, &selection{}, &view{}, &metricsFlag{}
 	var out, config string
 	var asJSON bool
 	o := engine.Options{}
@@ -67,12 +68,19 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			o.Whole = pick.whole(args) && o.Shard == nil
 			s := v.screen(e)
 			o.Seed, o.Verbose, o.Progress, o.Terminal, o.Width, o.Colors = max(f.seed, 1), f.verbose, s.W, s.Terminal, s.Width, v.colors(e, e.err)
-			return runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o)
+			o.Metrics = engine.NewMetrics()
+			end, err := m.serve(e, o.Metrics.Gatherer())
+			if err != nil {
+				return err
+			}
+			err = runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o)
+			return cmp.Or(err, end(out))
 		},
 	}
 	f.add(c, 1000)
 	pick.add(c)
 	v.add(c)
+	m.add(c)
 	s := c.Flags()
 	s.StringVar(&config, "config", "", "YAML file whose keys are flag names")
 	s.StringVar(&out, "out", "", "run directory (default: runs/<time>-<seed>)")

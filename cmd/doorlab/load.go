@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 type loadFlags struct {
 	targetFlags
 	view       view
+	metrics    metricsFlag
 	broker     brokerFlags
 	secretFile string
 	shard      shardFlag
@@ -50,6 +52,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	}
 	f.targetFlags.add(c, 200)
 	f.view.add(c)
+	f.metrics.add(c)
 	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its own boards)")
 	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
 	s := c.Flags()
@@ -100,7 +103,16 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 		defer f.own.stop()
 	}
 	f.o.Seed, f.o.Version = f.seed, build()
-	return runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o)
+	if f.o.OutDir == "" {
+		f.o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
+	}
+	f.o.Metrics = loadtest.NewMetrics()
+	end, err := f.metrics.serve(e, f.o.Metrics.Gatherer())
+	if err != nil {
+		return err
+	}
+	err = runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o)
+	return cmp.Or(err, end(f.o.OutDir))
 }
 
 func mergeCommand(e *env) *cobra.Command {
@@ -153,9 +165,6 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	a, err := f.open(ctx, e, false)
 	if err != nil {
 		return err
-	}
-	if o.OutDir == "" {
-		o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
 	}
 	o.Progress, o.Judge = v.screen(e), true
 	t := loadtest.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}

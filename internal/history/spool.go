@@ -145,6 +145,13 @@ func (s *Spool) Len() int64 {
 	return s.n
 }
 
+// Size is how many bytes the recording takes on disk.
+func (s *Spool) Size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
+
 // write writes the events of one recording to its file until it ends.
 func (s *Spool) write(f *os.File) {
 	defer func() { _ = f.Close() }()

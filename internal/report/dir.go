@@ -64,7 +64,7 @@ func ClearDir(dir string) error {
 		return err
 	}
 	errs := []error{os.RemoveAll(filepath.Join(dir, "scenarios"))}
-	for _, name := range append([]string{"config.json", historyFile, clocksFile}, slices.Collect(maps.Keys(formats))...) {
+	for _, name := range append([]string{"config.json", historyFile, clocksFile, MetricsFile}, slices.Collect(maps.Keys(formats))...) {
 		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -73,6 +73,9 @@ func ClearDir(dir string) error {
 }
 
 const historyFile = "history.ndjson"
+
+// MetricsFile has the last values of a run's metrics, in the format that Prometheus' node_exporter reads.
+const MetricsFile = "metrics.prom"
 
 const clocksFile = "clocks.json"
 

@@ -18,8 +18,9 @@ import (
 // longer it may, and roughly how long the rest takes.
 type display struct {
 	*live.Line
-	total int
-	began time.Duration
+	total   int
+	began   time.Duration
+	metrics *Metrics
 
 	mu           sync.Mutex
 	played, good int
@@ -35,9 +36,10 @@ type activity struct {
 	limit       time.Duration // how long it may take; 0 = it ends when it ends
 }
 
-func newDisplay(s live.Screen, files int) *display {
-	d := &display{total: files, began: clock.Mono()}
-	d.Line = live.Start(s, d.line)
+func newDisplay(opt *Options, files int) *display {
+	opt.Metrics.plan(files)
+	d := &display{total: files, began: clock.Mono(), metrics: opt.Metrics}
+	d.Line = live.Start(opt.screen(), d.line)
 	return d
 }
 
@@ -97,6 +99,7 @@ func told(d time.Duration) string {
 }
 
 func (d *display) start(file string) {
+	d.metrics.started()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.playing = append(d.playing, file)
@@ -129,6 +132,7 @@ func (x *frame) may(limit time.Duration) { x.run.display.may(x.act, limit) }
 
 // done handles a finished file; text is its report.
 func (d *display) done(file string, status judge.Status, text []byte) {
+	d.metrics.ended(status)
 	d.mu.Lock()
 	if i := slices.Index(d.playing, file); i >= 0 {
 		d.playing = slices.Delete(d.playing, i, i+1)

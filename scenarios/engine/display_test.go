@@ -8,7 +8,6 @@ import (
 
 	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/judge"
-	"github.com/doorlab/doorlab/internal/live"
 )
 
 // TestDisplay: the line says how far the run is, what is played, what it waits for and
@@ -18,7 +17,7 @@ func TestDisplay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var b capture.Text
-		d := newDisplay(live.Screen{W: &b, Terminal: true, Width: func() int { return 200 }}, 7)
+		d := newDisplay(&Options{Progress: &b, Terminal: true, Width: func() int { return 200 }}, 7)
 		shows := func(want string) {
 			t.Helper()
 			b.Reset()

@@ -151,6 +151,9 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		res.Seconds = (clock.Mono() - began).Seconds()
 		f.run.mask.clean(res)
 		f.run.out.step(depth, res)
+		if depth == 0 {
+			f.run.opt.Metrics.step(res.Status)
+		}
 	}()
 	if f.run.shut(s) {
 		res.Status, res.Detail = judge.Skipped, needsControl

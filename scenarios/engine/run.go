@@ -56,7 +56,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	}
 	r := newRun(target, opt)
 	if r.display = opt.display; r.display == nil {
-		r.display = newDisplay(opt.screen(), len(files))
+		r.display = newDisplay(&opt, len(files))
 		r.out.w = r.display
 		defer r.display.End()
 	}
@@ -102,6 +102,9 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	}
 	r.judge(rest, &res)
 	judged()
+	if opt.display == nil {
+		opt.Metrics.judged(res)
+	}
 	res.Seconds = (clock.Mono() - began).Seconds()
 	return res, ctx.Err()
 }

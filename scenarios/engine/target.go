@@ -43,6 +43,7 @@ type Options struct {
 	FailFast  bool                // play no more files after one that is neither PASS nor SKIPPED
 	Timeout   time.Duration       // of a file, in wall time; 0: none
 	Parallel  int                 // worlds at a time in RunApart; 0: 6
+	Metrics   *Metrics            // what is counted while it runs; nil: nothing
 
 	display *display // shared with the run of which this is a part; nil: its own
 }

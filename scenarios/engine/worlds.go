@@ -39,13 +39,14 @@ func RunApart(ctx context.Context, open Opener, files []*File, opt Options) (Res
 		opt.Parallel = defaultParallel
 	}
 	s := &suite{open: open, opt: opt, files: files, parts: make([]Result, len(files)), tickets: make(chan struct{}, opt.Parallel),
-		display: newDisplay(opt.screen(), len(files))}
+		display: newDisplay(&opt, len(files))}
 	defer s.display.End()
 	res := Result{Seed: max(opt.Seed, 1), Started: clock.WallNow(), Config: opt.Config, Require: opt.Require, Whole: opt.Whole, Shard: opt.Shard}
 	began := clock.Mono()
 	s.play(ctx)
 	s.display.finally("judging all worlds")
 	res = report.Join(res, s.parts)
+	opt.Metrics.judged(res)
 	res.Seconds = (clock.Mono() - began).Seconds()
 	return res, ctx.Err()
 }

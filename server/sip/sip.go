@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/emiago/sipgo"
@@ -61,6 +62,8 @@ type Server struct {
 	ctx  context.Context
 	seen *seen
 	rate *limit.Window // by peer
+
+	answers map[string]*atomic.Int64 // by kindOf
 }
 
 // Start listens on UDP and TCP. The error names an address that is taken.
@@ -87,7 +90,10 @@ func Start(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
-	s := &Server{cfg: cfg, ua: ua, srv: srv, udp: udp, tcp: tcp, seen: newSeen(), rate: limit.New(peerCalls, time.Minute)}
+	s := &Server{cfg: cfg, ua: ua, srv: srv, udp: udp, tcp: tcp, seen: newSeen(), rate: limit.New(peerCalls, time.Minute), answers: map[string]*atomic.Int64{}}
+	for _, kind := range []string{"opened", "denied", "failed", "unanswered", "refused"} {
+		s.answers[kind] = new(atomic.Int64)
+	}
 	s.ctx, s.done = context.WithCancel(context.Background())
 	srv.OnInvite(s.invite)
 	srv.OnOptions(func(req *msg.Request, tx msg.ServerTransaction) {
@@ -154,33 +160,52 @@ func ignoreClosed(err error) error {
 }
 
 func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
+	status, reason := s.answer(req)
+	s.answers[kindOf(status)].Add(1)
+	s.respond(req, tx, status, reason)
+}
+
+// answer makes the call, and says how the caller's telephone is answered.
+func (s *Server) answer(req *msg.Request) (status int, reason string) {
 	if !s.known(req) { // reveals neither which numbers are places nor who is a customer
-		s.respond(req, tx, 403, "Forbidden")
-		return
+		return 403, "Forbidden"
 	}
 	if !s.seen.first(idOf(req), clock.Mono()) { // RFC 3261, 8.2.2.2
-		s.respond(req, tx, 482, "Loop Detected")
-		return
+		return 482, "Loop Detected"
 	}
 	peer, _, _ := net.SplitHostPort(req.Source())
 	if ok, _ := s.rate.Allow(peer, time.Unix(0, int64(clock.Mono()))); !ok {
-		s.respond(req, tx, 503, "Service Unavailable")
-		return
+		return 503, "Service Unavailable"
 	}
 	to := s.national(userOf(req.Recipient.String()))
 	from := s.national(callerID(req))
 	if from == "" {
-		s.respond(req, tx, 433, "Anonymity Disallowed")
-		return
+		return 433, "Anonymity Disallowed"
 	}
 	res, err := s.cfg.Caller.Call(s.ctx, to, from)
 	if err != nil {
 		s.cfg.Log.Error("sip: call failed", "err", err)
-		s.respond(req, tx, 500, "Server Internal Error")
-		return
+		return 500, "Server Internal Error"
 	}
-	status, reason := statusOf(res)
-	s.respond(req, tx, status, reason)
+	return statusOf(res)
+}
+
+// Answers counts the calls by kind of answer. The map doesn't change.
+func (s *Server) Answers() map[string]*atomic.Int64 { return s.answers }
+
+// kindOf is the kind of answer that a status is.
+func kindOf(status int) string {
+	switch status {
+	case 486:
+		return "opened"
+	case 603:
+		return "denied"
+	case 480, 500:
+		return "failed"
+	case 404:
+		return "unanswered"
+	}
+	return "refused"
 }
 
 // statusOf is the result of the call as the caller's telephone gets it. None means success: the call must never connect.

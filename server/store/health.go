@@ -65,6 +65,9 @@ func (s *Store) committed(batch []*job, err error) {
 	}
 }
 
+// Queued is the number of writes that wait for the next commit.
+func (s *Store) Queued() int { return len(s.jobs) + len(s.bulk) }
+
 // Ping reports whether the store accepts writes and reads; otherwise it returns ErrUnavailable with the cause. A recent
 // commit answers for it; after that Ping makes one, shared by all who ask meanwhile.
 func (s *Store) Ping() error {
