@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -181,6 +182,17 @@ func TestJumpInConsole(t *testing.T) {
 	one.Press(button("reconnect"))
 	one.Await(`document.querySelector("#board\\.state b").innerText.includes("online")`)
 	fleet.Await(square + ` === "o"`)
+	type field struct{ name, text string }
+	for _, f := range []field{{"label", "back"}, {"to", "back+40h"}} { // as far as a moment that was named
+		const form = `document.querySelector("#now\\.clock [name=%s]")`
+		input := fmt.Sprintf(form, f.name)
+		now.Await(input)
+		now.Press(input)
+		now.Type(f.text)
+		now.Press(input + `.form.querySelector("button")`)
+		now.Await(`document.querySelector("#now\\.clock option[value=back]")`)
+	}
+	now.Await(`document.querySelector(".due")?.innerText.includes("40 h")`)
 	for _, p := range []*browser.Page{one, now, fleet} {
 		clean(t, p, tb.Ready.Control)
 	}

@@ -73,6 +73,7 @@ type Console struct {
 
 	partners partners
 	jump     atomic.Pointer[jumpView]
+	marks    marks
 	ran      runCache
 }
 

@@ -43,15 +43,8 @@ func (c *Console) clockForms() map[string]func(*http.Request) (Said, error) {
 		"by": func(r *http.Request) (Said, error) {
 			return c.advance(r.Context(), map[string]string{"by": r.PostFormValue("by")})
 		},
-		"to": func(r *http.Request) (Said, error) {
-			to := r.PostFormValue("to")
-			for _, form := range []string{"2006-01-02 15:04", "2006-01-02T15:04", timeFormat, "2006-01-02"} {
-				if t, err := time.Parse(form, to); err == nil {
-					to = t.Format(time.RFC3339)
-				}
-			}
-			return c.advance(r.Context(), map[string]string{"to": to})
-		},
+		"to":   c.jumpTo,
+		"mark": c.mark,
 	}
 }
 

@@ -74,6 +74,7 @@ type clockView struct {
 	Virtual bool
 	Frozen  bool
 	Steps   []step
+	Marks   []string
 }
 
 // step is a button of the clock: how far, as the control API and as people say it.
@@ -84,7 +85,7 @@ var steps = []step{{"5m", "clock.5m"}, {"1h", "clock.1h"}, {"36h", "clock.36h"}}
 const timeFormat = "2006-01-02 15:04:05"
 
 func (c *Console) clock() clockView {
-	v := clockView{Now: c.cfg.Clock.Now().UTC().Format(timeFormat), Word: "clock.ready", Steps: steps}
+	v := clockView{Now: c.cfg.Clock.Now().UTC().Format(timeFormat), Word: "clock.ready", Steps: steps, Marks: c.marks.names()}
 	virtual, ok := c.cfg.Clock.(*clock.Virtual)
 	if v.Virtual = ok; ok {
 		switch virtual.State() {

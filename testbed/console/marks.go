@@ -1,0 +1,98 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// marks are moments that people at this console named, so that the clock can jump to 36 h after one of them.
+type marks struct {
+	mu   sync.Mutex
+	list []mark // the latest first
+}
+
+type mark struct {
+	Name string
+	at   time.Time
+}
+
+// maxMarks is how many are remembered; the oldest go.
+const maxMarks = 20
+
+var (
+	markName  = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]{0,29}$`)
+	errMark   = errors.New("a label is up to 30 letters, digits and underscores, and begins with a letter: cut, delivery_2")
+	errMoment = errors.New("neither a time like 2026-12-01 09:00 nor a label with or without a distance, like cut or cut+36h; name this moment first")
+)
+
+// set names a moment; the same name again moves it.
+func (m *marks) set(name string, at time.Time) error {
+	if !markName.MatchString(name) {
+		return errMark
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = slices.DeleteFunc(m.list, func(k mark) bool { return k.Name == name })
+	m.list = slices.Insert(m.list, 0, mark{name, at})
+	m.list = m.list[:min(len(m.list), maxMarks)]
+	return nil
+}
+
+// names lists them, the latest first.
+func (m *marks) names() (out []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.list {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+// moment is the time that a text means: a time in UTC, or a label with or without a distance: cut, cut+36h.
+func (m *marks) moment(text string) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	for _, form := range []string{"2006-01-02 15:04", "2006-01-02T15:04", timeFormat, time.RFC3339, "2006-01-02"} {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, nil
+		}
+	}
+	name, far := text, time.Duration(0)
+	if i := strings.IndexAny(text, "+-"); i >= 0 {
+		d, err := time.ParseDuration(text[i:])
+		if err != nil {
+			return time.Time{}, errMoment
+		}
+		name, far = text[:i], d
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.list {
+		if k.Name == name {
+			return k.at.Add(far), nil
+		}
+	}
+	return time.Time{}, errMoment
+}
+
+// mark names this moment.
+func (c *Console) mark(r *http.Request) (Said, error) {
+	name, now := strings.TrimSpace(r.PostFormValue("label")), c.cfg.Clock.Now().UTC()
+	if err := c.marks.set(name, now); err != nil {
+		return Said{}, err
+	}
+	return Said{Key: "clock.marked", Args: []any{name, now.Format(timeFormat)}}, nil
+}
+
+// jumpTo moves the clock to a moment.
+func (c *Console) jumpTo(r *http.Request) (Said, error) {
+	to, err := c.marks.moment(r.PostFormValue("to"))
+	if err != nil {
+		return Said{}, err
+	}
+	return c.advance(r.Context(), map[string]string{"to": to.Format(time.RFC3339Nano)})
+}
