@@ -49,6 +49,8 @@ type Options struct {
 	Seed      int64               // 0: the plan's, else 1
 	AllowHost bool                // allow a target that is not loopback
 	Metrics   *Metrics            // what is counted while it runs; nil: nothing
+	Link      string              // how the run's own boards reach the broker, for the report; "" = they aren't its own
+	Client    string              // their MQTT client
 	OutDir    string              // "": writes no files
 	Clock     Clock               // domain time of the events; nil: asked from Target.Control, else the machine's
 	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control
@@ -95,7 +97,9 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	if err := r.wait(inner); err != nil {
 		return Result{}, errors.Join(err, files.finish(Result{Plan: r.plan, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Shard: r.shard, Series: []Point{}}))
 	}
+	began := t.counts(ctx)
 	res, err := r.run(inner)
+	r.used(context.WithoutCancel(ctx), t, began, &res)
 	res.Schema, res.Version = SchemaVersion, o.Version
 	if o.Judge && err == nil { // an interrupted run, too: what was sent is evidence
 		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin(res.Sent))

@@ -59,7 +59,7 @@ func merge(parts []Result, wrong []string) Result {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b Result) int { return cmp.Compare(a.index(), b.index()) })
 	f := parts[0]
-	m := Result{Schema: SchemaVersion, Plan: f.Plan, Verdict: Pass, Seed: f.Seed, Run: f.Run, Version: f.Version, Started: f.Started, Statuses: map[string]int64{}}
+	m := Result{Schema: SchemaVersion, Plan: f.Plan, Verdict: Pass, Seed: f.Seed, Run: f.Run, Version: f.Version, Environment: f.Environment, Started: f.Started, Statuses: map[string]int64{}}
 	c := newCollector()
 	for i, p := range parts {
 		_ = c.merge(p) // they were tried
@@ -77,6 +77,12 @@ func merge(parts []Result, wrong []string) Result {
 		}
 		for _, n := range p.Notes {
 			m.Notes = append(m.Notes, p.name(i)+": "+n)
+		}
+		for k, process := range p.Processes {
+			if k == 0 || i == 0 { // each generator, and the target's processes once
+				process.Name = p.name(i) + ": " + process.Name
+				m.Processes = append(m.Processes, process)
+			}
 		}
 	}
 	if wrong = append(wrong, unlike(parts)...); len(wrong) > 0 {

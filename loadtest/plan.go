@@ -40,10 +40,25 @@ type Plan struct {
 	RepeatedAtOnce *Share   `yaml:"repeatedAtOnce,omitempty" json:"repeatedAtOnce,omitempty" jsonschema:"description=the share of repeats that follow their original at once; default 50%"`
 	RepeatAfter    Duration `yaml:"repeatAfter,omitempty" json:"repeatAfter,omitempty" jsonschema:"description=how much later the other repeats come, at least; default 2s"`
 
+	// Fleet is what a load without a target starts.
+	Fleet *Fleet `yaml:"fleet,omitempty" json:"fleet,omitempty" jsonschema:"description=the boards of the load's own testbed; with --target or --world it isn't used"`
+
 	Timeout    Duration          `yaml:"timeout,omitempty" json:"timeout,omitempty" jsonschema:"description=how long to wait for an answer; default 20s, above the server's own wait"`
 	MaxLag     Duration          `yaml:"maxLag,omitempty" json:"maxLag,omitempty" jsonschema:"description=the run is invalid if the generator's own lag (p99) is longer; default 100ms"`
 	Seed       int64             `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"description=seed of everything that is drawn; the same seed sends the same requests"`
 	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty" jsonschema:"description=what must hold, such as p99_reported: 500ms, errors: 0 or rate_min: 290/s; see docs/load-testing.md"`
+}
+
+// Fleet is how many simulated boards there are, and how soon they report.
+type Fleet struct {
+	Boards int     `yaml:"boards,omitempty" json:"boards,omitempty" jsonschema:"description=how many; default as --boards says"`
+	Report *Report `yaml:"report,omitempty" json:"report,omitempty" jsonschema:"description=how long a board takes to report a command; default 80ms and 400ms, so that most of a latency is the board's"`
+}
+
+// Report is a log-normal distribution.
+type Report struct {
+	P50 Duration `yaml:"p50" json:"p50" jsonschema:"description=the median, like 1ms"`
+	P99 Duration `yaml:"p99" json:"p99" jsonschema:"description=99 of 100 are sooner"`
 }
 
 // Stage is one leg of a staged run.
@@ -112,6 +127,7 @@ func (p Plan) Problems() []Problem {
 	c.want(p.Skew > 1, "$.skew", "must be above 1")
 	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: some requests must be originals")
 	c.thresholds(p.Thresholds)
+	c.fleet(p.Fleet)
 	return c.problems
 }
 
@@ -128,6 +144,17 @@ func (p Plan) Err() error {
 }
 
 type check struct{ problems []Problem }
+
+func (c *check) fleet(f *Fleet) {
+	if f == nil {
+		return
+	}
+	c.want(f.Boards >= 0, "$.fleet.boards", "must be 1 or more")
+	if r := f.Report; r != nil {
+		c.want(r.P50 > 0, "$.fleet.report.p50", "must be longer than 0")
+		c.want(r.P99 >= r.P50, "$.fleet.report.p99", "must not be shorter than p50")
+	}
+}
 
 func (c *check) want(ok bool, path, format string, args ...any) {
 	if !ok {

@@ -26,6 +26,9 @@ type Result struct {
 	Shards  []Shard  `json:"shards,omitempty"`  // of a merged result
 	Notes   []string `json:"notes,omitempty"`   // what a reader has to know beside the verdict
 
+	Environment *Environment `json:"environment,omitempty"` // nil in results of older versions
+	Processes   []Process    `json:"processes,omitempty"`
+
 	Started     time.Time `json:"started"`
 	Seconds     float64   `json:"seconds"` // planned, or as long as it took to send all
 	Planned     int64     `json:"planned"`

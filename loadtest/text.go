@@ -25,6 +25,9 @@ func (r Result) Text() string {
 	if r.Validated > 0 {
 		fmt.Fprintf(&b, "%s responses validated against the OpenAPI documents: %s violations\n", n(r.Validated), n(r.Breaches))
 	}
+	for _, line := range r.Setting() {
+		b.WriteString(line + "\n")
+	}
 	fmt.Fprintf(&b, "generator lag: p50 %s  p99 %s  max %s; seed %d\n\nlatency from the scheduled send (first row) and from the actual send (second):\n", ms(r.Lag.P50), ms(r.Lag.P99), ms(r.Lag.Max), r.Seed)
 	b.WriteString(r.latencies() + "\n")
 	fmt.Fprintf(&b, "\nstatus  %s\n", counts(r.Statuses))

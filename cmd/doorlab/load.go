@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/doorlab/doorlab/internal/certs"
 	"github.com/doorlab/doorlab/internal/clock"
@@ -21,6 +22,7 @@ type loadFlags struct {
 	targetFlags
 	view       view
 	metrics    metricsFlag
+	flags      *pflag.FlagSet
 	broker     brokerFlags
 	secretFile string
 	shard      shardFlag
@@ -56,6 +58,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its own boards)")
 	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
 	s := c.Flags()
+	f.flags = s
 	s.StringVar(&f.secretFile, "secret-file", "", "with --broker, the secret file the server runs with (default: passwords derive from the seed)")
 	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or today's 15:04:05Z in UTC, so that generators start together (default: when ready)")
 	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
@@ -89,6 +92,12 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 		return exit{codeBadScenario, broken.Error()}
 	case err != nil:
 		return usagef("%s", reason(err))
+	}
+	if fleet := plan.Fleet; fleet != nil {
+		if fleet.Boards > 0 && !f.flags.Changed("boards") {
+			f.boards = fleet.Boards
+		}
+		f.report = fleet.Report
 	}
 	if err := f.divide(e); err != nil {
 		return err
@@ -167,6 +176,9 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 		return err
 	}
 	o.Progress, o.Judge = v.screen(e), true
+	if f.target == "" {
+		o.Link, o.Client = f.link, f.client
+	}
 	t := loadtest.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}
 	if len(a.tokens) > 0 {
 		t.ControlToken = a.tokens[0]

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/loadtest"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -38,6 +40,8 @@ type targetFlags struct {
 	client  string
 	data    string
 	verbose bool
+
+	report *loadtest.Report // how soon the testbed's live boards report; nil = as boards do
 
 	all bool // every file's world has as many boards as --boards says, not only fleets
 
@@ -161,7 +165,13 @@ func (f *targetFlags) places(boards int) (*world.World, error) {
 	if f.world != "" {
 		return loadWorld(f.world, f.seed)
 	}
-	return world.Default(max(f.seed, 1), boards), nil
+	w := world.Default(max(f.seed, 1), boards)
+	for i := range w.Places {
+		if p := &w.Places[i]; p.Kind == world.Live && f.report != nil {
+			p.Report = &world.Report{P50: time.Duration(f.report.P50), P99: time.Duration(f.report.P99)}
+		}
+	}
+	return w, nil
 }
 
 // begin starts a testbed.

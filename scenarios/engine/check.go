@@ -140,6 +140,9 @@ func (c *checker) defines(v *Verbs) {
 		c.steps(*v.Group)
 	}
 	if v.Load != nil {
+		if v.Load.Plan.Fleet != nil {
+			c.b.Problem(v.Load.pos, "load: fleet: only a plan of doorlab load has one; a scenario's boards are those of its world")
+		}
 		for _, p := range v.Load.Plan.Problems() {
 			c.b.Problem(v.Load.pos, "load: %s: %s", strings.TrimPrefix(p.Path, "$."), p.Message)
 		}

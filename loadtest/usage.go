@@ -1,0 +1,152 @@
+package loadtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// Environment is where a load was measured: without it, figures of two runs can't be compared.
+type Environment struct {
+	Go       string `json:"go"`
+	Platform string `json:"platform"` // like linux/amd64
+	CPUs     int    `json:"cpus"`
+	MaxProcs int    `json:"maxProcs"`         // GOMAXPROCS of the generator
+	Boards   int64  `json:"boards,omitempty"` // in the server's world; 0 = unknown
+	Link     string `json:"link,omitempty"`   // of the run's own boards: memory or tcp
+	Client   string `json:"client,omitempty"` // their MQTT client
+}
+
+// Process is what a process used during the load, the judging left out.
+type Process struct {
+	Name         string  `json:"name"` // generator, server, boards, or several that share one
+	CPUSeconds   float64 `json:"cpuSeconds"`
+	MemoryBytes  int64   `json:"memoryBytes"`  // resident, at the end
+	Collections  int64   `json:"collections"`  // of garbage
+	CollectionMs float64 `json:"collectionMs"` // all their pauses together
+}
+
+// said is a process in a report.
+func (p Process) said(seconds float64) string {
+	return fmt.Sprintf("%s: %.2f processors busy, %s MB, %s (%s together)", p.Name, p.CPUSeconds/max(seconds, 0.001), amount.Number(p.MemoryBytes/1e6),
+		amount.Many(int(p.Collections), "garbage collection"), ms(p.CollectionMs))
+}
+
+func (e Environment) said() string {
+	out := fmt.Sprintf("%s, %s, %s, GOMAXPROCS %d", e.Go, e.Platform, amount.Many(e.CPUs, "CPU"), e.MaxProcs)
+	if e.Boards > 0 {
+		out += ", " + amount.Many(int(e.Boards), "board")
+	}
+	if e.Link != "" {
+		out += fmt.Sprintf(" (%s links, %s)", e.Link, e.Client)
+	}
+	return out
+}
+
+// Setting is the environment and the processes in sentences, for reports.
+func (r Result) Setting() (out []string) {
+	if r.Environment != nil {
+		out = append(out, r.Environment.said())
+	}
+	for _, p := range r.Processes {
+		out = append(out, p.said(r.Seconds))
+	}
+	return out
+}
+
+// counted is what a process says of itself.
+type counted struct {
+	Process
+	began  float64 // Unix seconds; tells whether two listeners are one process
+	boards int64
+}
+
+// counts reads what the generator and each process of the target have used so far. A listener that doesn't answer is
+// left out.
+func (t Target) counts(ctx context.Context) []counted {
+	own := prometheus.NewRegistry()
+	own.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewGoCollector())
+	list, _ := own.Gather() // what it can't read is 0
+	families := map[string]*dto.MetricFamily{}
+	for _, f := range list {
+		families[f.GetName()] = f
+	}
+	all := []counted{countsOf("generator", families)}
+	for i, base := range t.Control {
+		name := "server"
+		if i > 0 {
+			name = fmt.Sprintf("boards %d", i)
+		}
+		families, err := t.page(ctx, base)
+		if err != nil {
+			continue
+		}
+		c := countsOf(name, families)
+		if c.began == all[0].began {
+			all[0].Name, all[0].boards = "generator, server and boards", c.boards
+			continue
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func (t Target) page(ctx context.Context, base string) (map[string]*dto.MetricFamily, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/metrics", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := cmp.Or(client.Trusting(t.TLS), http.DefaultClient).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	return parser.TextToMetricFamilies(resp.Body)
+}
+
+func countsOf(name string, families map[string]*dto.MetricFamily) counted {
+	of := func(name string) *dto.Metric {
+		if f := families[name]; f != nil && len(f.GetMetric()) > 0 {
+			return f.GetMetric()[0]
+		}
+		return nil
+	}
+	gc := of("go_gc_duration_seconds").GetSummary()
+	return counted{Process: Process{Name: name, CPUSeconds: of("process_cpu_seconds_total").GetCounter().GetValue(),
+		MemoryBytes: int64(of("process_resident_memory_bytes").GetGauge().GetValue()), Collections: int64(gc.GetSampleCount()), CollectionMs: gc.GetSampleSum() * 1000},
+		began: of("process_start_time_seconds").GetGauge().GetValue(), boards: int64(of("doorlab_boards").GetGauge().GetValue())}
+}
+
+// used notes in a result what was used since before, and where.
+func (r *runner) used(ctx context.Context, t Target, before []counted, res *Result) {
+	env := Environment{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), MaxProcs: runtime.GOMAXPROCS(0),
+		Link: r.opts.Link, Client: r.opts.Client}
+	for _, now := range t.counts(ctx) {
+		env.Boards = max(env.Boards, now.boards)
+		for _, was := range before {
+			if was.Name != now.Name || was.began != now.began { // another life of the process
+				continue
+			}
+			now.CPUSeconds = round(now.CPUSeconds-was.CPUSeconds, 3)
+			now.Collections -= was.Collections
+			now.CollectionMs = round(now.CollectionMs-was.CollectionMs, 3)
+			res.Processes = append(res.Processes, now.Process)
+		}
+	}
+	res.Environment = &env
+}
