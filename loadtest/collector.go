@@ -30,6 +30,7 @@ type collector struct {
 	codes    map[string]int64
 	errors   map[string]int64
 	samples  samples
+	faults   []FaultUse
 
 	mu     sync.Mutex // of what the progress lines read
 	series *series

@@ -49,6 +49,8 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		res.Verdict = Invalid
 		res.Reasons = append(res.Reasons, "answers were not checked: "+strings.ReplaceAll(p.unread.Error(), "\n", "; "))
 	}
+	res.Faults = c.faults
+	res.judgeFaults()
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
 	return res

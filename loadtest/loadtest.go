@@ -65,7 +65,7 @@ type Options struct {
 }
 
 // Run runs the plan and returns its result. It returns an error if the run couldn't take place: an invalid plan,
-// ErrHost, ErrNoDoors, ErrShard, an unreachable target, files that can't be written; or ctx's error, with what was
+// ErrHost, ErrNoDoors, ErrNoFaults, ErrShard, an unreachable target, files that can't be written; or ctx's error, with what was
 // measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var before Result

@@ -40,6 +40,8 @@ type Plan struct {
 	RepeatedAtOnce *Share   `yaml:"repeatedAtOnce,omitempty" json:"repeatedAtOnce,omitempty" jsonschema:"description=the share of repeats that follow their original at once; default 50%"`
 	RepeatAfter    Duration `yaml:"repeatAfter,omitempty" json:"repeatAfter,omitempty" jsonschema:"description=how much later the other repeats come, at least; default 2s"`
 
+	Faults []PlannedFault `yaml:"faults,omitempty" json:"faults,omitempty" jsonschema:"description=what goes wrong meanwhile; a fault that never acts makes the run INVALID"`
+
 	// Fleet is what a load without a target starts.
 	Fleet *Fleet `yaml:"fleet,omitempty" json:"fleet,omitempty" jsonschema:"description=the boards of the load's own testbed; with --target or --world it isn't used"`
 
@@ -128,6 +130,7 @@ func (p Plan) Problems() []Problem {
 	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: some requests must be originals")
 	c.thresholds(p.Thresholds)
 	c.fleet(p.Fleet)
+	c.faults(p)
 	return c.problems
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/doorlab/doorlab/internal/faults"
+
 	"github.com/doorlab/doorlab/internal/must"
 )
 
@@ -55,6 +57,8 @@ func TestBadPlans(t *testing.T) {
 			`p.yaml:5:12: "-1" is not a rate, write it like 300 or 300/s`}},
 		"stage without duration": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - rate: 5\n", []string{
 			"p.yaml:4:5: stage needs duration"}},
+		"faults": {"rate: 1\nduration: 1s\nfaults:\n  - {fault: ofline, share: 1}\n  - {fault: slow, share: 0%, params: {p51: 1}}\n", []string{
+			`p.yaml:4:6: "ofline" is not one of ` + strings.Join(faults.Names(), ", ") + `, did you mean "offline"?`, "p.yaml:5:19: must be above 0, at most 100%", `p.yaml:5:30: params.p51: unknown "p51"`}},
 		"fleet":  {"rate: 1\nduration: 1s\nfleet: {boards: -1, report: {p50: 2ms, p99: 1ms}}\n", []string{"p.yaml:3:9: must be 1 or more", "p.yaml:3:40: must not be shorter than p50"}},
 		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares make 70%, they must make 100%", "p.yaml:5:1: must be below 100%: some requests must be originals"}},
 		"thresholds": {"rate: 1\nduration: 1s\nthresholds:\n  p99_reportd: 1s\n  errors: few\n  p99_all: 5\n", []string{

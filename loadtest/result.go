@@ -51,6 +51,7 @@ type Result struct {
 	Errors     map[string]int64 `json:"errors,omitempty"` // requests without an answer, by cause
 	Thresholds []Threshold      `json:"thresholds,omitempty"`
 	Phases     []Phase          `json:"phases,omitempty"`     // of commands that were reported, from the histories
+	Faults     []FaultUse       `json:"faults,omitempty"`     // the plan's
 	Guarantees *Guarantees      `json:"guarantees,omitempty"` // nil: nobody asked
 	Series     []Point          `json:"series"`
 	Lab        *Lab             `json:"lab,omitempty"`     // nil: the history has no boards

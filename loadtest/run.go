@@ -33,17 +33,18 @@ const grace = 2 * time.Second
 
 // runner is one run: what its steps share.
 type runner struct {
-	plan   Plan
-	opts   Options
-	api    *api
-	via    http.RoundTripper
-	trust  *tls.Config
-	doors  []door
-	shard  *Shard // which part of the whole this is; nil: all of it
-	seed   int64
-	begun  history.Event  // when and where the run began
-	meter  *client.Meter  // of the clocks of the target's processes; nil = the target is the run's own
-	encode vegeta.Encoder // results.bin
+	plan    Plan
+	opts    Options
+	api     *api
+	via     http.RoundTripper
+	trust   *tls.Config
+	doors   []door
+	control []client.Client // of the target
+	shard   *Shard          // which part of the whole this is; nil: all of it
+	seed    int64
+	begun   history.Event  // when and where the run began
+	meter   *client.Meter  // of the clocks of the target's processes; nil = the target is the run's own
+	encode  vegeta.Encoder // results.bin
 
 	sources  []http.RoundTripper // one a place
 	follower sync.WaitGroup
@@ -71,6 +72,9 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	r.api = &api{base: base, run: strings.ToLower(crand.Text()[:13]), history: o.History, domain: &domain{clock: o.Clock}}
 	if r.via == nil {
 		r.via = newTransport(nil, t.TLS)
+	}
+	if r.control = t.clients(); len(p.Faults) > 0 && len(r.control) == 0 {
+		return nil, ErrNoFaults
 	}
 	if o.Clock == nil && len(t.Control) > 0 {
 		if r.api.domain.ask(ctx, r.via, t.Control[0], t.ControlToken) {
@@ -209,6 +213,7 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 	c.pacer, c.metrics = &pacer{schedule: s, ctx: ctx}, r.opts.Metrics
 	defer c.metrics.pause()
 	defer c.progress(r.opts.Progress, s, name)()
+	end := r.disturb(ctx)
 	var failed error
 	for res := range attacker.Attack(src.target, c.pacer, 0, name) {
 		c.add(res)
@@ -219,6 +224,7 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 			see(res)
 		}
 	}
+	c.faults = end()
 	return c, src, w, failed
 }
 

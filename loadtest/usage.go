@@ -55,8 +55,11 @@ func (e Environment) said() string {
 	return out
 }
 
-// Setting is the environment and the processes in sentences, for reports.
+// Setting is the environment, the processes and the planned faults in sentences, for reports.
 func (r Result) Setting() (out []string) {
+	for _, f := range r.Faults {
+		out = append(out, f.said())
+	}
 	if r.Environment != nil {
 		out = append(out, r.Environment.said())
 	}
