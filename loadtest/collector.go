@@ -31,6 +31,8 @@ type collector struct {
 	errors   map[string]int64
 	samples  samples
 	faults   []FaultUse
+	looked   int    // second of the load at which limits were last looked at, see Plan.Abort
+	aborted  string // the threshold that ended the load early
 
 	mu     sync.Mutex // of what the progress lines read
 	series *series

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -55,7 +56,7 @@ func plots(r Result) []plot.Chart {
 		return l
 	}
 	chart := func(id, title, unit string, lines ...plot.Line) plot.Chart {
-		return plot.Chart{ID: id, Title: title, Unit: unit, To: end, X: plot.Seconds(end), Lines: lines}
+		return plot.Chart{ID: id, Title: title, Unit: unit, To: end, X: plot.Seconds(end), Lines: lines, Marks: r.marks()}
 	}
 	var by []plot.Line
 	for i, name := range outcomes {
@@ -70,6 +71,21 @@ func plots(r Result) []plot.Chart {
 		chart("outcomes", "Outcomes", "answers per second", by...),
 	}
 	return append(append(out, r.Lab.charts(chart)...), distribution(r))
+}
+
+// marks are what the plan changes on the way: named stages and faults.
+func (r Result) marks() (out []plot.Mark) {
+	at := 0.0
+	for _, s := range r.Plan.Stages {
+		if s.Name != "" {
+			out = append(out, plot.Mark{X: at, Text: s.Name, Title: s.Name})
+		}
+		at += time.Duration(s.Duration).Seconds()
+	}
+	for _, f := range r.Faults {
+		out = append(out, plot.Mark{X: time.Duration(f.At).Seconds(), Text: f.Fault, Title: f.said()})
+	}
+	return out
 }
 
 // distribution is the latency by percentile: p50, p90, p99, p99.9 at even steps.

@@ -25,7 +25,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	planned := s.at(max(c.sent-1, 0)).Seconds()
 	real := max(c.lastSent.Seconds(), planned)
 	res.Seconds = round(max(real, s.seconds), 3)
-	if interrupted {
+	if interrupted || c.aborted != "" {
 		res.Seconds = round(real, 3)
 	}
 	if s.seconds > 0 {
@@ -44,6 +44,9 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	}
 	if interrupted {
 		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %s of %s", amount.Number(c.sent), amount.Many(int(s.total), "request")))
+	}
+	if c.aborted != "" {
+		res.Notes = append(res.Notes, fmt.Sprintf("stopped after %s of %s, because %s was broken", amount.Number(c.sent), amount.Many(int(s.total), "request"), c.aborted))
 	}
 	if p := r.api.promise; p != nil && p.unread != nil {
 		res.Verdict = Invalid
@@ -71,6 +74,32 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 		why = append(why, fmt.Sprintf("the generator ran %s %d times", name, c.starved[name]))
 	}
 	return why
+}
+
+// settling is how long times and shares are left alone: the first answers of a load say little about them.
+const settling = 5 * time.Second
+
+// broken is an upper limit that the answers so far break, for a plan that stops then; "" = none. It is looked for once a
+// second; a number of answers can be broken for good at any time.
+func (r *runner) broken(c *collector) string {
+	if second := int(c.lastSent / time.Second); second != c.looked {
+		c.looked = second
+	} else {
+		return ""
+	}
+	for _, name := range sortedKeys(r.plan.Thresholds) {
+		l, err := parseThreshold(name, r.plan.Thresholds[name])
+		if err != nil || l.atLeast || r.shard != nil && r.shard.Of > 1 && l.waits() {
+			continue
+		}
+		if counted := l.answers() && !l.share; !counted && c.lastSent < settling {
+			continue
+		}
+		if t := l.judge(name, r.plan.Thresholds[name], c, c.lastSent.Seconds()); !t.OK && t.Value != none {
+			return name
+		}
+	}
+	return ""
 }
 
 // judgeContract fails a run with an answer that doesn't match the documents.

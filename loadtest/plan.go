@@ -49,6 +49,7 @@ type Plan struct {
 	MaxLag     Duration          `yaml:"maxLag,omitempty" json:"maxLag,omitempty" jsonschema:"description=the run is invalid if the generator's own lag (p99) is longer; default 100ms"`
 	Seed       int64             `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"description=seed of everything that is drawn; the same seed sends the same requests"`
 	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty" jsonschema:"description=what must hold, such as p99_reported: 500ms, errors: 0 or rate_min: 290/s; see docs/load-testing.md"`
+	Abort      bool              `yaml:"abort,omitempty" json:"abort,omitempty" jsonschema:"description=true: stop as soon as an upper limit is broken (times and shares are looked at after five seconds); default false"`
 }
 
 // Fleet is how many simulated boards there are, and how soon they report.
@@ -65,6 +66,7 @@ type Report struct {
 
 // Stage is one leg of a staged run.
 type Stage struct {
+	Name     string   `yaml:"name,omitempty" json:"name,omitempty" jsonschema:"description=what reports call it, such as warm-up or spike"`
 	Rate     Rate     `yaml:"rate" json:"rate" jsonschema:"description=requests per second; 0 is a pause"`
 	To       *Rate    `yaml:"to,omitempty" json:"to,omitempty" jsonschema:"description=the rate at the end of a slope; default the same rate"`
 	Duration Duration `yaml:"duration" json:"duration" jsonschema:"description=of this leg"`

@@ -223,6 +223,11 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 		if see != nil {
 			see(res)
 		}
+		if r.plan.Abort && c.aborted == "" {
+			if c.aborted = r.broken(c); c.aborted != "" {
+				attacker.Stop()
+			}
+		}
 	}
 	c.faults = end()
 	return c, src, w, failed

@@ -317,3 +317,30 @@ func TestInterruptedInAPause(t *testing.T) {
 		}
 	})
 }
+
+// TestAbort: a load stops at its first broken limit, is judged by it, and isn't INVALID for what it didn't send.
+func TestAbort(t *testing.T) {
+	t.Parallel()
+	for limit, after := range map[string]float64{"offline_max: 20": 3, "offline_max: 5%": 8, "p99_reported: 1ms": 8, "offline_max: 100%": 60} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			f.work = func(n int) (int, string) {
+				time.Sleep(5 * time.Millisecond)
+				if n%4 == 0 {
+					return 409, "offline"
+				}
+				return 200, ""
+			}
+			target, o := bubble(f)
+			o.OutDir = t.TempDir()
+			res := must.Get(Run(t.Context(), target, mustParse(t, "rate: 100/s\nduration: 1m\nabort: true\nthresholds: {"+limit+"}"), o))(t)
+			want := Fail
+			if after == 60 {
+				want = Pass
+			}
+			if res.Verdict != want || res.Seconds > after || (len(res.Notes) > 0) != (want == Fail) {
+				t.Errorf("%s: %s after %v s, %q, %q; want %s after at most %v s", limit, res.Verdict, res.Seconds, res.Reasons, res.Notes, want, after)
+			}
+		})
+	}
+}
