@@ -2,6 +2,8 @@ package doorlabtest_test
 
 import (
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -58,5 +60,26 @@ func TestLab(t *testing.T) {
 	}
 	if pulses != 1 {
 		t.Errorf("%d pulses by commands, want 1", pulses)
+	}
+}
+
+// TestReadme is the README's example; the page has exactly these lines.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	// begin
+	lab := doorlabtest.Start(t)
+	lab.Fault("offline", lab.Live()[0].Boards[0].ID)
+	lab.Advance(36 * time.Hour)
+	// end
+	code := func(file, begin, end string) string {
+		_, rest, found := strings.Cut(string(must.Get(os.ReadFile(file))(t)), begin)
+		block, _, ended := strings.Cut(rest, end)
+		if !found || !ended {
+			t.Fatalf("%s has nothing between %q and %q", file, begin, end)
+		}
+		return regexp.MustCompile(`(?m)^\s+|\s+//.*$`).ReplaceAllString(block, "")
+	}
+	if page, here := code("../README.md", "```go\n", "```"), code("doorlabtest_test.go", "// begin\n", "\t// end\n"); page != here {
+		t.Errorf("README.md has\n%s\nwant\n%s", page, here)
 	}
 }

@@ -81,14 +81,17 @@ func (p *selection) check() error {
 
 // files reads the files that are named, or the built-in suite, and selects.
 func (p *selection) files(args []string) ([]*engine.File, error) {
+	var failed []string
 	files, err := scenarioFiles(args)
+	if err == nil && p.failed != "" {
+		if failed, err = failedIn(p.failed); err == nil && len(args) == 0 {
+			files, err = withOwn(files, failed)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	kept, err := p.keep(files)
-	if err != nil {
-		return nil, err
-	}
+	kept := p.keep(files, failed)
 	p.selected = len(kept)
 	var out []*engine.File
 	for k, f := range kept {
@@ -115,14 +118,20 @@ func (p *selection) mine(args []string) *report.Shard {
 	return &report.Shard{Index: p.part.Index, Of: p.part.Of, Files: p.selected, Whole: p.whole(args)}
 }
 
-// keep applies the filters.
-func (p *selection) keep(files []*engine.File) (out []*engine.File, err error) {
-	var failed []string
-	if p.failed != "" {
-		if failed, err = failedIn(p.failed); err != nil {
-			return nil, err
-		}
+// withOwn adds to the built-in suite the files of a run that are not part of it.
+func withOwn(suite []*engine.File, paths []string) ([]*engine.File, error) {
+	own := slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return slices.ContainsFunc(suite, func(f *engine.File) bool { return f.Path == path })
+	})
+	if len(own) == 0 {
+		return suite, nil
 	}
+	more, err := scenarioFiles(own)
+	return append(suite, more...), err
+}
+
+// keep applies the filters; failed are the paths that --failed selects.
+func (p *selection) keep(files []*engine.File, failed []string) (out []*engine.File) {
 	for _, f := range files {
 		fits := func(wanted []string, has func(string) bool) bool {
 			return len(wanted) == 0 || slices.ContainsFunc(wanted, has)
@@ -135,7 +144,7 @@ func (p *selection) keep(files []*engine.File) (out []*engine.File, err error) {
 			out = append(out, f)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // changed is when a file was last written; the zero time when it can't be read.

@@ -92,8 +92,17 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestMain is this program itself when a comparison starts it: with -json before everything else.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "-json" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
 // TestPages plays the commands of performance.md, as small as can be: what they set stays, but fleets, turns and files.
-// Of the short form and of a comparison, which set those themselves, the flags are read.
+// A comparison takes turns with this program itself.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(os.ReadFile("../../docs/performance.md"))(t)
@@ -109,9 +118,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %v, want something to measure", strings.TrimSpace(line), err)
 			continue
 		}
-		if played++; slices.Contains(args, "-short") || p.compare != "" {
-			continue
-		}
+		played++
 		if p.into != "" {
 			p.into = filepath.Join(dir, "page.md")
 			must.OK(t, os.WriteFile(p.into, raw, 0o600))
@@ -146,7 +153,7 @@ func benchArgs(line string) (args []string, ok bool) {
 	args = strings.Fields(strings.Trim(set, `"`))
 	switch {
 	case strings.HasPrefix(line, "make bench-compare OLD="):
-		return append([]string{"-compare", "old", "-only", "command", "-boards", "1000"}, args...), true // as the Makefile does
+		return append([]string{"-compare", os.Args[0], "-only", "command", "-boards", "1000"}, args...), true // as the Makefile does
 	case line == "make bench" || strings.HasPrefix(line, "make bench BENCH="):
 		return args, true
 	}

@@ -82,7 +82,9 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 		return p, err
 	}
 	if *short {
-		*links, *boards, *only, p.rounds = "tcp", "1000", "durable,command,replay,list,permit", 3
+		if err := shorten(f); err != nil {
+			return p, err
+		}
 	}
 	p.links = strings.Split(*links, ",")
 	for _, l := range p.links {
@@ -114,6 +116,18 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 		return p, fmt.Errorf("-links tcp takes at most %d boards", mostTCP)
 	}
 	return p, nil
+}
+
+// shorten sets what -short stands for, unless it was given.
+func shorten(f *flag.FlagSet) error {
+	form := map[string]string{"links": "tcp", "boards": "1000", "only": "durable,command,replay,list,permit", "rounds": "3"}
+	f.Visit(func(given *flag.Flag) { delete(form, given.Name) })
+	for name, value := range form {
+		if err := f.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // numbers reads a list of positive numbers.
