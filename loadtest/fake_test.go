@@ -21,11 +21,12 @@ import (
 // fake keeps the command contract in memory: tokens of 900 s, doors, keys that
 // answer the same again.
 type fake struct {
-	now   func() time.Time
-	doors int
-	work  func(n int) (status int, reason string) // the n-th fresh command; nil: reported
-	ahead time.Duration                           // the server's clock jumped
-	docs  string                                  // the published document of /device; "" = none
+	now    func() time.Time
+	doors  int
+	work   func(n int) (status int, reason string) // the n-th fresh command; nil: reported
+	ahead  time.Duration                           // the server's clock jumped
+	scopes string                                  // of the keys, as JSON
+	docs   string                                  // the published document of /device; "" = none
 
 	mu        sync.Mutex
 	exchanges []string // remote addresses
@@ -44,7 +45,7 @@ type result struct {
 }
 
 func newFake() *fake {
-	return &fake{now: time.Now, doors: 3, tokens: map[string]time.Time{}, meaning: map[string]string{}, answers: map[string]*result{}}
+	return &fake{now: time.Now, doors: 3, scopes: `"device:door"`, tokens: map[string]time.Time{}, meaning: map[string]string{}, answers: map[string]*result{}}
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -81,7 +82,7 @@ func (f *fake) exchange(w http.ResponseWriter, r *http.Request) {
 	f.exchanges = append(f.exchanges, r.RemoteAddr)
 	token := fmt.Sprintf("t%d", len(f.exchanges))
 	f.tokens[token] = f.now().Add(f.ahead)
-	reply(w, 200, fmt.Sprintf(`{"success":true,"data":{"accessToken":%q,"expiresIn":900,"placeId":"plc_1","scopes":["device:door"]}}`, token))
+	reply(w, 200, fmt.Sprintf(`{"success":true,"data":{"accessToken":%q,"expiresIn":900,"placeId":"plc_1","scopes":[%s]}}`, token, f.scopes))
 }
 
 func (f *fake) authorized(r *http.Request) bool {

@@ -61,7 +61,7 @@ func plots(r Result) []plot.Chart {
 	var by []plot.Line
 	for i, name := range outcomes {
 		if r.outcome(name).Count > 0 {
-			by = append(by, over(string(name), []int{2, 6, 5, 4, 3, 1}[i], func(p Point) float64 { return float64(p.Outcomes[name]) }))
+			by = append(by, over(string(name), []int{2, 6, 5, 4, 3, 1}[i%6], func(p Point) float64 { return float64(p.Outcomes[name]) }))
 		}
 	}
 	out := []plot.Chart{

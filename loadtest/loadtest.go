@@ -1,4 +1,4 @@
-// Package loadtest sends door commands at a planned rate (open model, with vegeta as the engine) and summarizes the
+// Package loadtest sends door commands and other requests at a planned rate (open model, with vegeta as the engine) and summarizes the
 // answers. A Plan goes in, a Result comes out. Every HTTP attempt is an Attempt, a Call and an Answer in the history,
 // so the checkers that judge scenarios judge load runs, too. It only uses HTTP.
 package loadtest

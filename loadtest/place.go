@@ -25,6 +25,7 @@ type place struct {
 	source http.RoundTripper // from the place's own address
 	from   string            // ... which is this, "" = the machine's own
 	token  *client.Token
+	scopes []string // of the key
 }
 
 func newPlace(p Place, a *api, source http.RoundTripper, from string) *place {
@@ -38,8 +39,9 @@ func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 	body, _ := json.Marshal(map[string]string{"key": p.APIKey})
 	a, err := p.api.call(ctx, p.source, request{method: http.MethodPost, route: tokenPath, path: tokenPath, place: p.PlaceID, body: body, from: p.from})
 	var data struct {
-		AccessToken string `json:"accessToken"`
-		ExpiresIn   int    `json:"expiresIn"`
+		AccessToken string   `json:"accessToken"`
+		ExpiresIn   int      `json:"expiresIn"`
+		Scopes      []string `json:"scopes"`
 	}
 	switch {
 	case err != nil:
@@ -51,6 +53,7 @@ func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 	case json.Unmarshal(a.data, &data) != nil || data.AccessToken == "" || data.ExpiresIn <= 0:
 		return x, fmt.Errorf("token of %s: not a token result", p.PlaceID)
 	}
+	p.scopes = data.Scopes
 	return client.Exchanged{Token: data.AccessToken, Life: time.Duration(data.ExpiresIn) * time.Second}, nil
 }
 

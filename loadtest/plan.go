@@ -27,13 +27,14 @@ type Plan struct {
 	Precision Share    `yaml:"precision,omitempty" json:"precision,omitempty" jsonschema:"description=how exactly a search finds the rate; default 5%"`
 
 	// What is sent where.
-	Commands    Mix     `yaml:"commands,omitempty" json:"commands" jsonschema:"description=the share of each command, 100% together; default open only"`
-	HoldMinutes int     `yaml:"holdMinutes,omitempty" json:"holdMinutes,omitempty" jsonschema:"description=how many minutes a hold lasts: 1 (the default) to 1440"`
-	Reason      string  `yaml:"reason,omitempty" json:"reason,omitempty" jsonschema:"description=args.reason of every command; default load and the plan's name"`
-	Legacy      Share   `yaml:"legacy,omitempty" json:"legacy,omitempty" jsonschema:"description=the share that goes over the older door paths; default none"`
-	Places      string  `yaml:"places,omitempty" json:"places,omitempty" jsonschema:"enum=live,enum=test,enum=all,description=whose doors are commanded; default live, or test if no place is live"`
-	Doors       string  `yaml:"doors,omitempty" json:"doors,omitempty" jsonschema:"enum=even,enum=zipf,enum=one,description=which of their doors: all alike (the default), a few far more than the others, or a single one"`
-	Skew        float64 `yaml:"skew,omitempty" json:"skew,omitempty" jsonschema:"description=the exponent of zipf, above 1; default 1.2"`
+	Commands    Mix      `yaml:"commands,omitempty" json:"commands" jsonschema:"description=the share of each command, 100% together; default open only"`
+	Requests    Requests `yaml:"requests,omitempty" json:"requests,omitzero" jsonschema:"description=the share of each kind of request, 100% together; default door commands only"`
+	HoldMinutes int      `yaml:"holdMinutes,omitempty" json:"holdMinutes,omitempty" jsonschema:"description=how many minutes a hold lasts: 1 (the default) to 1440"`
+	Reason      string   `yaml:"reason,omitempty" json:"reason,omitempty" jsonschema:"description=args.reason of every command; default load and the plan's name"`
+	Legacy      Share    `yaml:"legacy,omitempty" json:"legacy,omitempty" jsonschema:"description=the share that goes over the older door paths; default none"`
+	Places      string   `yaml:"places,omitempty" json:"places,omitempty" jsonschema:"enum=live,enum=test,enum=all,description=whose doors are commanded; default live, or test if no place is live"`
+	Doors       string   `yaml:"doors,omitempty" json:"doors,omitempty" jsonschema:"enum=even,enum=zipf,enum=one,description=which of their doors: all alike (the default), a few far more than the others, or a single one"`
+	Skew        float64  `yaml:"skew,omitempty" json:"skew,omitempty" jsonschema:"description=the exponent of zipf, above 1; default 1.2"`
 
 	// Repeats: requests that equal an earlier one, key included.
 	RepeatedKeys   Share    `yaml:"repeatedKeys,omitempty" json:"repeatedKeys,omitempty" jsonschema:"description=the share of requests that repeat an earlier one with its Idempotency-Key; default none"`
@@ -126,6 +127,9 @@ func (p Plan) Problems() []Problem {
 	c.pace(p)
 	sum := p.Commands.Open + p.Commands.Hold + p.Commands.Close
 	c.want(math.Abs(float64(sum)-1) < 1e-6, "$.commands", "the shares make %s, they must make 100%%", sum)
+	if p.Requests != (Requests{}) {
+		c.requests(p.Requests)
+	}
 	c.want(p.HoldMinutes >= 0 && p.HoldMinutes <= 1440, "$.holdMinutes", "must be 0 to 1440")
 	c.want(len([]rune(p.Reason)) <= 200, "$.reason", "has more than 200 characters")
 	c.want(p.Skew > 1, "$.skew", "must be above 1")

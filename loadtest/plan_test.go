@@ -17,7 +17,7 @@ import (
 
 func TestEmbeddedPlansLoad(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"door-commands", "ramp", "hot-door", "soak", "search"} {
+	for _, name := range []string{"door-commands", "ramp", "hot-door", "soak", "search", "mixed"} {
 		p, err := Load(name)
 		if err != nil || p.Name != name || p.Description == "" || p.Err() != nil {
 			t.Errorf("%s: %+v %v", name, p, err)
@@ -26,7 +26,7 @@ func TestEmbeddedPlansLoad(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(Embedded()) != 5 {
+	if len(Embedded()) != 6 {
 		t.Error(Embedded())
 	}
 	if _, err := Load("dor-commands"); err == nil || !strings.Contains(err.Error(), `did you mean "door-commands"?`) {
@@ -59,7 +59,10 @@ func TestBadPlans(t *testing.T) {
 			"p.yaml:4:5: stage needs duration"}},
 		"faults": {"rate: 1\nduration: 1s\nfaults:\n  - {fault: ofline, share: 1}\n  - {fault: slow, share: 0%, params: {p51: 1}}\n", []string{
 			`p.yaml:4:6: "ofline" is not one of ` + strings.Join(faults.Names(), ", ") + `, did you mean "offline"?`, "p.yaml:5:19: must be above 0, at most 100%", `p.yaml:5:30: params.p51: unknown "p51"`}},
-		"fleet":  {"rate: 1\nduration: 1s\nfleet: {boards: -1, report: {p50: 2ms, p99: 1ms}}\n", []string{"p.yaml:3:9: must be 1 or more", "p.yaml:3:40: must not be shorter than p50"}},
+		"fleet":    {"rate: 1\nduration: 1s\nfleet: {boards: -1, report: {p50: 2ms, p99: 1ms}}\n", []string{"p.yaml:3:9: must be 1 or more", "p.yaml:3:40: must not be shorter than p50"}},
+		"requests": {"rate: 1\nduration: 1s\nrequests: {command: 50%, links: 10%}\n", []string{`p.yaml:3:26: unknown key "links", did you mean "link"?`}},
+		"no permits": {"rate: 1\nduration: 1s\nrequests: {command: 50%, revoke: 10%}\n", []string{"p.yaml:3:1: the shares make 60%, they must make 100%",
+			"p.yaml:3:1: must be above 0: reregister, revoke, permit and link use the permits that this load registers"}},
 		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares make 70%, they must make 100%", "p.yaml:5:1: must be below 100%: some requests must be originals"}},
 		"thresholds": {"rate: 1\nduration: 1s\nthresholds:\n  p99_reportd: 1s\n  errors: few\n  p99_all: 5\n", []string{
 			`p.yaml:4:3: unknown threshold "p99_reportd", did you mean "p99_reported"?`,

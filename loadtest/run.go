@@ -161,7 +161,9 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 			defer func() { <-slots }()
 			pl := newPlace(p, r.api, source, from)
 			pl.token.SetPatient(true) // before the run only: a hit can't wait
-			found[i], errs[i] = pl.doors(ctx)
+			if found[i], errs[i] = pl.doors(ctx); errs[i] == nil {
+				errs[i] = r.plan.Requests.may(pl)
+			}
 			pl.token.SetPatient(false)
 		})
 	}
@@ -196,7 +198,7 @@ func (r *runner) attack(ctx context.Context, s *schedule, name string) (*collect
 // attackBy takes a cap on workers, and a function that sees each result, so that tests can show what a generator that
 // is too weak looks like.
 func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most uint64, see func(*vegeta.Result)) (*collector, *source, *wire, error) {
-	src := newSource(r.plan, s, r.api.base, r.doors, r.seed, r.api.run+name)
+	src := newSource(r.plan, s, r.api.base, r.doors, r.seed, r.api.run+name, r.api.now)
 	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	w := &wire{api: r.api, source: src, via: r.via, ctx: hard}

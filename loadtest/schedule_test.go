@@ -143,7 +143,7 @@ func testSource(p Plan, seed int64) *source {
 	for i := range 20 {
 		doors = append(doors, door{number(float64(i)), pl})
 	}
-	return newSource(p, newSchedule(p), base, doors, seed, "run")
+	return newSource(p, newSchedule(p), base, doors, seed, "run", time.Now)
 }
 
 func BenchmarkTargeter(b *testing.B) {

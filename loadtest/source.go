@@ -17,12 +17,17 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // hit is one planned request; a repeat shares everything but n with its first.
 type hit struct {
 	n       int64
+	kind    vocab.Outcome // "" = a door command
+	permit  *held         // that it is about
+	public  bool          // needs no token
 	door    door
+	method  string
 	route   string // template, for the history
 	url     *url.URL
 	text    string // url as text
@@ -55,11 +60,16 @@ type source struct {
 	recent  []*hit // firsts, a ring
 	firsts  int64  // ever made
 	flying  sync.Map
+
+	now      func() time.Time // domain time
+	tag      string           // in the names of what the load registers
+	commands int64            // hits that are commands
+	pool     pool
 }
 
-func newSource(p Plan, s *schedule, base *url.URL, doors []door, seed int64, run string) *source {
+func newSource(p Plan, s *schedule, base *url.URL, doors []door, seed int64, run string, now func() time.Time) *source {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0x646f6f72+uint64(s.turns.number())<<32))
-	src := &source{plan: p, sched: s, base: base, run: run, rng: rng, share: s.repeats(p.RepeatedKeys)}
+	src := &source{plan: p, sched: s, base: base, run: run, tag: newKey(run, -1)[:8], now: now, rng: rng, share: s.repeats(p.RepeatedKeys)}
 	src.pick = spread(p, doors, rng)
 	window := s.peak() * time.Duration(p.RepeatAfter).Seconds() * 2
 	src.recent = make([]*hit, int(min(max(window, 1024), 1<<17)))
@@ -86,7 +96,7 @@ func spread(p Plan, doors []door, rng *rand.Rand) func() door {
 func (s *source) target(t *vegeta.Target) error {
 	h := s.make()
 	s.flying.Store(h.n, h)
-	t.Method, t.URL, t.Body = http.MethodPost, h.text, h.body
+	t.Method, t.URL, t.Body = h.method, h.text, h.body
 	t.Header = http.Header{hitHeader: {strconv.FormatInt(h.n, 10)}}
 	return nil
 }
@@ -106,7 +116,12 @@ func (s *source) make() *hit {
 	defer s.mu.Unlock()
 	n := s.next
 	s.next++
-	if due(n, s.share) && s.firsts > 0 {
+	if kind := s.plan.Requests.draw(s.rng); kind != "" {
+		return s.other(n, kind)
+	}
+	command := s.commands
+	s.commands++
+	if due(command, s.share) && s.firsts > 0 {
 		h := *s.earlier(n)
 		h.n, h.repeat = n, true
 		s.repeats++
@@ -142,7 +157,7 @@ func (s *source) earlier(n int64) *hit {
 }
 
 func (s *source) fresh(n int64) *hit {
-	h := &hit{n: n, door: s.pick(), key: newKey(s.run, n)}
+	h := &hit{n: n, door: s.pick(), method: http.MethodPost, key: newKey(s.run, n)}
 	command := "close"
 	switch r := Share(s.rng.Float64()); {
 	case r < s.plan.Commands.Open:

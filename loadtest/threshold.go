@@ -16,12 +16,12 @@ import (
 
 // Outcomes of a hit besides a command's, of which each is a right answer.
 const (
-	rejected   vocab.Outcome = "rejected" // any other answer
+	rejected   vocab.Outcome = "rejected" // any other answer; of a request that isn't a command, any but a success
 	noAnswer   vocab.Outcome = "error"    // none at all
 	everything vocab.Outcome = "all"      // only in reports and thresholds
 )
 
-var outcomes = []vocab.Outcome{vocab.Reported, vocab.Offline, vocab.Refused, vocab.NoResponse, rejected, noAnswer}
+var outcomes = append([]vocab.Outcome{vocab.Reported, vocab.Offline, vocab.Refused, vocab.NoResponse, rejected, noAnswer}, kinds...)
 
 // limit is a parsed threshold: a time, a count or a share of the hits, a rate.
 type limit struct {

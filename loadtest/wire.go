@@ -50,9 +50,12 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
 	defer context.AfterFunc(w.ctx, cancel)()
-	token, err := h.door.place.token.Bearer(ctx)
-	if err != nil {
-		return nil, err
+	token := ""
+	var err error
+	if !h.public {
+		if token, err = h.door.place.token.Bearer(ctx); err != nil {
+			return nil, err
+		}
 	}
 	a, err := w.send(ctx, h, token)
 	if err == nil && a.status == http.StatusUnauthorized && strings.HasPrefix(a.code, "token_") {
@@ -61,25 +64,38 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 			a, err = w.send(ctx, h, token)
 		}
 	}
+	w.source.settle(h, a, err)
 	if err != nil {
 		return nil, err
 	}
-	return a.response(req, h.body), nil
+	return a.response(req, h), nil
 }
 
 func (w *wire) send(ctx context.Context, h *hit, token string) (answer, error) {
 	w.sent.Add(1)
-	return w.api.call(ctx, w.via, request{method: http.MethodPost, route: h.route, url: h.url, place: h.door.place.PlaceID,
-		door: h.door.id, token: token, key: h.key, keyHash: h.keyHash, meaning: h.meaning, body: h.body})
+	r := request{method: h.method, route: h.route, url: h.url, token: token, key: h.key, keyHash: h.keyHash, meaning: h.meaning, body: h.body}
+	if !h.public {
+		r.place = h.door.place.PlaceID
+	}
+	if h.kind == "" {
+		r.door = h.door.id
+	}
+	return w.api.call(ctx, w.via, r)
 }
 
 // response hands the answer to vegeta, its reading in headers beside it.
-func (a answer) response(req *http.Request, body []byte) *http.Response {
+func (a answer) response(req *http.Request, h *hit) *http.Response {
 	outcome := a.outcome
+	if h.kind != "" {
+		outcome = ""
+		if a.status == http.StatusOK || a.status == http.StatusCreated {
+			outcome = h.kind
+		}
+	}
 	if outcome == "" {
 		outcome = rejected
 	}
-	header := http.Header{outcomeHeader: {string(outcome)}, codeHeader: {a.code}, bodyHeader: {string(body)}}
+	header := http.Header{outcomeHeader: {string(outcome)}, codeHeader: {a.code}, bodyHeader: {string(h.body)}}
 	if a.replayed {
 		header[replayHeader] = []string{"true"}
 	}

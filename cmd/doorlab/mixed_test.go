@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/loadtest"
+)
+
+// TestMixedLoad sends every kind of request to a real server with real boards, and judges what each promises.
+func TestMixedLoad(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	written(t, dir, map[string]string{"mixed.yaml": `
+rate: 40/s
+duration: 4s
+requests: {command: 20%, register: 20%, reregister: 8%, revoke: 10%, permit: 7%, permits: 7%, devices: 7%, records: 7%, link: 10%, import: 4%}
+fleet: {report: {p50: 1ms, p99: 5ms}}
+timeout: 1m
+maxLag: 1m
+thresholds: {errors: 0, register_min: 1, reregister_min: 1, revoke_min: 1, permit_min: 1, permits_min: 1, devices_min: 1, records_min: 1, link_min: 1, import_min: 1}
+`})
+	code, stdout, errs := runQuietly(t.Context(), "load", filepath.Join(dir, "mixed.yaml"), "--boards", "20", "--out", out)
+	var res loadtest.Result
+	must.OK(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(out, "result.json")))(t), &res))
+	if code != codeOK && code != codeInvalid || res.Statuses["200"] != res.Sent { // INVALID: a machine too busy to send in time
+		t.Fatalf("exit code %d, %d of %d answered 200, want 0 and all\n%s%s", code, res.Statuses["200"], res.Sent, stdout, errs)
+	}
+	judged := map[string]bool{}
+	for _, v := range res.Guarantees.Rows {
+		judged[v.Clause] = v.Status == "PASS"
+	}
+	for _, id := range []string{"PERM-1", "PERM-3", "PERM-4", "PERM-7", "ENT-3", "CMD-1", "SYNC-1", "IMP-1"} {
+		if !judged[id] {
+			t.Errorf("%s isn't judged, want PASS\n%s", id, stdout)
+		}
+	}
+	phone, link := regexp.MustCompile(`010\d{8}`), regexp.MustCompile(`"entryToken": ?"[^"*…]{20}`)
+	must.OK(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text := string(must.Get(os.ReadFile(path))(t))
+		for _, secret := range []*regexp.Regexp{phone, link} {
+			if found := secret.FindString(text); found != "" && !strings.HasSuffix(path, ".bin") {
+				t.Errorf("%s has %s, want no phone and no entry token", path, found)
+			}
+		}
+		return nil
+	}))
+}

@@ -1,0 +1,166 @@
+package loadtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+const everyKind = "{command: 30%, register: 20%, reregister: 8%, revoke: 10%, permit: 7%, permits: 5%, devices: 5%, records: 5%, link: 8%, import: 2%}"
+
+// partners is a fake of what a mixed load asks for besides commands. It notes requests that a server couldn't tell the
+// order of, or that come for a permit that isn't there.
+type partners struct {
+	*fake
+	fails string // a path that is answered 503
+
+	mu      sync.Mutex
+	busy    map[string]bool
+	exists  map[string]bool // reference → not revoked
+	pressed map[string]time.Time
+	asked   map[string]int
+	wrong   []string
+}
+
+func newPartners() *partners {
+	f := newFake()
+	f.scopes = `"device:door","space:partner"`
+	return &partners{fake: f, busy: map[string]bool{}, exists: map[string]bool{}, pressed: map[string]time.Time{}, asked: map[string]int{}}
+}
+
+func (p *partners) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	if !strings.HasPrefix(path, "/space/v1/") && path != "/entry/open" || strings.HasSuffix(path, "/openapi.json") {
+		p.fake.ServeHTTP(w, r)
+		return
+	}
+	var raw []byte
+	if r.Body != nil {
+		raw, _ = io.ReadAll(r.Body)
+	}
+	var in struct {
+		ExternalRef, T, Phone string
+		Items                 []struct{ Phone string }
+	}
+	_ = json.Unmarshal(raw, &in)
+	ref := in.ExternalRef
+	if path == "/entry/open" {
+		ref = strings.TrimPrefix(in.T, "token-")
+	} else if id, ok := strings.CutPrefix(path, "/space/v1/partner/entry-permits/pmt_"); ok {
+		ref = id
+	}
+	p.mu.Lock()
+	p.note(r, path, ref, len(in.Items))
+	if ref != "" {
+		p.busy[ref] = true
+	}
+	p.mu.Unlock()
+	time.Sleep(5 * time.Millisecond)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.busy, ref)
+	if p.fails != "" && strings.HasSuffix(path, p.fails) {
+		reply(w, 503, `{"error":"overloaded","message":"no","statusCode":503}`)
+		return
+	}
+	if path == "/space/v1/partner/entry-permits" && r.Method == http.MethodPost {
+		p.exists[ref] = true
+	} else if strings.HasSuffix(path, "/revoke") {
+		p.exists[ref] = false
+	}
+	reply(w, 200, fmt.Sprintf(`{"success":true,"data":{"permitId":"pmt_%s","entryToken":"token-%s"}}`, ref, ref))
+}
+
+func (p *partners) note(r *http.Request, path, ref string, items int) {
+	p.asked[r.Method+" "+path]++
+	p.breach(ref != "" && p.busy[ref], "two requests at once for %s", ref)
+	known, is := p.exists[ref]
+	created := path == "/space/v1/partner/entry-permits" && r.Method == http.MethodPost
+	p.breach(ref != "" && !created && (!is || !known), "%s for %s, which is not there", path, ref)
+	p.breach(created && is && !known, "%s is registered again after it was revoked", ref)
+	if path == "/entry/open" {
+		p.breach(r.Header.Get("Authorization") != "", "a link is pressed with a token")
+		p.breach(time.Since(p.pressed[ref]) < 10*time.Second, "the link of %s is pressed seven times a minute", ref)
+		p.pressed[ref] = time.Now()
+	}
+	p.breach(strings.HasSuffix(path, "/import") && items != imported, "%d rows, want %d", items, imported)
+}
+
+func (p *partners) breach(is bool, format string, args ...any) {
+	if is {
+		p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
+	}
+}
+
+// TestMixed: each kind of request gets its share, its own latencies and its own thresholds, and a permit has one request
+// at a time.
+func TestMixed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newPartners()
+		target, o := bubble(f.fake)
+		o.transport = memory{f}
+		res, err := Run(t.Context(), target, mustParse(t, "rate: 200/s\nduration: 30s\nrepeatedKeys: 10%\nrequests: "+everyKind+`
+thresholds: {errors: 0, p99_link: 100ms, link_min: 1, reported_min: 20%}`), o)
+		if err != nil || res.Verdict != Pass || len(f.wrong) > 0 {
+			t.Fatalf("%s %v, %v, wrong %v, want PASS and nothing wrong", res.Verdict, res.Reasons, err, f.wrong)
+		}
+		share := func(name vocab.Outcome) float64 { return float64(res.outcome(name).Count) / float64(res.Sent) }
+		for name, want := range map[vocab.Outcome]float64{vocab.Reported: .30, register: .20, reregister: .08, revoke: .10, permit: .07, permits: .05, devices: .05, records: .05, link: .08, imports: .02} {
+			if got := share(name); got < want*.7 || got > want*1.3+.02 { // drawn; some become registrations
+				t.Errorf("%s has a share of %.3f, want about %.2f", name, got, want)
+			}
+		}
+		if res.Repeats < res.outcome(vocab.Reported).Count/10-1 || res.Repeats > res.outcome(vocab.Reported).Count/10+1 {
+			t.Errorf("%d repeats among %d commands, want one in ten", res.Repeats, res.outcome(vocab.Reported).Count)
+		}
+	})
+}
+
+// TestMixedFails: a request that fails is rejected and breaks its thresholds; one that never came does, too.
+func TestMixedFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newPartners()
+		f.fails = "/entry-logs"
+		target, o := bubble(f.fake)
+		o.transport = memory{f}
+		res, err := Run(t.Context(), target, mustParse(t, `
+rate: 100/s
+duration: 5s
+requests: {command: 80%, records: 20%}
+thresholds: {errors: 0, p99_records: 1s, import_min: 1, register_max: 0}`), o)
+		if err != nil || res.Verdict != Fail || res.outcome(rejected).Count < 50 {
+			t.Fatalf("%s %v, %v, want FAIL with 50 or more rejected", res.Verdict, res.Reasons, err)
+		}
+		for _, th := range res.Thresholds {
+			if want := th.Name == "register_max"; th.OK != want {
+				t.Errorf("%s is %s, ok %v; want %v", th.Name, th.Value, th.OK, want)
+			}
+		}
+	})
+}
+
+// TestMixedScope: a key that may not do what the plan asks for is told before anything is sent.
+func TestMixedScope(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newPartners()
+		f.scopes = `"device:door"`
+		target, o := bubble(f.fake)
+		o.transport = memory{f}
+		_, err := Run(t.Context(), target, mustParse(t, "rate: 100/s\nduration: 5s\nrequests: {command: 80%, records: 20%}\n"), o)
+		if !errors.Is(err, ErrScope) || !strings.Contains(err.Error(), "requests.records needs the scope space:partner; the key of plc_1 has device:door") || f.requests+len(f.asked) > 0 {
+			t.Errorf("got %v after %d requests, want what is missing and none", err, f.requests+len(f.asked))
+		}
+	})
+}
