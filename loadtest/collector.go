@@ -31,8 +31,9 @@ type collector struct {
 	errors   map[string]int64
 	samples  samples
 	faults   []FaultUse
-	looked   int    // second of the load at which limits were last looked at, see Plan.Abort
-	aborted  string // the threshold that ended the load early
+	stages   []*collector // of what was due in each; nothing without stages
+	looked   int          // second of the load at which limits were last looked at, see Plan.Abort
+	aborted  string       // the threshold that ended the load early
 
 	mu     sync.Mutex // of what the progress lines read
 	series *series
@@ -78,11 +79,11 @@ func (c *collector) add(r *vegeta.Result) {
 	c.samples.take(outcome, millis(since), func() Sample { return sample(r, outcome, due.Sub(c.pacer.began), since) })
 	r.Headers, r.Body = nil, nil
 
-	for _, name := range []vocab.Outcome{outcome, everything} {
-		record(c.of(c.service, name), r.Latency)
-		record(c.of(c.since, name), since)
+	c.record(outcome, r.Latency, since, lag)
+	if of := c.stage(due.Sub(c.pacer.began)); of != nil {
+		of.record(outcome, r.Latency, since, lag)
+		of.sent++
 	}
-	record(c.lag, lag)
 	c.metrics.answered(outcome, r.Latency, since, lag, c.pacer.schedule.rate(due.Sub(c.pacer.began).Seconds()))
 	offset := r.Timestamp.Sub(c.pacer.began)
 	c.lastSent = max(c.lastSent, offset)
@@ -91,6 +92,14 @@ func (c *collector) add(r *vegeta.Result) {
 	defer c.mu.Unlock()
 	c.sent++
 	c.series.add(due.Sub(c.pacer.began), offset, since, lag, outcome)
+}
+
+func (c *collector) record(outcome vocab.Outcome, took, since, lag time.Duration) {
+	for _, name := range []vocab.Outcome{outcome, everything} {
+		record(c.of(c.service, name), took)
+		record(c.of(c.since, name), since)
+	}
+	record(c.lag, lag)
 }
 
 func (c *collector) of(m map[vocab.Outcome]*hdrhistogram.Histogram, name vocab.Outcome) *hdrhistogram.Histogram {

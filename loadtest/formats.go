@@ -97,6 +97,13 @@ func (r Result) WriteSummary(w io.Writer) error {
 	for _, o := range r.Outcomes {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", o.Name, amount.Number(o.Count), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P99), ms(o.Scheduled.Max))
 	}
+	if len(r.Stages) > 0 {
+		b.WriteString("\n| stage | sent | p50 | p99 | max | errors |\n|---|--:|--:|--:|--:|--:|\n")
+	}
+	for _, s := range r.Stages {
+		all := s.Latency()
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", s.Name, amount.Number(s.Sent), ms(all.P50), ms(all.P99), ms(all.Max), amount.Number(s.Errors()))
+	}
 	if len(r.Thresholds) > 0 {
 		b.WriteString("\n| threshold | limit | measured | |\n|---|--:|--:|---|\n")
 	}

@@ -16,7 +16,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		Started: c.pacer.began.UTC(), Planned: s.total, Sent: c.sent,
 		Attempts: w.sent.Load(), Renewed: w.renewed.Load(), Repeats: src.repeats, Replayed: c.replayed,
 		Lag: summarize(c.lag), Outcomes: c.outcomes(), Statuses: map[string]int64{}, Codes: c.codes, Errors: c.errors,
-		Series: c.series.finish(), Samples: c.samples.list(),
+		Series: c.series.finish(), Samples: c.samples.list(), Stages: r.plan.stageResults(c),
 	}
 	for status, n := range c.statuses {
 		res.Statuses[strconv.Itoa(status)] = n
@@ -87,16 +87,21 @@ func (r *runner) broken(c *collector) string {
 	} else {
 		return ""
 	}
-	for _, name := range sortedKeys(r.plan.Thresholds) {
-		l, err := parseThreshold(name, r.plan.Thresholds[name])
-		if err != nil || l.atLeast || r.shard != nil && r.shard.Of > 1 && l.waits() {
-			continue
+	for _, j := range r.plan.stretches(c, c.lastSent.Seconds()) {
+		if j.of != c {
+			j.seconds = min(j.seconds, float64(j.of.sent)) // a stage that has hardly begun says as little
 		}
-		if counted := l.answers() && !l.share; !counted && c.lastSent < settling {
-			continue
-		}
-		if t := l.judge(name, r.plan.Thresholds[name], c, c.lastSent.Seconds()); !t.OK && t.Value != none {
-			return name
+		for _, name := range sortedKeys(j.limits) {
+			l, err := parseThreshold(name, j.limits[name])
+			if err != nil || l.atLeast || r.shard != nil && r.shard.Of > 1 && l.waits() {
+				continue
+			}
+			if counted := l.answers() && !l.share; !counted && j.seconds < settling.Seconds() {
+				continue
+			}
+			if t := l.judge(name, j.limits[name], j.of, j.seconds); !t.OK && t.Value != none {
+				return j.prefix + name
+			}
 		}
 	}
 	return ""
@@ -125,28 +130,31 @@ func (res *Result) judgeBreaches() {
 
 // judgeThresholds judges the thresholds. A generator that lagged excuses slow answers, never wrong ones.
 func judgeThresholds(res *Result, c *collector) {
-	for _, name := range sortedKeys(res.Plan.Thresholds) {
-		text := res.Plan.Thresholds[name]
-		l, err := parseThreshold(name, text)
-		if err != nil {
-			continue // can't happen: the plan was checked
-		}
-		if res.Shard != nil && res.Shard.Of > 1 && l.waits() {
-			res.Thresholds = append(res.Thresholds, Threshold{Name: name, Limit: text, Value: waiting, OK: true, Idle: true})
-			continue
-		}
-		t := l.judge(name, text, c, max(res.Seconds, 1e-3))
-		if l.measure == "rate" && res.apart > together { // INVALID by now, whatever it is
-			t.OK, t.Value = false, "not judged"
-			res.Thresholds = append(res.Thresholds, t)
-			continue
-		}
-		res.Thresholds = append(res.Thresholds, t)
-		if !t.OK {
-			res.Reasons = append(res.Reasons, t.why())
-			if res.Verdict == Pass || l.answers() {
-				res.Verdict = Fail
+	for _, j := range res.Plan.stretches(c, max(res.Seconds, 1e-3)) {
+		for _, name := range sortedKeys(j.limits) {
+			if l, err := parseThreshold(name, j.limits[name]); err == nil { // can't fail: the plan was checked
+				res.judgeThreshold(l, name, j)
 			}
 		}
 	}
+}
+
+func (r *Result) judgeThreshold(l limit, name string, j stretch) {
+	t := Threshold{Name: j.prefix + name, Limit: j.limits[name]}
+	switch {
+	case r.Shard != nil && r.Shard.Of > 1 && l.waits():
+		t.Value, t.OK, t.Idle = waiting, true, true
+	case l.measure == "rate" && r.apart > together: // INVALID by now, whatever it is
+		t.Value = "not judged"
+	default:
+		t = l.judge(name, t.Limit, j.of, j.seconds)
+		if t.Name = j.prefix + name; t.OK {
+			break
+		}
+		r.Reasons = append(r.Reasons, t.why())
+		if r.Verdict == Pass || l.answers() {
+			r.Verdict = Fail
+		}
+	}
+	r.Thresholds = append(r.Thresholds, t)
 }

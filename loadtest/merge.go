@@ -89,6 +89,7 @@ func merge(parts []Result, wrong []string) Result {
 		m.Verdict, m.Reasons = Invalid, append(m.Reasons, wrong...)
 	}
 	m.Lag, m.Outcomes, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), c.codes, c.errors
+	m.Stages = m.Plan.stageResults(c)
 	m.Series, m.Phases, m.Lab, m.Samples = mergeSeries(m.Started, parts), mergePhases(parts), mergeLabs(m.Started, parts), mergeSamples(parts)
 	m.startedApart(parts)
 	judgeThresholds(&m, c)
@@ -149,10 +150,12 @@ func (m *Result) startedApart(parts []Result) {
 		return
 	}
 	why := fmt.Sprintf("the generators started %s s apart, more than %s", number(round(m.apart.Seconds(), 1)), together)
-	for name, text := range m.Plan.Thresholds {
-		if l, err := parseThreshold(name, text); err == nil && l.measure == "rate" {
-			m.Verdict, m.Reasons = Invalid, append(m.Reasons, name+" can't be judged: "+why)
-			return
+	for _, j := range m.Plan.stretches(newCollector(), 0) {
+		for _, name := range sortedKeys(j.limits) {
+			if l, err := parseThreshold(name, j.limits[name]); err == nil && l.measure == "rate" {
+				m.Verdict, m.Reasons = Invalid, append(m.Reasons, j.prefix+name+" can't be judged: "+why)
+				return
+			}
 		}
 	}
 	m.Notes = append(m.Notes, why)
@@ -193,6 +196,7 @@ func (c *collector) merge(p Result) error {
 	for _, o := range p.Outcomes {
 		errs = append(errs, add(c.of(c.service, o.Name), o.Service), add(c.of(c.since, o.Name), o.Scheduled))
 	}
+	errs = append(errs, c.mergeStages(p))
 	c.sent += p.Sent
 	addAll(c.codes, p.Codes)
 	addAll(c.errors, p.Errors)

@@ -71,6 +71,8 @@ type Stage struct {
 	Rate     Rate     `yaml:"rate" json:"rate" jsonschema:"description=requests per second; 0 is a pause"`
 	To       *Rate    `yaml:"to,omitempty" json:"to,omitempty" jsonschema:"description=the rate at the end of a slope; default the same rate"`
 	Duration Duration `yaml:"duration" json:"duration" jsonschema:"description=of this leg"`
+
+	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty" jsonschema:"description=what must hold for the requests that are due in this leg"`
 }
 
 // Mix is the share of each command.
@@ -134,7 +136,10 @@ func (p Plan) Problems() []Problem {
 	c.want(len([]rune(p.Reason)) <= 200, "$.reason", "has more than 200 characters")
 	c.want(p.Skew > 1, "$.skew", "must be above 1")
 	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: some requests must be originals")
-	c.thresholds(p.Thresholds)
+	c.thresholds("$", p.Thresholds)
+	for i, s := range p.Stages {
+		c.thresholds(fmt.Sprintf("$.stages[%d]", i), s.Thresholds)
+	}
 	c.fleet(p.Fleet)
 	c.faults(p)
 	return c.problems
@@ -195,7 +200,7 @@ func (c *check) pace(p Plan) {
 	c.want(p.Pacer != "ramp" || p.Rate+p.To > 0, "$.to", "pacer ramp needs rate or to above 0")
 	c.want(p.Pacer != "sine" || p.Amplitude <= p.Rate, "$.amplitude", "must not be above the rate")
 	c.want(p.Pacer != "search" || p.To >= p.Rate, "$.to", "must not be below the rate")
-	c.want(p.Pacer != "search" || len(p.Thresholds) > 0, "$.thresholds", "a search needs thresholds to keep")
+	c.want(p.Pacer != "search" || p.Limits(), "$.thresholds", "a search needs thresholds to keep")
 	for i, s := range p.Stages {
 		at := fmt.Sprintf("$.stages[%d]", i)
 		c.want(s.Duration > 0, at+".duration", "stage needs duration")
@@ -203,10 +208,10 @@ func (c *check) pace(p Plan) {
 	}
 }
 
-func (c *check) thresholds(all map[string]string) {
+func (c *check) thresholds(of string, all map[string]string) {
 	for _, name := range sortedKeys(all) {
 		if _, err := parseThreshold(name, all[name]); err != nil {
-			c.want(false, "$.thresholds."+name, "%v", err)
+			c.want(false, of+".thresholds."+name, "%v", err)
 		}
 	}
 }

@@ -55,6 +55,8 @@ func TestBadPlans(t *testing.T) {
 			"p.yaml:1:1: pacer sine needs amplitude", "p.yaml:1:1: pacer sine needs period", "p.yaml:3:1: pacer sine takes no to"}},
 		"stages": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {rate: 5}\n  - {rate: -1, duration: 1s}\n", []string{
 			`p.yaml:5:12: "-1" is not a rate, write it like 300 or 300/s`}},
+		"stage's thresholds": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s, thresholds: {p99_al: 1s}}\n", []string{
+			`p.yaml:3:42: unknown threshold "p99_al", did you mean "p99_all"?`}},
 		"stage without duration": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - rate: 5\n", []string{
 			"p.yaml:4:5: stage needs duration"}},
 		"faults": {"rate: 1\nduration: 1s\nfaults:\n  - {fault: ofline, share: 1}\n  - {fault: slow, share: 0%, params: {p51: 1}}\n", []string{

@@ -49,6 +49,7 @@ type Result struct {
 	Statuses   map[string]int64 `json:"statuses"`
 	Codes      map[string]int64 `json:"codes,omitempty"`
 	Errors     map[string]int64 `json:"errors,omitempty"` // requests without an answer, by cause
+	Stages     []StageResult    `json:"stages,omitempty"` // of a run with several
 	Thresholds []Threshold      `json:"thresholds,omitempty"`
 	Phases     []Phase          `json:"phases,omitempty"`     // of commands that were reported, from the histories
 	Faults     []FaultUse       `json:"faults,omitempty"`     // the plan's

@@ -91,7 +91,8 @@ func sample(r *vegeta.Result, outcome vocab.Outcome, due time.Duration, since ti
 
 // showing are the requests that a broken threshold is about: those of its outcome, or the worst of all.
 func (r Result) showing(t Threshold) (out []report.Exchange) {
-	l, err := parseThreshold(t.Name, t.Limit)
+	from, to, name := r.within(t.Name)
+	l, err := parseThreshold(name, t.Limit)
 	if err != nil {
 		return nil
 	}
@@ -109,7 +110,7 @@ func (r Result) showing(t Threshold) (out []report.Exchange) {
 	case l.outcome != everything:
 		about = func(s Sample) bool { return s.Outcome == l.outcome && late(s) }
 	}
-	return r.shown(about)
+	return r.shown(func(s Sample) bool { return s.At >= from && s.At < to && about(s) })
 }
 
 // shown are a few requests, the slowest last, because reports open the last.

@@ -37,7 +37,7 @@ func (r Result) Text() string {
 	if len(r.Errors) > 0 {
 		fmt.Fprintf(&b, "error   %s\n", counts(r.Errors))
 	}
-	for _, part := range []string{r.shardTable(), r.thresholdTable(), r.phaseTable(), r.searchTable(), r.compareTable(), strings.TrimSuffix(r.Guarantees.text(), "\n")} {
+	for _, part := range []string{r.shardTable(), r.stageTable(), r.thresholdTable(), r.phaseTable(), r.searchTable(), r.compareTable(), strings.TrimSuffix(r.Guarantees.text(), "\n")} {
 		if part != "" {
 			b.WriteString("\n" + part + "\n")
 		}
@@ -99,6 +99,19 @@ func (r Result) shardTable() string {
 	t := newTable(4, "shard", "started", "sent", "verdict", "directory")
 	for _, s := range r.Shards {
 		t.AppendRow(table.Row{s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), s.Dir})
+	}
+	return t.Render()
+}
+
+// stageTable: how each stage of a run with several went.
+func (r Result) stageTable() string {
+	if len(r.Stages) == 0 {
+		return ""
+	}
+	t := newTable(6, "stage", "sent", "p50", "p99", "max", "errors")
+	for _, s := range r.Stages {
+		all := s.Latency()
+		t.AppendRow(table.Row{s.Name, amount.Number(s.Sent), ms(all.P50), ms(all.P99), ms(all.Max), amount.Number(s.Errors())})
 	}
 	return t.Render()
 }

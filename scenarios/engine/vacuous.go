@@ -142,7 +142,7 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 	case v.Control != nil:
 		return v.Control.refused()
 	case v.Load != nil:
-		return len(v.Load.Plan.Thresholds) > 0
+		return v.Load.Plan.Limits()
 	case v.Group != nil:
 		return anyAsserts(*v.Group)
 	case v.Parallel != nil:

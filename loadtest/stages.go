@@ -1,0 +1,129 @@
+package loadtest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// StageResult is what came of the requests that were due in one stage.
+type StageResult struct {
+	Name     string    `json:"name"`
+	From     float64   `json:"from"` // seconds into the run
+	Seconds  float64   `json:"seconds"`
+	Sent     int64     `json:"sent"`
+	Lag      Latency   `json:"lag"`
+	Outcomes []Outcome `json:"outcomes"` // "all" first
+}
+
+// Latency is that of all its requests, from the scheduled send.
+func (s StageResult) Latency() Latency { return s.outcome(everything).Scheduled }
+
+// Errors are the requests that were rejected or got no answer.
+func (s StageResult) Errors() int64 { return s.outcome(rejected).Count + s.outcome(noAnswer).Count }
+
+func (s StageResult) outcome(name vocab.Outcome) Outcome {
+	for _, o := range s.Outcomes {
+		if o.Name == name {
+			return o
+		}
+	}
+	return Outcome{}
+}
+
+// called is what reports call the i-th stage, from 0.
+func (s Stage) called(i int) string { return cmp.Or(s.Name, fmt.Sprintf("stage %d", i+1)) }
+
+// stage is the collector of the stage in which something is due; nil in a run without stages.
+func (c *collector) stage(due time.Duration) *collector {
+	if c.pacer == nil || len(c.pacer.legs) < 2 {
+		return nil
+	}
+	legs := c.pacer.legs
+	i := max(sort.Search(len(legs), func(i int) bool { return legs[i].start > due.Seconds() })-1, 0)
+	return c.ofStage(i)
+}
+
+func (c *collector) ofStage(i int) *collector {
+	for len(c.stages) <= i {
+		c.stages = append(c.stages, newCollector())
+	}
+	return c.stages[i]
+}
+
+// stageResults are in the plan's order; nil for a plan without stages, or with a single one.
+func (p Plan) stageResults(c *collector) (out []StageResult) {
+	if len(p.Stages) < 2 {
+		return nil
+	}
+	from := 0.0
+	for i, s := range p.Stages {
+		of, seconds := c.ofStage(i), time.Duration(s.Duration).Seconds()
+		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), of.outcomes()})
+		from += seconds
+	}
+	return out
+}
+
+// mergeStages adds a finished result's stages.
+func (c *collector) mergeStages(p Result) error {
+	var errs []error
+	for i, s := range p.Stages {
+		if s.Sent > 0 {
+			errs = append(errs, c.ofStage(i).merge(Result{Sent: s.Sent, Lag: s.Lag, Outcomes: s.Outcomes}))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// stretch is a part of a run with thresholds of its own: the whole, or one of its stages.
+type stretch struct {
+	prefix  string // of its thresholds' names in results, "" for the whole
+	limits  map[string]string
+	of      *collector
+	seconds float64
+}
+
+// stretches lists what has thresholds, the whole first. seconds is how long the run took.
+func (p Plan) stretches(c *collector, seconds float64) []stretch {
+	out := []stretch{{"", p.Thresholds, c, seconds}}
+	for i, s := range p.Stages {
+		if len(s.Thresholds) == 0 {
+			continue
+		}
+		of := c
+		if len(p.Stages) > 1 {
+			of = c.ofStage(i)
+		}
+		out = append(out, stretch{s.called(i) + ": ", s.Thresholds, of, time.Duration(s.Duration).Seconds()})
+	}
+	return out
+}
+
+// Limits reports whether the plan has any thresholds.
+func (p Plan) Limits() bool {
+	for _, j := range p.stretches(newCollector(), 0) {
+		if len(j.limits) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// within is the part of the run, in seconds, that a threshold in a result is about, and its name in the plan.
+func (r Result) within(name string) (from, to float64, plain string) {
+	for _, s := range r.Stages {
+		if plain, found := strings.CutPrefix(name, s.Name+": "); found {
+			return s.From, s.From + s.Seconds, plain
+		}
+	}
+	if i := strings.LastIndex(name, ": "); i >= 0 { // of the only stage
+		name = name[i+2:]
+	}
+	return 0, r.Seconds + 1, name
+}

@@ -1,0 +1,94 @@
+package loadtest
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestStageThresholds: a stage's thresholds are about what was due in it, in a run, in its reports and in a merge.
+func TestStageThresholds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.work = func(n int) (int, string) {
+			if n >= 200 && n < 600 { // of the spike
+				time.Sleep(300 * time.Millisecond)
+			}
+			return 200, ""
+		}
+		target, o := bubble(f)
+		o.OutDir = t.TempDir()
+		plan := mustParse(t, `
+pacer: stages
+stages:
+  - {name: calm, rate: 100/s, duration: 2s, thresholds: {p99_reported: 50ms, reported_min: 200, offline_min: 1}}
+  - {name: spike, rate: 200/s, duration: 2s, thresholds: {p50_reported: 50ms, errors: 0}}
+  - {rate: 100/s, duration: 1s, thresholds: {max_all: 50ms, rate_min: 99/s}}
+thresholds: {p50_all: 1s}
+`)
+		res, err := Run(t.Context(), target, plan, o)
+		if err != nil || res.Verdict != Fail || len(res.Stages) != 3 {
+			t.Fatalf("%s %v, %d stages, %v; want FAIL and 3 stages", res.Verdict, res.Reasons, len(res.Stages), err)
+		}
+		for i, want := range []int64{200, 400, 100} {
+			if s := res.Stages[i]; s.Sent != want || s.Latency().P50 > 400 || (s.Latency().P50 > 250) != (i == 1) {
+				t.Errorf("stage %s: %d sent, p50 %v; want %d, and 300 ms in the spike only", s.Name, s.Sent, s.Latency().P50, want)
+			}
+		}
+		ok := map[string]bool{"p50_all": true, "calm: p99_reported": true, "calm: reported_min": true, "calm: offline_min": false, "spike: p50_reported": false,
+			"spike: errors": true, "stage 3: max_all": true, "stage 3: rate_min": true}
+		judged := func(r Result) {
+			t.Helper()
+			for _, th := range r.Thresholds {
+				if want, known := ok[th.Name]; !known || th.OK != want {
+					t.Errorf("%s is %s, ok %v; want %v", th.Name, th.Value, th.OK, want)
+				}
+			}
+			if len(r.Thresholds) != len(ok) {
+				t.Errorf("%d thresholds judged, want %d", len(r.Thresholds), len(ok))
+			}
+		}
+		judged(res)
+		for _, x := range res.showing(Threshold{Name: "spike: p50_reported", Limit: "50ms"}) {
+			if x.Ms < 250 {
+				t.Errorf("a request of %v ms is shown for the spike, want slow ones", x.Ms)
+			}
+		}
+		if text := res.Text(); !strings.Contains(text, "spike") || !strings.Contains(text, "stage 3: rate_min") {
+			t.Errorf("want the stages in\n%s", text)
+		}
+		m := merge([]Result{res, res}, nil)
+		if len(m.Stages) != 3 || m.Stages[1].Sent != 800 {
+			t.Fatalf("merged are %v, want twice as many in each of 3 stages", m.Stages)
+		}
+		judged(m)
+	})
+}
+
+// TestStageAborts: an upper limit of a stage ends the load, too.
+func TestStageAborts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.work = func(n int) (int, string) {
+			if n > 300 {
+				return 409, "offline"
+			}
+			return 200, ""
+		}
+		target, o := bubble(f)
+		plan := mustParse(t, `
+pacer: stages
+abort: true
+stages:
+  - {name: calm, rate: 100/s, duration: 2s}
+  - {name: spike, rate: 200/s, duration: 60s, thresholds: {offline_max: 10}}
+`)
+		res, err := Run(t.Context(), target, plan, o)
+		if err != nil || res.Verdict != Fail || res.Sent > 2000 || !strings.Contains(strings.Join(res.Notes, "\n"), "because spike: offline_max was broken") {
+			t.Errorf("%s after %d, %v, %v; want FAIL within seconds, by the spike's limit", res.Verdict, res.Sent, res.Notes, err)
+		}
+	})
+}
