@@ -46,6 +46,7 @@ type board struct {
 	late      clock.Timer
 	digest    int64 // domain ms of the last one
 	dirty     bool  // flash lags behind
+	had       int64 // wall ns at which the command came that is being carried out, 0 = none
 	outbox    []message
 	sending   bool
 	behind    *pending // a report that a fault holds back for the next one

@@ -63,7 +63,7 @@ func TestStallBeforeTheRelayMoves(t *testing.T) {
 		stall := func() { b.ses.base += 6000 } // session time goes on
 		r.still.meanwhile.Store(&stall)
 		b.run(b.ses, firmware.Event{Kind: firmware.Command, Command: wire.Command{ID: "cmd_1", Epoch: b.s.Epoch, DoorID: "dor_one1", Channel: 1,
-			Command: wire.CmdOpen, NotAfterMs: b.ses.sessionMs() + 5000}}, b.f.faults.Command(one, "dor_one1", wire.CmdOpen))
+			Command: wire.CmdOpen, NotAfterMs: b.ses.sessionMs() + 5000}}, b.f.faults.Command(one, "dor_one1", wire.CmdOpen), 0)
 		b.mu.Unlock()
 		r.sleep(time.Second)
 		r.want("ground truth", r.acts(), []string{"one1 refuse cmd_1"})

@@ -77,13 +77,14 @@ func (b *board) command(s *session, ev firmware.Event) {
 		return
 	}
 	ev.Refuse = r.Refuse
+	had := clock.WallNow().UnixNano()
 	if r.Delay <= 0 {
-		b.run(s, ev, r)
+		b.run(s, ev, r, had)
 		return
 	}
 	b.after(r.Delay, func() {
 		if b.ses == s {
-			b.run(s, ev, r)
+			b.run(s, ev, r, had)
 		}
 	})
 }
@@ -100,10 +101,13 @@ func (b *board) after(d time.Duration, do func()) {
 	})
 }
 
-// run executes a command and reports it in the board's own time, see CMD-1.
-func (b *board) run(s *session, ev firmware.Event, r fault.Ruling) {
+// run executes a command that came at had, and reports it in the board's own time, see CMD-1.
+func (b *board) run(s *session, ev firmware.Event, r fault.Ruling, had int64) {
 	ev.SessionMs = s.sessionMs()
-	for _, report := range b.step(ev).reports {
+	b.had = had
+	done := b.step(ev)
+	b.had = 0
+	for _, report := range done.reports {
 		b.f.count.reports.Add(1)
 		out := r.Outgoing(report)
 		if out.Silent() {

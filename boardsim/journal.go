@@ -177,7 +177,10 @@ func (j *journal) Close() error {
 // write adds an entry of ground truth, see CMD-6. Called with mu held.
 func (b *board) write(e firmware.Entry) entry {
 	l := entry{Seq: b.jseq + 1, Boot: b.s.Boot, At: b.f.nowMs(), Entry: e}
-	moved := clock.WallNow().UnixNano()
+	moved, took := clock.WallNow().UnixNano(), int64(0)
+	if b.had > 0 && e.Cause == firmware.CauseCommand {
+		took = moved - b.had
+	}
 	at, err := b.f.journal.append(l.view(b.id)) // [CMD-6]
 	if err != nil {
 		b.f.cfg.Log.Error("journal", "board", b.id, "err", err)
@@ -190,7 +193,7 @@ func (b *board) write(e firmware.Entry) entry {
 	b.f.count.line(l.Action)
 	b.f.cfg.History(history.Event{Kind: history.Actuation, At: l.At, WallNs: moved, BoardID: b.id, PlaceID: b.placeID, DoorID: e.DoorID,
 		Channel: e.Channel, Boot: l.Boot, JournalSeq: l.Seq, Action: string(e.Action), Cause: string(e.Cause), PulseMs: e.PulseMs,
-		CommandID: e.CommandID, GrantID: e.GrantID, Revision: e.Revision, OutageAgeMs: e.OutageAgeMs, LateMs: max(0, l.At+b.shift-e.Mono)})
+		CommandID: e.CommandID, GrantID: e.GrantID, Revision: e.Revision, OutageAgeMs: e.OutageAgeMs, LateMs: max(0, l.At+b.shift-e.Mono), TookNs: took})
 	return l
 }
 

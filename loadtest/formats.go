@@ -117,10 +117,10 @@ func (r Result) WriteSummary(w io.Writer) error {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.Name, p.Who, ms(p.P50), ms(p.P99))
 	}
 	if len(r.Search) > 0 {
-		b.WriteString("\n| rate | p50 | p99 | |\n|--:|--:|--:|---|\n")
+		b.WriteString("\n| rate | p50 | p99 | | answers | why |\n|--:|--:|--:|---|---|---|\n")
 	}
 	for _, s := range r.Search {
-		fmt.Fprintf(&b, "| %s/s | %s | %s | %s |\n", amount.Number(s.Rate), ms(s.P50), ms(s.P99), s.Verdict)
+		fmt.Fprintf(&b, "| %s/s | %s | %s | %s | %s | %s |\n", amount.Number(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends(), strings.ReplaceAll(strings.Join(s.Reasons, "; "), "|", "\\|"))
 	}
 	if g := r.Guarantees; g != nil && g.NotJudged == "" {
 		report.SummarizeLedger(&b, g.Rows)

@@ -18,15 +18,32 @@ type Phase struct {
 
 // The phases, in order: each ends where the next begins.
 var phaseNames = []struct{ name, who string }{
-	{"accepted: sent until the claim is on disk", "server"},
+	{"accepted: sent until the server had checked it", "server"},
+	{"committed: until its claim was on disk", "server"},
 	{"published: until it went out to the board", "server"},
-	{"actuated: until the relay moved", "line and board"},
+	{"received: until the board had it", "line"},
+	{"actuated: until the relay moved", "board"},
 	{"reported: until the server had the board's report", "board and line"},
+	{"settled: until the outcome was on disk", "server"},
 	{"answered: until the client had the answer", "server"},
 }
 
+// The points between the phases, as indexes of a way.
+const (
+	isSent = iota
+	isAccepted
+	isCommitted
+	isPublished
+	isReceived
+	isActuated
+	isReported
+	isSettled
+	isAnswered
+	points
+)
+
 // way is when a command passed each point, in the machine's ns; 0 = it didn't.
-type way [6]int64
+type way [points]int64
 
 // phases are histograms of the parts of all commands' ways so far.
 type phases []*hdrhistogram.Histogram
@@ -60,17 +77,23 @@ func (hists phases) add(events []history.Event) {
 			sent[e.Request] = e.WallNs
 		case e.CommandID == "":
 		case e.Kind == history.Intent:
-			first(&of(e.CommandID)[1], e.WallNs)
+			w := of(e.CommandID)
+			first(&w[isAccepted], e.WallNs-e.TookNs)
+			first(&w[isCommitted], e.WallNs)
 		case e.Kind == history.Publish:
-			first(&of(e.CommandID)[2], e.WallNs)
+			first(&of(e.CommandID)[isPublished], e.WallNs)
 		case e.Kind == history.Actuation:
-			first(&of(e.CommandID)[3], e.WallNs)
+			w := of(e.CommandID)
+			first(&w[isReceived], e.WallNs-e.TookNs)
+			first(&w[isActuated], e.WallNs)
 		case e.Kind == history.Received:
-			first(&of(e.CommandID)[4], e.WallNs)
+			first(&of(e.CommandID)[isReported], e.WallNs)
+		case e.Kind == history.RecordIn:
+			first(&of(e.CommandID)[isSettled], e.WallNs)
 		case e.Kind == history.Answer && !e.Replayed && e.Status == 200:
 			w := of(e.CommandID)
-			first(&w[0], sent[e.Request])
-			first(&w[5], e.WallNs)
+			first(&w[isSent], sent[e.Request])
+			first(&w[isAnswered], e.WallNs)
 		}
 	}
 	for _, w := range ways {

@@ -115,6 +115,8 @@ type Step struct {
 	P50     float64  `json:"p50"`
 	P99     float64  `json:"p99"`
 	Reasons []string `json:"reasons,omitempty"`
+
+	Outcomes map[vocab.Outcome]int64 `json:"outcomes,omitempty"`
 }
 
 // Comparison is a run beside an earlier one.

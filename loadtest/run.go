@@ -23,6 +23,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/live"
 	"github.com/doorlab/doorlab/internal/loopback"
+	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // ErrHost means that the target is another machine, which wasn't allowed.
@@ -252,11 +253,15 @@ func (c *collector) progress(screen live.Screen, s *schedule, name string) (stop
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		out := fmt.Sprintf("%s: %.0f s of %.0f s, %s of %s answered", name, min(spent, s.seconds), s.seconds, amount.Number(c.sent), amount.Number(s.total))
-		if spent > s.seconds {
+		if left := s.seconds - spent; left > 0 {
+			out += ", " + amount.Duration(math.Ceil(left)) + " left"
+		} else {
 			out += ", waiting for the last answers"
 		}
-		if p := c.series.points[c.series.newest-1]; p != nil {
-			out += fmt.Sprintf("; last second: %s sent, slowest %s, lag %s", amount.Number(p.Sent), ms(p.Max), ms(p.Lag))
+		last := c.series.newest - 1
+		if p, open := c.series.points[last], c.series.open[last]; p != nil && open != nil {
+			since := slices.Sorted(slices.Values(open.since))
+			out += fmt.Sprintf("; last second: %s sent, p99 %s, slowest %s, lag %s", amount.Number(p.Sent), ms(plot.Quantile(since, 0.99)), ms(p.Max), ms(p.Lag))
 		}
 		return out
 	}).End

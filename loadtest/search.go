@@ -3,7 +3,11 @@ package loadtest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // search looks for the highest rate that keeps the thresholds: it doubles the rate until one breaks, then bisects. Each
@@ -18,7 +22,8 @@ func (r *runner) search(ctx context.Context) (Result, error) {
 			res.Search, res.Highest = steps, lo
 			return res, err
 		}
-		steps = append(steps, Step{Rate: round(rate, 1), Verdict: res.Verdict, P50: res.Outcomes[0].Scheduled.P50, P99: res.Outcomes[0].Scheduled.P99, Reasons: res.Reasons})
+		steps = append(steps, Step{Rate: round(rate, 1), Verdict: res.Verdict, P50: res.Outcomes[0].Scheduled.P50, P99: res.Outcomes[0].Scheduled.P99,
+			Reasons: res.Reasons, Outcomes: res.counts()})
 		if res.Verdict == Pass {
 			lo, best = rate, res
 		} else {
@@ -39,6 +44,28 @@ func (r *runner) search(ctx context.Context) (Result, error) {
 		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s/s the generator was the limit", number(round(lo, 1))))
 	}
 	return best, nil
+}
+
+// counts are how often each outcome occurred.
+func (r Result) counts() map[vocab.Outcome]int64 {
+	out := map[vocab.Outcome]int64{}
+	for _, o := range r.Outcomes {
+		if o.Name != everything {
+			out[o.Name] = o.Count
+		}
+	}
+	return out
+}
+
+// Ends says how often each outcome occurred in a step.
+func (s Step) Ends() string {
+	var out []string
+	for _, name := range outcomes {
+		if n := s.Outcomes[name]; n > 0 {
+			out = append(out, amount.Number(n)+" "+string(name))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func (r *runner) try(ctx context.Context, rate float64) (Result, error) {

@@ -143,11 +143,15 @@ func (r Result) searchTable() string {
 	if len(r.Search) == 0 {
 		return ""
 	}
-	t := newTable(4, "rate", "p50", "p99", "verdict")
+	t := newTable(4, "rate", "p50", "p99", "verdict", "answers")
+	why := ""
 	for _, s := range r.Search {
-		t.AppendRow(table.Row{amount.Number(s.Rate) + "/s", ms(s.P50), ms(s.P99), s.Verdict})
+		t.AppendRow(table.Row{amount.Number(s.Rate) + "/s", ms(s.P50), ms(s.P99), s.Verdict, s.Ends()})
+		for _, reason := range s.Reasons {
+			why += fmt.Sprintf("\n%s/s: %s", amount.Number(s.Rate), reason)
+		}
 	}
-	return t.Render()
+	return t.Render() + why
 }
 
 func (r Result) compareTable() string {
