@@ -257,8 +257,8 @@ type ControlHooks struct {
 
 // Control mounts the server's control routes; r is at /lab/v1.
 func (s *Server) Control(r chi.Router, h ControlHooks) {
-	c := console.Config{Clock: s.cfg.Clock, Audits: s.store.Audits, Keys: s.auth, Places: s.places, Grants: s.grants, Entry: s.entry,
-		Rotate: s.rotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h), Inbox: h.Inbox}
+	c := plant(console.Config{Clock: s.cfg.Clock, Audits: s.store.Audits, Keys: s.auth, Places: s.places, Grants: s.grants, Entry: s.entry,
+		Rotate: s.rotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h), Inbox: h.Inbox})
 	if s.cfg.CrashPoints {
 		c.Crash = func(at string) error { return s.crash.arm(at, killProcess) }
 	}

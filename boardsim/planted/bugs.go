@@ -129,6 +129,17 @@ var bugs = map[string]func(Step) Step{
 			ev.TokenHash, ev.PhoneHash = "", "0"
 		}
 	}),
+	"old-link-opens-on-site": before(func(s *state, ev *event) {
+		if _, ok := presented(s, ev); ok || ev.TokenHash == "" {
+			return
+		}
+		id, _ := linked.Load(ev.TokenHash)
+		for _, g := range s.Content.Snapshot().Upsert {
+			if g.ID == id && g.TokenHash != "" {
+				ev.TokenHash = g.TokenHash
+			}
+		}
+	}),
 	"links-dead-in-outage": before(func(s *state, ev *event) {
 		if ev.Kind == firmware.Present && !s.Outage.Online && ev.TokenHash != "" {
 			ev.TokenHash = "0"

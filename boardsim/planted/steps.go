@@ -98,8 +98,12 @@ func presented(s *state, ev *event) (access.Grant, bool) {
 	if i < 0 {
 		return access.Grant{}, false
 	}
+	linked.Store(ev.TokenHash, all[i].ID)
 	return all[i], true
 }
+
+// linked is which permit a link was presented for, by its hash.
+var linked sync.Map
 
 // younger makes the board believe, when someone presents themselves, that the line went down ms later than it did.
 func younger(step Step, ms int64) Step {

@@ -89,6 +89,8 @@ var commands = []Bug{
 	check("key-of-an-offline-command-free-again", "CMD-5 CMD-2", "a 409 offline stays its key's answer", "idempotency_outcomes"),
 	check("meaning-not-compared", "CMD-5", "another request under a used key is refused", "idempotency_keys"),
 	check("keys-kept-a-day", "CMD-5", "a key is kept 30 days", "keys_late_use"),
+	check("keys-of-failures-kept-a-week", "CMD-5 CMD-2 CMD-3 CMD-4", "the key of a command that wasn't carried out is kept 30 days, too", "keys_late_use"),
+	check("old-keys-gone-at-a-restart", "CMD-5", "a restart forgets no key", "keys_late_use"),
 	check("keys-shared-by-places", "CMD-5", "a key belongs to its place", "idempotency_places"),
 	check("answers-remembered-too-long", "CMD-5", "after 30 days a key is forgotten, in memory too", "keys_late_use"),
 	check("answers-remembered-anywhere", "CMD-5", "what is remembered of a key is its place's", "idempotency_places"),

@@ -71,6 +71,8 @@ var imports = []Bug{
 	check("import-again-creates", "IMP-1", "the same file again creates nothing", "imports_rows"),
 	check("import-stops-at-a-bad-row", "IMP-1", "rows after a bad one are read", "imports_rows"),
 	check("nameless-customer-not-taken-over", "IMP-1", "a reference takes over the customer of its phone, named or not", "imports_again"),
+	check("customer-of-any-source", "IMP-1", "a customer belongs to its source", "imports_again"),
+	check("membership-of-any-source", "IMP-1", "a membership belongs to its source", "imports_again"),
 	check("customer-name-is-reference", "IMP-1", "a customer has the name of the last row", "imports_rows"),
 	check("customer-shows-the-phone", "IMP-1", "a customer shows four digits only", "imports_rows"),
 	check("customer-source-lost", "IMP-1", "a customer names its source", "imports_rows"),

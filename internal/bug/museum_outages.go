@@ -13,6 +13,8 @@ var syncs = []Bug{
 var outages = []Bug{
 	check("opened-in-outage-moves-nothing", "OFF-1 ENT-1", "who is let in during an outage gets in", "outage_grants outage_36h"),
 	check("links-dead-in-outage", "OFF-1 ENT-1", "links work in an outage", "outage_links"),
+	check("old-link-opens-on-site", "PERM-4 SYNC-3 OFF-4 ENT-1", "a link of before a revocation is dead for good on site, too", "outage_links"),
+	check("new-link-not-synchronized", "SYNC-3 OFF-4 PERM-4 PERM-3", "who is revoked and registered again in an outage has another link after it", "outage_links"),
 	check("phones-dead-in-outage", "OFF-1 ENT-1", "phones work in an outage", "outage_grants outage_36h"),
 	check("reboot-forgets-content", "OFF-1 ENT-1", "what was synchronized survives a reboot in an outage", "outage_restart"),
 	check(Outage36hGE, "OFF-2", "at exactly 36 h boards still decide", "outage_restart outage_36h"),

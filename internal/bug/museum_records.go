@@ -13,6 +13,8 @@ var records = []Bug{
 	check("record-short-phone-with-a-head", "ENT-4", "of a phone of less than ten digits the last four are shown", "entry_credit"),
 	check("operator-label-is-the-key", "ENT-4", "an operator's label is the key's name", "answers_values"),
 	check("refused-calls-recorded-by-place", "ENT-4", "six refused calls are recorded of each number", "entry_credit"),
+	check("refused-calls-count-anywhere", "ENT-3", "refused calls count per number and place", "entry_limits"),
+	check("refused-calls-always-answered", "ENT-3", "after 60 refused calls a minute a number isn't answered", "entry_limits"),
 	check("record-shows-the-phone", "ENT-4", "a record never shows a whole phone", "records_values"),
 	check("record-command-hidden", "ENT-4", "a record names its command", "records_values idempotency_keys"),
 	check("record-requested-is-recorded", "ENT-4 OFF-4", "requestedAt is when it was asked for", "outage_36h records_values"),

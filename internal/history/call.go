@@ -111,8 +111,10 @@ func (t *CallText) answer(e *Event, c CallIn) {
 	t.Out = pick(env.Data)
 	if env.Data == nil {
 		t.Out = pick(c.Answer)
-		if rule := env.Details["rule"]; rule != nil && t.Out != nil {
-			t.Out["rule"] = rule
+		for _, f := range []string{"rule", "maxHours", "requestedHours", "doorId"} {
+			if v := env.Details[f]; v != nil && t.Out != nil {
+				t.Out[f] = v
+			}
 		}
 	}
 	if listed.MatchString(e.Route) {

@@ -2,7 +2,9 @@ package judge
 
 import (
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,19 +61,27 @@ func perm2(v *View) Verdict {
 		tried(again, "no request was repeated")
 }
 
-// perm5 judges PERM-5: no create of more than 720 h succeeds, nor one that ends before it starts.
+// perm5 judges PERM-5: no create of more than 720 h succeeds, nor one that ends before it starts, and none is refused
+// without cause. An operator may change a door's maximum unseen, so what a refusal says of it is judged by itself.
 func perm5(v *View) Verdict {
 	t := &tally{}
 	longest, refused := int64(0), 0
+	places := v.placeOfToken()
 	for _, c := range v.calls() {
 		from, okFrom := instant(c.In["startsAt"])
 		to, okTo := instant(c.In["endsAt"])
-		if c.Method != "POST" || c.Route != createRoute || !okFrom || !okTo || c.Status != 200 && c.Code != "permit_period_too_long" {
+		tooLong := c.Code == "permit_period_too_long"
+		if c.Method != "POST" || c.Route != createRoute || !okFrom || !okTo || !c.ok() && !tooLong && c.Code != "invalid_period" {
 			continue
 		}
 		t.checked++
 		if !c.ok() {
-			refused++
+			if why := c.wronglyRefused(to-from, v.doors, places(c)); why != "" { // [PERM-5]
+				t.bad(c.Event, "a permit of %s was refused as %s%s", secs(to-from), c.Code, why)
+			}
+			if tooLong {
+				refused++
+			}
 			continue
 		}
 		longest = max(longest, to-from)
@@ -81,6 +91,32 @@ func perm5(v *View) Verdict {
 	}
 	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest permit %s (limit 720 h)", amount.Number(t.checked), secs(longest))).
 		tried(refused, "no period was refused as too long")
+}
+
+// wronglyRefused says what is wrong with the refusal of a period, "" if nothing.
+func (c *call) wronglyRefused(period int64, doors map[string]*board, place string) string {
+	const hour = 3600 * 1000
+	if c.Code == "invalid_period" {
+		if period > 0 {
+			return ", and it ends after it begins"
+		}
+		return ""
+	}
+	if period <= hour { // no maximum is shorter
+		return ", and no maximum is that short"
+	}
+	most, known := c.number("maxHours")
+	if known && (int64(most)*hour >= period || most*hour > maxPermitMs) {
+		return fmt.Sprintf(", and its maximum is said to be %d h", most)
+	}
+	if asked, known := c.Out["requestedHours"].(float64); known && math.Abs(asked*hour-float64(period)) >= hour {
+		return fmt.Sprintf(" with requestedHours %g", asked)
+	}
+	door, named := c.out("doorId"), texts(c.In["doorIds"])
+	if b := doors[door]; door != "" && (len(named) > 0 && !slices.Contains(named, door) || b != nil && place != "" && b.place != place) {
+		return fmt.Sprintf(" for %s, which isn't one of its doors", door)
+	}
+	return ""
 }
 
 // perm7 judges PERM-7: the state of every permit that was read follows time. Its revocation may be missing from the

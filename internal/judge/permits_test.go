@@ -46,6 +46,36 @@ func permitPlants() []planted {
 	}
 }
 
+// TestRefusedPeriods: a period is refused for what is true of it.
+func TestRefusedPeriods(t *testing.T) {
+	t.Parallel()
+	const hour = 3_600_000
+	for name, c := range map[string]struct {
+		period int64
+		code   string
+		says   fields
+		want   Status
+	}{
+		"longer than its doors' maximum":  {24*hour + 1, "permit_period_too_long", fields{"maxHours": 24, "requestedHours": 24.001, "doorId": "dor_1"}, Pass},
+		"refused without details":         {24*hour + 1, "permit_period_too_long", nil, Pass},
+		"exactly the maximum":             {24 * hour, "permit_period_too_long", fields{"maxHours": 24, "requestedHours": 24.0}, Fail},
+		"an hour, whatever the maximum":   {hour, "permit_period_too_long", nil, Fail},
+		"a maximum of more than 720 h":    {800 * hour, "permit_period_too_long", fields{"maxHours": 721}, Fail},
+		"hours that weren't asked for":    {48 * hour, "permit_period_too_long", fields{"maxHours": 24, "requestedHours": 1000.0}, Fail},
+		"a door that wasn't named":        {48 * hour, "permit_period_too_long", fields{"maxHours": 24, "doorId": "dor_2"}, Fail},
+		"no period at all":                {0, "invalid_period", nil, Pass},
+		"a period that ends as it should": {1, "invalid_period", nil, Fail},
+	} {
+		h := clean()
+		text, _ := json.Marshal(history.CallText{SentAt: h.at, Token: h.token(), Out: c.says,
+			In: fields{"externalRef": "ref-x", "startsAt": rfc(t0), "endsAt": rfc(t0 + c.period), "doorIds": []string{"dor_1"}}})
+		h.emit(history.Event{Kind: history.Call, At: h.at, PlaceID: "plc_a", Method: "POST", Route: createRoute, Status: 409, Code: c.code, Text: string(text)})
+		if got := perm5(NewView(h.events)); got.Status != c.want {
+			t.Errorf("%s: PERM-5 is %s (%s), want %s", name, got.Status, got.Number, c.want)
+		}
+	}
+}
+
 func TestPlantedPermitBugs(t *testing.T) { runPlants(t, permitPlants()) }
 
 // TestReferenceUsedAgain: a reference is free again 400 days after its permit's end.

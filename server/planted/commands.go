@@ -39,7 +39,7 @@ func Commands(name string, c command.Config) command.Config {
 	case bug.LateChangesAnswer:
 		c.Ledger = lateChanges{b}
 	case "keys-kept-a-day", "meaning-not-compared", "keys-shared-by-places", "meaning-without-reason", "key-of-an-offline-command-free-again",
-		"late-refusal-settles-as-opened":
+		"late-refusal-settles-as-opened", "keys-of-failures-kept-a-week", "old-keys-gone-at-a-restart":
 		c.Ledger = ledger{b, name}
 	case "answers-remembered-too-long", "answers-remembered-anywhere":
 		c.Ledger = remembering{ledger{b, name}}
@@ -57,6 +57,7 @@ type both struct {
 	mu      sync.Mutex
 	answers map[[2]string]command.Prior // by place and key
 	sent    map[string]error            // by command
+	since   time.Time                   // of the first claim
 }
 
 func (b *both) answer(in command.Intent) *command.Prior {
@@ -71,6 +72,16 @@ func (b *both) answer(in command.Intent) *command.Prior {
 // Answered never knows: what a bug of the ledger does, it does in Claim.
 func (b *both) Answered(string, string, time.Time) (string, command.Answer, bool) {
 	return "", command.Answer{}, false
+}
+
+// began is when the ledger was first asked.
+func (b *both) began(now time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.since.IsZero() {
+		b.since = now
+	}
+	return b.since
 }
 
 func (b *both) settled(list ...command.Settlement) {
@@ -262,6 +273,10 @@ func (l ledger) Claim(in command.Intent, keptSince time.Time) (*command.Prior, e
 			in.Key = ""
 			return l.Ledger.Claim(in, keptSince)
 		}
+	}
+	if l.freed(*p, in.RequestedAt, l.began(in.RequestedAt)) {
+		in.Key = ""
+		return l.Ledger.Claim(in, keptSince)
 	}
 	return p, err
 }

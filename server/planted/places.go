@@ -106,6 +106,12 @@ func (c content) SyncContent(placeID string, from int64) (wire.Sync, error) {
 		for i := range y.Upsert {
 			y.Upsert[i].TokenHash = ""
 		}
+	case "new-link-not-synchronized":
+		for i, g := range y.Upsert {
+			if first, known := tokens.LoadOrStore(g.ID, g.TokenHash); known && g.TokenHash != "" {
+				y.Upsert[i].TokenHash = first.(string)
+			}
+		}
 	case "scope-not-synchronized":
 		if ds := doorsOf(y); ds != nil {
 			all.Store(placeID, ds)
@@ -139,7 +145,10 @@ func (c content) SyncContent(placeID string, from int64) (wire.Sync, error) {
 	return y, err
 }
 
-var all sync.Map // place -> all its doors
+var (
+	all    sync.Map // place -> all its doors
+	tokens sync.Map // permit -> the hash of its first link
+)
 
 func doorsOf(y wire.Sync) (out []string) {
 	if y.Doors != nil {

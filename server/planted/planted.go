@@ -19,6 +19,7 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/console"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/gateway"
 	"github.com/doorlab/doorlab/server/grant"
@@ -76,6 +77,8 @@ func In[T any](name string, part T) T {
 		if name == "refusals-not-audited" {
 			p.Audit = nil
 		}
+	case *console.Config:
+		p.Entry = callsOf(name, *p)
 	case *http.Handler:
 		if e, ok := edges()[name]; ok {
 			*p = e.around(*p)
