@@ -194,7 +194,8 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 		return errors.Join(err, exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir})
 	case ctx.Err() != nil:
 		return exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir}
-	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors), errors.Is(err, loadtest.ErrShard), errors.Is(err, loadtest.ErrNoFaults):
+	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors), errors.Is(err, loadtest.ErrShard), errors.Is(err, loadtest.ErrNoFaults),
+		errors.Is(err, loadtest.ErrScope):
 		return usagef("%s", err)
 	case err != nil:
 		return exit{codeUnreachable, err.Error()}

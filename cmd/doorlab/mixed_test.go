@@ -2,15 +2,32 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/loadtest"
 )
+
+// TestMixedNeedsScope: with a key for doors alone a mixed load says what it lacks, and sends nothing.
+func TestMixedNeedsScope(t *testing.T) {
+	t.Parallel()
+	const any0 = "127.0.0.1:0"
+	ready := start(t, "up", "--json", "--boards", "10", "--control-token", "t", "--http", any0, "--mqtt", any0, "--control", any0).server()
+	lab := client.Client{Base: ready.Control, Token: "t"}
+	var key struct{ APIKey string }
+	clienttest.Do(t, lab, http.MethodPost, "/lab/v1/keys", map[string]any{"placeId": ready.Places[0].PlaceID, "name": "doors", "scopes": []string{"device:door"}}, &key)
+	code, _, errs := runQuietly(t.Context(), "load", "mixed", "--target", ready.HTTP, "--key", key.APIKey, "--out", t.TempDir())
+	if code != codeUsage || !strings.Contains(errs, "needs the scope space:partner") {
+		t.Errorf("exit code %d, %q; want %d and the scope", code, errs, codeUsage)
+	}
+}
 
 // TestMixedLoad sends every kind of request to a real server with real boards, and judges what each promises.
 func TestMixedLoad(t *testing.T) {
