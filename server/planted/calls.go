@@ -30,8 +30,8 @@ func (c calls) Call(ctx context.Context, to, from string) (entry.CallResult, err
 	res, err := c.Entry.Call(ctx, to, from)
 	switch c.name {
 	case "refused-calls-count-anywhere":
-		if ok := true; res.Result == vocab.Denied {
-			if ok, _ = c.numbers.Allow(from, c.clk.Now()); !ok {
+		if res.Result == vocab.Denied {
+			if ok, _ := c.numbers.Allow(from, c.clk.Now()); !ok {
 				return entry.CallResult{}, nil
 			}
 		}
