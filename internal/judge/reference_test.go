@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,6 +189,17 @@ func TestScheduleNights(t *testing.T) {
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// Intervals of a day may stand in any order.
+func TestReferenceHoursInAnyOrder(t *testing.T) {
+	t.Parallel()
+	seoul, days := must.Get(time.LoadLocation("Asia/Seoul"))(t), []scheduleDay{{Date: "2026-11-23"}}
+	sorted := refHours{Timezone: "Asia/Seoul", Week: map[string][][2]string{"mon": {{"09:00", "20:00"}, {"20:00", "02:00"}}}}
+	other := refHours{Timezone: "Asia/Seoul", Week: map[string][][2]string{"mon": {{"20:00", "02:00"}, {"09:00", "20:00"}}}}
+	if got, want := other.between(days, seoul), sorted.between(days, seoul); len(want) != 2 || !slices.Equal(got, want) {
+		t.Errorf("got %s, want %s", runsText(got, seoul), runsText(want, seoul))
 	}
 }
 

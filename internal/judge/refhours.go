@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"cmp"
+	"slices"
 	"time"
 	_ "time/tzdata" // the judge reads the same zones everywhere
 )
@@ -94,7 +96,7 @@ func (h refHours) open(now int64) bool {
 	return false
 }
 
-// instants are a day's runs, cut where they extend into a closed day.
+// instants are a day's runs in order, cut where they extend into a closed day.
 func (h refHours) instants(day time.Time, loc *time.Location) (out []run) {
 	for _, r := range h.runs(day) {
 		to := r[1]
@@ -105,6 +107,7 @@ func (h refHours) instants(day time.Time, loc *time.Location) (out []run) {
 			out = append(out, x)
 		}
 	}
+	slices.SortFunc(out, func(a, b run) int { return cmp.Compare(a.from, b.from) }) // however they stand in the week
 	return out
 }
 

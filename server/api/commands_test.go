@@ -68,6 +68,9 @@ func TestCommandOutcomes(t *testing.T) {
 			t.Errorf("got %s, want deviceCode busy with a refusal and timeoutMs with silence", r.Body)
 		}
 		h.boards.set("")
+		if c, holds := h.boards.last(), strings.HasSuffix(tt.command, "hold"); i < 3 && (c.Minutes == 3) != holds {
+			t.Errorf("%s was sent with %d minutes, want 3 for a hold only", tt.command, c.Minutes)
+		}
 		sent := h.boards.count()
 		again := h.command(key, body) // [CMD-5]
 		if again.Body.String() != r.Body.String() || again.Code != r.Code || again.Header().Get("Idempotent-Replayed") != "true" || r.Header().Get("Idempotent-Replayed") != "" {

@@ -125,6 +125,13 @@ func (f *fakeBoards) count() int {
 	return len(f.sent)
 }
 
+// last is the command that was sent last.
+func (f *fakeBoards) last() wire.Command {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sent[len(f.sent)-1]
+}
+
 func (f *fakeBoards) Status(boardID string) board.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()

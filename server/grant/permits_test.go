@@ -135,6 +135,14 @@ func TestRegisterDetails(t *testing.T) {
 	}
 }
 
+func TestReferencesInOtherLetters(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	if small, capital := h.must(request("ref-a")), h.must(request("REF-A")); small.ID == capital.ID {
+		t.Errorf("ref-a and REF-A are both %s, want two permits", small.ID)
+	}
+}
+
 // TestPeriodsLongPast: what ended at the epoch of some clock has ended, for the
 // boards too, where 0 means no end.
 func TestPeriodsLongPast(t *testing.T) {

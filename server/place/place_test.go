@@ -210,6 +210,9 @@ func TestPolicyRefuses(t *testing.T) {
 			t.Errorf("custom policy %d: got %v, want code %q", i+1, err, want)
 		}
 	}
+	if _, err := h.SetPolicy(owner, "dor_2", custom(func(r *place.PolicyRequest) { r.StartsAt, r.EndsAt = new(epoch), new(epoch.Add(time.Hour)) })); err != nil {
+		t.Errorf("the first custom policy of another door: got %v, want no error", err)
+	}
 }
 
 func TestSetHours(t *testing.T) {
