@@ -18,7 +18,8 @@ type Phase struct {
 
 // The phases, in order: each ends where the next begins.
 var phaseNames = []struct{ name, who string }{
-	{"accepted: sent until the server had checked it", "server"},
+	{"accepted: sent until the server had it", "network"},
+	{"decided: until it was checked and allowed", "server"},
 	{"committed: until its claim was on disk", "server"},
 	{"published: until it went out to the board", "server"},
 	{"received: until the board had it", "line"},
@@ -32,6 +33,7 @@ var phaseNames = []struct{ name, who string }{
 const (
 	isSent = iota
 	isAccepted
+	isDecided
 	isCommitted
 	isPublished
 	isReceived
@@ -78,7 +80,8 @@ func (hists phases) add(events []history.Event) {
 		case e.CommandID == "":
 		case e.Kind == history.Intent:
 			w := of(e.CommandID)
-			first(&w[isAccepted], e.WallNs-e.TookNs)
+			first(&w[isAccepted], e.WallNs-e.TookNs-e.CheckNs)
+			first(&w[isDecided], e.WallNs-e.TookNs)
 			first(&w[isCommitted], e.WallNs)
 		case e.Kind == history.Publish:
 			first(&of(e.CommandID)[isPublished], e.WallNs)

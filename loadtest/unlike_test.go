@@ -89,7 +89,7 @@ func TestMergedReport(t *testing.T) {
 			r = judged(r, 1200+i, 0)
 			h := newHistogram()
 			record(h, time.Duration(i+1)*10*time.Millisecond)
-			r.Phases = []Phase{{Name: phaseNames[2].name, Who: phaseNames[2].who, N: 1, Latency: summarize(h)}}
+			r.Phases = []Phase{{Name: phaseNames[3].name, Who: phaseNames[3].who, N: 1, Latency: summarize(h)}}
 			r.Thresholds[2].OK = i == 0 // p99_reported, of the second by itself
 			dir := filepath.Join(root, r.Shard.String()[:1])
 			must.OK(t, os.MkdirAll(dir, 0o755))

@@ -31,7 +31,7 @@ type metrics struct {
 }
 
 // phases of a command, in order.
-var phases = [...]string{"committed", "published", "reported", "settled"}
+var phases = [...]string{"decided", "committed", "published", "reported", "settled"}
 
 func newMetrics() *metrics {
 	hist := func(name, help string, low, high float64, labels ...string) *prometheus.HistogramVec {
@@ -48,7 +48,7 @@ func newMetrics() *metrics {
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "doorlab_store_commit_writes", Help: "Writes that shared a commit.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 10)}),
 	}
-	phased := hist("doorlab_command_phase_seconds", "Duration of the phases of door commands, each since the previous one: committed, published, reported, settled.",
+	phased := hist("doorlab_command_phase_seconds", "Duration of the phases of door commands, each since the previous one: decided, committed, published, reported, settled.",
 		0.0005, 10, "phase")
 	for i, p := range phases { // a series that is absent can't be alerted on
 		m.phases[i] = phased.WithLabelValues(p)
@@ -192,7 +192,7 @@ func (m *metrics) request(o api.Observation) {
 // command splits a command's time: each phase is the time since the one before.
 func (m *metrics) command(p *command.Trail) {
 	last := p.Accepted
-	for i, at := range [len(phases)]time.Duration{p.Committed, p.Published, p.Reported, p.Settled} {
+	for i, at := range [len(phases)]time.Duration{p.Decided, p.Committed, p.Published, p.Reported, p.Settled} {
 		if at == 0 || last == 0 {
 			continue
 		}

@@ -24,7 +24,7 @@ func (s *Server) trace(p command.Point, t *command.Trail) {
 		in := &t.Intent
 		s.cfg.History(history.Event{Kind: history.Intent, At: s.cfg.Clock.Now().UnixMilli(), PlaceID: in.PlaceID, DoorID: in.DoorID,
 			CommandID: in.CommandID, Key: history.KeyHash(in.PlaceID, in.Key), Op: in.Command, Method: string(in.Method), GrantID: in.GrantID,
-			TookNs: int64(t.Committed - t.Accepted)})
+			TookNs: int64(t.Committed - t.Decided), CheckNs: int64(t.Decided - t.Accepted)})
 	case command.AfterCommit:
 		s.metrics.command(t)
 	}

@@ -182,6 +182,8 @@ func TestJumpInConsole(t *testing.T) {
 	one.Press(button("reconnect"))
 	one.Await(`document.querySelector("#board\\.state b").innerText.includes("online")`)
 	fleet.Await(square + ` === "o"`)
+	now.Press(`document.querySelector("#now\\.clock [name=do][value=freeze]").form.querySelector("button")`)
+	now.Await(`document.querySelector("#now\\.clock [name=do][value=run]")`) // so that no time passes between the name and the jump
 	type field struct{ name, text string }
 	for _, f := range []field{{"label", "back"}, {"to", "back+40h"}} { // as far as a moment that was named
 		const form = `document.querySelector("#now\\.clock [name=%s]")`

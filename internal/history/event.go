@@ -114,6 +114,7 @@ type Event struct {
 	PulseMs    int64        `json:"pulseMs,omitempty"` // Actuation: how long a pulse is meant to last
 	LateMs     int64        `json:"lateMs,omitempty"`  // Actuation: how late it was noted after the board's timers started, on a busy machine
 	TookNs     int64        `json:"tookNs,omitempty"`  // Intent: since the server had checked the request; Actuation by a command: since the board had it
+	CheckNs    int64        `json:"checkNs,omitempty"` // Intent: how long the check took before that, since the request came
 	Result     vocab.Result `json:"result,omitempty"`
 	Reason     vocab.Reason `json:"reason,omitempty"`
 	Text       string       `json:"text,omitempty"`

@@ -132,6 +132,9 @@ func (r *Recorder) Add(x Exchange) {
 	if r.cfg.Now != nil {
 		x.At = r.cfg.Now()
 	}
+	if x.Given != "" && x.Addr != "" { // at once: what the address sends next may be a key that belongs to no place
+		r.came(x.Addr, x.PlaceID)
+	}
 	x.requestBytes, x.answerBytes = len(x.Request), len(x.Answer)
 	x.Request, x.Answer = clip(x.Request), clip(x.Answer)
 	select {
@@ -144,6 +147,16 @@ func (r *Recorder) Add(x Exchange) {
 		}
 		r.gate.Unlock()
 	}
+}
+
+// came notes which place exchanged a key from an address.
+func (r *Recorder) came(addr, placeID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.peers) >= maxPeers {
+		clear(r.peers)
+	}
+	r.peers[limit.Network(addr)] = placeID
 }
 
 // Peer is the place that last exchanged a key from an address; "" = none did.
@@ -164,7 +177,7 @@ func (r *Recorder) run() {
 		case x := <-r.in:
 			e := masked(&x)
 			r.mu.Lock()
-			r.store(e, x.Addr)
+			r.store(e)
 			r.stored++
 			r.moved.Broadcast()
 			r.mu.Unlock()
@@ -173,7 +186,7 @@ func (r *Recorder) run() {
 }
 
 // store appends an entry and evicts the oldest; mu is held.
-func (r *Recorder) store(e *Entry, addr string) {
+func (r *Recorder) store(e *Entry) {
 	name := boxOf(e.PlaceID, e.Customer)
 	b := r.places[name]
 	if b == nil {
@@ -182,12 +195,6 @@ func (r *Recorder) store(e *Entry, addr string) {
 		for _, other := range r.places { // each place's share has shrunk
 			other.trim(r.cfg.Entries, r.share())
 		}
-	}
-	if e.Given != "" && addr != "" {
-		if len(r.peers) >= maxPeers {
-			clear(r.peers)
-		}
-		r.peers[limit.Network(addr)] = e.PlaceID
 	}
 	r.seq++
 	e.Seq = r.seq

@@ -30,7 +30,7 @@ func (c *call) command(name string, minutes int, reason string) (any, error) {
 		PlaceID: c.who.PlaceID, DoorID: c.door.ID, Command: name, Minutes: minutes, Reason: reason,
 		Key: c.query.Str("Idempotency-Key"), Method: vocab.API,
 		ActorID: "api:" + c.who.KeyID, ActorLabel: c.who.KeyName,
-		Sim: c.who.Sim && c.who.PlaceKind == place.Test, Render: render,
+		Sim: c.who.Sim && c.who.PlaceKind == place.Test, Accepted: c.began, Render: render,
 	}
 	if err := command.CheckReason(req); err != nil {
 		return nil, err

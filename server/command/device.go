@@ -59,6 +59,8 @@ type Request struct {
 	EntryReason vocab.Reason // the record's reason; "" = "api"
 	Sim         bool         // a test place and a key that may ask for sim: outcomes
 
+	Accepted time.Duration // when the request came, on the monotonic clock, for the trace only; 0 = now
+
 	// Sent is called once the command has been handed to the board's line, which may never happen; nil = not called.
 	Sent func()
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -52,7 +53,8 @@ func newExecution(s *Service, r Request, door Door) *execution {
 	now := s.now()
 	c := &execution{s: s, req: r, meaning: meaning(r), door: door,
 		claimed: make(chan struct{}), done: make(chan struct{}), arrived: make(chan struct{}), work: s.cfg.Flight.Begin()}
-	c.trail.Accepted, c.trail.Caller = clock.Mono(), r.caller
+	c.trail.Decided, c.trail.Caller = clock.Mono(), r.caller
+	c.trail.Accepted = cmp.Or(r.Accepted, c.trail.Decided)
 	if r.EntryReason == "" {
 		r.EntryReason = vocab.Reason(vocab.API)
 	}
@@ -109,7 +111,7 @@ func (c *execution) inTime() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stage = running
-	return !c.answered() && clock.Mono()-c.trail.Accepted <= c.s.cfg.NotAfter // [CMD-4]
+	return !c.answered() && clock.Mono()-c.trail.Decided <= c.s.cfg.NotAfter // [CMD-4]
 }
 
 // withdraw takes back a claim that became durable too late: nothing was sent,
@@ -200,7 +202,7 @@ func (c *execution) send() error {
 	in := &c.trail.Intent
 	return c.s.cfg.Sender.Send(context.Background(), c.door.BoardID, wire.Command{ID: in.CommandID, DoorID: c.door.DoorID,
 		Channel: c.door.Channel, Command: in.Command, Minutes: in.Minutes, GrantID: in.GrantID,
-		NotAfterMs: (c.trail.Accepted + c.s.cfg.NotAfter).Milliseconds()}) // [CMD-4]
+		NotAfterMs: (c.trail.Decided + c.s.cfg.NotAfter).Milliseconds()}) // [CMD-4]
 }
 
 // wait returns the outcome: the report's, or noResponse when the wait is over.
@@ -289,7 +291,7 @@ func (c *execution) bound(ans Answer) clock.Timer {
 		c.hurry()
 	default:
 	}
-	return clock.WallAfter(c.trail.Accepted+c.s.cfg.Answer-clock.Mono(), overdue)
+	return clock.WallAfter(c.trail.Decided+c.s.cfg.Answer-clock.Mono(), overdue)
 }
 
 // hurry answers the callers when the service stops.

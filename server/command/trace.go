@@ -28,12 +28,13 @@ var CrashPoints = []Point{AfterClaim, BeforePublish, AfterPublish, BeforeCommit,
 // Trail is how far a command has come: times on the monotonic clock, 0 = not reached. From BeforeCommit on, a hook may
 // also read Outcome, Reported and the answer (Status and Body).
 type Trail struct {
-	Caller                                            any // what Config.Caller returned for the request's context
-	Intent                                            Intent
-	Outcome                                           vocab.Outcome
-	Status                                            int
-	Body                                              []byte
-	Accepted, Committed, Published, Reported, Settled time.Duration
+	Caller  any // what Config.Caller returned for the request's context
+	Intent  Intent
+	Outcome vocab.Outcome
+	Status  int
+	Body    []byte
+
+	Accepted, Decided, Committed, Published, Reported, Settled time.Duration
 }
 
 // pass calls the trace hook. If the service has been killed by then, perhaps by the hook, the execution ends here, as

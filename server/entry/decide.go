@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
@@ -16,6 +17,7 @@ import (
 
 // visit is one person's attempt at a place, with everything a decision needs, read once.
 type visit struct {
+	came    time.Duration // monotonic
 	now     time.Time
 	method  vocab.Method // vocab.Phone or vocab.Link
 	place   place.Place
@@ -28,7 +30,7 @@ type visit struct {
 // visit begins an attempt and reads what decisions about a person at a place need. If it succeeds, the caller must call
 // end.
 func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, err error) {
-	v = visit{now: s.cfg.Clock.Now(), method: method, phone: phone, end: s.cfg.Openings.Begin(placeID)} // before anything is read
+	v = visit{came: clock.Mono(), now: s.cfg.Clock.Now(), method: method, phone: phone, end: s.cfg.Openings.Begin(placeID)} // before anything is read
 	defer func() {
 		if err != nil {
 			v.end()
@@ -64,7 +66,7 @@ func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Ans
 	actor, label := access.MaskPhone(v.phone)
 	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), command.Request{
 		PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
-		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason, Sent: v.end,
+		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason, Accepted: v.came, Sent: v.end,
 	})
 	return ans.Result, err
 }

@@ -152,8 +152,8 @@ func (t *Tracer) story(q *request, c *command.Trail) {
 	q.span.SetAttributes(attribute.String("doorlab.command_id", c.Intent.CommandID), attribute.String("doorlab.place_id", c.Intent.PlaceID),
 		attribute.String("doorlab.door_id", c.Intent.DoorID), attribute.String("doorlab.command", c.Intent.Command), attribute.String("doorlab.outcome", string(c.Outcome)))
 	moved := t.moved(c.Intent.CommandID)
-	t.span(q.ctx, "decide", q.from, t.at(c.Accepted))
-	last := c.Accepted
+	t.span(q.ctx, "decide", q.from, t.at(c.Decided))
+	last := c.Decided
 	for _, s := range []struct {
 		name string
 		at   time.Duration

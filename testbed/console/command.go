@@ -92,7 +92,7 @@ func waterfall(x Chain) []hop {
 	for _, s := range []struct {
 		word, note string
 		at         time.Duration
-	}{{"hop.claimed", "", x.Committed}, {"hop.published", "", x.Published}, {"hop.relay", x.Action, x.Relay}, {"hop.reported", "", x.Reported}, {"hop.answered", x.Outcome, x.Settled}} {
+	}{{"hop.decided", "", x.Decided}, {"hop.claimed", "", x.Committed}, {"hop.published", "", x.Published}, {"hop.relay", x.Action, x.Relay}, {"hop.reported", "", x.Reported}, {"hop.answered", x.Outcome, x.Settled}} {
 		h := hop{Word: s.word, Note: s.note}
 		if s.at != 0 {
 			from := min(last, s.at)

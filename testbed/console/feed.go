@@ -54,8 +54,8 @@ type Chain struct {
 	Status                          int       // of the answer; 0 = none yet
 	Answer                          []byte
 
-	Accepted, Committed, Published, Relay, Reported, Settled time.Duration
-	Action, Cause                                            string // of the relay
+	Accepted, Decided, Committed, Published, Relay, Reported, Settled time.Duration
+	Action, Cause                                                     string // of the relay
 }
 
 // Took is how long the command took, or has taken so far.
@@ -98,7 +98,7 @@ func (f *Feed) Command(p command.Point, t *command.Trail) {
 		delete(f.byID, slot.ID)
 		*slot = Chain{ID: in.CommandID, PlaceID: in.PlaceID, DoorID: in.DoorID, BoardID: in.BoardID, Command: in.Command, Method: string(in.Method),
 			Actor: in.ActorLabel, GrantID: in.GrantID, Key: history.KeyHash(in.PlaceID, in.Key), Minutes: in.Minutes, At: in.RequestedAt,
-			Accepted: t.Accepted, Committed: t.Committed}
+			Accepted: t.Accepted, Decided: t.Decided, Committed: t.Committed}
 		f.byID[in.CommandID] = f.began
 		f.began++
 		return

@@ -41,7 +41,7 @@ func TestFeed(t *testing.T) {
 	for _, h := range waterfall(c) {
 		words = append(words, h.Word)
 	}
-	if want := "hop.request hop.claimed hop.published hop.relay hop.reported hop.answered"; strings.Join(words, " ") != want {
+	if want := "hop.request hop.decided hop.claimed hop.published hop.relay hop.reported hop.answered"; strings.Join(words, " ") != want {
 		t.Errorf("the way: got %s, want %s", words, want)
 	}
 	for n := range keepChains {

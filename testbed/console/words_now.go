@@ -76,6 +76,7 @@ var nowWords = map[string]pair{
 	"command.silent":   {"No messages are kept for this command: nothing was sent, or it was too long ago.", "이 명령의 메시지가 없습니다. 전송되지 않았거나 너무 오래되었습니다."},
 	"command.note":     {"Times are from this machine's clock. The relay's time is the moment its journal line was written; boards in other processes don't appear.", "시각은 이 컴퓨터의 시계입니다. 릴레이 시각은 저널이 기록된 순간이며, 다른 프로세스의 보드는 보이지 않습니다."},
 	"hop.request":      {"request", "요청"},
+	"hop.decided":      {"checked and decided", "확인 및 결정"},
 	"hop.claimed":      {"intent durable", "의도 저장"},
 	"hop.published":    {"published", "발행"},
 	"hop.relay":        {"relay", "릴레이"},
