@@ -32,6 +32,7 @@ func TestPhoneShowsWhatMatters(t *testing.T) {
 			{"/boards/" + board, `document.querySelector("#board\\.journal td[title=command]")`},
 			{"/people?place=" + place.ID, `document.querySelector("#people\\.grants td a")`},
 			{"/faults", `document.querySelector("#faults\\.armed td button")`},
+			{"/calls", `document.querySelector("summary")`},
 		} {
 			p.Open(tb.Ready.Control + x.path)
 			var right float64 // of the text: a cell may be wider than what is in it
@@ -39,6 +40,7 @@ func TestPhoneShowsWhatMatters(t *testing.T) {
 			if right == 0 || right > 390-16 {
 				t.Errorf("%s, %s: it ends %g px from the left, want it within the card of 374", language, x.path, right)
 			}
+			p.Eval(`document.querySelectorAll("details").forEach(d => d.open = true)`, nil)
 			fits(t, language+" "+x.path, p)
 		}
 		clean(t, p, tb.Ready.Control)

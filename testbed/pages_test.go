@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/control/openapi"
 	"github.com/doorlab/doorlab/internal/must"
 )
 
@@ -113,8 +114,8 @@ func TestDoorInConsole(t *testing.T) {
 	p.PressTo(`document.querySelector("#now\\.feed td a[href^='/commands/']")`)
 	var steps, secrets int
 	p.Eval(`document.querySelectorAll(".fall rect").length`, &steps)
-	if steps != 6 {
-		t.Errorf("the way shows %d steps, want all 6", steps)
+	if steps != 7 {
+		t.Errorf("the way shows %d steps, want all 7", steps)
 	}
 	p.Await(`document.querySelectorAll("#now\\.command\\.way pre").length >= 3`)
 	if p.Eval(`[...document.querySelectorAll("pre")].filter(e => /sac[tl]_|eyJ|"phoneKey": "[^…]/.test(e.textContent)).length`, &secrets); secrets != 0 {
@@ -274,6 +275,33 @@ func TestEntryOnPhone(t *testing.T) {
 	clean(t, p, tb.Ready.HTTP)
 }
 
+// TestCallsPage: every call of the control API is there, and the name of an object leads to its fields.
+func TestCallsPage(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	p := b.Page(browser.Look{})
+	signIn(t, tb, p)
+	p.Open(tb.Ready.Control + "/calls")
+	var text string
+	p.Eval(`document.querySelectorAll("details").forEach(d => d.open = true); document.querySelector("main").innerText`, &text)
+	doc := must.Get(openapi.Load(openapi.Server))(t)
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if !strings.Contains(text, method+" "+path+" "+strings.ReplaceAll(op.Summary, "`", "")) {
+				t.Errorf("%s %s %q isn't on the page", method, path, op.Summary)
+			}
+		}
+	}
+	var astray []string
+	if p.Eval(`[...document.querySelectorAll("main a")].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id))`, &astray); len(astray) > 0 {
+		t.Errorf("names of objects that lead nowhere: %q", astray)
+	}
+	fits(t, "the reference", p)
+	snap(t, "console-calls.png", p)
+	clean(t, p, tb.Ready.Control)
+}
+
 // TestConsoleByKeyboard: a door is opened without a mouse, every control that the
 // tabulator reaches has a name, and the keys of the lists work.
 func TestConsoleByKeyboard(t *testing.T) {
@@ -285,7 +313,7 @@ func TestConsoleByKeyboard(t *testing.T) {
 	press := map[string]func(){"tab": func() { p.Key("Tab", "Tab", 9, 0) }, "j": func() { p.Key("j", "KeyJ", 74, 0) }, "/": func() { p.Key("/", "Slash", 191, 0) },
 		"esc": func() { p.Key("Escape", "Escape", 27, 0) }}
 	signIn(t, tb, p)
-	for _, path := range []string{"/", "/boards", "/boards/" + board.ID, "/faults", "/runs"} {
+	for _, path := range []string{"/", "/boards", "/boards/" + board.ID, "/faults", "/runs", "/calls"} {
 		p.Open(tb.Ready.Control + path)
 		var unnamed []string
 		p.Eval(`document.querySelectorAll("details").forEach(d => d.open = true);

@@ -55,7 +55,7 @@ func (s Said) in(language string) string {
 
 // all lists the pages in the order of the menu.
 func (c *Console) all() []Page {
-	return []Page{c.nowPage(), c.commandPage(), c.boardsPage(), c.boardPage(), c.inboxPage(), c.requestPage(), c.peoplePage(), c.faultsPage(), c.runsPage()}
+	return []Page{c.nowPage(), c.commandPage(), c.boardsPage(), c.boardPage(), c.inboxPage(), c.requestPage(), c.peoplePage(), c.faultsPage(), c.runsPage(), c.callsPage()}
 }
 
 // maxForm is the largest form that is read.
