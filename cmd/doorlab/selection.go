@@ -40,7 +40,7 @@ func (p *selection) add(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&p.failed, "failed", "", "only what didn't pass in the run `DIR` (without a value: the newest run in runs)")
 	s.StringVar(&p.shuffle, "shuffle", "", "run in a random order drawn from this `seed` (without a value: a new seed, which is printed)")
-	p.shardFlag.add(c, "only the i-th of n parts, `i/n`")
+	p.shardFlag.add(c, "only the i-th of n parts, every n-th file: `i/n` (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all files)")
 	s.IntVar(&p.repeat, "repeat", 1, "run every scenario this many times")
 	s.Lookup("failed").NoOptDefVal, s.Lookup("shuffle").NoOptDefVal = "newest", "new"
 }
