@@ -81,7 +81,7 @@ cells-cost: ## measure what a command costs the servers with one, two and three 
 cells-test: ## run the whole suite on three cells behind HAProxy, expecting the verdicts of one server; kill a cell under load (needs haproxy)
 	DOORLAB_CELLS=all go test -count=1 -v -timeout 60m -run 'TestCells' ./cmd/doorlab
 
-k8s-test: ## test deploy/k8s: a real API server accepts it, and its pods' commands work up to a green merge (needs haproxy, etcd-server; builds for 11 minutes)
+k8s-test: ## test deploy/k8s: a real API server accepts it, and its pods' commands work up to a green merge (needs haproxy, etcd-server; builds for 4 to 11 minutes)
 	mkdir -p bin/k8s
 	CGO_ENABLED=0 nice -n 15 go build -C tools/k8s -ldflags '-s -w' -o ../../bin/k8s/ k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager
 	go test -C tools/k8s -count=1 -v .

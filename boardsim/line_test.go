@@ -154,6 +154,23 @@ func TestServerGone(t *testing.T) {
 	})
 }
 
+// A dead server refuses connections. However long that lasted, its boards are back within 10 s of its return.
+func TestServerDead(t *testing.T) {
+	bubble(t, false, func(r *rig) {
+		r.dead.Store(true)
+		r.server.mu.Lock()
+		for _, p := range r.server.live {
+			_ = p.conn.Close()
+		}
+		r.server.mu.Unlock()
+		r.sleep(10 * time.Minute)
+		r.want("nobody is connected", r.fleet.Online(), 0)
+		r.dead.Store(false)
+		r.sleep(10 * time.Second)
+		r.want("all back", r.fleet.Online(), 3)
+	})
+}
+
 // The server falls silent: the keep-alive notices.
 func TestServerFrozen(t *testing.T) {
 	bubble(t, false, func(r *rig) {

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +64,7 @@ type rig struct {
 	routes http.Handler
 	dir    string
 	client string
+	dead   atomic.Bool // the server refuses connections
 
 	mu     sync.Mutex
 	events []history.Event
@@ -114,7 +117,12 @@ func (r *rig) boot() {
 func (r *rig) build() {
 	r.t.Helper()
 	r.fleet = must.Get(New(Config{World: theWorld(), Clock: r.clk, Flight: r.flight, History: r.note, DataDir: r.dir, Client: r.client,
-		Dial:    func(ctx context.Context, _ string) (net.Conn, error) { return r.server.lis.Dial(ctx) },
+		Dial: func(ctx context.Context, _ string) (net.Conn, error) {
+			if r.dead.Load() {
+				return nil, syscall.ECONNREFUSED
+			}
+			return r.server.lis.Dial(ctx)
+		},
 		Addr:    func() string { return "tcp://127.0.0.1:1883" },
 		Desired: func(string) int64 { return 9 }}))(r.t)
 	r.routes = control.Handler("t", r.fleet.Routes)

@@ -19,7 +19,7 @@ const (
 	pingTimeout = 10 * time.Second
 	handshake   = 10 * time.Second // dial, CONNECT, SUBSCRIBE, hello, each
 	firstRetry  = 300 * time.Millisecond
-	maxRetry    = 20 * time.Second
+	maxRetry    = 5 * time.Second
 	// deafAfter is when a board notices, in domain time, that nothing gets through any more: a jump is longer than any
 	// keep-alive.
 	deafAfter = keepAlive + pingTimeout + 5*time.Second

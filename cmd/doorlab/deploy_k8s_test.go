@@ -53,6 +53,7 @@ type workload struct {
 	Spec     struct {
 		Replicas, Completions, Parallelism int
 		CompletionMode                     string
+		BackoffLimitPerIndex               *int
 		Template                           struct{ Spec podSpec }
 	}
 	ConfigMapGenerator []struct { // of a kustomization
@@ -129,7 +130,7 @@ func TestKubernetesFiles(t *testing.T) {
 	loads, settings := k8sFiles(t)
 	n := must.Get(strconv.Atoi(settings["doorlab"]["DOORLAB_SHARDS"]))(t)
 	router := loads["router"].Spec.Template.Spec.InitContainers[0].asPod(t, settings, 0)
-	for name, want := range map[string]string{"cell": "StatefulSet", "router": "Deployment", "load": "Job", "check": "Job", "merge": "Job"} {
+	for name, want := range map[string]string{"cell": "StatefulSet", "router": "Deployment", "load": "Job", "check": "Job", "merge": "Job", "merge-check": "Job"} {
 		w := loads[name]
 		if w.Kind != want {
 			t.Errorf("%s is a %q, want a %s", name, w.Kind, want)
@@ -146,7 +147,7 @@ func TestKubernetesFiles(t *testing.T) {
 				c.asPod(t, settings, 0).accepted(t, name+"/"+c.Name)
 			}
 		}
-		if name == "router" || name == "merge" {
+		if name == "router" || strings.HasPrefix(name, "merge") {
 			continue
 		}
 		var all []deployed
@@ -158,11 +159,16 @@ func TestKubernetesFiles(t *testing.T) {
 			t.Errorf("%s: %s with %d pods at a time, want Indexed with %d", name, w.Spec.CompletionMode, w.Spec.Parallelism, n)
 		}
 	}
-	merged := loads["merge"].Spec.Template.Spec.Containers[0].Args
-	for i := range n {
-		load := loads["load"].Spec.Template.Spec.Containers[0].asPod(t, settings, i)
-		if out := load.args[len(load.args)-1]; !strings.Contains(strings.Join(merged, " ")+" ", " "+out+" ") {
-			t.Errorf("shard %s writes to %s, and the merge takes %v", shard.Shard{Index: i + 1, Of: n}, out, merged)
+	for job, merge := range map[string]string{"load": "merge", "check": "merge-check"} {
+		if limit := loads[job].Spec.BackoffLimitPerIndex; limit == nil || *limit != 0 {
+			t.Errorf("%s: backoffLimitPerIndex is %v, want 0: a shard that fails isn't repeated, and the others go on", job, limit)
+		}
+		merged := loads[merge].Spec.Template.Spec.Containers[0].Args
+		for i := range n {
+			pod := loads[job].Spec.Template.Spec.Containers[0].asPod(t, settings, i)
+			if out := pod.args[len(pod.args)-1]; !strings.Contains(strings.Join(merged, " ")+" ", " "+out+" ") {
+				t.Errorf("shard %s of %s writes to %s, and %s takes %v", shard.Shard{Index: i + 1, Of: n}, job, out, merge, merged)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -18,7 +19,7 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 	if r.Shard != "" {
 		part = ", shard " + r.Shard + " of the world"
 	}
-	fmt.Fprintf(w, "doorlab is ready: %d places, %d simulated boards%s\n\n", len(r.Places), tb.Boards(), part)
+	fmt.Fprintf(w, "doorlab is ready: %s, %s%s\n\n", amount.Many(len(r.Places), "place"), amount.Many(tb.Boards(), "simulated board"), part)
 	fmt.Fprintf(w, "  API      %s\n  MQTT     %s\n", r.HTTP, r.MQTT)
 	if r.Control != "" {
 		fmt.Fprintf(w, "  control  %s   token %s\n", r.Control, r.ControlToken)

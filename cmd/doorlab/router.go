@@ -28,8 +28,8 @@ func routerCommand(e *env) *cobra.Command {
 				return err
 			}
 			rc.Virtual = clock == "virtual"
-			if boards < 0 || boards > 20000 {
-				return usagef("--boards %d: must be 0 to 20000", boards)
+			if err := boardsFlag(boards, 0); err != nil {
+				return err
 			}
 			for flag, addr := range map[string]string{"http": rc.HTTP, "mqtt": rc.MQTT} {
 				if err := address(flag, addr); err != nil {

@@ -1,13 +1,9 @@
 package router_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -15,97 +11,10 @@ import (
 
 	"github.com/doorlab/doorlab/internal/apikey"
 	"github.com/doorlab/doorlab/internal/client"
-	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router"
-	"github.com/doorlab/doorlab/internal/router/routertest"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 )
-
-// cells is a router in front of three servers that answer with their number and what they were sent.
-type cells struct {
-	world      *world.World
-	base, mqtt string
-	servers    []*httptest.Server
-}
-
-func startCells(t *testing.T, serve func(cell int, w http.ResponseWriter, r *http.Request), edit func(*router.File)) *cells {
-	return startCellsOf(t, func(*router.Config) {}, serve, edit)
-}
-
-func startCellsOf(t *testing.T, change func(*router.Config), serve func(cell int, w http.ResponseWriter, r *http.Request), edit func(*router.File)) *cells {
-	t.Helper()
-	c := &cells{world: world.Default(1, 40)}
-	rc := router.Config{World: c.world, Shards: 3, CellSIP: []string{"127.0.0.{i}:5060"}}
-	change(&rc)
-	for i := 1; i <= rc.Shards; i++ {
-		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/readyz" {
-				serve(i, w, r)
-			}
-		})
-		s := httptest.NewServer(h)
-		t.Cleanup(s.Close)
-		c.servers = append(c.servers, s)
-		rc.CellHTTP = append(rc.CellHTTP, s.Listener.Addr().String())
-		rc.CellMQTT = append(rc.CellMQTT, brokerOf(t, i))
-	}
-	front := routertest.Listen(t)
-	front.Start(rc, edit)
-	c.base, c.mqtt = front.HTTP, front.MQTT
-	return c
-}
-
-// brokerOf takes connections and says on each who it is, once it has read anything.
-func brokerOf(t *testing.T, cell int) string {
-	t.Helper()
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer func() { _ = conn.Close() }()
-				if _, err := conn.Read(make([]byte, 1)); err == nil {
-					_, _ = conn.Write([]byte{byte('0' + cell)})
-				}
-			}()
-		}
-	}()
-	return l.Addr().String()
-}
-
-// whose are the places of the world with the cell that has them.
-func (c *cells) whose(each func(cell string, p world.Place)) {
-	for i := 1; i <= 3; i++ {
-		for _, p := range c.world.Shard(shard.Shard{Index: i, Of: 3}).Places {
-			each(strconv.Itoa(i), p)
-		}
-	}
-}
-
-func (c *cells) do(t *testing.T, method, path, body string, header ...string) (int, string, http.Header) {
-	t.Helper()
-	r := must.Get(http.NewRequestWithContext(t.Context(), method, c.base+path, strings.NewReader(body)))(t)
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Add(header[i], header[i+1])
-	}
-	res := must.Get(http.DefaultClient.Do(r))(t)
-	defer func() { _ = res.Body.Close() }()
-	b := must.Get(io.ReadAll(res.Body))(t)
-	return res.StatusCode, string(b), res.Header
-}
-
-func number(cell int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cell) }
-
-// tokenOf has the form of a server's token; a router believes it, and the server checks it.
-func tokenOf(place string) string {
-	b, _ := json.Marshal(map[string]string{"sub": "key_1", "place": place})
-	return "Bearer eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(b) + ".c2ln"
-}
 
 // lead asks for every place in every way, and returns the requests that reached the wrong cell.
 func (c *cells) lead(t *testing.T) (wrong []string) {
@@ -138,26 +47,11 @@ func (c *cells) lead(t *testing.T) (wrong []string) {
 				wrong = append(wrong, fmt.Sprintf("CONNECT of %s: cell %q, want %s", b.ID, got, cell))
 			}
 		}
+		if got := c.call(t, p.EntryPhone); got != cell {
+			wrong = append(wrong, fmt.Sprintf("a call of %s: cell %q, want %s", p.EntryPhone, got, cell))
+		}
 	})
 	return wrong
-}
-
-// dial connects as a board, in two pieces, and returns what the broker says.
-func dial(t *testing.T, addr, user string) string {
-	t.Helper()
-	conn := must.Get(net.Dial("tcp", addr))(t)
-	defer func() { _ = conn.Close() }()
-	field := func(s string) string { return string([]byte{byte(len(s) >> 8), byte(len(s))}) + s }
-	body := field("MQTT") + "\x04\xc2\x00\x1e" + field(user) + field(user) + field("a password of a board")
-	packet := string([]byte{0x10, byte(len(body))}) + body
-	for _, part := range []string{packet[:20], packet[20:]} {
-		must.Get(conn.Write([]byte(part)))(t)
-	}
-	b, err := io.ReadAll(conn)
-	if err != nil {
-		t.Logf("%s: %v", user, err)
-	}
-	return string(b)
 }
 
 // TestEverythingIsLed: by the place in the token, in the schedule's path, by the label of a key made
@@ -181,11 +75,20 @@ func TestEverythingIsLed(t *testing.T) {
 // TestWrongCellIsSeen plants a router that leads to the wrong cell, map by map.
 func TestWrongCellIsSeen(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"places.map", "labels.map", "boards.map", "doors.map"} {
+	for _, name := range []string{"places.map", "labels.map", "boards.map", "doors.map", "sip.map"} {
 		c := startCells(t, number, func(f *router.File) {
-			if f.Name == name {
-				f.Text = strings.Replace(f.Text, " 2\n", " 3\n", 1)
+			if f.Name != name {
+				return
 			}
+			lines := strings.SplitAfter(f.Text, "\n")
+			key, _, _ := strings.Cut(lines[0], " ")
+			for _, l := range lines {
+				if _, cell, ok := strings.Cut(l, " "); ok && !strings.HasSuffix(lines[0], " "+cell) {
+					lines[0] = key + " " + cell // of somebody else
+					break
+				}
+			}
+			f.Text = strings.Join(lines, "")
 		})
 		if wrong := c.lead(t); len(wrong) == 0 {
 			t.Errorf("%s has a wrong cell, and nothing was led wrongly", name)

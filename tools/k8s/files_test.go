@@ -11,7 +11,7 @@ import (
 )
 
 // parts are the directories that are applied, in their order.
-var parts = []string{".", "load", "check", "merge"}
+var parts = []string{".", "load", "check", "merge", "merge-check"}
 
 // rendered are the objects of a directory, as kubectl kustomize makes them.
 func rendered(t *testing.T, dir string) []*resource.Resource {
