@@ -66,8 +66,8 @@ image: static ## build the image doorlab:dev from this machine's binary (no regi
 	docker build --target host -t doorlab:dev .
 
 COMPOSE ?= all
-compose-test: static ## test docker-compose.yml in containers: Prometheus, a slice stopped, the server killed under load, the suite (COMPOSE=none: without the suite; COMPOSE=one,two: only these files; needs docker.io docker-compose prometheus)
-	DOORLAB_COMPOSE=$(COMPOSE) go test -count=1 -v -timeout 90m -run 'TestCompose$$' ./cmd/doorlab
+compose-test: static ## test docker-compose.yml and docker-compose.cells.yml in containers: Prometheus, a slice stopped, the server and a cell killed, the suite (COMPOSE=none: without the suite; COMPOSE=one,two: only these files; needs docker.io docker-compose prometheus haproxy)
+	DOORLAB_COMPOSE=$(COMPOSE) go test -count=1 -v -timeout 90m -run 'TestCompose$$|TestCellsCompose$$' ./cmd/doorlab
 
 paths: ## follow the pages as five newcomers would, in a fresh clone, with the commands they print; says how long each path takes (2 minutes)
 	tools/paths.sh

@@ -26,13 +26,14 @@ const (
 
 // dockerEngine is a container engine and what it takes to speak to it.
 type dockerEngine struct {
-	t   *testing.T
-	env []string
+	t    *testing.T
+	file string // the compose file
+	env  []string
 }
 
-func newEngine(t *testing.T) *dockerEngine {
+func newEngine(t *testing.T, file string) *dockerEngine {
 	t.Helper()
-	e := &dockerEngine{t: t, env: append(os.Environ(), "DOCKER_BUILDKIT=0", "COMPOSE_PROJECT_NAME="+composeProject, "DOORLAB_TAG=compose-test",
+	e := &dockerEngine{t: t, file: file, env: append(os.Environ(), "DOCKER_BUILDKIT=0", "COMPOSE_PROJECT_NAME="+composeProject, "DOORLAB_TAG=compose-test",
 		"DOORLAB_BOARDS="+strconv.Itoa(composeBoards), "DOORLAB_CONTROL_TOKEN="+composeToken)}
 	for _, port := range []string{"HTTP", "MQTT", "CONTROL", "BOARDS1", "BOARDS2"} { // the same after a restart
 		_, free, err := net.SplitHostPort(freeAddr(t))
@@ -56,6 +57,20 @@ func newEngine(t *testing.T) *dockerEngine {
 	e.env = append(e.env, "DOCKER_HOST="+socket)
 	e.until("dockerd answers", func() bool { return e.command("docker", "info").Run() == nil })
 	return e
+}
+
+// image builds ours from the binary of this machine. At the test's end it is removed, with all that runs.
+func (e *dockerEngine) image() {
+	e.t.Helper()
+	e.run("docker", "build", "--target", "host", "-t", "doorlab:compose-test", "../..")
+	t := e.t
+	t.Cleanup(func() { e.run("docker", "rmi", "doorlab:compose-test") })
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the containers said:\n%.8000s", e.compose("logs", "--no-color", "--tail", "40"))
+		}
+		e.compose("down", "--volumes", "--remove-orphans", "--timeout", "10")
+	})
 }
 
 // start runs a program until the test ends.
@@ -105,7 +120,7 @@ func (e *dockerEngine) compose(args ...string) string {
 
 // composeCommand is Debian's docker-compose, or docker's own.
 func (e *dockerEngine) composeCommand(args ...string) *exec.Cmd {
-	args = append([]string{"-f", composeFile}, args...)
+	args = append([]string{"-f", e.file}, args...)
 	if _, err := exec.LookPath("docker-compose"); err == nil {
 		return e.command("docker-compose", args...)
 	}

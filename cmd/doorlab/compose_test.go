@@ -71,15 +71,8 @@ type composition struct {
 
 func startCompose(t *testing.T) *composition {
 	t.Helper()
-	c := &composition{dockerEngine: newEngine(t), place: world.Default(1, composeBoards).Places[1]}
-	c.run("docker", "build", "--target", "host", "-t", "doorlab:compose-test", "../..")
-	t.Cleanup(func() { c.run("docker", "rmi", "doorlab:compose-test") })
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the containers said:\n%.8000s", c.compose("logs", "--no-color", "--tail", "40"))
-		}
-		c.compose("down", "--volumes", "--remove-orphans", "--timeout", "10")
-	})
+	c := &composition{dockerEngine: newEngine(t, composeFile), place: world.Default(1, composeBoards).Places[1]}
+	c.image()
 	c.compose(append([]string{"up", "-d", "--no-build", "server"}, composeSlices...)...)
 	c.healthy("server")
 	c.api, c.control = c.address("server", "8080"), c.address("server", "8081")

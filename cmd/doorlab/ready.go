@@ -34,7 +34,7 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 	const show = 6
 	for i, p := range r.Places {
 		if i == show {
-			fmt.Fprintf(w, "  ... and %d more places (--json lists them all)\n", len(r.Places)-show)
+			fmt.Fprintf(w, "  ... and %s (--json lists them all)\n", amount.Many(len(r.Places)-show, "more place"))
 			break
 		}
 		key := "(no key; doorlab keys create makes one)"
