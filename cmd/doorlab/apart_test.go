@@ -32,7 +32,7 @@ func TestCheckOverProcesses(t *testing.T) {
 			args = append(args, "--control", server.Control)
 		}
 	}
-	code, out, errs := runQuietly(t.Context(), args...)
+	code, out, errs := onceCalm(t, args...)
 	if code != codeOK {
 		t.Errorf("exit code %d, want %d\n%s\n%s", code, codeOK, out, errs)
 	}

@@ -84,23 +84,16 @@ func allFiles(t *testing.T) (names []string) {
 // must pass, too; where the machine was too busy to know the clocks of its processes, which
 // says nothing of cells, it is played again.
 func playFiles(t *testing.T, args []string) map[string]report.FileResult {
+	t.Helper()
 	var r report.Result
-	for again := 2; ; again-- {
-		dir := t.TempDir()
-		r = report.Result{}
-		code, out, errs := runQuietly(t.Context(), append([]string{"check", "--out", dir}, args...)...)
-		b, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
-		if err == nil {
-			err = json.Unmarshal(b, &r)
-		}
-		if again > 0 && code == codeInvalid && strings.Contains(r.Reason, "clocks of") {
-			t.Logf("again: %s", r.Reason)
-			continue
-		}
-		if err != nil || code != codeOK {
-			t.Errorf("check %v: exit code %d, %s %s, %v; want it to pass\n%s\n%s", args, code, r.Status, r.Reason, err, out, errs)
-		}
-		break
+	dir := t.TempDir()
+	code, out, errs := onceCalm(t, append([]string{"check", "--out", dir}, args...)...)
+	b, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err != nil || code != codeOK {
+		t.Errorf("check %v: exit code %d, %s %s, %v; want it to pass\n%s\n%s", args, code, r.Status, r.Reason, err, out, errs)
 	}
 	files := map[string]report.FileResult{}
 	for _, f := range r.Files {

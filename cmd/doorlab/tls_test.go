@@ -33,7 +33,7 @@ func TestCheckOverTLS(t *testing.T) {
 		t.Errorf("%d boards over TLS, want 8", fleet.Boards)
 	}
 	run := func(args ...string) (int, string) {
-		code, out, errs := runQuietly(t.Context(), args...)
+		code, out, errs := onceCalm(t, args...)
 		return code, out + errs
 	}
 	check := []string{"check", scenario, "--out", filepath.Join(ca.Dir, "run"), "--target", server.HTTP, "--control", server.Control, "--control", fleet.Control,

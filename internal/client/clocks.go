@@ -26,8 +26,10 @@ type reading struct {
 
 const (
 	samples     = 8
-	patience    = 2 * time.Second // for more samples, while the best is worse than history.FineNs
-	sampleLimit = 5 * time.Second // of one
+	patience    = 2 * time.Second  // for more samples, while the best is worse than history.FineNs
+	endurance   = 20 * time.Second // the same, while it is worse than rough: guarantees would be INVALID for it
+	rough       = 2e6              // ns
+	sampleLimit = 5 * time.Second  // of one
 	// A clock known less exactly than mostErr counts as unknown.
 	mostErr = time.Second
 )
@@ -81,21 +83,40 @@ func (m *Meter) read(ctx context.Context) []reading {
 }
 
 // reading is the best of several samples; after one that failed it takes no more. On a busy machine it continues until
-// one came through undisturbed.
+// one came through undisturbed. Where many samples are about as good as the best, it is the way that is long: more
+// wouldn't help.
 func (c Client) reading(ctx context.Context) (best reading) {
 	began := clock.Mono()
-	for n := 0; n < samples || best.err > history.FineNs && clock.Mono()-began < patience; n++ {
+	var took []int64
+	for {
 		r := c.sample(ctx)
 		switch {
-		case r.why != nil && n == 0:
+		case r.why != nil && len(took) == 0:
 			return r
 		case r.why != nil:
 			return best
-		case n == 0 || r.err < best.err:
+		case len(took) == 0 || r.err < best.err:
 			best = r
 		}
+		took = append(took, r.err)
+		if len(took) >= samples && enough(best.err, clock.Mono()-began, took) {
+			return best
+		}
 	}
-	return best
+}
+
+// enough reports whether more samples are not worth their time.
+func enough(best int64, spent time.Duration, took []int64) bool {
+	if best <= history.FineNs || spent > endurance || best <= rough && spent > patience {
+		return true
+	}
+	alike := 0
+	for _, ns := range took {
+		if ns <= best+best/4 {
+			alike++
+		}
+	}
+	return alike >= samples
 }
 
 // sample asks once. The clock was read at some time between request and answer: assume the middle, give or take half

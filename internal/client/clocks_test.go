@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
 )
@@ -30,6 +31,30 @@ func TestBetween(t *testing.T) {
 	for name, after := range map[string]reading{"gone after the run": {why: ErrUnreachable}, "too far": {offset: 3e9, err: 1}} {
 		if got := between("s", reading{offset: 0, err: 1}, after); got.Measured || got.Why == "" {
 			t.Errorf("%s: measured %v, why %q; want no measurement and a reason", name, got.Measured, got.Why)
+		}
+	}
+}
+
+func TestEnough(t *testing.T) {
+	t.Parallel()
+	const ms = 1e6
+	alike := []int64{40 * ms, 41 * ms, 42 * ms, 40 * ms, 44 * ms, 41 * ms, 45 * ms, 40 * ms}
+	mixed := []int64{40 * ms, 80 * ms, 42 * ms, 90 * ms, 64 * ms, 71 * ms, 45 * ms, 60 * ms}
+	for name, c := range map[string]struct {
+		best  int64
+		spent time.Duration
+		took  []int64
+		want  bool
+	}{
+		"fine":                         {ms, 0, mixed, true},
+		"nearly fine, at first":        {2 * ms, patience, mixed, false},
+		"nearly fine":                  {2 * ms, patience + 1, mixed, true},
+		"a busy machine":               {40 * ms, patience + 1, mixed, false},
+		"a busy machine, for too long": {40 * ms, endurance + 1, mixed, true},
+		"a long way":                   {40 * ms, 0, alike, true},
+	} {
+		if got := enough(c.best, c.spent, c.took); got != c.want {
+			t.Errorf("%s: enough is %v, want %v", name, got, c.want)
 		}
 	}
 }
