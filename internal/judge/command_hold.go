@@ -46,6 +46,7 @@ func cmd7(v *View) Verdict {
 	n := h.checked
 	h.tally = *h.plus(v.driven().of("CMD-7"))
 	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to the end, ended at most %s off", amount.Number(n), amount.Number(h.ended), secs(h.farMs))).
+		about(n).
 		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended, and none outlasted anything that could have ended it")
 }
 

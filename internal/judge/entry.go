@@ -25,7 +25,9 @@ func ent2(v *View) Verdict {
 	n := v.decided()
 	s := v.served()
 	t := n.windows.plus(v.second().of("ENT-2")).plus(s.of("ENT-2")) // [ENT-2]
-	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", amount.Number(n.windows.checked), amount.Number(s.of("ENT-2").checked))).
+	onsite, afar := n.windows.checked, s.of("ENT-2").checked
+	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", amount.Number(onsite), amount.Number(afar))).
+		about(onsite+afar).
 		triedIf(v.told, n.windowed+s.windowed, "nobody tried a door where a free or closed window made a difference")
 }
 

@@ -145,7 +145,7 @@ func (r *Row) settle() {
 	}
 	r.Checked += n
 	if r.Status == "" {
-		r.Status, r.Number = Skipped, "not exercised"
+		r.Status, r.Number = Skipped, notExercised
 	}
 	if r.Status == Pass && n > 0 {
 		r.Number = strings.TrimPrefix(r.Number+" · "+amount.Many(n, "assertion"), " · ")

@@ -66,6 +66,7 @@ func off3(v *View) Verdict {
 	n := t.checked
 	t = t.plus(v.driven().of("OFF-3")).plus(v.outagePolicies())
 	return t.verdict(v, "OFF-3", fmt.Sprintf("%s channels in %s outages, changed at most %s late", amount.Number(n), amount.Number(outages), secs(late))).
+		about(n).
 		triedIf(v.told, n, "no channel reached its resting behaviour")
 }
 

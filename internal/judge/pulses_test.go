@@ -90,7 +90,7 @@ func TestNotedLate(t *testing.T) {
 }
 
 // broken are the clauses that the drives of a board with one channel break.
-func broken(events []history.Event) (clauses []string) {
+func atRelay(events []history.Event) *View {
 	all := append([]history.Event{
 		{Kind: history.Door, At: t0, PlaceID: "plc_1", DoorID: "dor_1", Channel: 1},
 		{Kind: history.Online, At: t0, PlaceID: "plc_1", Epoch: 1},
@@ -102,7 +102,11 @@ func broken(events []history.Event) (clauses []string) {
 			all[i].Channel = 2
 		}
 	}
-	for clause, tally := range NewView(all).driven() {
+	return NewView(all)
+}
+
+func broken(events []history.Event) (clauses []string) {
+	for clause, tally := range atRelay(events).driven() {
 		if len(tally.found) > 0 {
 			clauses = append(clauses, clause)
 		}

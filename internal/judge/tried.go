@@ -20,6 +20,15 @@ func (v Verdict) tried(n int, what string) Verdict {
 	return v
 }
 
+// about withdraws a PASS if there was no case of what the promise is about: what else a checker looks at (policies,
+// pulses, the windows of a content) is held, too, but it isn't evidence for the promise.
+func (v Verdict) about(cases int) Verdict {
+	if v.Status == Pass && cases == 0 {
+		v.Status, v.Number, v.Checked = Skipped, notExercised, 0
+	}
+	return v
+}
+
 // triedIf is tried, if the evidence for it can exist: a history from clients alone doesn't have it.
 func (v Verdict) triedIf(told bool, n int, what string) Verdict {
 	if !told {

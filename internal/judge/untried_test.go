@@ -239,6 +239,29 @@ func TestUntried(t *testing.T) {
 	}
 }
 
+// A promise of which there was no case has no PASS, whatever else its checker held.
+func TestNoCase(t *testing.T) {
+	t.Parallel()
+	for clause, but := range map[string]func([]history.Event) []history.Event{
+		"CMD-7": without(func(e *history.Event) bool { return e.Action == "hold" || e.Cause == "hold_end" }),
+		"ENT-2": func(all []history.Event) []history.Event {
+			return without(func(e *history.Event) bool { return asked(e) || decided(e) })(all)
+		},
+		"OFF-2": untriedCases["under 36 h"].but,
+		"OFF-3": untriedCases["no outages"].but,
+	} {
+		for _, v := range Judge(NewView(but(everything().events))) {
+			if v.Clause == clause && (v.Status != Skipped || v.Checked != 0) {
+				t.Errorf("%s is %s (%s), %d checked; want SKIPPED, and nothing checked", clause, v.Status, v.Number, v.Checked)
+			}
+		}
+	}
+	pulse := []history.Event{{Kind: history.Actuation, At: t0, Action: "pulse", Cause: "command", Boot: 1}, {Kind: history.Released, At: t0 + 5000}}
+	if v := cmd1(atRelay(pulse)); v.Status != Skipped {
+		t.Errorf("a pulse of 5 s and no command: CMD-1 is %s (%s), want SKIPPED", v.Status, v.Number)
+	}
+}
+
 // A revocation is a second state of a permit, as a moment in time is.
 func TestActiveAndRevoked(t *testing.T) {
 	t.Parallel()

@@ -79,6 +79,9 @@ func Judge(v *View) []Verdict {
 	return out
 }
 
+// notExercised is what a row says for which nothing was seen.
+const notExercised = "not exercised"
+
 // finding is a breach before its timeline is drawn.
 type finding struct {
 	e   *history.Event
@@ -124,7 +127,7 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 		out.FirstBad = &Bad{Event: *f.e, Why: f.why, Timeline: v.timeline(f.e)}
 		out.Number = fmt.Sprintf("%s bad of %s: %s", amount.Number(len(t.found)), amount.Number(t.checked+t.real), f.why)
 	case t.checked == 0:
-		out.Status, out.Number = Skipped, "not exercised"
+		out.Status, out.Number = Skipped, notExercised
 	}
 	return out
 }
