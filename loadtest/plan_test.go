@@ -57,6 +57,8 @@ func TestBadPlans(t *testing.T) {
 			`p.yaml:5:12: "-1" is not a rate, write it like 300 or 300/s`}},
 		"stage's thresholds": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s, thresholds: {p99_al: 1s}}\n", []string{
 			`p.yaml:3:42: unknown threshold "p99_al", did you mean "p99_all"?`}},
+		"no such threshold": {"rate: 1\nduration: 1s\nthresholds: {p99: 1s, latency: 1s}\n", []string{
+			`p.yaml:3:14: unknown threshold "p99", did you mean "p99_all"?`, `p.yaml:3:23: unknown threshold "latency"; thresholds are a time of an outcome (p99_all, mean_reported, max_offline, service_p50_all), reported_min, refused_max, errors, rate_min and lag_p99`}},
 		"stage without duration": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - rate: 5\n", []string{
 			"p.yaml:4:5: stage needs duration"}},
 		"faults": {"rate: 1\nduration: 1s\nfaults:\n  - {fault: ofline, share: 1}\n  - {fault: slow, share: 0%, params: {p51: 1}}\n", []string{

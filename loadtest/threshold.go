@@ -67,7 +67,11 @@ func parseThreshold(name, text string) (limit, error) {
 	if m := countName.FindStringSubmatch(name); m != nil && slices.Contains(outcomes, vocab.Outcome(m[1])) {
 		return limit{measure: "count", outcome: vocab.Outcome(m[1]), atLeast: m[2] == "min"}.count(text)
 	}
-	return limit{}, fmt.Errorf("unknown threshold %q%s", name, near.Hint(name, thresholdNames()))
+	hint := near.Hint(name, thresholdNames())
+	if hint == "" {
+		hint = "; thresholds are a time of an outcome (p99_all, mean_reported, max_offline, service_p50_all), reported_min, refused_max, errors, rate_min and lag_p99"
+	}
+	return limit{}, fmt.Errorf("unknown threshold %q%s", name, hint)
 }
 
 // thresholdNames are examples of every form, for the hint.

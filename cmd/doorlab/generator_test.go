@@ -68,7 +68,7 @@ func TestLoadWithItsBoards(t *testing.T) {
 		t.Helper()
 		out := filepath.Join(dir, name)
 		args := append([]string{"load", plan, "--out", out, "--quiet", "--seed", "5", "--boards", "40", "--target", target, "--broker", tb.Ready.MQTT}, more...)
-		if code, stdout, stderr := runQuietly(t.Context(), args...); code != want {
+		if code, stdout, stderr := onceCalm(t, args...); code != want {
 			t.Fatalf("%v exits %d, want %d\n%s%s", args, code, want, stdout, stderr)
 		}
 		res := must.Get(loadtest.ReadResult(out))(t)

@@ -51,7 +51,7 @@ func TestKeyOnly(t *testing.T) {
 	run := func(target, key string, args ...string) (code int, res report.Result, said string) {
 		out := filepath.Join(dir, strings.ReplaceAll(key+target, "/", "-"))
 		args = append(args, "--target", target, "--key", key, "--out", out)
-		code, stdout, stderr := runQuietly(t.Context(), args...)
+		code, stdout, stderr := onceCalm(t, args...)
 		if args[0] == "check" {
 			var err error
 			if res, err = report.Judge(out); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -214,7 +215,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 // printLoad prints the result of a load, and appends it to a CI's job summary.
 func (v *view) printLoad(e *env, dir string, res loadtest.Result) error {
 	if v.quiet {
-		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, res.Sentence())
+		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, strings.Join(append(slices.Clone(res.Reasons), res.Sentence()), " · "))
 	} else {
 		fmt.Fprint(e.out, res.Text())
 		fmt.Fprintf(e.err, "results: %s (open report.html)\n", dir)

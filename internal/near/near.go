@@ -1,18 +1,28 @@
 // Package near finds the name that was probably meant.
 package near
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
 
-// Name is the known name closest to a wrong one, "" if none is close enough: up to a third of the letters may differ.
+// Name is the known name closest to a wrong one: up to a third of the letters may differ. If none is that close, it is
+// the shortest that begins with the wrong one (p99 for p99_all); "" if none does.
 func Name(name string, known []string) string {
-	best, least := "", 0
+	best, short, least := "", "", 0
 	for _, k := range known {
 		d := distance(name, k)
 		if d <= (max(len(name), len(k))+1)/3 && (best == "" || d < least) {
 			best, least = k, d
 		}
 	}
-	return best
+	for _, k := range known {
+		if best == "" && len(name) > 2 && strings.HasPrefix(k, name) && (least == 0 || len(k) < least) {
+			short, least = k, len(k)
+		}
+	}
+	return cmp.Or(best, short)
 }
 
 // Hint is `, did you mean "x"?`, or "" when no known name is near.

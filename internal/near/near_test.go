@@ -21,6 +21,8 @@ func TestOnlyWhatIsNear(t *testing.T) {
 		"too":       {[]string{"by", "to"}, "to"},
 		"phneEnbld": {[]string{"phoneEnabled"}, "phoneEnabled"},
 		"":          {[]string{"a"}, ""},
+		"p99":       {[]string{"p99.9_all", "p99_all", "p99_offline"}, "p99_all"},
+		"of":        {[]string{"outage-of-all"}, ""},
 	} {
 		if got := Name(wrong, c.known); got != c.want {
 			t.Errorf("Name(%q, %q) = %q, want %q", wrong, c.known, got, c.want)
