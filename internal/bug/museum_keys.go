@@ -61,6 +61,7 @@ var imports = []Bug{
 	check("import-unchanged-wrong", "IMP-1", "unchanged counts the rows that changed nothing", "imports_rows"),
 	check("import-failed-hidden", "IMP-1", "failed counts the bad rows", "imports_rows"),
 	check("import-received-is-created", "IMP-1", "received counts all rows", "imports_rows"),
+	check("failed-rows-say-nothing", "IMP-1", "a failed row says what was wrong", "imports_rows"),
 	check("import-error-general", "IMP-1", "a bad row has its own code", "imports_rows"),
 	check("import-ids-hidden", "IMP-1", "a good row has its id", "imports_rows"),
 	check("import-source-lost", "IMP-1", "the answer names the source", "imports_rows"),

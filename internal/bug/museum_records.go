@@ -38,6 +38,8 @@ var records = []Bug{
 	check("records-since-31-taken", "ENT-4", "sinceDays is at most 30", "records_values"),
 	check("records-limit-ignored", "ENT-4", "limit bounds the page", "records_values"),
 	check("records-offset-ignored", "ENT-4", "offset moves the page", "records_values"),
+	check("notes-trimmed", "ENT-4 CMD-5", "a note is kept as it was sent", "answers_values"),
+	check("bodies-alike-taken-for-one", "ENT-4 CMD-1 CMD-5", "two bodies that begin alike are two bodies", "answers_values"),
 	check("reads-not-audited", "ENT-4", "reads of the records are logged", "records_values"),
 	check("refusals-not-audited", "ENT-4", "refused commands are in the audit log", "commands_refused_before"),
 	check("month-of-records-unasked", "ENT-4", "without sinceDays a list goes back seven days", "records_queries"),

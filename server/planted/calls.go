@@ -2,6 +2,7 @@ package planted
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ func callsOf(name string, c console.Config) console.Entry {
 }
 
 func (c calls) Call(ctx context.Context, to, from string) (entry.CallResult, error) {
+	if c.name == "called-number-in-one-form" && strings.ContainsAny(to, "+-") {
+		return entry.CallResult{}, nil
+	}
 	res, err := c.Entry.Call(ctx, to, from)
 	switch c.name {
 	case "refused-calls-count-anywhere":

@@ -66,6 +66,13 @@ func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) erro
 				put[i].Mode = access.ModeAuth
 			}
 		}
+	case "windows-of-one-start-are-one":
+		have, _ := t.Policies(placeID, "")
+		for _, p := range have {
+			if len(put) > 0 && p.DoorID == put[0].DoorID && p.Ref == access.RefCustom && p.StartsAt == put[0].StartsAt && p.StartsAt != 0 {
+				drop = append(slices.Clone(drop), p)
+			}
+		}
 	case "window-of-a-door-on-the-next":
 		return t.Tx.SavePolicies(op, placeID, put, append(slices.Clone(drop), t.others(placeID, put)...))
 	}

@@ -74,9 +74,38 @@ var askedValues = map[string]edge{
 			details["doorId"] = slices.MinFunc(ids, func(a, b any) int { return cmp.Compare(a.(string), b.(string)) })
 		}
 	}),
-	"request-id-gone-of-failures":       headerOfFailures("X-Request-Id", ""),
-	"deprecation-gone-of-failures":      headerOfFailures("Deprecation", ""),
-	"allow-gone":                        headerOfFailures("Allow", ""),
+	"request-id-gone-of-failures":  headerOfFailures("X-Request-Id", ""),
+	"deprecation-gone-of-failures": headerOfFailures("Deprecation", ""),
+	"allow-gone":                   headerOfFailures("Allow", ""),
+	"page-of-a-dead-link-names-it": headerOfFailures("Referrer-Policy", "unsafe-url"),
+	"legacy-detail-is-reason": says(legacy, func(p *reply) {
+		if p.status >= 400 {
+			p.body["detail"] = p.body["reason"]
+		}
+	}),
+	"failed-rows-say-nothing": show(imports, "results.message", always("")),
+	"named-charset-refused": {routes: orders, ask: func(r *http.Request) {
+		if strings.Contains(r.Header.Get("Content-Type"), "charset") {
+			r.Header.Set("Content-Type", "text/plain")
+		}
+	}},
+	"notes-trimmed": asks(orders, func(body map[string]any) {
+		args(body, func(a map[string]any) {
+			if s, ok := a["reason"].(string); ok {
+				a["reason"] = strings.TrimSpace(s)
+			}
+		})
+	}),
+	"bodies-alike-taken-for-one": {routes: orders, ask: func(r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		if begin := raw[:min(len(raw), 100)]; len(raw) > 100 {
+			if was := remembered.get("body " + string(begin)); was != "" {
+				raw = []byte(was)
+			}
+			remembered.put("body "+string(begin), string(raw))
+		}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+	}},
 	"challenge-says-nothing-of-the-end": headerOfFailures("Www-Authenticate", `Bearer realm="store-access"`),
 }
 
