@@ -24,6 +24,7 @@ func TestDoorStates(t *testing.T) {
 		{"open keeps a hold", "hold open +6000", unlocked, "hold command, pulse command"},
 		{"60 s exactly", "open push +60000", Open, "pulse command"},
 		{"over 60 s", "open push +60001", warning, "pulse command"},
+		{"opened again it has 60 s of its own", "+10 open push +50000 shut open push +60000", Open, "pulse command, pulse command"},
 		{"over 60 s while held", "hold push +600000", Open, "hold command"},
 		{"close while the leaf is open", "hold push close", warning, "hold command, lock command"},
 		{"hold 1 minute", "hold1 +59999", unlocked, "hold command"},

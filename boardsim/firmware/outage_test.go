@@ -1,6 +1,7 @@
 package firmware
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -106,6 +107,27 @@ func TestRestingBehaviours(t *testing.T) {
 			b.want("state after", b.state(0), c.after)
 		})
 	}
+}
+
+// A pulse that is on when its channel goes off ends there: nothing is driven.
+func TestOffEndsAPulse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online().netloss(2, wire.RestOff, wire.RestClose)
+	b.command(wire.CmdOpen, "dor_1", 0)
+	b.cut()
+	b.to(b.now + 60_000)
+	b.want("fell", strings.Join(b.fell, ", "), "1 +2000")
+}
+
+// A leaf that was forced open is nothing to warn of while the outage holds the door.
+func TestRestingHoldEndsAWarning(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online().netloss(60, wire.RestHold, wire.RestClose)
+	b.play("force")
+	b.want("forced", b.state(0), warning)
+	b.cut()
+	b.to(b.now + 60_000)
+	b.want("held by the outage", b.state(0), Open)
 }
 
 // first is what door 1 did.

@@ -27,7 +27,7 @@ func TestStatus(t *testing.T) {
 		"never said hello":          {State{BoardID: "brd_1"}, Connection{LastSeenAt: later}, Unknown, time.Time{}, 0},
 		"live":                      {met, Connection{Epoch: 7, LastSeenAt: later}, Online, noon, 7},
 		"gone":                      {met, Connection{LastSeenAt: later}, Offline, noon, 0},
-		"ended but not yet noticed": {met, Connection{EndedAt: later, LastSeenAt: later}, Offline, later, 0},
+		"ended but not yet noticed": {met, Connection{EndedAt: later, LastSeenAt: noon}, Offline, later, 0},
 	} {
 		got := tc.state.Status(tc.conn)
 		if got.State != tc.want || !got.Since.Equal(tc.since) || got.Epoch != tc.epoch {

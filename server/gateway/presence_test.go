@@ -31,6 +31,10 @@ func TestPresence(t *testing.T) {
 		if s.State != "online" || !s.Since.Equal(start) || s.Buffered != 2 || s.Dropped != 1 || len(s.Standings) != 1 || s.Standings[2].DoorID != "dor_2" {
 			t.Errorf(`got %+v, want s.State = "online", s.Since at start, s.Buffered = 2, s.Dropped = 1, len(s.Standings) = 1, s.Standings[2].DoorID = "dor_2"`, s)
 		}
+		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1)}, Dropped: 1})
+		if b.ack(); r.Status("brd_1").Buffered != 1 {
+			t.Errorf("one of two buffered records came in: %d left, want 1", r.Status("brd_1").Buffered)
+		}
 		if st := r.store.state(); st.FirstSeenAt.IsZero() {
 			t.Error("the first hello was not written at once")
 		}
