@@ -1,6 +1,9 @@
 package firmware
 
 import (
+	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +130,60 @@ func TestCommandsThatAreRefused(t *testing.T) {
 			}
 			b.want("line", string(line.Action), string(want))
 		})
+	}
+}
+
+// A refusal is remembered like any report: the repeat doesn't act, although the board would by now.
+func TestRememberedRefusal(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	c := wire.Command{ID: "cmd_a", Epoch: 7, DoorID: "dor_1", Command: wire.CmdOpen, NotAfterMs: 5000}
+	for _, ev := range []Event{{Refuse: "busy"}, {}} {
+		ev.Kind, ev.Command, ev.SessionMs = Command, c, 100
+		got := ""
+		for _, e := range b.step(ev) {
+			if e.Kind == Report {
+				got = e.Report.Code
+			}
+		}
+		b.want("report", got, "busy")
+	}
+	b.want("one refusal, no pulse", b.acted(), "1 refuse command")
+}
+
+// What a board must know after a reboot is in its flash.
+func TestStateInFlash(t *testing.T) {
+	t.Parallel()
+	s := State{Boot: 1, Seq: 6, Dropped: 7, Netloss: wire.Netloss{GraceSec: 8, Version: 9, Channels: map[int]string{1: wire.RestOff}},
+		Doors:  []Door{{ID: "dor_1", Channel: 1, LeafOpen: true, LeafAt: 2, Warn: true, Held: true, HoldEnd: 3, PulseEnd: 4, Rest: wire.RestHold, Since: 5}},
+		Outage: Outage{Online: true, Contact: 10, Lost: true, Over: true, Rested: true}}
+	var back State
+	if raw, err := json.Marshal(s); err != nil || json.Unmarshal(raw, &back) != nil || !reflect.DeepEqual(back, s) {
+		t.Errorf("%+v came back from the flash as %+v", s, back)
+	}
+}
+
+// Records go up in the order in which they were made, even if the board's clock was set back in between.
+func TestRecordsGoUpInOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	b.cut()
+	for _, skew := range []int64{0, -hour, hour} {
+		b.skew = skew
+		b.present("p", "dor_1")
+	}
+	b.pubs = nil
+	b.online()
+	var got []int64
+	for _, e := range b.pubs {
+		if r, ok := e.Payload.(wire.Records); ok {
+			for _, x := range r.Records {
+				got = append(got, x.Seq)
+			}
+		}
+	}
+	if !slices.Equal(got, []int64{1, 2, 3}) {
+		t.Errorf("records %v went up, want 1 2 3", got)
 	}
 }
 

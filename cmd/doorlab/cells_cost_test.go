@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -54,11 +55,15 @@ func costOf(t *testing.T, n int, plan string) (cpu, commits float64) {
 		text += fmt.Sprintf("  - {name: Place %d, kind: live, fleet: {boards: 50, report: {p50: 20ms, p99: 80ms}}, keys: [{name: partner}]}\n", i+1)
 	}
 	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
+	var procs []string
+	if os.Getenv("DOORLAB_CELLS_SHARE") != "" { // each cell gets its share of the processors
+		procs = []string{fmt.Sprint("GOMAXPROCS=", max(1, runtime.NumCPU()/n))}
+	}
 	var loads sync.WaitGroup
 	for i := 1; i <= n; i++ {
 		part := shard.Shard{Index: i, Of: n}.String()
 		const free = "127.0.0.1:0"
-		cell := start(t, "serve", "--json", "--world", file, "--shard", part, "--data", filepath.Join(dir, fmt.Sprint("cell-", i)),
+		cell := startWith(t, procs, "serve", "--json", "--world", file, "--shard", part, "--data", filepath.Join(dir, fmt.Sprint("cell-", i)),
 			"--http", free, "--mqtt", free, "--control", free, "--control-token", "t")
 		ready := cell.server()
 		loads.Go(func() {
