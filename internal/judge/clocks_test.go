@@ -179,3 +179,27 @@ func TestUnmeasuredClocksHideNoDoubleOpening(t *testing.T) {
 		}
 	}
 }
+
+// A history ends with its last event, whichever process told it; with a clock that nobody measured, where the one
+// furthest behind stands.
+func TestEndOfTheHistory(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		errNs int64
+		want  int64
+	}{{1e6, t0 + 9000}, {-1, t0 + 2000}} {
+		for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+			var events []history.Event
+			for _, src := range order {
+				e := history.Event{Kind: history.Label, Src: src, At: t0 + []int64{2000, 9000, 5000}[src], WallNs: int64(src + 1)}
+				if src > 0 {
+					e.ErrNs = c.errNs
+				}
+				events = append(events, e)
+			}
+			if got := NewView(events).end; got != c.want {
+				t.Errorf("± %d ns, processes %v: the history ends at %d, want %d", c.errNs, order, got-t0, c.want-t0)
+			}
+		}
+	}
+}

@@ -23,3 +23,21 @@ func TestOutageAgeOfABusyMachine(t *testing.T) {
 		}
 	}
 }
+
+// Until its keep-alive runs out, a board that nobody told may take its dead line for a live one, and no longer.
+func TestOutageAgeOfASilentLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		since, says int64
+		wrong       bool
+	}{
+		{ageSilentMs, 0, false}, {ageSilentMs + 1, 0, true}, {600_000, 0, true}, {600_000, 600_000, false},
+		{600_000, 600_000 + ageSilentMs, false}, {600_000, 600_001 + ageSilentMs, true}, {37 * 3600_000, 3600_000, true},
+	} {
+		s := lineState{known: true}
+		s.see(&history.Event{Kind: history.Line, Op: "down", Text: "oneway-up", At: 1})
+		if _, wrong := s.wrong(&history.Event{At: 1 + c.since, OutageAgeMs: c.says}); wrong != c.wrong {
+			t.Errorf("a board says %d ms when its line has been dead for %d: wrong is %t, want %t", c.says, c.since, wrong, c.wrong)
+		}
+	}
+}

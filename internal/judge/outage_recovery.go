@@ -62,7 +62,7 @@ func (v *View) converged(t *tally, b *board) bool {
 		return false
 	}
 	final, last := p.commits[len(p.commits)-1], spans[len(spans)-1]
-	steps, wrong, _ := b.steps(p)
+	steps, wrong := b.steps(p)
 	if wrong != nil {
 		t.checked++
 		t.bad(wrong, "%s ends at revision %d with digest %s, the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision]) // [OFF-4]

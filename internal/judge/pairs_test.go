@@ -24,6 +24,7 @@ func TestPair(t *testing.T) {
 		"told at once":            {[]*history.Event{moved(7, 1000), came(7, 1000)}, 1, 0},
 		"told seconds later":      {[]*history.Event{moved(7, 1000), came(7, 4000)}, 1, 0},
 		"another line":            {[]*history.Event{moved(7, 1000), came(8, 1000)}, 0, 1},
+		"an earlier line":         {[]*history.Event{moved(8, 1000), came(7, 1000)}, 0, 1},
 		"no number, at once":      {[]*history.Event{moved(7, 1000), came(0, 1500)}, 1, 0},
 		"no number, much later":   {[]*history.Event{moved(7, 1000), came(0, 4000)}, 0, 1},
 		"two lines, one visitor":  {[]*history.Event{moved(7, 1000), moved(8, 1000), came(8, 1000)}, 1, 1},

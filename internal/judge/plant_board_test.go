@@ -65,6 +65,10 @@ func syncPlants() []planted {
 				}
 			}
 		}, []string{"SYNC-1", "SYNC-2"}, history.Committed, "was not on brd_1"},
+		{"other content, though mended at once", func(t *testing.T, h *builder) {
+			h.edit(t, 0, applied("brd_1", 3), func(e *history.Event) { e.Digest = "other" })
+			h.after(t, applied("brd_1", 3), func(e *history.Event) { e.Digest = "d3"; e.At += 500 })
+		}, []string{"SYNC-1"}, history.Applied, "acknowledged revision 3 with other content"},
 		{"revocation-lost, just now", func(t *testing.T, h *builder) {
 			h.change("plc_a", "revoke", grant("pmt_3", "cho", true))
 			last := len(h.events) - 1

@@ -196,5 +196,11 @@ func (d *drive) falls(b book, x *board, e *history.Event) {
 		d.early = e
 		return
 	}
+	clause := "CMD-7"
+	if d.resting {
+		clause = "OFF-3"
+	}
+	b.at(clause).checked++
+	b.at(clause).bad(e, "%s channel %d fell while it was held, and its journal says nothing of it", x.id, d.by.Channel) // [CMD-7] [OFF-3]
 	*d = drive{boot: d.boot}
 }

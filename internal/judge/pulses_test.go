@@ -24,6 +24,10 @@ func TestDrives(t *testing.T) {
 		e.LateMs = ms
 		return e
 	}
+	rest := func(e history.Event) history.Event {
+		e.OutageAgeMs = 3600_000
+		return e
+	}
 	for name, c := range map[string]struct {
 		events []history.Event
 		want   []string // clauses with a breach
@@ -53,6 +57,8 @@ func TestDrives(t *testing.T) {
 		"a pulse over a hold's end":    {[]history.Event{act(0, "hold", "command", 1), act(58_000, "pulse", "command", 1), act(60_000, "lock", "hold_end", 1), fell(63_000), next(70_000, 1)}, nil},
 		"a lock that drives on":        {[]history.Event{act(0, "hold", "command", 1), act(60_000, "lock", "command", 1), next(70_000, 1)}, []string{"CMD-7"}},
 		"a hold over a reboot":         {[]history.Event{act(0, "hold", "command", 1), next(30_000, 2), act(60_000, "lock", "hold_end", 2), fell(60_000), next(70_000, 2)}, nil},
+		"a hold that falls in secret":  {[]history.Event{act(0, "hold", "command", 1), fell(30_000), next(70_000, 1)}, []string{"CMD-7"}},
+		"a rest that falls in secret":  {[]history.Event{rest(act(0, "hold", "outage", 1)), fell(30_000), next(70_000, 1)}, []string{"OFF-3"}},
 		"off drives nothing":           {[]history.Event{act(0, "hold", "command", 1), act(60_000, "off", "outage", 1), fell(60_000), next(70_000, 1)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

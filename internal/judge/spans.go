@@ -75,8 +75,8 @@ type step struct {
 }
 
 // steps are the times at which a board's revision rose, correctly applied; wrong is its last report if that differs
-// from the server's content, and right the last revision that didn't.
-func (b *board) steps(p *place) (out []step, wrong *history.Event, right int64) {
+// from the server's content.
+func (b *board) steps(p *place) (out []step, wrong *history.Event) {
 	top, badRev := int64(-1), int64(-1)
 	for _, e := range b.applied {
 		switch e.Kind {
@@ -85,7 +85,7 @@ func (b *board) steps(p *place) (out []step, wrong *history.Event, right int64) 
 				wrong, badRev = e, e.Revision
 				continue
 			}
-			wrong, badRev, right = nil, -1, e.Revision
+			wrong, badRev = nil, -1
 		case history.Online:
 			if e.Revision == badRev { // a hello has no digest
 				continue
@@ -98,5 +98,24 @@ func (b *board) steps(p *place) (out []step, wrong *history.Event, right int64) 
 			out = append(out, step{top, e.At})
 		}
 	}
-	return out, wrong, right
+	return out, wrong
+}
+
+// differed is the first report of content that isn't the server's, and the last revision before it that was. That it
+// was mended later excuses only a board that isn't ours: we don't know what happened to its flash.
+func (b *board) differed(p *place) (wrong *history.Event, right int64) {
+	for _, e := range b.applied {
+		switch {
+		case e.Kind != history.Applied:
+		case !p.good(b, e):
+			if wrong == nil {
+				wrong = e
+			}
+		case wrong == nil:
+			right = e.Revision
+		case !b.truth:
+			wrong, right = nil, e.Revision
+		}
+	}
+	return wrong, right
 }

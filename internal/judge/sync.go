@@ -36,10 +36,10 @@ func (v *View) fresh(clause, op string) Verdict {
 		if p == nil {
 			continue
 		}
-		steps, wrong, right := b.steps(p)
+		steps, wrong := b.steps(p)
 		f.board(v, b, p, op, steps)
-		if wrong != nil {
-			f.differs(b, p, op, wrong, right)
+		if e, right := b.differed(p); e != nil {
+			f.differs(b, p, op, e, right)
 		}
 		if op == "register" {
 			f.monotone(b)
@@ -127,8 +127,8 @@ func (p *place) silentSince(steps []step) bool {
 	return true
 }
 
-// differs handles a board whose last report differs from the server's content. The operations since they last agreed
-// are to blame.
+// differs handles a board that reported other content than the server's. The operations since they last agreed are to
+// blame.
 func (f *freshness) differs(b *board, p *place, op string, wrong *history.Event, right int64) {
 	var suspect *history.Event
 	other := false

@@ -1,0 +1,50 @@
+package judge
+
+import (
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// Bugs beside the obvious ones: each passed when its checker lacked one condition.
+func TestPlantedFinerBugs(t *testing.T) { runPlants(t, finerPlants()) }
+
+func finerPlants() []planted {
+	return []planted{
+		{"refused but moved, and only the record tells", func(t *testing.T, h *builder) {
+			id := commandOf(t, h, "k-refused")
+			h.edit(t, 0, acts(t, h, "k-refused"), func(e *history.Event) { e.Action = "pulse" })
+			h.drop(t, is(history.Answer, id)) // as for a link or a call
+		}, []string{"CMD-3"}, history.Actuation, "was refused but moved"},
+		{"recorded twice, with different results", func(t *testing.T, h *builder) {
+			h.after(t, is(history.RecordIn, commandOf(t, h, "k-open")), func(e *history.Event) { e.RecordID, e.Result = "rec_x", vocab.Refused })
+		}, []string{"ENT-4"}, history.RecordIn, "has 2 records"},
+		{"content forgotten over a reboot", func(t *testing.T, h *builder) {
+			h.edit(t, 1, on("brd_2", history.Online), func(e *history.Event) { e.Revision = 0 })
+		}, []string{"SYNC-1"}, history.Online, "came back with revision 0"},
+		{"decided by a newer revision from the start", func(t *testing.T, h *builder) {
+			open := func(e *history.Event) { e.Result, e.Reason, e.GrantID = "opened", "onsite", "pmt_3" }
+			h.decide(t, func(e history.Event) bool { return e.Kind == history.Presented && e.PhoneHash == "cho" }, open)
+			h.edit(t, 0, recordNo(3), open)
+			for i := range h.events {
+				if e := &h.events[i]; e.BoardID == "brd_2" && onsite(e) && e.OutageAgeMs > 0 {
+					e.Revision = 5
+				}
+			}
+		}, []string{"SYNC-3"}, history.Actuation, "committed after its outage began"},
+		{"gives up a moment too early", func(t *testing.T, h *builder) {
+			id := commandOf(t, h, "k-lost")
+			h.drop(t, is(history.Fault, id))
+			h.edit(t, 0, is(history.Answer, id), func(e *history.Event) { e.WallNs += 4900e6 })
+		}, []string{"CMD-4"}, history.Answer, "was given up"},
+		{"another body for an unknown outcome", func(t *testing.T, h *builder) {
+			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.BodyHash = "other" })
+		}, []string{"CMD-5"}, history.Answer, "another body"},
+		{"a second command that wasn't sent", func(t *testing.T, h *builder) {
+			h.after(t, func(e history.Event) bool { return e.Code == codeReused }, func(e *history.Event) {
+				*e = history.Event{Kind: history.Intent, At: e.At, WallNs: e.WallNs, PlaceID: "plc_a", DoorID: e.DoorID, CommandID: "cmd_x", Key: e.Key, Op: "hold"}
+			})
+		}, []string{"CMD-5"}, history.Intent, "second command cmd_x"},
+	}
+}
