@@ -15,6 +15,12 @@ func TestMerge(t *testing.T) {
 		a := goldenRun(t, t.TempDir(), "")
 		b := goldenRun(t, t.TempDir(), "")
 		b.Started = a.Started.Add(900 * time.Millisecond)
+		b.Seconds = a.Seconds / 2
+		for _, parts := range [][]Result{{a, b}, {b, a}} {
+			if m := merge(parts, nil); m.Seconds != a.Seconds {
+				t.Errorf("parts of %g and %g s took %g together, want the longer", parts[0].Seconds, parts[1].Seconds, m.Seconds)
+			}
+		}
 		m := merge([]Result{b, a}, nil)
 		if m.Sent != 1000 || m.PlannedRate != 200 || m.Repeats != 100 || m.Statuses["200"] != 992 || !m.Started.Equal(a.Started) {
 			t.Errorf("merged %+v, want 1000 sent at 200/s with 100 repeats and 992 answers of 200, from the first start", m)

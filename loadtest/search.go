@@ -35,15 +35,22 @@ func (r *runner) search(ctx context.Context) (Result, error) {
 		}
 		rate = next
 	}
+	best = settled(best, worst, lo, hi)
+	best.Plan, best.Search = r.plan, steps
+	return best, nil
+}
+
+// settled is a search's result: best at rate lo, the highest that held, and worst at hi, the lowest that didn't; 0 = none.
+func settled(best, worst Result, lo, hi float64) Result {
 	if lo == 0 {
 		best = worst
 	}
-	best.Plan, best.Search, best.Highest = r.plan, steps, round(lo, 1)
+	best.Highest = round(lo, 1)
 	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
 		best.Verdict = Invalid
 		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s/s the generator was the limit", number(round(lo, 1))))
 	}
-	return best, nil
+	return best
 }
 
 // counts are how often each outcome occurred.

@@ -78,6 +78,8 @@ func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 		"a line twice":    lines[0] + whole,
 		"another order":   lines[1] + lines[0] + strings.Join(lines[2:], ""),
 		"changed":         strings.Replace(whole, `"b"`, `"x"`, 1),
+		"counted less":    strings.Replace(whole, `"count":3`, `"count":2`, 1),
+		"counted more":    strings.Replace(whole, `"count":3`, `"count":4`, 1),
 	} {
 		if _, err := Read(strings.NewReader(in)); !errors.Is(err, ErrTruncated) {
 			t.Errorf("%s: %v, want ErrTruncated", name, err)

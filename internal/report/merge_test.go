@@ -3,6 +3,7 @@ package report_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,16 +38,17 @@ func TestShardThatDoesntCount(t *testing.T) {
 		status judge.Status
 		want   string
 	}{
-		"sound":               {func(*report.Result) {}, judge.Pass, ""},
-		"no ground truth":     {func(r *report.Result) { r.Events = []history.Event{{Seq: 1, At: 1, Kind: history.Label}} }, judge.Invalid, "is itself INVALID: CMD-1: no ground truth"},
-		"an invalid file":     {func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Invalid, "too slow" }, judge.Invalid, "is itself INVALID"},
-		"trouble":             {func(r *report.Result) { r.Trouble = "the history ended early" }, judge.Blocked, "the history ended early"},
-		"unreachable":         {func(r *report.Result) { r.Unreached, r.Reason = true, "connection refused" }, judge.Invalid, "didn't reach its target: connection refused"},
-		"another version":     {func(r *report.Result) { r.Version = "v2" }, judge.Invalid, "were made by different versions: v1, v2"},
-		"another world":       {func(r *report.Result) { r.Config = map[string]any{"boards": 21, "world": ""} }, judge.Invalid, "had different worlds: --boards 20, 21"},
-		"a world file":        {func(r *report.Result) { r.Config = map[string]any{"boards": 20, "world": "w.yaml"} }, judge.Invalid, "had different worlds"},
-		"the other's index":   {func(r *report.Result) { r.Shard.Index = 1 }, judge.Invalid, "are both shard 1 of 2"},
-		"a file of the other": {func(r *report.Result) { r.Files[0].Path = "a.yaml" }, judge.Invalid, "a.yaml was run in both"},
+		"sound":                   {func(*report.Result) {}, judge.Pass, ""},
+		"no ground truth":         {func(r *report.Result) { r.Events = []history.Event{{Seq: 1, At: 1, Kind: history.Label}} }, judge.Invalid, "is itself INVALID: CMD-1: no ground truth"},
+		"an invalid file":         {func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Invalid, "too slow" }, judge.Invalid, "is itself INVALID"},
+		"trouble":                 {func(r *report.Result) { r.Trouble = "the history ended early" }, judge.Blocked, "the history ended early"},
+		"unreachable":             {func(r *report.Result) { r.Unreached, r.Reason = true, "connection refused" }, judge.Invalid, "didn't reach its target: connection refused"},
+		"another version":         {func(r *report.Result) { r.Version = "v2" }, judge.Invalid, "were made by different versions: v1, v2"},
+		"another world":           {func(r *report.Result) { r.Config = map[string]any{"boards": 21, "world": ""} }, judge.Invalid, "had different worlds: --boards 20, 21"},
+		"a world file":            {func(r *report.Result) { r.Config = map[string]any{"boards": 20, "world": "w.yaml"} }, judge.Invalid, "had different worlds"},
+		"the other's index":       {func(r *report.Result) { r.Shard.Index = 1 }, judge.Invalid, "are both shard 1 of 2"},
+		"a file that it left out": {func(r *report.Result) { r.Files = nil }, judge.Invalid, "the shards ran 1 of 2 scenarios"},
+		"a file of the other":     {func(r *report.Result) { r.Files[0].Path = "a.yaml" }, judge.Invalid, "a.yaml was run in both"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,6 +66,45 @@ func TestShardThatDoesntCount(t *testing.T) {
 	must.OK(t, os.Truncate(filepath.Join(second, "history.ndjson"), 10))
 	if res := report.Merge(first, second); res.Status != judge.Invalid || !strings.Contains(strings.Join(res.Notes, "\n"), "can't be read as a run") {
 		t.Errorf("with half a history: %s, %q, want INVALID", res.Status, res.Notes)
+	}
+}
+
+// TestEveryWorldCounts: a breach is a breach in whichever world it was, and so is ground truth.
+func TestEveryWorldCounts(t *testing.T) {
+	t.Parallel()
+	const place, door = "plc_1", "dor_1"
+	world := func(name string, acts int) []history.Event {
+		events := []history.Event{{Kind: history.World, Text: name},
+			{Kind: history.Door, PlaceID: place, BoardID: "brd_1", DoorID: door, Channel: 1},
+			{Kind: history.Intent, PlaceID: place, DoorID: door, CommandID: "cmd_1", Op: "open"},
+			{Kind: history.Publish, PlaceID: place, BoardID: "brd_1", DoorID: door, CommandID: "cmd_1", NotAfterMs: 5000, Op: "open"}}
+		for range acts {
+			events = append(events, history.Event{Kind: history.Actuation, PlaceID: place, BoardID: "brd_1", DoorID: door, Channel: 1, Boot: 1,
+				Action: "pulse", Cause: "command", CommandID: "cmd_1"})
+		}
+		for i := range events {
+			events[i].Seq, events[i].At, events[i].WallNs = int64(i+1), int64(1_000_000+i), int64(1_000_000+i)*1e6
+		}
+		return events
+	}
+	silent := []history.Event{{Kind: history.World, Text: "silent"}, {Kind: history.Label, At: 1, WallNs: 1}}
+	for name, c := range map[string]struct {
+		events []history.Event
+		want   judge.Status
+	}{
+		"the first":           {slices.Concat(world("a", 2), world("b", 1), silent), judge.Fail},
+		"the last":            {slices.Concat(silent, world("a", 1), world("b", 2)), judge.Fail},
+		"none":                {slices.Concat(world("a", 1), world("b", 1)), judge.Pass},
+		"truth in the first":  {slices.Concat(world("a", 1), silent), judge.Pass},
+		"truth in the second": {slices.Concat(silent, world("a", 1)), judge.Pass},
+		"no truth":            {slices.Concat(silent, silent), judge.Invalid},
+	} {
+		res := report.Result{Worlds: 2, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass}},
+			Assertions: []judge.Assertion{{Clause: "CMD-4", Name: "a", Status: judge.Pass}}}
+		res.Settle(c.events)
+		if res.Status != c.want {
+			t.Errorf("%s: got %s, want %s: %s", name, res.Status, c.want, res.Reason)
+		}
 	}
 }
 

@@ -1,0 +1,139 @@
+package loadtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// Ten hits: eight reported, one rejected, one without an answer. Each took 20 ms and was due 10 ms before it was sent.
+func tenHits() *collector {
+	c := newCollector()
+	for i := range 10 {
+		outcome := vocab.Reported
+		switch i {
+		case 8:
+			outcome = rejected
+		case 9:
+			outcome = noAnswer
+		}
+		c.record(outcome, 20*time.Millisecond, 30*time.Millisecond, 10*time.Millisecond)
+		c.sent++
+	}
+	return c
+}
+
+func TestWhatThresholdsMeasure(t *testing.T) {
+	t.Parallel()
+	c := tenHits()
+	for name, want := range map[string]string{
+		"p50_all": "30.02ms", "service_p50_all": "20.02ms", "mean_all": "30.01ms", "service_mean_all": "20.01ms", "max_all": "30.02ms",
+		"service_max_all": "20.02ms", "service_max_reported": "20.02ms", "lag_p99": "10.01ms",
+	} {
+		l, err := parseThreshold(name, "1s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.judge(name, "1s", c, 2); got.Value != want {
+			t.Errorf("%s: got %s, want %s", name, got.Value, want)
+		}
+	}
+	for _, w := range []struct{ name, limit, want string }{
+		{"rate_min", "1/s", "4/s"}, {"errors", "2", "2"}, {"errors", "20%", "20%"}, {"reported_min", "80%", "80%"}, {"rejected_max", "1", "1"},
+	} {
+		l, err := parseThreshold(w.name, w.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.judge(w.name, w.limit, c, 2); got.Value != w.want || !got.OK {
+			t.Errorf("%s of %s: got %s, holds: %t, want %s, which holds", w.name, w.limit, got.Value, got.OK, w.want)
+		}
+	}
+}
+
+// What takes minutes is neither shortened nor left out.
+func TestSlowAnswersCount(t *testing.T) {
+	t.Parallel()
+	c := newCollector()
+	c.record(vocab.Reported, 5*time.Minute, 6*time.Minute, time.Minute)
+	if got, want := float64(c.dist(everything, false).Max())/1e6, 360.0; got < want || got > want*1.001 {
+		t.Errorf("slowest: got %g s, want %g", got, want)
+	}
+	s := newSeries()
+	for _, due := range []time.Duration{100, 1, 100} { // in seconds; the second one's answer took 99 s
+		due *= time.Second
+		s.add(due, due, 100*time.Second-due+time.Millisecond, 0, vocab.Reported)
+	}
+	points := s.finish()
+	if len(points) != 2 || points[0].Second != 1 || points[0].Planned != 1 || points[0].Outcomes[vocab.Reported] != 1 || points[0].Max != 99_001 {
+		t.Errorf("got %+v, want second 1 with one hit of 99,001 ms first", points)
+	}
+}
+
+// Errors are compared with as many as there were: from none to a few is worse.
+func TestComparedErrors(t *testing.T) {
+	t.Parallel()
+	with := func(errors int64) Result {
+		return Result{Series: []Point{{Planned: 1000, Outcomes: map[vocab.Outcome]int64{rejected: errors}}}}
+	}
+	for _, w := range []struct {
+		before, now int64
+		want        string
+	}{{0, 0, "same"}, {0, 3, "worse"}, {100, 125, "same"}, {100, 135, "worse"}, {100, 75, "same"}, {100, 65, "better"}, {10, 0, "better"}} {
+		changes := compare("", with(w.before), with(w.now)).Changes
+		if got := changes[len(changes)-1]; got.Verdict != w.want {
+			t.Errorf("from %d errors to %d: got %s, want %s", w.before, w.now, got.Verdict, w.want)
+		}
+	}
+}
+
+// A generator that ran out of something counts against itself.
+func TestStarvedGeneratorIsInvalid(t *testing.T) {
+	t.Parallel()
+	c := tenHits()
+	r := &runner{}
+	if why := r.invalid(c, 0, Result{}); len(why) > 0 {
+		t.Errorf("got %q, want nothing against the generator", why)
+	}
+	c.starved["out of ports"] = 3
+	if why := r.invalid(c, 0, Result{}); len(why) != 1 || why[0] != "the generator ran out of ports 3 times" {
+		t.Errorf("got %q, want that the generator ran out of ports 3 times", why)
+	}
+}
+
+// A generator's breach stays one, whatever the others could tell.
+func TestBreachesOfOneGenerator(t *testing.T) {
+	t.Parallel()
+	breached := Result{Verdict: Pass, Guarantees: &Guarantees{}}
+	breached.Guarantees.settle([]judge.Verdict{{Clause: "CMD-1", Status: judge.Fail, Checked: 1, Bad: 1, Number: "1 bad of 1"}})
+	deaf := Result{Verdict: Pass, Guarantees: &Guarantees{NotJudged: "no control listener"}}
+	for name, parts := range map[string][]Result{"first": {breached, deaf}, "last": {deaf, breached}, "between": {deaf, breached, {Verdict: Pass}}} {
+		all := Result{Verdict: Pass}
+		all.joinGuarantees(parts)
+		if all.Verdict != Fail || all.Guarantees.NotJudged != "" {
+			t.Errorf("%s: got %s, not judged: %q, want FAIL", name, all.Verdict, all.Guarantees.NotJudged)
+		}
+	}
+}
+
+// Above the highest rate that holds there is either the system's limit or the generator's.
+func TestSearchThatTheGeneratorLimits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lo, hi float64
+		worst  string
+		want   string
+	}{
+		"the system's limit":     {100, 200, Fail, Pass},
+		"the generator's":        {100, 200, Invalid, Invalid},
+		"no limit was found":     {200, 0, Pass, Pass},
+		"no rate held":           {0, 100, Fail, Fail},
+		"no rate could be tried": {0, 100, Invalid, Invalid},
+	} {
+		if got := settled(Result{Verdict: Pass}, Result{Verdict: c.worst}, c.lo, c.hi); got.Verdict != c.want || got.Highest != c.lo {
+			t.Errorf("%s: got %s at %g/s, want %s at %g/s", name, got.Verdict, got.Highest, c.want, c.lo)
+		}
+	}
+}
