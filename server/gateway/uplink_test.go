@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -153,6 +154,47 @@ func TestRecords(t *testing.T) {
 		b.quiet()
 		if n := r.Snapshot(); n.Garbage != 2 || r.Status("brd_1").Dropped != 2 {
 			t.Errorf(`got %+v, want n.Garbage = 2, r.Status("brd_1").Dropped = 2`, n)
+		}
+	})
+}
+
+// What a board wrote before its outage is old when the line is back, but no older than its last contact: a line that
+// drops during the upload doesn't make it too old.
+func TestOldRecordsOverADroppedLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cut := time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
+		v := clock.NewVirtual(cut, nil)
+		v.Freeze()
+		r := newRig(t, func(c *Config) { c.Clock = v })
+		old := func(seq int64) wire.Records {
+			x := onsite(seq)
+			x.At = cut.Add(time.Duration(seq) * time.Minute).UnixMilli()
+			return wire.Records{Records: []wire.Record{x}}
+		}
+		back := func(buffered int) *tester {
+			b := r.connect("brd_1")
+			b.say(wire.UpHello, wire.Hello{Proto: wire.Version, Buffered: buffered})
+			b.ack()
+			return b
+		}
+		b := r.online("brd_1")
+		b.line.Cut()
+		synctest.Wait()
+		must.OK(t, v.Advance(cut.Add(40*24*time.Hour)))
+		for seq := range int64(3) { // the line drops after each of them
+			b = back(int(3 - seq))
+			b.say(wire.UpRec, old(seq+1))
+			if a := b.ack(); a.Seq != seq+1 || r.Snapshot().BadRecords != 0 {
+				t.Errorf("record %d: got %+v, %d refused, want it kept", seq+1, a, r.Snapshot().BadRecords)
+			}
+			b.line.Cut()
+			synctest.Wait()
+		}
+		b = back(0) // all are uploaded: what comes now is new
+		b.say(wire.UpRec, old(4))
+		if b.ack(); r.Snapshot().BadRecords != 1 {
+			t.Errorf("a record from 40 days before the last contact: got %d refused, want 1", r.Snapshot().BadRecords)
 		}
 	})
 }
