@@ -53,13 +53,15 @@ func TestSharesAreDisjointWhileTheyFit(t *testing.T) {
 		}
 		arm(t, s, Spec{Fault: "noop", Share: new(.8)})
 		arm(t, s, Spec{Fault: "noop", Share: new(.001)})
+		arm(t, s, Spec{Fault: "noop", Share: new(.0124)}) // of 200: 2.48
+		arm(t, s, Spec{Fault: "noop", Share: new(.0126)}) // 2.52
 		for _, a := range s.List() {
 			sets = append(sets, a.Boards)
 		}
 		return sets
 	}
 	sets, seen := run(7), map[string]int{}
-	for i, want := range []int{10, 10, 10, 10, 160, 1} {
+	for i, want := range []int{10, 10, 10, 10, 160, 1, 2, 3} {
 		if len(sets[i]) != want || !sort.StringsAreSorted(sets[i]) {
 			t.Errorf("share %d has %d boards, want %d", i, len(sets[i]), want)
 		}
