@@ -100,7 +100,7 @@ func TestEveryWorldCounts(t *testing.T) {
 		"no truth":            {slices.Concat(silent, silent), judge.Invalid},
 	} {
 		res := report.Result{Worlds: 2, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass}},
-			Assertions: []judge.Assertion{{Clause: "CMD-4", Name: "a", Status: judge.Pass}}}
+			Assertions: []judge.Assertion{{Clause: "CMD-4", Name: "a", Status: judge.Pass}, {Clause: "AUTH-3", Name: "a", Status: judge.Pass}}}
 		res.Settle(c.events)
 		if res.Status != c.want {
 			t.Errorf("%s: got %s, want %s: %s", name, res.Status, c.want, res.Reason)
