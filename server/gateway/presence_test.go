@@ -134,6 +134,12 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		if s := r.Status("brd_1"); s.State != "offline" || !s.LastSeenAt.Equal(to) {
 			t.Errorf("after the cut: %s, last seen %v; want offline, last seen at %v as before", s.State, s.LastSeenAt, to)
 		}
+		r.Stop()
+		r.lis = pipe.NewListener("again")
+		r.start(func(c *Config) { c.Clock = v })
+		if s := r.Status("brd_1"); s.State != "offline" || !s.LastSeenAt.Equal(to) {
+			t.Errorf("after a restart: %s, last seen %v; want offline, last seen at %v as before", s.State, s.LastSeenAt, to)
+		}
 	})
 }
 
