@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
@@ -151,11 +152,24 @@ func (s *suite) world(ctx context.Context, f *File, out io.Writer) Result {
 		res.Files = blockedFile(f, errors.New(res.Reason)).Files
 	}
 	if w.Stop != nil {
-		if err := w.Stop(); err != nil && res.Trouble == "" {
+		if err := inTime(w.Stop); err != nil && res.Trouble == "" {
 			res.Trouble = f.Base() + ": its world did not stop: " + err.Error()
 		}
 	}
 	return res
+}
+
+// stopTime is how long a world may take to stop. A server answers all its callers first, which takes seconds; whatever
+// takes longer than this is stuck for good, and must not keep the run from its verdict.
+const stopTime = time.Minute
+
+// inTime is what stop returns, or an error after stopTime; stop is then left alone.
+func inTime(stop func() error) error {
+	done := make(chan error, 2)
+	late := clock.WallAfter(stopTime, func() { done <- fmt.Errorf("after %s a board or the server is still busy with something", stopTime) })
+	defer late.Stop()
+	go func() { done <- stop() }()
+	return <-done
 }
 
 func blockedFile(f *File, why error) Result {

@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
@@ -86,4 +88,24 @@ func TestWorldDoesNotOpen(t *testing.T) {
 	if err != nil || res.Files[0].Status != judge.Blocked || !strings.Contains(res.Files[0].Reason, "its world did not start: no port is free") {
 		t.Errorf("got %v, %s %q, want BLOCKED and the reason", err, res.Files[0].Status, res.Files[0].Reason)
 	}
+}
+
+// A world that is stuck doesn't keep the run from its verdict.
+func TestWorldThatDoesNotStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		stuck := make(chan struct{})
+		err := inTime(func() error { <-stuck; return nil })
+		if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "still busy") || took != stopTime {
+			t.Errorf("got %v after %s, want an error that it is still busy after %s", err, took, stopTime)
+		}
+		close(stuck)
+		if err := inTime(func() error { time.Sleep(stopTime - 1); return nil }); err != nil {
+			t.Errorf("got %v from a world that takes its time, want none", err)
+		}
+		if err := inTime(func() error { return io.ErrClosedPipe }); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("got %v, want the world's own error", err)
+		}
+	})
 }
