@@ -75,7 +75,7 @@ paths: ## follow the pages as five newcomers would, in a fresh clone, with the c
 alerts-test: ## trigger each alert in dashboards/prometheus/rules.yml on real processes, and none in calm; promtool judges (needs prometheus; a minute)
 	DOORLAB_ALERTS=1 go test -count=1 -v -run 'TestAlerts$$' ./cmd/doorlab
 
-cells-cost: ## measure what a command costs the servers with one, two and three cells (7 minutes; TMPDIR chooses the disk)
+cells-cost: ## measure what a command costs the servers with one, two and three cells, after each other and side by side (18 minutes; TMPDIR chooses the disk)
 	DOORLAB_CELLS_COST=1 go test -count=1 -v -timeout 20m -run 'TestCellsCost' ./cmd/doorlab
 
 cells-test: ## run the whole suite on three cells behind HAProxy, expecting the verdicts of one server; kill a cell under load (needs haproxy)
