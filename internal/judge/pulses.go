@@ -34,7 +34,8 @@ func (d *drive) last() (at int64, ok bool) {
 }
 
 // relays judges how long each relay was driven: 5 s for a pulse, and never beyond the end of a hold. The tallies are
-// CMD-1's for pulses of commands, ENT-1's for those on site, OFF-3's for those of an outage, and CMD-7's for holds.
+// CMD-1's for pulses of commands, ENT-1's for those on site, OFF-3's for those of an outage, and CMD-7's for holds. What
+// the journal's lines say about themselves is added to them.
 func (v *View) relays() book {
 	b := book{}
 	for _, x := range v.sortedBoards() {
@@ -42,6 +43,7 @@ func (v *View) relays() book {
 			v.relaysOf(b, x)
 		}
 	}
+	v.journals(b)
 	return b
 }
 

@@ -1,0 +1,88 @@
+package judge
+
+import "github.com/doorlab/doorlab/internal/history"
+
+// journals judges what the lines of ground truth say about themselves: they are numbered without a gap, a reboot raises
+// the boot, the revision is one that the board has, and the outage age is that of its line. A line without a command
+// belongs to the clause of its cause.
+func (v *View) journals(b book) {
+	for _, x := range v.sortedBoards() {
+		if x.truth {
+			j := journal{v: v, b: b, of: x}
+			for _, e := range x.onsite {
+				j.see(e)
+			}
+		}
+	}
+}
+
+// journal follows one board's lines.
+type journal struct {
+	v     *View
+	b     book
+	of    *board
+	line  lineState
+	last  *history.Event // the line before
+	acked *history.Event // the last acknowledgement; nil = nothing is known to be stored
+}
+
+func (j *journal) see(e *history.Event) {
+	j.line.see(e)
+	switch e.Kind {
+	case history.Applied:
+		j.acked = e
+	case history.Wiped, history.Detached, history.Attached, history.Door:
+		j.acked = nil
+	case history.Actuation:
+		if e.JournalSeq != 0 {
+			j.entry(e)
+			j.last = e
+		}
+	}
+}
+
+func (j *journal) entry(e *history.Event) {
+	t, x := j.b.at(lineClause(e)), j.of
+	if last := j.last; last != nil {
+		if e.JournalSeq != last.JournalSeq+1 {
+			t.bad(e, "%s has line %d of its journal after line %d", x.id, e.JournalSeq, last.JournalSeq) // [CMD-1]
+		}
+		if e.Boot < last.Boot || e.Boot == last.Boot && x.diedBetween(last, e) {
+			t.bad(e, "%s says boot %d after boot %d and a reboot", x.id, e.Boot, last.Boot) // [CMD-1]
+		}
+	}
+	if a := j.acked; a != nil && e.Revision < a.Revision && j.v.before(a, e) {
+		t.bad(e, "%s says revision %d in its journal, it had acknowledged %d", x.id, e.Revision, a.Revision) // [CMD-1]
+	}
+	if e.Cause != "hold_end" { // people at a reader and resting behaviours have their ages judged with what they did
+		return
+	}
+	due := *e
+	due.At -= min(max(e.LateMs, 0), pulseLateMs) // a line that is noted late says the age at which it was due
+	if since, wrong := j.line.wrong(&due); wrong {
+		t.bad(e, "%s says outage age %s in its journal, its line has been down for %s", x.id, history.Age(e.OutageAgeMs), history.Age(since)) // [CMD-7]
+	}
+}
+
+// diedBetween reports whether the board was rebooted between two of its events.
+func (b *board) diedBetween(from, to *history.Event) bool {
+	for _, d := range b.deaths {
+		if sooner(from, d) && sooner(d, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// lineClause is the promise that a line of the journal belongs to.
+func lineClause(e *history.Event) string {
+	switch e.Cause {
+	case "command":
+		return "CMD-1"
+	case "outage":
+		return "OFF-3"
+	case "hold_end":
+		return "CMD-7"
+	}
+	return "ENT-1"
+}

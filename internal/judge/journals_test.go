@@ -1,0 +1,48 @@
+package judge
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// TestJournals: lines of ground truth that contradict the board's numbering, its reboots, its content or its outage.
+func TestJournals(t *testing.T) {
+	t.Parallel()
+	line := func(at, seq int64, boot int, rev int64, cause string) history.Event {
+		return history.Event{Kind: history.Actuation, At: t0 + at, JournalSeq: seq, Boot: boot, Revision: rev, Action: "deny", Cause: cause}
+	}
+	aged := func(e history.Event, ms int64) history.Event {
+		e.OutageAgeMs = ms
+		return e
+	}
+	applied := history.Event{Kind: history.Applied, At: t0, Revision: 7}
+	reboot := history.Event{Kind: history.Rebooted, At: t0 + 2000}
+	wiped := history.Event{Kind: history.Wiped, At: t0 + 2000}
+	cut := history.Event{Kind: history.Line, At: t0 + 2000, Op: "down", Text: "offline"}
+	for name, c := range map[string]struct {
+		events []history.Event
+		want   []string // clauses with a breach
+	}{
+		"in order":                          {[]history.Event{line(0, 3, 1, 7, "onsite"), line(1, 4, 1, 7, "onsite")}, nil},
+		"a line is missing":                 {[]history.Event{line(0, 3, 1, 7, "onsite"), line(1, 5, 1, 7, "onsite")}, []string{"ENT-1"}},
+		"numbers begin again":               {[]history.Event{line(0, 3, 1, 7, "onsite"), reboot, line(3000, 1, 2, 7, "command")}, []string{"CMD-1"}},
+		"a reboot raises the boot":          {[]history.Event{line(0, 3, 1, 7, "onsite"), reboot, line(3000, 4, 2, 7, "onsite")}, nil},
+		"a reboot leaves the boot":          {[]history.Event{line(0, 3, 1, 7, "onsite"), reboot, line(3000, 4, 1, 7, "hold_end")}, []string{"CMD-7"}},
+		"a wiped board begins again":        {[]history.Event{line(0, 3, 5, 7, "onsite"), wiped, line(3000, 4, 2, 0, "outage")}, []string{"OFF-3"}},
+		"a wiped board has nothing":         {[]history.Event{applied, line(1, 3, 1, 7, "onsite"), wiped, line(3000, 4, 2, 0, "onsite")}, nil},
+		"what it has":                       {[]history.Event{applied, line(1, 3, 1, 7, "onsite")}, nil},
+		"less than it acknowledged":         {[]history.Event{applied, line(1, 3, 1, 6, "onsite")}, []string{"ENT-1"}},
+		"a hold's end in an outage":         {[]history.Event{cut, aged(line(62_000, 3, 1, 7, "hold_end"), 60_000)}, nil},
+		"a hold's end that denies it":       {[]history.Event{cut, line(62_000, 3, 1, 7, "hold_end")}, []string{"CMD-7"}},
+		"a hold's end that makes it longer": {[]history.Event{cut, aged(line(62_000, 3, 1, 7, "hold_end"), 90_000)}, []string{"CMD-7"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := broken(c.events); !slices.Equal(got, c.want) {
+				t.Errorf("breaches of %v, want %v", got, c.want)
+			}
+		})
+	}
+}
