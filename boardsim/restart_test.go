@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -174,7 +175,7 @@ func TestNewProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, false, func(r *rig) {
 				command, again := r.lived()
-				before := r.acts()
+				before, written := r.acts(), r.do("GET", "/boards/"+one+"/journal", "").([]any)
 				r.halt()
 				if torn {
 					r.tear("journal*.ndjson", `{"seq":9,"bo`)
@@ -183,6 +184,7 @@ func TestNewProcess(t *testing.T) {
 				r.sleep(30 * time.Minute)
 				r.fleetWithoutLine()
 				r.want("journal", r.acts(), before)
+				r.want("journal, field by field", r.do("GET", "/boards/"+one+"/journal", "").([]any)[:len(written)], written)
 				r.kept(command, again, 5400)
 				lines := r.do("GET", "/boards/"+one+"/journal", "").([]any)
 				for i, l := range lines {
@@ -192,6 +194,23 @@ func TestNewProcess(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Content that came as a snapshot and a delta is whole in a new process, before the server has spoken.
+func TestNewProcessBuildsOnDeltas(t *testing.T) {
+	bubble(t, false, func(r *rig) {
+		r.server.sync = content
+		r.arm("reboot", one, "") // fetches the content
+		r.sleep(time.Second)
+		other := access.Grant{ID: "mem_2", Kind: access.KindMembership, PhoneHash: phoneKey.Hash("01099990000"), Doors: []string{"dor_one1"}, StartsAt: 1}
+		r.server.send(one, wire.DownSync, wire.Sync{From: 3, To: 4, Timezone: "Asia/Seoul", Upsert: []access.Grant{other}})
+		r.sleep(time.Second)
+		r.want("delta", r.board(one)["appliedRevision"], any(4.0))
+		r.halt()
+		r.fleetWithoutLine()
+		r.want("revision", r.board(one)["appliedRevision"], any(4.0))
+		r.want("whom the snapshot let in", r.present("dor_one1"), "opened onsite")
+	})
 }
 
 // fleetWithoutLine boots a new fleet whose first board can't reach the server yet.

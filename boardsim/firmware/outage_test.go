@@ -150,6 +150,11 @@ func TestSilentDropCountsFromTheLastPacket(t *testing.T) {
 		t.Errorf("age %d, want 70000", got)
 	}
 	b.want("grace was over already", b.acted(), "1 lock outage, 2 off outage")
+	b.published("")
+	b.step(Event{Kind: Connected})
+	if h := b.published(wire.UpHello)[0].(wire.Hello); h.OutageAgeMs != 70_000 {
+		t.Errorf("the hello says an age of %d, want 70000", h.OutageAgeMs)
+	}
 }
 
 func TestAgeOverRebootAndLostClock(t *testing.T) {

@@ -292,6 +292,20 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A delta in pages takes out what any of them removes.
+func TestPagesOfADelta(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).online()
+	had := b.s.Content.Grants()
+	for _, p := range []wire.Sync{{Page: 1, Remove: []string{"mem_1"}}, {Page: 2, Upsert: []access.Grant{grantOf("mem_b", "r", "")}}} {
+		p.From, p.To, p.Pages, p.Digest = 1, 2, 2, "d"
+		b.step(Event{Kind: Sync, Change: Prepare(p)})
+	}
+	if b.s.Content.Revision != 2 || b.s.Content.Grants() != had || b.present("p", "dor_1") != "denied no_valid_grant" || b.present("r", "dor_1") != "opened onsite" {
+		t.Errorf("revision %d, %d grants; want 2, %d, the one that was removed denied and the new one let in", b.s.Content.Revision, b.s.Content.Grants(), had)
+	}
+}
+
 // Boards that hold the same pages share what they make.
 func TestPagesAreShared(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,7 @@ package judge
 import "github.com/doorlab/doorlab/internal/history"
 
 // journals judges what the lines of ground truth say about themselves: they are numbered without a gap, a reboot raises
-// the boot, the revision is one that the board has, and the outage age is that of its line. A line without a command
+// the boot, the revision is one that the board has, and the outage age is that of its line, as is a hello's. A line without a command
 // belongs to the clause of its cause.
 func (v *View) journals(b book) {
 	for _, x := range v.sortedBoards() {
@@ -27,17 +27,30 @@ type journal struct {
 }
 
 func (j *journal) see(e *history.Event) {
+	if e.Kind == history.Online {
+		j.hello(e)
+	}
 	j.line.see(e)
 	switch e.Kind {
 	case history.Applied:
 		j.acked = e
-	case history.Wiped, history.Detached, history.Attached, history.Door:
+	case history.Door: // a process that kept nothing begins here, too
+		j.acked, j.line = nil, lineState{}
+	case history.Wiped, history.Detached, history.Attached:
 		j.acked = nil
 	case history.Actuation:
 		if e.JournalSeq != 0 {
 			j.entry(e)
 			j.last = e
 		}
+	}
+}
+
+// hello judges the outage age that a board states when its line is back: it may not be younger than its outage.
+func (j *journal) hello(e *history.Event) {
+	low, _, ok := j.line.age(e.At)
+	if ok && j.line.downAt != 0 && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && e.OutageAgeMs < low-ageServerSlackMs {
+		j.b.at("OFF-4").bad(e, "%s says outage age %s in its hello, its line has been down for %s", j.of.id, history.Age(e.OutageAgeMs), history.Age(e.At-j.line.downAt)) // [OFF-4]
 	}
 }
 

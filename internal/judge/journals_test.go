@@ -37,6 +37,8 @@ func TestJournals(t *testing.T) {
 		"a hold's end in an outage":         {[]history.Event{cut, aged(line(62_000, 3, 1, 7, "hold_end"), 60_000)}, nil},
 		"a hold's end that denies it":       {[]history.Event{cut, line(62_000, 3, 1, 7, "hold_end")}, []string{"CMD-7"}},
 		"a hold's end that makes it longer": {[]history.Event{cut, aged(line(62_000, 3, 1, 7, "hold_end"), 90_000)}, []string{"CMD-7"}},
+		"a hello after an outage":           {[]history.Event{cut, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, 60_000)}, nil},
+		"a hello that denies it":            {[]history.Event{cut, {Kind: history.Online, At: t0 + 62_000}}, []string{"OFF-4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,7 @@ func (d *drive) last() (at int64, ok bool) {
 
 // relays judges how long each relay was driven: 5 s for a pulse, and never beyond the end of a hold. The tallies are
 // CMD-1's for pulses of commands, ENT-1's for those on site, OFF-3's for those of an outage, and CMD-7's for holds. What
-// the journal's lines say about themselves is added to them.
+// the journal's lines say about themselves is added to them, and to OFF-4's what a hello says.
 func (v *View) relays() book {
 	b := book{}
 	for _, x := range v.sortedBoards() {

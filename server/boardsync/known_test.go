@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/board"
 )
 
@@ -221,4 +222,19 @@ func TestARevisionThatWasNeverSentIsNotBelieved(t *testing.T) {
 			t.Errorf("got %v to send, %v, want a snapshot", y, ok)
 		}
 	})
+}
+
+// A board that lacks the same as another did before the place moved on gets the newest change, not the one kept for that
+// other.
+func TestAKeptChangeEndsWithItsRevision(t *testing.T) {
+	t.Parallel()
+	l := newLab()
+	defer l.s.Stop()
+	p := l.s.place(somePlace)
+	for _, to := range []int64{2, 3} {
+		p.moved(l.content.add(), l.clk.Now())
+		if m := must.Get(p.change(l.content, 1, l.clk.Now()))(t); m.to != to {
+			t.Errorf("from revision 1 the change goes to %d, want %d", m.to, to)
+		}
+	}
 }
