@@ -101,16 +101,22 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 		return nil, err
 	}
 	if _, err := r.api.promise.Check(q.method, q.path, a.Status, a.Headers["Content-Type"], a.Raw); err != nil {
-		return nil, &breach{err}
+		return nil, &breach{"does not fit the target's OpenAPI document", err}
+	}
+	if err := r.api.promise.Manners(q.method, q.path, a.Status, a.Headers, a.Raw); err != nil {
+		return nil, &breach{"is not as every answer is", err}
 	}
 	return a, nil
 }
 
-// breach is an answer that doesn't match the target's documents: the step has failed, however often it would try.
-type breach struct{ err error }
+// breach is an answer that doesn't match the target's documents, or lacks what every answer has: the step has failed, however often it would try.
+type breach struct {
+	what string
+	err  error
+}
 
 func (b *breach) Error() string {
-	return "the answer does not fit the target's OpenAPI document: " + b.err.Error()
+	return "the answer " + b.what + ": " + b.err.Error()
 }
 
 var commandPath = regexp.MustCompile(`^/device/v1/(devices/([^/?]+)/commands|doors/([^/?]+)/(open|close|hold))(\?.*)?$`)

@@ -1,0 +1,145 @@
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// scopeOf is the extension by which our documents name an operation's scope; documents without it promise no manners.
+const scopeOf = "x-required-scope"
+
+// Manners checks what every answer of an operation has, whatever it is about: the headers of docs/decisions.md and, for
+// a list, its order and its total. Header names are canonical. It promises nothing about paths and methods that no
+// document has. Safe for concurrent use.
+func (c *Contract) Manners(method, path string, status int, header map[string]string, body []byte) error {
+	if c == nil {
+		return nil
+	}
+	op := c.find(method, path)
+	if op == nil {
+		return nil
+	}
+	scope, ours := op.Extensions[scopeOf].(string)
+	if !ours {
+		return nil
+	}
+	err := headersOf(op, scope, status, header, body)
+	if err == nil && status == 200 {
+		err = listOf(op, path, body)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s answered %d: %w", method, hide(path), status, err)
+	}
+	return nil
+}
+
+func headersOf(op *openapi3.Operation, scope string, status int, header map[string]string, body []byte) error {
+	var failure struct {
+		Error string `json:"error"`
+	}
+	if status >= 400 {
+		_ = json.Unmarshal(body, &failure) // a page has none
+	}
+	challenge := header["Www-Authenticate"]
+	switch kind := header["X-Place-Kind"]; {
+	case header["X-Request-Id"] == "":
+		return errors.New("no X-Request-Id")
+	case scope != "none" && status != 401 && kind != "test" && kind != "live":
+		return fmt.Errorf("X-Place-Kind is %q, want test or live", kind)
+	case status == 401 && failure.Error == "token_missing" && !strings.HasPrefix(challenge, "Bearer"),
+		status == 401 && strings.HasPrefix(failure.Error, "token_") && failure.Error != "token_missing" && !strings.Contains(challenge, `error="invalid_token"`),
+		failure.Error == "scope_missing" && !strings.Contains(challenge, `error="insufficient_scope"`):
+		return fmt.Errorf("WWW-Authenticate is %q, which is no challenge for %s", challenge, failure.Error)
+	case op.Deprecated != (header["Deprecation"] != ""):
+		return fmt.Errorf("Deprecation is %q, want one exactly if the document calls the operation deprecated (%t)", header["Deprecation"], op.Deprecated)
+	case op.Deprecated && !strings.Contains(header["Link"], `rel="successor-version"`):
+		return fmt.Errorf("Link is %q, want the successor of a deprecated path", header["Link"])
+	}
+	if status == 429 || status == 503 {
+		if n, err := strconv.Atoi(header["Retry-After"]); err != nil || n < 1 {
+			return fmt.Errorf("Retry-After is %q, want whole seconds", header["Retry-After"])
+		}
+	}
+	return nil
+}
+
+// The names that tell a list's items apart, and the times that order them. Of each, the first that an item has counts:
+// events name their record and permit, too.
+var (
+	idNames   = []string{"eventId", "recordId", "permitId", "membershipId", "reservationId", "customerId", "policyId"}
+	timeNames = []string{"recordedAt", "createdAt"}
+)
+
+func listOf(op *openapi3.Operation, path string, body []byte) error {
+	var list struct {
+		Data  []map[string]any `json:"data"`
+		Total *int             `json:"total"`
+	}
+	if json.Unmarshal(body, &list) != nil || list.Total == nil {
+		return nil // not a list
+	}
+	limit, offset, paged := paging(op, path)
+	n, total := len(list.Data), *list.Total
+	switch {
+	case !paged && total != n:
+		return fmt.Errorf("total is %d for a list of %d", total, n)
+	case paged && n > limit:
+		return fmt.Errorf("a page of %d has %d items", limit, n)
+	case paged && n > 0 && total < offset+n, paged && n < limit && n > 0 && total != offset+n, paged && n == 0 && total > offset:
+		return fmt.Errorf("total is %d for a page of %d from %d on", total, n, offset)
+	}
+	return ordered(list.Data)
+}
+
+// paging is which page was asked for, if the operation has pages.
+func paging(op *openapi3.Operation, path string) (limit, offset int, paged bool) {
+	p := op.Parameters.GetByInAndName("query", "limit")
+	if p == nil {
+		return 0, 0, false
+	}
+	limit = 100
+	_, query, _ := strings.Cut(path, "?")
+	asked, err := url.ParseQuery(query)
+	if n, err := strconv.Atoi(asked.Get("limit")); err == nil {
+		limit = n
+	}
+	offset, _ = strconv.Atoi(asked.Get("offset"))
+	return limit, offset, err == nil
+}
+
+// ordered checks that items are distinct and the newest is first.
+func ordered(items []map[string]any) error {
+	seen := map[string]bool{}
+	last := map[string]string{}
+	for _, item := range items {
+		for _, name := range idNames {
+			id, ok := item[name].(string)
+			if !ok {
+				continue
+			}
+			if seen[id] {
+				return fmt.Errorf("%s is in the list twice", id)
+			}
+			seen[id] = true
+			break
+		}
+		for _, name := range timeNames {
+			at, ok := item[name].(string)
+			if !ok {
+				continue
+			}
+			if before := last[name]; before != "" && at > before { // RFC 3339 in UTC with milliseconds sorts as text
+				return fmt.Errorf("%s %s comes after %s, want the newest first", name, at, before)
+			}
+			last[name] = at
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package contract
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
+)
+
+const mannered = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{
+	"/events":{"get":{"x-required-scope":"any","parameters":[{"name":"limit","in":"query","schema":{"type":"integer"}}],"responses":{"200":{"description":""}}}},
+	"/doors":{"get":{"x-required-scope":"device:door","deprecated":true,"responses":{"200":{"description":""}}}},
+	"/open":{"get":{"x-required-scope":"none","responses":{"200":{"description":""}}}},
+	"/theirs":{"get":{"responses":{"200":{"description":""}}}}}}`
+
+// What every answer has, and each way not to have it.
+func TestManners(t *testing.T) {
+	t.Parallel()
+	c := must.Get(Of("", []byte(mannered)))(t)
+	usual := map[string]string{"X-Request-Id": "r", "X-Place-Kind": "test"}
+	old := map[string]string{"X-Request-Id": "r", "X-Place-Kind": "live", "Deprecation": "@1", "Link": `</x>; rel="successor-version"`}
+	with := func(h map[string]string, pairs ...string) map[string]string {
+		h = maps.Clone(h)
+		for i := 0; i < len(pairs); i += 2 {
+			h[pairs[i]] = pairs[i+1]
+		}
+		return h
+	}
+	for name, tt := range map[string]struct {
+		path   string
+		status int
+		header map[string]string
+		body   string
+		want   string // part of the error; "" = none
+	}{
+		"nobody's path":                {"/none", 200, nil, `{}`, ""},
+		"a document of others":         {"/theirs", 200, nil, `{}`, ""},
+		"a success":                    {"/events", 200, usual, `{"data":{}}`, ""},
+		"no request id":                {"/events", 200, with(usual, "X-Request-Id", ""), `{}`, "no X-Request-Id"},
+		"no kind of place":             {"/events", 404, with(usual, "X-Place-Kind", ""), `{}`, "X-Place-Kind"},
+		"another kind of place":        {"/events", 404, with(usual, "X-Place-Kind", "demo"), `{}`, "X-Place-Kind"},
+		"without a token it has none":  {"/open", 200, map[string]string{"X-Request-Id": "r"}, `{}`, ""},
+		"nobody's token":               {"/events", 401, map[string]string{"X-Request-Id": "r", "Www-Authenticate": "Bearer realm"}, `{"error":"token_missing"}`, ""},
+		"no challenge":                 {"/events", 401, usual, `{"error":"token_missing"}`, "WWW-Authenticate"},
+		"the challenge of no token":    {"/events", 401, with(usual, "Www-Authenticate", "Bearer realm"), `{"error":"token_expired"}`, "WWW-Authenticate"},
+		"an expired token":             {"/events", 401, with(usual, "Www-Authenticate", `Bearer error="invalid_token"`), `{"error":"token_expired"}`, ""},
+		"a key is no token":            {"/open", 401, usual, `{"error":"invalid_api_key"}`, ""},
+		"a scope without a challenge":  {"/events", 403, usual, `{"error":"scope_missing"}`, "WWW-Authenticate"},
+		"a scope":                      {"/events", 403, with(usual, "Www-Authenticate", `Bearer error="insufficient_scope"`), `{"error":"scope_missing"}`, ""},
+		"too often, for how long":      {"/open", 429, usual, `{}`, "Retry-After"},
+		"too often, for no time":       {"/open", 429, with(usual, "Retry-After", "0"), `{}`, "Retry-After"},
+		"too often":                    {"/open", 503, with(usual, "Retry-After", "5"), `{}`, ""},
+		"a deprecated path":            {"/doors", 200, old, `{"data":[],"total":0}`, ""},
+		"one that doesn't say so":      {"/doors", 404, with(old, "Deprecation", ""), `{}`, "Deprecation"},
+		"one that has no successor":    {"/doors", 404, with(old, "Link", ""), `{}`, "Link"},
+		"one that is not deprecated":   {"/events", 200, with(usual, "Deprecation", "@1"), `{}`, "Deprecation"},
+		"a whole list":                 {"/doors", 200, old, `{"data":[{"id":"a"},{"id":"b"}],"total":2}`, ""},
+		"a whole list of more":         {"/doors", 200, old, `{"data":[{"id":"a"}],"total":2}`, "total is 2"},
+		"a page":                       {"/events?limit=1&offset=3", 200, usual, `{"data":[{"eventId":"a"}],"total":9}`, ""},
+		"a page that is too long":      {"/events?limit=1", 200, usual, `{"data":[{"eventId":"a"},{"eventId":"b"}],"total":2}`, "has 2 items"},
+		"a page behind the total":      {"/events?limit=1&offset=3", 200, usual, `{"data":[{"eventId":"a"}],"total":3}`, "total is 3"},
+		"a last page before the total": {"/events?limit=2&offset=3", 200, usual, `{"data":[{"eventId":"a"}],"total":9}`, "total is 9"},
+		"an empty page within":         {"/events?limit=2&offset=3", 200, usual, `{"data":[],"total":9}`, "total is 9"},
+		"a page beyond":                {"/events?limit=2&offset=9", 200, usual, `{"data":[],"total":9}`, ""},
+		"one twice":                    {"/events", 200, usual, `{"data":[{"eventId":"a"},{"eventId":"a"}],"total":2}`, "twice"},
+		"two of one record":            {"/events", 200, usual, `{"data":[{"eventId":"a","recordId":"r"},{"eventId":"b","recordId":"r"}],"total":2}`, ""},
+		"the oldest first": {"/events", 200, usual, `{"data":[{"recordedAt":"2026-11-01T00:00:00.000Z"},{"recordedAt":"2026-11-01T00:00:00.001Z"}],"total":2}`,
+			"newest first"},
+		"by when it was recorded": {"/events", 200, usual,
+			`{"data":[{"recordedAt":"2026-11-01T00:00:00.001Z","createdAt":"2026-11-01T00:00:00.000Z"},{"recordedAt":"2026-11-01T00:00:00.000Z","createdAt":"2026-11-01T00:00:00.001Z"}],"total":2}`, ""},
+	} {
+		err := c.Manners("GET", tt.path, tt.status, tt.header, []byte(tt.body))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
+	var none *Contract
+	if err := none.Manners("GET", "/events", 200, nil, nil); err != nil {
+		t.Errorf("got %v of no contract, want no error", err)
+	}
+}
