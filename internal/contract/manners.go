@@ -30,6 +30,9 @@ func (c *Contract) Manners(method, path string, status int, header map[string]st
 		return nil
 	}
 	err := headersOf(op, scope, status, header, body)
+	if err == nil {
+		err = pageOf(path, header)
+	}
 	if err == nil && status == 200 {
 		err = listOf(op, path, body)
 	}
@@ -64,6 +67,19 @@ func headersOf(op *openapi3.Operation, scope string, status int, header map[stri
 	if status == 429 || status == 503 {
 		if n, err := strconv.Atoi(header["Retry-After"]); err != nil || n < 1 {
 			return fmt.Errorf("Retry-After is %q, want whole seconds", header["Retry-After"])
+		}
+	}
+	return nil
+}
+
+// pageOf checks that a page with a link's token in its address stays between the server and whoever asked.
+func pageOf(path string, header map[string]string) error {
+	if !strings.HasPrefix(path, "/entry") || !strings.HasPrefix(header["Content-Type"], "text/html") {
+		return nil
+	}
+	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Content-Security-Policy": "frame-ancestors 'none'"} {
+		if !strings.Contains(header[name], want) {
+			return fmt.Errorf("%s is %q, want %s", name, header[name], want)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ const mannered = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":
 	"/events":{"get":{"x-required-scope":"any","parameters":[{"name":"limit","in":"query","schema":{"type":"integer"}}],"responses":{"200":{"description":""}}}},
 	"/doors":{"get":{"x-required-scope":"device:door","deprecated":true,"responses":{"200":{"description":""}}}},
 	"/open":{"get":{"x-required-scope":"none","responses":{"200":{"description":""}}}},
+	"/entry":{"get":{"x-required-scope":"none","responses":{"200":{"description":""}}}},
 	"/theirs":{"get":{"responses":{"200":{"description":""}}}}}}`
 
 // What every answer has, and each way not to have it.
@@ -27,6 +28,8 @@ func TestManners(t *testing.T) {
 		}
 		return h
 	}
+	page := with(usual, "Content-Type", "text/html; charset=utf-8", "Cache-Control", "no-store", "Referrer-Policy", "no-referrer",
+		"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	for name, tt := range map[string]struct {
 		path   string
 		status int
@@ -63,6 +66,10 @@ func TestManners(t *testing.T) {
 		"a last page before the total": {"/events?limit=2&offset=3", 200, usual, `{"data":[{"eventId":"a"}],"total":9}`, "total is 9"},
 		"an empty page within":         {"/events?limit=2&offset=3", 200, usual, `{"data":[],"total":9}`, "total is 9"},
 		"a page beyond":                {"/events?limit=2&offset=9", 200, usual, `{"data":[],"total":9}`, ""},
+		"an entry page":                {"/entry?t=x", 404, page, ``, ""},
+		"one that is kept":             {"/entry?t=x", 404, with(page, "Cache-Control", ""), ``, "Cache-Control"},
+		"one that tells on":            {"/entry?t=x", 200, with(page, "Referrer-Policy", ""), ``, "Referrer-Policy"},
+		"one in a frame":               {"/entry?t=x", 200, with(page, "Content-Security-Policy", "default-src 'none'"), ``, "Security"},
 		"one twice":                    {"/events", 200, usual, `{"data":[{"eventId":"a"},{"eventId":"a"}],"total":2}`, "twice"},
 		"two of one record":            {"/events", 200, usual, `{"data":[{"eventId":"a","recordId":"r"},{"eventId":"b","recordId":"r"}],"total":2}`, ""},
 		"the oldest first": {"/events", 200, usual, `{"data":[{"recordedAt":"2026-11-01T00:00:00.000Z"},{"recordedAt":"2026-11-01T00:00:00.001Z"}],"total":2}`,
