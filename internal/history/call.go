@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -94,8 +95,14 @@ func CallEvent(c CallIn) Event {
 	return e
 }
 
-// listed are the routes whose lists checkers read.
-var listed = regexp.MustCompile(`entry-permits$|/device/v1/(doors|boards|doors/\{id\}/policies)$`)
+// listed are the routes whose lists checkers read, and told those whose lists say what happened.
+var (
+	listed = regexp.MustCompile(`entry-permits$|/device/v1/(doors|boards|doors/\{id\}/policies)$`)
+	told   = regexp.MustCompile(`/entry-logs$|/places/\{id\}/events$`)
+)
+
+// toldFields are what checkers read of a record or an event.
+var toldFields = []string{"recordId", "commandId", "result", "settledAs", "replays", "kind", "permitId", "late"}
 
 // answer adds the server's answer, and an import's rows.
 func (t *CallText) answer(e *Event, c CallIn) {
@@ -119,6 +126,9 @@ func (t *CallText) answer(e *Event, c CallIn) {
 	}
 	if listed.MatchString(e.Route) {
 		t.Items = each(env.Data)
+	}
+	if told.MatchString(e.Route) && c.Method == http.MethodGet {
+		t.Items = rows(env.Data)
 	}
 	if strings.HasSuffix(e.Route, "/import") && env.Error == "" {
 		t.rows(c.Request, env.Data)
@@ -150,6 +160,24 @@ func (t *CallText) rows(request, data []byte) {
 		t.Rows = append(t.Rows, row)
 	}
 	t.Wrote = each(out.Results)
+}
+
+// rows are the records or events of a list, without what is empty: there may be thousands of them.
+func rows(raw []byte) (out []any) {
+	var list []map[string]any
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, item := range list {
+		row := map[string]any{}
+		for _, k := range toldFields {
+			if v := item[k]; v != nil && v != false && v != 0.0 {
+				row[k] = v
+			}
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 // each applies pick to every item of a list.

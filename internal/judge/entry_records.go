@@ -25,6 +25,7 @@ func ent4(v *View) Verdict {
 			attempts += v.uploaded(t, b, false)
 		}
 	}
+	v.lists(t)
 	for _, e := range v.records {
 		masked(t, e)
 	}
@@ -49,7 +50,7 @@ func (v *View) ofBoth() int {
 			people++
 		}
 	}
-	read := slices.ContainsFunc(v.calls(), func(c *call) bool { return c.ok() && readsRecords.MatchString(c.Route) })
+	read := slices.ContainsFunc(v.calls(), func(c *call) bool { return c.ok() && !c.Own && readsRecords.MatchString(c.Route) })
 	if !read && (operators == 0 || people == 0) {
 		return 0
 	}
@@ -88,7 +89,7 @@ func (v *View) recorded(t *tally, c *command) int {
 		t.checked++
 		t.bad(answer, "%s ended %s but has no record", c.id, answer.Outcome)
 		return 0
-	case len(records) == 0 && answer == nil && len(c.intents) > 0 && v.overdue(c.intents[0]):
+	case len(records) == 0 && answer == nil && len(c.intents) > 0 && (v.overdue(c.intents[0]) || v.resumed(c.intents[0])):
 		t.checked++
 		t.bad(c.intents[0], "%s was accepted but never recorded", c.id)
 		return 0
@@ -118,6 +119,19 @@ const overdueMs = 60 * 1000
 
 func (v *View) overdue(intent *history.Event) bool {
 	return intent.WallNs != 0 && v.endWall-intent.WallNs > overdueMs*1e6
+}
+
+// resumed reports whether a server has started since an intent, and boards have connected to it: before they can, it
+// settles what its previous run left.
+func (v *View) resumed(intent *history.Event) bool {
+	for _, s := range v.starts {
+		if v.before(intent, s) {
+			return slices.ContainsFunc(v.everyBoard(), func(b *board) bool {
+				return slices.ContainsFunc(b.conn, func(e *history.Event) bool { return e.Kind == history.Online && v.before(s, e) })
+			})
+		}
+	}
+	return false
 }
 
 // recoveryMs is how long after its start a server may take to settle what its previous run left, in wall time.

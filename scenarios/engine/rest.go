@@ -75,12 +75,44 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 		if c, err = r.lab.move(ctx, "advance", r.now().Add(overdue)); err == nil {
 			r.saw(c)
 			r.emit(history.Event{Kind: history.Label, Text: "the last changes are due"})
+			r.readLists(ctx)
 		}
 	}
 	if err != nil {
 		res.Trouble = "the target did not come to rest: " + err.Error()
 	}
 }
+
+// readLists reads what the API tells of the run: the records and the events of its places, which the judge compares with
+// what the server told of when it made them. A list that can't be read (its key may have been revoked) isn't compared.
+// On a shared target, whose audit log would name the reader, only steps read.
+func (r *run) readLists(ctx context.Context) {
+	if r.target.Shared() {
+		return
+	}
+	from := time.UnixMilli(max(r.begun.At-time.Minute.Milliseconds(), r.now().Add(time.Minute-30*24*time.Hour).UnixMilli())).UTC()
+	for _, p := range r.target.Places {
+		if !r.api.knows(p.APIKey) { // nothing was asked of it
+			continue
+		}
+		for _, path := range []string{
+			"/space/v1/partner/entry-logs?sinceDays=30",
+			"/core/v1/places/" + esc(p.PlaceID) + "/events?from=" + rfc3339(from),
+		} {
+			for offset, more := 0, true; more; {
+				a, err := r.do(ctx, request{method: http.MethodGet, path: fmt.Sprintf("%s&limit=%d&offset=%d", path, listPage, offset), apiKey: p.APIKey, placeID: p.PlaceID, own: true})
+				if err != nil || a.Status != http.StatusOK {
+					break
+				}
+				page, _ := a.field("data").([]any)
+				offset, more = offset+len(page), len(page) == listPage
+			}
+		}
+	}
+}
+
+// listPage is the largest page of a list.
+const listPage = 500
 
 // leaveWithin bounds restoring what a file changed, in wall time.
 const leaveWithin = 2 * time.Minute

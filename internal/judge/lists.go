@@ -1,0 +1,293 @@
+package judge
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// reading is a list of records or events, read to its end: the pages of one reader, in order.
+type reading struct {
+	first  *call
+	place  string
+	events bool
+	since  int64 // domain ms: what was recorded later is listed
+	pages  int
+	rows   []map[string]any
+}
+
+// listMarginMs is how far a list's beginning may be off, for records made about then and for clocks that were moved.
+const listMarginMs = 60 * 1000
+
+// lists holds the lists of records and events that clients read against the records that the server told of.
+func (v *View) lists(t *tally) {
+	if !v.hasRecords {
+		return
+	}
+	var all []*reading
+	open := map[string]*reading{} // by reader and list
+	for _, c := range v.calls() {
+		if c.Method != "GET" || !readsRecords.MatchString(c.Route) {
+			continue
+		}
+		q, err := url.ParseQuery(c.Query)
+		if err != nil {
+			continue
+		}
+		offset, limit := numberOr(q.Get("offset"), 0), numberOr(q.Get("limit"), 100)
+		q.Del("offset")
+		who := c.PlaceID + " " + c.Token + " " + c.Route + " " + c.Path + " " + q.Encode()
+		r := open[who]
+		if offset == 0 {
+			r = newReading(c, q)
+		}
+		delete(open, who)
+		if r == nil || !c.ok() || offset != len(r.rows) {
+			continue
+		}
+		for _, item := range c.Items {
+			row, _ := item.(map[string]any)
+			r.rows = append(r.rows, row)
+		}
+		if r.pages++; len(c.Items) < limit {
+			all = append(all, r)
+		} else {
+			open[who] = r
+		}
+	}
+	told := map[string][]*history.Event{} // records by place
+	for _, e := range v.records {
+		told[e.PlaceID] = append(told[e.PlaceID], e)
+	}
+	for _, r := range all {
+		if r.events {
+			v.listedEvents(t, r, told[r.place])
+		} else {
+			v.listedRecords(t, r, told[r.place])
+		}
+	}
+}
+
+func numberOr(text string, otherwise int) int {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// newReading begins a reading; nil for a list that is filtered, or whose beginning isn't known.
+func newReading(c *call, q url.Values) *reading {
+	const day = 24 * 3600 * 1000
+	if c.SentNs == 0 || c.At-c.SentAt > listMarginMs {
+		return nil
+	}
+	r := &reading{first: c, place: c.PlaceID}
+	if strings.HasSuffix(c.Route, "/entry-logs") {
+		r.since = c.SentAt - int64(numberOr(q.Get("sinceDays"), 7))*day
+		return r
+	}
+	r.events, r.place, r.since = true, c.Path, c.SentAt-day
+	for name := range q {
+		if name != "from" && name != "limit" {
+			return nil
+		}
+	}
+	if from := q.Get("from"); from != "" {
+		at, err := time.Parse(time.RFC3339, from)
+		if err != nil {
+			return nil
+		}
+		r.since = at.UnixMilli()
+	}
+	return r
+}
+
+// shown are the records that the reading must show: those that were told before it began.
+func (v *View) shown(r *reading, told []*history.Event) map[string]*history.Event {
+	out, began := map[string]*history.Event{}, r.first.started()
+	for _, e := range told {
+		if e.RecordID != "" && e.At > r.since+listMarginMs && v.before(e, began) {
+			out[e.RecordID] = e
+		}
+	}
+	return out
+}
+
+// listedRecords: every record is listed, as it was told, with what became of its command since.
+func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
+	due, of, seen := v.shown(r, told), map[string]string{}, 0
+	for _, row := range r.rows {
+		id, command := field(row, "recordId"), field(row, "commandId")
+		if other := of[command]; command != "" && other != "" && other != id {
+			t.bad(r.first.Event, "the list of records of %s shows two of %s", r.place, command) // [ENT-4]
+		}
+		of[command] = id
+		e := due[id]
+		if e == nil {
+			continue
+		}
+		delete(due, id)
+		seen++
+		if e.Result != "" && field(row, "result") != string(e.Result) || command != e.CommandID {
+			t.bad(r.first.Event, "record %s of %s is listed as %s of %s, and was made as %s", id, e.CommandID, field(row, "result"), command, e.Result) // [ENT-4]
+		}
+		if c := v.commands[command]; c != nil {
+			v.settledRow(t, r, row, e, c)
+			v.replaysRow(t, r, row, c)
+		}
+	}
+	t.checked += seen + len(due)
+	for _, id := range sortedIDs(due) {
+		t.bad(due[id], "record %s was made, and a list read later doesn't show it", id) // [ENT-4]
+	}
+}
+
+// settledRow: the record of a 504 is settled by its board's report, if one came, and as it says.
+func (v *View) settledRow(t *tally, r *reading, row map[string]any, e *history.Event, c *command) {
+	as := vocab.Result(field(row, "settledAs"))
+	want, sure := v.settles(c)
+	switch {
+	case as != "" && e.Result != vocab.NoResponse:
+		t.bad(r.first.Event, "the record of %s is %s, and settled as %s", c.id, e.Result, as) // [ENT-4]
+	case as != "" && sure && as != want:
+		t.bad(r.first.Event, "the record of %s is settled as %s, its board's report says %q", c.id, as, want) // [ENT-4] [CMD-4]
+	case as == "" && e.Result == vocab.NoResponse && v.mustSettle(c, r.first.started()):
+		t.bad(r.first.Event, "the record of %s isn't settled, although its board has reported", c.id) // [ENT-4] [CMD-4]
+	}
+}
+
+// settles is what the reports of a command's board say of it; "" = there is none. sure is false where it can't be known.
+func (v *View) settles(c *command) (as vocab.Result, sure bool) {
+	if !v.hasReports || len(c.publishes) == 0 || c.op == "" {
+		return "", false
+	}
+	for _, e := range c.reports {
+		one := wants[c.op]
+		if e.Result == vocab.Result(vocab.Refused) {
+			one = vocab.Result(vocab.Refused)
+		}
+		if e.BoardID != c.publishes[0].BoardID || e.Result != vocab.OK && e.Result != vocab.Refused {
+			return "", false
+		}
+		if as != "" && as != one {
+			return "", false
+		}
+		as = one
+	}
+	return as, true
+}
+
+// settlingMs is how long a late report may take to its record, in wall time.
+const settlingMs = 5000
+
+// mustSettle reports whether a report came in after the 504, long enough before a moment, and no server has died since.
+func (v *View) mustSettle(c *command, by *history.Event) bool {
+	answer := c.firstAnswer(vocab.NoResponse)
+	as, sure := v.settles(c)
+	if answer == nil || as == "" || !sure {
+		return false
+	}
+	last := c.reports[len(c.reports)-1]
+	return v.before(answer, last) && v.longer(last, by, settlingMs) && v.within(v.starts, answer, by) == nil
+}
+
+// replaySettleMs is how long before the death of a server a replay may have been for it to be forgotten.
+const replaySettleMs = 2000
+
+// replaysRow: every caller after the first is counted.
+func (v *View) replaysRow(t *tally, r *reading, row map[string]any, c *command) {
+	n, _ := row["replays"].(float64)
+	began, least := r.first.started(), 0
+	for _, a := range c.answers {
+		lost := slices.ContainsFunc(v.starts, func(s *history.Event) bool { return !v.before(s, a) && !v.longer(a, s, replaySettleMs) })
+		if a.Replayed && v.before(a, began) && !lost {
+			least++
+		}
+	}
+	if int(n) < least {
+		t.bad(r.first.Event, "the record of %s counts %d replays, %d were answered", c.id, int(n), least) // [ENT-4]
+	}
+	k := v.keys[c.key]
+	if k == nil || len(k.attempts) == 0 || v.begun != nil || c.byGuest() {
+		return
+	}
+	if most := len(k.attempts) - 1; int(n) > most {
+		t.bad(r.first.Event, "the record of %s counts %d replays, its key was sent %d times", c.id, int(n), most+1) // [ENT-4]
+	}
+}
+
+// listedEvents: an opening and a denial have one event each, and the use of a permit another.
+func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
+	kinds := map[string]map[string]int{} // how many of a kind, by record
+	for _, row := range r.rows {
+		id, kind := field(row, "recordId"), field(row, "kind")
+		if row["late"] == true {
+			kind += " late"
+		}
+		if kinds[id] == nil {
+			kinds[id] = map[string]int{}
+		}
+		kinds[id][kind]++
+	}
+	due := v.shown(r, told)
+	t.checked += len(due)
+	for _, id := range sortedIDs(due) {
+		e := due[id]
+		want := map[string]int{}
+		switch e.Result {
+		case vocab.Opened:
+			want["entry.opened"] = 1
+			if strings.HasPrefix(e.GrantID, "pmt_") {
+				want["entry.permit.used"] = 1
+			}
+		case vocab.Denied:
+			want["entry.denied"] = 1
+		case vocab.NoResponse:
+			want = v.lateEvents(e, kinds[id], r.first.started())
+		}
+		for _, kind := range []string{"entry.opened", "entry.denied", "entry.permit.used", "entry.opened late", "entry.denied late", "entry.permit.used late"} {
+			if kinds[id][kind] != want[kind] {
+				t.bad(e, "record %s (%s) has %d events %s in a list read later, want %d", id, e.Result, kinds[id][kind], kind, want[kind]) // [ENT-4]
+			}
+		}
+	}
+}
+
+// lateEvents are those that belong to the record of a 504 at a moment, given those that are listed.
+func (v *View) lateEvents(e *history.Event, listed map[string]int, at *history.Event) map[string]int {
+	c := v.commands[e.CommandID]
+	if c == nil {
+		return listed
+	}
+	as, sure := v.settles(c)
+	if !sure {
+		return listed
+	}
+	want := map[string]int{}
+	if as == vocab.Opened && (listed["entry.opened late"] > 0 || v.mustSettle(c, at)) {
+		want["entry.opened late"] = 1
+		if strings.HasPrefix(e.GrantID, "pmt_") {
+			want["entry.permit.used late"] = 1
+		}
+	}
+	return want
+}
+
+func field(row map[string]any, name string) string {
+	s, _ := row[name].(string)
+	return s
+}
+
+func sortedIDs(of map[string]*history.Event) []string {
+	ids := make([]string, 0, len(of))
+	for id := range of {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
