@@ -137,13 +137,6 @@ func (c *public) token(key string) *client.Token {
 	return t
 }
 
-// knows reports whether a key has been used.
-func (c *public) knows(key string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.tokens[key] != nil
-}
-
 // ask makes one exchange.
 func (c *public) ask(ctx context.Context, key string) (x client.Exchanged, err error) {
 	a, err := c.exchange(ctx, key)

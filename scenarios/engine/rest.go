@@ -91,8 +91,8 @@ func (r *run) readLists(ctx context.Context) {
 		return
 	}
 	from := time.UnixMilli(max(r.begun.At-time.Minute.Milliseconds(), r.now().Add(time.Minute-30*24*time.Hour).UnixMilli())).UTC()
-	for _, p := range r.target.Places {
-		if !r.api.knows(p.APIKey) { // nothing was asked of it
+	for _, p := range r.target.Places[:min(len(r.target.Places), listPlaces)] {
+		if p.APIKey == "" {
 			continue
 		}
 		for _, path := range []string{
@@ -111,8 +111,11 @@ func (r *run) readLists(ctx context.Context) {
 	}
 }
 
-// listPage is the largest page of a list.
-const listPage = 500
+// listPage is the largest page of a list. listPlaces bounds what reading them costs in a large fleet.
+const (
+	listPage   = 500
+	listPlaces = 25
+)
 
 // leaveWithin bounds restoring what a file changed, in wall time.
 const leaveWithin = 2 * time.Minute
