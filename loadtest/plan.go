@@ -91,6 +91,9 @@ var (
 	placeKinds  = []string{"live", "test", "all"}
 )
 
+// answerWait is how long a request waits for its answer by default, longer than the server's own wait.
+const answerWait = 20 * time.Second
+
 // withDefaults fills what was left out.
 func (p Plan) withDefaults() Plan {
 	def(&p.Pacer, "constant")
@@ -100,7 +103,7 @@ func (p Plan) withDefaults() Plan {
 	def(&p.HoldMinutes, 1)
 	def(&p.Precision, 0.05)
 	def(&p.RepeatAfter, Duration(2*time.Second))
-	def(&p.Timeout, Duration(20*time.Second))
+	def(&p.Timeout, Duration(answerWait))
 	def(&p.MaxLag, Duration(100*time.Millisecond))
 	def(&p.Commands, Mix{Open: 1})
 	def(&p.Name, "load")

@@ -157,6 +157,10 @@ func (l limit) idle(sent float64) bool {
 		return l.value >= 1
 	case l.measure == "errors" || l.measure == "count":
 		return l.value >= sent
+	case l.measure == "lag": // the generator's own
+		return true
+	case l.measure != "rate":
+		return l.value >= answerWait.Seconds()*1000
 	}
 	return false
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
-func checkDoc(b *strictyaml.Binder, d *Doc) {
+func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, asserting: map[string]bool{}}
 	for _, n := range builtins {
 		c.names[n] = true
@@ -20,6 +20,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc) {
 	}
 	c.steps(d.Setup)
 	c.steps(d.Steps)
+	onlyTelling(source, d)
 	c.vacuous(d)
 	for _, u := range notes(b).uses {
 		defined := map[string]map[string]bool{"label": c.labels, "background": c.backgrounds}[u.kind]

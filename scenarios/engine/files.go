@@ -90,7 +90,7 @@ func eachStep(visit func(*Step), lists ...[]Step) {
 // Parse decodes one file. The error is Problems, with all of them at once.
 func Parse(name string, source []byte) (*File, error) {
 	f := &File{Path: name, Source: source}
-	if err := strictyaml.Decode(name, source, &f.Doc, &found{}, func(b *strictyaml.Binder) { checkDoc(b, &f.Doc) }); err != nil {
+	if err := strictyaml.Decode(name, source, &f.Doc, &found{}, func(b *strictyaml.Binder) { checkDoc(b, &f.Doc, string(source)) }); err != nil {
 		return nil, err
 	}
 	return f, nil

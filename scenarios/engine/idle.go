@@ -110,7 +110,7 @@ func (f *fileRun) idle() (out []*StepResult) {
 }
 
 // turns reports whether the expectation would come out differently with another answer.
-func (e *Expr) turns(sc *scope, own map[string]any, words map[string][]string, want bool) bool {
+func (e *Expr) turns(sc *scope, own map[string]any, words words, want bool) bool {
 	spots, env := e.spots(own), sc.env()
 	if len(spots) == 0 && !e.still { // it refers to earlier answers
 		if turns, ok := e.turnsWith(sc, want); ok {

@@ -2,6 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +59,18 @@ func TestIdleExpectations(t *testing.T) {
 		`headers["Content-Type"] contains "json"`: false,
 		`all([data.n, data.n], # == 3)`:           false,
 		`any([data], .name == "Ann")`:             false,
+		`error != "foo"`:                          true,
+		`error == nil or error != "x"`:            true,
+		`error != "device_offline"`:               false,
+		`not (json(body) contains "zzzz")`:        true,
+		`not (json(body) contains "0109999")`:     false,
+		`not (json(data) contains "passwd")`:      false,
+		`data.name != "Nobody"`:                   true,
+		`data != nil`:                             true,
+		`type(data) == "map"`:                     true,
+		`len(headers) > 0`:                        true,
+		`headers?.foo == nil`:                     true,
+		`headers?.Location == nil`:                false,
 	} {
 		t.Run(expect, func(t *testing.T) {
 			t.Parallel()
@@ -118,5 +133,50 @@ func TestIdleWords(t *testing.T) {
 				t.Errorf("idle is %t, want %t", got, c.idle)
 			}
 		})
+	}
+}
+
+// TestWordsOfTheFile: that an answer doesn't have a text which the file itself uses elsewhere is worth saying.
+func TestWordsOfTheFile(t *testing.T) {
+	t.Parallel()
+	for steps, want := range map[string]judge.Status{
+		`{call: {path: /echo}, expect: data.name != "Bob"}`:                                                       judge.Invalid,
+		`{call: {path: /echo, body: {name: Bob}}}, {call: {path: /echo}, expect: data.name != "Bob"}`:             judge.Pass,
+		`{call: {path: /echo, body: {name: Bobby}}}, {call: {path: /echo}, expect: data.name != "Bob"}`:           judge.Invalid,
+		`{call: {path: /echo}, capture: {other: data.name != "Bob"}}, {expect: other}`:                            judge.Invalid,
+		`{call: {path: /echo}, expect: data.name != "Bob"}, {call: {path: /echo}, expect: 'data.name != "Bob"'}`:  judge.Invalid,
+		`{set: {other: Bob}}, {call: {path: /echo}, expect: "data.name != other"}`:                                judge.Pass,
+		`{call: {path: /echo}, expect: 'not (data.name in ["Bob", "Eve"])'}`:                                      judge.Invalid,
+		`{call: {path: /echo}, expect: 'not (data.name in ["Bob", "Ann Lee"])'}, {log: Ann Lee isn't in anymore}`: judge.Pass,
+	} {
+		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
+
+// TestTimesInAnswers: a bound centuries away holds of every time that an answer might have.
+func TestTimesInAnswers(t *testing.T) {
+	t.Parallel()
+	const now = "2026-03-02T10:00:00.000Z"
+	got := texts(now, known{values: []any{"1971-01-01T00:00:00Z", "2026-04-01T00:00:00Z", "a word"}})
+	want := []any{"2023-06-06T10:00:00.000Z", "2028-11-26T10:00:00.000Z", "2026-04-01T00:00:00Z"}
+	if !slices.Equal(got, want) {
+		t.Errorf("other times than %s: got %v, want %v", now, got, want)
+	}
+}
+
+// TestCodesAreTheContracts: the engine knows every error code that docs/errors.md lists.
+func TestCodesAreTheContracts(t *testing.T) {
+	t.Parallel()
+	page := string(must.Get(os.ReadFile("../../docs/errors.md"))(t))
+	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(page, -1)
+	if len(rows) < 30 {
+		t.Fatalf("docs/errors.md lists %d codes, want at least 30", len(rows))
+	}
+	for _, row := range rows {
+		if !slices.Contains(codes, row[1]) {
+			t.Errorf("%s is in docs/errors.md, but not among the engine's codes", row[1])
+		}
 	}
 }

@@ -4,11 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/expr-lang/expr/ast"
-
-	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // always are results that are never absent.
@@ -44,7 +41,15 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		answers, _ := env["answers"].([]any)
 		return numbers(v, float64(len(answers)), k)
 	}
+	if p[0] == "headers" && len(p) == 2 && !tellsHeader(p.last()) {
+		return nil
+	}
 	out = k.others(p.last(), v, 3)
+	if len(p) == 1 && (p[0] == "headers" || p[0] == "data" && succeeded(env)) { // neither is ever missing, or a list instead of an object
+		return slices.DeleteFunc(out, func(o any) bool {
+			return reflect.TypeOf(o) != reflect.TypeOf(v) || p[0] == "headers" && size(o) == 0
+		})
+	}
 	if issued[p.last()] {
 		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
 	}
@@ -54,10 +59,16 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	if len(p) == 1 && each[p.last()] {
 		out = slices.DeleteFunc(out, func(o any) bool { return size(o) != size(v) })
 	}
-	if s, _ := v.(string); !k.text && (len(p) > 1 || !always[p.last()]) && !slices.Contains(k.words[p.last()], s) {
+	if s, _ := v.(string); !k.text && (len(p) > 1 || !always[p.last()]) && k.words.of(p.last(), s) == nil {
 		out = append(out, nil)
 	}
 	return out
+}
+
+// succeeded reports whether the answer is a success; that it then has data is checked against the documents in any case.
+func succeeded(env map[string]any) bool {
+	status, err := number(env["status"])
+	return err == nil && status == 200
 }
 
 // slowest is how long an answer may take, in ms. The client gives up after a minute; that an answer took nearly as long
@@ -71,44 +82,11 @@ var issued = fieldSet(`keyId apiKey`)
 var each = fieldSet(`answers statuses`)
 
 func size(v any) int {
+	if m, ok := v.(map[string]any); ok {
+		return len(m)
+	}
 	l, _ := v.([]any)
 	return len(l)
-}
-
-// others are different values for a field; if it has a closed list of words, its other words.
-func (k known) others(field string, v any, depth int) (out []any) {
-	s, _ := v.(string)
-	words := k.words[field]
-	if !slices.Contains(words, s) {
-		return different(v, k, depth)
-	}
-	for _, w := range words {
-		if w != s {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// words are the closed lists for fields of the step's answer.
-func (s *Step) words() map[string][]string {
-	results := []string{vocab.NoResponse, vocab.Offline, vocab.Refused, string(vocab.Denied), string(vocab.Opened)}
-	switch v := &s.Verbs; {
-	case v.Present != nil, v.PresentEach != nil:
-		results = results[3:]
-	case v.Phone == nil:
-		results = append(results, string(vocab.Held), string(vocab.Locked), string(vocab.Changed))
-	}
-	return map[string][]string{
-		"result":  results,
-		"outcome": {string(vocab.Reported), vocab.NoResponse, vocab.Offline, vocab.Refused},
-		"method":  {string(vocab.API), string(vocab.Link), string(vocab.Phone), string(vocab.Onsite)},
-		"mode":    {"free", "auth", "closed"},
-		"state":   {"pending", "active", "expired", "revoked"},
-		"phase":   {"online", "grace", "outage", "stopped"},
-		"action":  {"pulse", "hold", "lock", "off", "refuse", "deny"},
-		"cause":   {"command", "onsite", "free", "policy", "hold_end", "outage"},
-	}
 }
 
 // listed are the results of the verbs that read lists. Such a verb has no other result but the list's length and ends.
@@ -152,11 +130,14 @@ func settled(env, was map[string]any) map[string]any {
 // maxSettled bounds the length that a list is given.
 const maxSettled = 2000
 
+// nonsense is a text that no expectation speaks of.
+const nonsense = "~?"
+
 // different are different values of the same kind, or of any kind for nil.
 func different(v any, k known, depth int) (out []any) {
 	switch x := v.(type) {
 	case nil:
-		out = []any{"x", "", 1.0, 0.0, true, false, []any{}, []any{"x"}, map[string]any{}}
+		out = []any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}
 		return append(out, k.values...)
 	case bool:
 		return []any{!x}
@@ -174,28 +155,6 @@ func different(v any, k known, depth int) (out []any) {
 		return []any{reflect.Zero(t).Interface()}
 	}
 	return nil
-}
-
-// texts are texts other than x; a time is replaced by times.
-func texts(x string, k known) []any {
-	out := []any{"1970-01-01T00:00:00.000Z", "9998-12-31T00:00:00.000Z"}
-	if !isTime(x) {
-		out = append(out, "", "x", x+"x", "x"+x)
-	}
-	for _, c := range k.values {
-		if s, ok := c.(string); ok && (isTime(s) || !isTime(x)) {
-			out = append(out, s)
-		}
-		if s, ok := c.(string); ok && !isTime(x) {
-			out = append(out, s+"x", "x"+s)
-		}
-	}
-	return out
-}
-
-func isTime(s string) bool {
-	_, err := time.Parse(time.RFC3339, s)
-	return err == nil
 }
 
 // farther is how far beyond a number named by a constant the alternatives go.
@@ -241,7 +200,7 @@ const mostChanged = 200
 func lists(l []any, k known, depth int) []any {
 	out := []any{[]any{}}
 	if len(l) == 0 {
-		for _, c := range append([]any{"x", 1.0}, k.values...) {
+		for _, c := range append([]any{nonsense, 1.0}, k.values...) {
 			out = append(out, []any{c}, []any{k.element(c)})
 		}
 		return out
@@ -251,13 +210,13 @@ func lists(l []any, k known, depth int) []any {
 		return out
 	}
 	for _, i := range []int{0, len(l) - 1} {
-		for _, v := range different(l[i], k, depth-1) {
+		for _, v := range k.elements(l[i], depth-1) {
 			out = append(out, put(l, spot{i}, v))
 		}
 	}
 	ways := make([][]any, min(len(l), mostChanged))
 	for i := range ways {
-		ways[i] = different(l[i], k, depth-1)
+		ways[i] = k.elements(l[i], depth-1)
 	}
 	for way := range len(ways[0]) { // every element in the same way
 		all := slices.Clone(l)
@@ -271,6 +230,15 @@ func lists(l []any, k known, depth int) []any {
 	return out
 }
 
+// elements are different values for an element of a list; an object in it always has its fields.
+func (k known) elements(v any, depth int) []any {
+	return slices.DeleteFunc(different(v, k, depth), func(o any) bool {
+		m, object := o.(map[string]any)
+		_, was := v.(map[string]any)
+		return was && object && len(m) == 0
+	})
+}
+
 func mappings(m map[string]any, k known, depth int) []any {
 	out := []any{map[string]any{}}
 	if depth == 0 {
@@ -278,7 +246,9 @@ func mappings(m map[string]any, k known, depth int) []any {
 	}
 	for _, name := range keysOf(m) {
 		values := k.others(name, m[name], depth-1)
-		if !k.text {
+		s, _ := m[name].(string)
+		_, yesNo := m[name].(bool)
+		if !k.text && !yesNo && k.words.of(name, s) == nil { // those are never absent
 			values = append(values, nil)
 		}
 		for _, v := range values {
@@ -292,8 +262,8 @@ func mappings(m map[string]any, k known, depth int) []any {
 type known struct {
 	values []any
 	fields []string
-	text   bool                // it searches texts and never mentions nil, which can't be searched
-	words  map[string][]string // of fields that have a closed list
+	text   bool  // it searches texts and never mentions nil, which can't be searched
+	words  words // of fields that have a closed list
 }
 
 // element is a possible element of an empty list: all its fields have the same value.
@@ -301,8 +271,8 @@ func (k known) element(v any) map[string]any {
 	out := map[string]any{}
 	for _, f := range k.fields {
 		out[f] = v
-		if words := k.words[f]; len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return w == v }) {
-			out[f] = words[0]
+		if !k.words.any(f, v) {
+			out[f] = k.words[f][0][0]
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ import (
 type source struct {
 	env   map[string]any // what the expressions saw
 	spots []spot         // the parts of it that they mention
-	words map[string][]string
+	words words
 	known known // what they compare it with, and which fields they read
 }
 

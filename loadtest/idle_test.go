@@ -1,0 +1,24 @@
+package loadtest
+
+import "testing"
+
+// TestLimitsThatNothingBreaks: a limit that no answers to 100 requests could break proves nothing, nor does one on the generator.
+func TestLimitsThatNothingBreaks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"p99_all", "500ms", false}, {"p99_all", "20s", true}, {"max_reported", "1h", true}, {"service_p50_all", "19s", false},
+		{"lag_p99", "10ms", true}, {"errors", "0", false}, {"errors", "100", true}, {"errors", "100%", true},
+		{"noResponse_max", "1000", true}, {"reported_min", "0", true}, {"reported_min", "1", false}, {"rate_min", "5/s", false},
+	} {
+		l, err := parseThreshold(c.name, c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.idle(100); got != c.want {
+			t.Errorf("%s: %s can't be broken: got %v, want %v", c.name, c.text, got, c.want)
+		}
+	}
+}
