@@ -42,6 +42,7 @@ type CallText struct {
 	In     map[string]any `json:"in,omitempty"`  // named fields of the request, secrets as marks
 	Out    map[string]any `json:"out,omitempty"` // named fields of the answer's data, or of a failure
 	Items  []any          `json:"items,omitempty"`
+	Told   []any          `json:"told,omitempty"`    // records or events of a list
 	Rows   []any          `json:"rows,omitempty"`    // of an import: its items, everything but the doors as marks
 	Wrote  []any          `json:"results,omitempty"` // ... and the result of each
 }
@@ -128,7 +129,7 @@ func (t *CallText) answer(e *Event, c CallIn) {
 		t.Items = each(env.Data)
 	}
 	if told.MatchString(e.Route) && c.Method == http.MethodGet {
-		t.Items = rows(env.Data)
+		t.Told = rows(env.Data)
 	}
 	if strings.HasSuffix(e.Route, "/import") && env.Error == "" {
 		t.rows(c.Request, env.Data)

@@ -15,7 +15,7 @@ func TestMergeKeepsEachProcessInOrder(t *testing.T) {
 	const n = 40
 	var server, boards []Event
 	for i := range n {
-		server = append(server, Event{Kind: Publish, CommandID: fmt.Sprint("s", i), WallNs: 100})
+		server = append(server, Event{Kind: Publish, CommandID: fmt.Sprint("s", i), WallNs: 100, Seq: int64(i + 1)})
 		boards = append(boards, Event{Kind: Actuation, CommandID: fmt.Sprint("b", i)})
 	}
 	boards[0].WallNs = 90 // the rest has no stamp: it came after the first

@@ -50,11 +50,11 @@ func (v *View) lists(t *tally) {
 		if r == nil || !c.ok() || offset != len(r.rows) {
 			continue
 		}
-		for _, item := range c.Items {
+		for _, item := range c.Told {
 			row, _ := item.(map[string]any)
 			r.rows = append(r.rows, row)
 		}
-		if r.pages++; len(c.Items) < limit {
+		if r.pages++; len(c.Told) < limit {
 			all = append(all, r)
 		} else {
 			open[who] = r

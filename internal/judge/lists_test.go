@@ -39,7 +39,7 @@ func (l *listed) command(second int, id, key, record string, result vocab.Result
 func (l *listed) call(t *testing.T, second int, route, path, query string, rows []map[string]any) {
 	text := history.CallText{SentAt: int64(second) * 1000, SentNs: int64(second) * 1e9, Path: path, Query: query}
 	for _, r := range rows {
-		text.Items = append(text.Items, r)
+		text.Told = append(text.Told, r)
 	}
 	l.at(second, history.Event{Kind: history.Call, Method: "GET", Route: route, Status: 200, Text: string(must.Get(json.Marshal(text))(t))})
 }

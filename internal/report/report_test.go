@@ -279,6 +279,11 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d", st, got, want)
 		}
 	}
+	none := report.Result{Files: []report.FileResult{{Status: judge.Skipped}}}
+	none.Settle(nil)
+	if got := none.ExitCode(); got != 6 {
+		t.Errorf("every file was skipped: exit %d, want 6", got)
+	}
 }
 
 // TestParentsFail: a step that failed for a reason that none of its steps shows

@@ -1,0 +1,21 @@
+package history
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPhonesAreSeenHoweverTheyAreWritten: a number with hyphens counts as well as one without; a masked one, a longer run
+// of digits and a stranger's number don't.
+func TestPhonesAreSeenHoweverTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	known := func(number string) bool { return number == "01012345678" }
+	for text, want := range map[string]int{
+		`{"phone":"01012345678"}`: 1, `call 010-1234-5678 now`: 1, `01012345678 and 010-1234-5678`: 2,
+		`010-****-5678`: 0, `x` + strings.Repeat("9", 20): 0, `01087654321`: 0, `1012345678`: 0,
+	} {
+		if got := PhonesIn([]byte(text), known); got != want {
+			t.Errorf("%s: got %d numbers, want %d", text, got, want)
+		}
+	}
+}
