@@ -294,10 +294,12 @@ func TestParentsFail(t *testing.T) {
 	parent := &report.Step{Name: "parent", Status: judge.Fail, Detail: "its own expectation", Children: []*report.Step{child}}
 	file := report.FileResult{Path: "a.yaml", Name: "a", Status: judge.Fail, Reason: "parent", Steps: []*report.Step{parent}}
 	lost := report.FileResult{Path: "b.yaml", Name: "b", Status: judge.Blocked, Reason: "no step shows it", Steps: []*report.Step{child}}
-	res := report.Result{Files: []report.FileResult{file, lost}}
+	shown := &report.Step{Name: "shown", Status: judge.Pass, Asserts: true}
+	hollow := report.FileResult{Path: "c.yaml", Name: "c", Status: judge.Invalid, Reason: "though its steps passed", Steps: []*report.Step{shown}}
+	res := report.Result{Files: []report.FileResult{file, lost, hollow}}
 	res.Settle(nil)
 	got := render(t, "junit.xml", res)
-	for _, want := range []string{`name="02 parent"`, `<failure message="its own expectation"`, `<error message="no step shows it"`} {
+	for _, want := range []string{`name="02 parent"`, `<failure message="its own expectation"`, `<error message="no step shows it"`, `<error message="though its steps passed"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("junit.xml lacks %s:\n%s", want, got)
 		}
