@@ -62,6 +62,10 @@ func TestShardThatDoesntCount(t *testing.T) {
 	if res := report.Merge(first); res.Status != judge.Invalid || !strings.Contains(res.Reason, "shard 2/2 is missing") {
 		t.Errorf("without the second: %s, %s, want INVALID: it is missing", res.Status, res.Reason)
 	}
+	failed := shardDir(t, 1, func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Fail, "a door moved twice" })
+	if res := report.Merge(failed); res.Status != judge.Fail {
+		t.Errorf("a failure, and a shard is missing: %s, want FAIL", res.Status)
+	}
 	second := shardDir(t, 2, func(*report.Result) {})
 	must.OK(t, os.Truncate(filepath.Join(second, "history.ndjson"), 10))
 	if res := report.Merge(first, second); res.Status != judge.Invalid || !strings.Contains(strings.Join(res.Notes, "\n"), "can't be read as a run") {

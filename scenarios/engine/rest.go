@@ -83,7 +83,7 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 	}
 }
 
-// readLists reads what the API tells of the run: the records and the events of its places, which the judge compares with
+// readLists reads what the API tells of the run: the records and the events of the places that it used, which the judge compares with
 // what the server told of when it made them. A list that can't be read (its key may have been revoked) isn't compared.
 // On a shared target, whose audit log would name the reader, only steps read.
 func (r *run) readLists(ctx context.Context) {
@@ -91,10 +91,15 @@ func (r *run) readLists(ctx context.Context) {
 		return
 	}
 	from := time.UnixMilli(max(r.begun.At-time.Minute.Milliseconds(), r.now().Add(time.Minute-30*24*time.Hour).UnixMilli())).UTC()
-	for _, p := range r.target.Places[:min(len(r.target.Places), listPlaces)] {
-		if p.APIKey == "" {
+	asked, n := map[string]bool{}, 0
+	for _, e := range r.log.Snapshot() {
+		asked[e.PlaceID] = true
+	}
+	for _, p := range r.target.Places {
+		if p.APIKey == "" || !asked[p.PlaceID] || n == listPlaces { // nothing happened there
 			continue
 		}
+		n++
 		for _, path := range []string{
 			"/space/v1/partner/entry-logs?sinceDays=30",
 			"/core/v1/places/" + esc(p.PlaceID) + "/events?from=" + rfc3339(from),
