@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -100,6 +101,24 @@ func TestStarvedGeneratorIsInvalid(t *testing.T) {
 	c.starved["out of ports"] = 3
 	if why := r.invalid(c, 0, Result{}); len(why) != 1 || why[0] != "the generator ran out of ports 3 times" {
 		t.Errorf("got %q, want that the generator ran out of ports 3 times", why)
+	}
+}
+
+// A generator that doesn't keep up with its plan counts against itself, unless the run is too short to tell.
+func TestSlowGeneratorIsInvalid(t *testing.T) {
+	t.Parallel()
+	r := &runner{plan: Plan{MaxLag: Duration(time.Hour)}}
+	for _, c := range []struct {
+		sent, late float64
+		want       string
+	}{
+		{97.9, 1, "the generator sent 97.9/s of 100/s planned"},
+		{98, 1, ""},
+		{97.9, 0.05, ""},
+	} {
+		if why := strings.Join(r.invalid(tenHits(), c.late, Result{SentRate: c.sent, PlannedRate: 100}), "; "); why != c.want {
+			t.Errorf("%v/s of 100/s sent, the last %v s late: got %q, want %q", c.sent, c.late, why, c.want)
+		}
 	}
 }
 

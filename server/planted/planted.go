@@ -90,7 +90,7 @@ func In[T any](name string, part T) T {
 // edges are the bugs of values, by name.
 func edges() map[string]edge {
 	out := map[string]edge{}
-	for _, m := range []map[string]edge{tokenValues, permitValues, importValues, recordValues, deviceValues, askedValues} {
+	for _, m := range []map[string]edge{tokenValues, permitValues, importValues, recordValues, deviceValues, askedValues, listValues} {
 		maps.Copy(out, m)
 	}
 	return out
