@@ -13,7 +13,11 @@ func (c *checker) claimsNothing(s *Step) {
 	for _, e := range s.Expect {
 		claims = append(claims, e.clauses...)
 	}
-	if len(claims) == 0 || s.asserts {
+	if len(claims) == 0 {
+		return
+	}
+	if s.asserts {
+		c.claimsOther(s, claims)
 		return
 	}
 	what, list := cmp.Or(s.verbName(), "a step"), strings.Join(claims, ", ")
@@ -26,6 +30,41 @@ func (c *checker) claimsNothing(s *Step) {
 	case !s.expects() && !v.judged():
 		c.b.Problem(s.pos, "%s without an expectation can't fail whatever the target does, so it is evidence for no guarantee: add what you expect, or claim %s at the step that checks it", what, list)
 	}
+}
+
+// claimsOther reports clauses at a step that can fail, but for other guarantees.
+func (c *checker) claimsOther(s *Step, claims []string) {
+	var others []string
+	for _, clause := range claims {
+		if !s.shows(clause, c.running) && !slices.Contains(others, clause) {
+			others = append(others, clause)
+		}
+	}
+	if len(others) > 0 {
+		list := strings.Join(others, ", ")
+		c.b.Problem(s.pos, "what this %s finds is no evidence for %s: claim %s at a step that checks what it promises", cmp.Or(s.verbName(), "step"), list, list)
+	}
+}
+
+// claimsWithoutStep reports clauses of the file that none of its steps, the set-up aside, can be evidence for.
+func (c *checker) claimsWithoutStep(d *Doc) {
+	for _, clause := range d.Clauses {
+		if !c.b.Failed() && !anyTries(d.Steps, clause, c.running) {
+			c.b.Problem(d.pos, "the file claims %s, but what its steps do is no evidence for that: add a step that checks it, or leave the clause out (a set-up proves nothing)", clause)
+		}
+	}
+}
+
+// anyTries reports whether one of the steps can fail and be evidence for the clause.
+func anyTries(steps []Step, clause string, background map[string]*Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool {
+		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
+			if in != nil && anyTries(*in, clause, background) {
+				return true
+			}
+		}
+		return (s.asserts || s.Verbs.judged()) && s.shows(clause, background)
+	})
 }
 
 // expects reports whether the step, or a step in it, has an expectation.

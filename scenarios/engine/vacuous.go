@@ -30,6 +30,7 @@ func (c *checker) vacuous(d *Doc) {
 	for _, list := range [][]Step{d.Setup, d.Steps} {
 		c.empty(list, fixed)
 	}
+	c.claimsWithoutStep(d)
 }
 
 // empty walks steps; fixed are names whose values the target doesn't influence.
@@ -59,7 +60,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		c.copies.after(s)
 		s.asserts = s.assertive(fixed)
 		if s.Background != "" {
-			c.asserting[s.Background] = s.asserts
+			c.asserting[s.Background], c.running[s.Background] = s.asserts, s
 		}
 		if w := s.Verbs.Wait; w != nil && len(s.Expect) == 0 {
 			s.asserts = c.asserting[w.For]
