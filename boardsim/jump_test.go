@@ -40,6 +40,19 @@ func TestConnectedBoardsStayConnected(t *testing.T) {
 	})
 }
 
+// A jump in which the server has nothing to say counts as contact, too.
+func TestSilentJumpIsContact(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.advance(30 * time.Second) // no digest is due
+		r.want("digests", len(r.server.uplinks(one, wire.UpDigest)), 0)
+		r.arm("oneway-down", one, "")
+		r.advance(time.Hour)
+		if age := r.board(one)["outageAgeSec"]; age != 3600.0 {
+			t.Errorf("outage age %v, want 3600, counted from the end of the first jump", age)
+		}
+	})
+}
+
 // A fault's end is followed at once by a jump: it waits for the reconnect.
 func TestJumpWaitsForReconnects(t *testing.T) {
 	t.Parallel()

@@ -60,9 +60,9 @@ func headersOf(op *openapi3.Operation, scope string, status int, header map[stri
 		failure.Error == "scope_missing" && !strings.Contains(challenge, `error="insufficient_scope"`):
 		return fmt.Errorf("WWW-Authenticate is %q, which is no challenge for %s", challenge, failure.Error)
 	case op.Deprecated != (header["Deprecation"] != ""):
-		return fmt.Errorf("Deprecation is %q, want one exactly if the document calls the operation deprecated (%t)", header["Deprecation"], op.Deprecated)
+		return fmt.Errorf("the header Deprecation is %q, want one exactly if the document calls the operation deprecated (%t)", header["Deprecation"], op.Deprecated)
 	case op.Deprecated && !strings.Contains(header["Link"], `rel="successor-version"`):
-		return fmt.Errorf("Link is %q, want the successor of a deprecated path", header["Link"])
+		return fmt.Errorf("the header Link is %q, want the successor of a deprecated path", header["Link"])
 	}
 	if status == 429 || status == 503 {
 		if n, err := strconv.Atoi(header["Retry-After"]); err != nil || n < 1 {

@@ -119,7 +119,7 @@ func anyShows(steps []Step, clause string, background map[string]*Step) bool {
 
 func among(list, clause string) bool {
 	family, _, _ := strings.Cut(clause, "-")
-	for _, one := range strings.Fields(list) {
+	for one := range strings.FieldsSeq(list) {
 		if one == clause || one == family {
 			return true
 		}
@@ -195,7 +195,7 @@ func (s *Step) looksAtBoards(clause string) bool {
 		all = append(all, *s.Verbs.Boards.All)
 	}
 	for _, e := range all {
-		for _, f := range strings.Fields(boardFields[family]) {
+		for f := range strings.FieldsSeq(boardFields[family]) {
 			if strings.Contains(e.src, f) {
 				return true
 			}
