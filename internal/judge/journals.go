@@ -46,10 +46,14 @@ func (j *journal) see(e *history.Event) {
 	}
 }
 
-// hello judges the outage age that a board states when its line is back: it may not be younger than its outage.
+// hello judges the outage age that a board states when its line is back: it may not be younger than its outage. Where the
+// server notes a hello by a clock of its own, a jump may lie between the line's return and the hello.
 func (j *journal) hello(e *history.Event) {
+	if j.line.downAt == 0 || j.line.cause == nil || j.line.cause.Src != e.Src {
+		return
+	}
 	low, _, ok := j.line.age(e.At)
-	if ok && j.line.downAt != 0 && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && e.OutageAgeMs < low-ageServerSlackMs {
+	if ok && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && e.OutageAgeMs < low-ageServerSlackMs {
 		j.b.at("OFF-4").bad(e, "%s says outage age %s in its hello, its line has been down for %s", j.of.id, history.Age(e.OutageAgeMs), history.Age(e.At-j.line.downAt)) // [OFF-4]
 	}
 }
