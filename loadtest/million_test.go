@@ -58,7 +58,7 @@ func hitOf(n int) (own, others []history.Event) {
 		at(history.Publish, 2, func(x *history.Event) { board(x); x.Key, x.Op, x.NotAfterMs, x.Epoch = key, "open", 5000, 1 }),
 		at(history.Actuation, 3, func(x *history.Event) {
 			board(x)
-			x.Action, x.Cause, x.Channel, x.Boot, x.JournalSeq, x.PulseMs = "pulse", "command", 1, 1, int64(cycle + 1), 5000
+			x.Action, x.Cause, x.Channel, x.Boot, x.JournalSeq, x.PulseMs = "pulse", "command", 1, 1, int64(cycle+1), 5000
 		}),
 		at(history.Received, 4, func(x *history.Event) { board(x); x.DoorID, x.Result = "", vocab.OK }),
 		at(history.RecordIn, 5, func(x *history.Event) {
