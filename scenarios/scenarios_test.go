@@ -130,10 +130,11 @@ func open(ctx context.Context, dir string, boards int) (w engine.World, err erro
 
 // mild keeps the shape of a plan and takes a part of its rate and time: the
 // race detector and the other tests need the machine too. One that is gentle by
-// itself stays: less of it would leave nothing in progress when the server is killed.
+// itself stays: less of it would leave nothing in progress when the server is killed,
+// and no key to be sent again.
 func mild(ctx context.Context, target loadtest.Target, p loadtest.Plan, o loadtest.Options) (loadtest.Result, error) {
 	p.MaxLag = loadtest.Duration(10 * time.Second)
-	if p.Rate > 20 {
+	if p.Rate > 40 {
 		p.Rate, p.Duration = p.Rate/5, p.Duration/8
 	}
 	return loadtest.Run(ctx, target, p, o)

@@ -20,7 +20,7 @@ var keys = []Bug{
 	check("forwarded-for-believed", "AUTH-3", "forwarded addresses of strangers aren't believed", "auth_addresses"),
 	check("retry-after-gone", "AUTH-3", "a 429 says when to try again", "auth_tokens"),
 	check("retry-after-is-a-minute", "AUTH-3", "Retry-After is when the next exchange is admitted", "auth_tokens"),
-	check("place-kind-gone", "AUTH-4", "X-Place-Kind is the kind of the key's place", "answers_values"),
+	check("place-kind-gone", "AUTH-4", "X-Place-Kind is the kind of the key's place", "places_apart"),
 	check("request-id-forgotten", "AUTH-4 LEG-1", "X-Request-Id is the caller's own", "answers_values"),
 	check("request-id-gone-of-failures", "LEG-1", "X-Request-Id is in failures, too", "order_of_checks"),
 	check("allow-gone", "LEG-1", "a wrong method is told the right ones", "order_of_checks"),
