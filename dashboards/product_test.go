@@ -40,10 +40,7 @@ func product(t *testing.T) map[string]families {
 	cert, key := ca.Issue("server", 1)
 	files := certs.Files{Cert: cert, Key: key}
 	trust := must.Get(certs.Client{CA: ca.File}.Config())(t)
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", SIP: "127.0.0.1:0", TLS: files, MQTTTLS: files})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(testbed.Start(t.Context(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", SIP: "127.0.0.1:0", TLS: files, MQTTTLS: files}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	f := must.Get(testbed.StartFleet(t.Context(), testbed.FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "mqtts://"), TLS: trust,
 		Control: "127.0.0.1:0", DataDir: t.TempDir()}))(t)

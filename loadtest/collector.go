@@ -1,8 +1,9 @@
 package loadtest
 
 import (
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -194,7 +195,7 @@ func (s *series) point(i int) *Point {
 }
 
 func (s *series) settle(i int) {
-	sort.Float64s(s.open[i].since)
+	slices.Sort(s.open[i].since)
 	p := s.point(i)
 	p.P50, p.P99 = plot.Quantile(s.open[i].since, 0.50), plot.Quantile(s.open[i].since, 0.99)
 	delete(s.open, i)
@@ -205,11 +206,15 @@ func (s *series) finish() []Point {
 	for i := range s.open {
 		s.settle(i)
 	}
-	list := make([]Point, 0, len(s.points))
-	for _, p := range s.points {
-		list = append(list, *p)
+	return inOrder(s.points)
+}
+
+// inOrder returns the points of a series by their second.
+func inOrder(points map[int]*Point) []Point {
+	list := make([]Point, 0, len(points))
+	for _, second := range slices.Sorted(maps.Keys(points)) {
+		list = append(list, *points[second])
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Second < list[j].Second })
 	return list
 }
 

@@ -2,6 +2,8 @@ package loadtest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +72,7 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 	if res.SentRate < 0.98*res.PlannedRate && late > 0.05 { // below 50 ms a run is too short to tell
 		why = append(why, fmt.Sprintf("the generator sent %s/s of %s/s planned", number(res.SentRate), number(res.PlannedRate)))
 	}
-	for _, name := range sortedKeys(c.starved) {
+	for _, name := range slices.Sorted(maps.Keys(c.starved)) {
 		why = append(why, fmt.Sprintf("the generator ran %s %d times", name, c.starved[name]))
 	}
 	return why
@@ -91,7 +93,7 @@ func (r *runner) broken(c *collector) string {
 		if j.of != c {
 			j.seconds = min(j.seconds, float64(j.of.sent)) // a stage that has hardly begun says as little
 		}
-		for _, name := range sortedKeys(j.limits) {
+		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
 			l, err := parseThreshold(name, j.limits[name])
 			if err != nil || l.atLeast || r.shard != nil && r.shard.Of > 1 && l.waits() {
 				continue
@@ -131,7 +133,7 @@ func (res *Result) judgeBreaches() {
 // judgeThresholds judges the thresholds. A generator that lagged excuses slow answers, never wrong ones.
 func judgeThresholds(res *Result, c *collector) {
 	for _, j := range res.Plan.stretches(c, max(res.Seconds, 1e-3)) {
-		for _, name := range sortedKeys(j.limits) {
+		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
 			if l, err := parseThreshold(name, j.limits[name]); err == nil { // can't fail: the plan was checked
 				res.judgeThreshold(l, name, j)
 			}

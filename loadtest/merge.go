@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -151,7 +151,7 @@ func (m *Result) startedApart(parts []Result) {
 	}
 	why := fmt.Sprintf("the generators started %s s apart, more than %s", number(round(m.apart.Seconds(), 1)), together)
 	for _, j := range m.Plan.stretches(newCollector(), 0) {
-		for _, name := range sortedKeys(j.limits) {
+		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
 			if l, err := parseThreshold(name, j.limits[name]); err == nil && l.measure == "rate" {
 				m.Verdict, m.Reasons = Invalid, append(m.Reasons, j.prefix+name+" can't be judged: "+why)
 				return
@@ -228,10 +228,5 @@ func mergeSeries(start time.Time, parts []Result) []Point {
 			addAll(to.Outcomes, p.Outcomes)
 		}
 	}
-	list := make([]Point, 0, len(all))
-	for _, p := range all {
-		list = append(list, *p)
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Second < list[j].Second })
-	return list
+	return inOrder(all)
 }

@@ -2,9 +2,9 @@ package loadtest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -194,7 +194,7 @@ func (c *check) pace(p Plan) {
 	}
 	given := map[string]bool{"rate": p.Rate > 0, "to": p.To > 0, "duration": p.Duration > 0, "stages": len(p.Stages) > 0,
 		"amplitude": p.Amplitude > 0, "period": p.Period > 0}
-	for _, name := range sortedKeys(given) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		used := slices.Contains(uses, name)
 		c.want(!given[name] || used, "$."+name, "pacer %s takes no %s", p.Pacer, name)
 		needed := used && !(p.Pacer == "ramp" && (name == "rate" || name == "to"))
@@ -212,18 +212,9 @@ func (c *check) pace(p Plan) {
 }
 
 func (c *check) thresholds(of string, all map[string]string) {
-	for _, name := range sortedKeys(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if _, err := parseThreshold(name, all[name]); err != nil {
 			c.want(false, of+".thresholds."+name, "%v", err)
 		}
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -23,11 +23,11 @@ func TestEmbeddedPlansLoad(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, p, err)
 		}
 		if _, err := Load("plans/" + name + ".yaml"); err != nil {
-			t.Error(err)
+			t.Errorf("by its path: got %v, want no error", err)
 		}
 	}
-	if len(Embedded()) != 6 {
-		t.Error(Embedded())
+	if got := Embedded(); len(got) != 6 {
+		t.Errorf("embedded: got %v, want 6 plans", got)
 	}
 	if _, err := Load("dor-commands"); err == nil || !strings.Contains(err.Error(), `did you mean "door-commands"?`) {
 		t.Errorf("got %v, want the nearest name, door-commands", err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -104,7 +105,7 @@ func TestBaseline(t *testing.T) {
 			}
 		}
 		slower := before
-		slower.Series = append([]Point(nil), before.Series...)
+		slower.Series = slices.Clone(before.Series)
 		for i := range slower.Series {
 			slower.Series[i].P99 *= 1.5
 			slower.Series[i].P50 /= 2

@@ -107,7 +107,7 @@ func TestSpreads(t *testing.T) {
 				h := src.make()
 				seen[h.door.id]++
 				if other := again.make(); other.door.id != h.door.id || other.key != h.key {
-					t.Fatal("not the same by the same seed")
+					t.Fatalf("the same seed: got %s with key %s, want %s with key %s", other.door.id, other.key, h.door.id, h.key)
 				}
 			}
 			if !check(seen) {

@@ -128,12 +128,7 @@ func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err er
 }
 
 func hasKind(places []Place, kind string) bool {
-	for _, p := range places {
-		if p.Kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(places, func(p Place) bool { return p.Kind == kind })
 }
 
 // sieve drops what a shared server told about other shards' places.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"sort"
 	"strconv"
 	"sync"
@@ -78,7 +79,7 @@ func newSource(p Plan, s *schedule, base *url.URL, doors []door, seed int64, run
 
 // spread chooses doors: each in turn, a few hot ones, or only one.
 func spread(p Plan, doors []door, rng *rand.Rand) func() door {
-	doors = append([]door(nil), doors...)
+	doors = slices.Clone(doors)
 	rng.Shuffle(len(doors), func(i, j int) { doors[i], doors[j] = doors[j], doors[i] })
 	switch p.Doors {
 	case "one":

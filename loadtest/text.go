@@ -2,6 +2,8 @@ package loadtest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
@@ -54,7 +56,7 @@ func (r Result) pace() string {
 
 func counts(m map[string]int64) string {
 	var parts []string
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		name := k
 		if k == "0" {
 			name = "none"

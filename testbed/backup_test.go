@@ -36,9 +36,7 @@ func TestRestore(t *testing.T) {
 	permit(t, tb, "after")
 	synced(t, tb)
 	must.OK(t, tb.Stop())
-	if err := os.Rename(filepath.Join(dir, "boards"), filepath.Join(backup, "boards")); err != nil { // real boards keep what they know
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(filepath.Join(dir, "boards"), filepath.Join(backup, "boards"))) // real boards keep what they know
 
 	again := begin(t, Config{DataDir: backup, World: world.Default(3, 10)})
 	if got := keyOf(t, again, 1); got != was {

@@ -23,10 +23,7 @@ func TestOutageOfBoardsApart(t *testing.T) {
 	w := world.Default(3, 8)
 	tb := must.Get(Start(t.Context(), Config{World: w, Seeded: true, Virtual: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
-	f, err := StartFleet(t.Context(), FleetConfig{World: w, Virtual: true, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Control: "127.0.0.1:0", DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(StartFleet(t.Context(), FleetConfig{World: w, Virtual: true, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Control: "127.0.0.1:0", DataDir: t.TempDir()}))(t)
 	t.Cleanup(func() { _ = f.Stop() })
 	fleet := client.Client{Base: f.Ready.Control, Token: f.Ready.ControlToken}
 	ask := func(path string, body any) (out pending) {

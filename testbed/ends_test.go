@@ -31,9 +31,7 @@ func TestOutageBeginsAtTheCut(t *testing.T) {
 			tb := begin(t, Config{Virtual: true, Link: c.link})
 			virtual := tb.clk.(*clock.Virtual)
 			virtual.Freeze()
-			if err := virtual.Advance(tb.clk.Now().Truncate(time.Second).Add(time.Second)); err != nil { // the server dates to the millisecond
-				t.Fatal(err)
-			}
+			must.OK(t, virtual.Advance(tb.clk.Now().Truncate(time.Second).Add(time.Second))) // the server dates to the millisecond
 			from := tb.clk.Now()
 			cut := from.Add(c.within)
 			lab := tb.lab()

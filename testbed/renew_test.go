@@ -86,8 +86,7 @@ func TestRenewLinks(t *testing.T) {
 	soon(t, "the old link is refused on site", func() bool { return !opens(permit.EntryToken) })
 	soon(t, "the new link opens on site", func() bool { return opens(token) })
 	err := api.Do(t.Context(), "POST", "/entry/open", map[string]string{"t": permit.EntryToken, "doorId": door}, nil)
-	var refused *client.Error
-	if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != http.StatusNotFound {
 		t.Errorf("the old link: %v, want 404", err)
 	}
 	if clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", period, &permit); permit.EntryToken != token {

@@ -86,10 +86,7 @@ func TestSecretFile(t *testing.T) {
 	t.Parallel()
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	tb := must.Get(Start(t.Context(), Config{World: world.Default(5, 10), DataDir: dir, SecretFile: file}))(t)
-	f, err := StartFleet(t.Context(), FleetConfig{World: world.Default(5, 10), SecretFile: file, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(StartFleet(t.Context(), FleetConfig{World: world.Default(5, 10), SecretFile: file, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), DataDir: t.TempDir()}))(t)
 	if f.Ready.Boards != 10 {
 		t.Errorf("%d boards, want 10", f.Ready.Boards)
 	}
@@ -105,10 +102,7 @@ func TestSecretFile(t *testing.T) {
 // TestNoKeyUnasked: a live place of a world file has the keys that the file asks for.
 func TestNoKeyUnasked(t *testing.T) {
 	t.Parallel()
-	w, err := world.Parse("w.yaml", []byte("places:\n  - {name: Silent, fleet: {boards: 1}}\n  - {name: Partner, fleet: {boards: 1}, keys: [{name: partner}]}\n"), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(world.Parse("w.yaml", []byte("places:\n  - {name: Silent, fleet: {boards: 1}}\n  - {name: Partner, fleet: {boards: 1}, keys: [{name: partner}]}\n"), 0))(t)
 	tb := begin(t, Config{World: w})
 	var keys []struct{ PlaceID string }
 	clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/keys", nil, &keys)

@@ -45,10 +45,7 @@ func TestServersOfShards(t *testing.T) {
 			}
 			got[id] = key
 		}
-		f, err := StartFleet(t.Context(), FleetConfig{World: all().Shard(part), Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), DataDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(StartFleet(t.Context(), FleetConfig{World: all().Shard(part), Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), DataDir: t.TempDir()}))(t)
 		t.Cleanup(func() { _ = f.Stop() })
 		if w := all().Shard(part).LiveBoards(); f.Ready.Boards != w || f.Ready.Shard != part.String() || tb.Ready.Shard != part.String() {
 			t.Errorf("shard %s: %d boards of shard %q on a server of shard %q, want %d", part, f.Ready.Boards, f.Ready.Shard, tb.Ready.Shard, w)

@@ -96,9 +96,7 @@ func TestSpans(t *testing.T) {
 	if err != nil || a.Status != http.StatusOK {
 		t.Fatalf("got %v, %v, want 200", a, err)
 	}
-	if err := tb.Stop(); err != nil { // the request's span ends after its answer
-		t.Fatal(err)
-	}
+	must.OK(t, tb.Stop()) // the request's span ends after its answer
 	all := exporter.GetSpans()
 	if err := tree(all); err != nil {
 		t.Errorf("%v\n%+v", err, names(all))
@@ -145,9 +143,7 @@ func TestSpansToACollector(t *testing.T) {
 	if _, _, err := (client.Client{Base: tb.Ready.HTTP}).Exchange(t.Context(), *place.APIKey); err != nil {
 		t.Fatal(err)
 	}
-	if err := tb.Stop(); err != nil { // sends what is left
-		t.Fatal(err)
-	}
+	must.OK(t, tb.Stop()) // sends what is left
 	select {
 	case text := <-got:
 		if want := "POST /v1/traces application/x-protobuf <nil> true"; text != want {

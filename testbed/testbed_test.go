@@ -176,10 +176,7 @@ func TestPeerRevisions(t *testing.T) {
 	dir := t.TempDir()
 	tb := must.Get(Start(t.Context(), Config{World: w, Seeded: true, DataDir: dir, Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
-	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Control: "127.0.0.1:0", DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Control: "127.0.0.1:0", DataDir: t.TempDir()}))(t)
 	t.Cleanup(func() { _ = f.Stop() })
 	if f.Ready.Boards != 10 {
 		t.Errorf("%d boards, want the live ones", f.Ready.Boards)

@@ -169,10 +169,7 @@ func TestControlOffLoopback(t *testing.T) {
 	t.Parallel()
 	ca := certstest.NewCA(t)
 	cert, key := ca.Issue("server", 1)
-	tb, err := Start(t.Context(), Config{World: world.Default(3, 0), DataDir: t.TempDir(), Control: "0.0.0.0:0", TLS: certs.Files{Cert: cert, Key: key}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(Start(t.Context(), Config{World: world.Default(3, 0), DataDir: t.TempDir(), Control: "0.0.0.0:0", TLS: certs.Files{Cert: cert, Key: key}}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(tb.Ready.Control, "https://"))
 	cfg := must.Get(certs.Client{CA: ca.File}.Config())(t)

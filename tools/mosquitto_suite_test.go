@@ -28,10 +28,7 @@ func inhabit(t *testing.T, script string) func(files ...*engine.File) engine.Res
 	t.Helper()
 	needMosquitto(t)
 	w := world.Default(7, 30)
-	bed, err := testbed.Start(t.Context(), testbed.Config{World: w, Fleet: true, Virtual: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bed := must.Get(testbed.Start(t.Context(), testbed.Config{World: w, Fleet: true, Virtual: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(func() { _ = bed.Stop() })
 	events, id := &events{log: bed.History}, w.Places[1].Boards[3].ID // the first board's door is the one for phones
 	var login struct{ MQTT, ClientID, Password string }

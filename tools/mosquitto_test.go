@@ -57,10 +57,7 @@ func TestMosquittoBoard(t *testing.T) {
 		t.Errorf("GET /boards/{id} shows %+v, want the real board", shown)
 	}
 
-	api, err := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}.SignIn(ctx, place.MainKey().Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := must.Get(client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}.SignIn(ctx, place.MainKey().Secret))(t)
 	commands := "/device/v1/devices/" + door.ID + "/commands"
 	for _, body := range []string{`{"capability":"door","command":"open"}`, `{"capability":"door","command":"hold","args":{"minutes":5}}`, `{"capability":"door","command":"close"}`} {
 		var got struct{ Outcome, CommandID, Command string }

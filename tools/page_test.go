@@ -239,10 +239,7 @@ func TestPageIsEnough(t *testing.T) {
 	b := connect(t, login).hello()
 	rev := b.agree(1)
 
-	api, err := client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}.SignIn(t.Context(), place.MainKey().Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := must.Get(client.Client{Base: bed.Ready.HTTP, HTTP: &http.Client{Transport: keyed{}, Timeout: 20 * time.Second}}.SignIn(t.Context(), place.MainKey().Secret))(t)
 	permit := map[string]any{"externalRef": "r", "phone": "01012345678", "startsAt": time.Now().Format(time.RFC3339), "endsAt": time.Now().Add(time.Hour).Format(time.RFC3339)}
 	for _, change := range []func(){
 		func() { clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", permit, nil) },

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/testbed"
 	"github.com/doorlab/doorlab/testbed/age"
 )
@@ -102,25 +100,7 @@ func runAge(ctx context.Context, e *env, f *ageFlags) error {
 	if err != nil && ctx.Err() == nil && len(res.Files) == 0 { // it never began
 		return failf("%s", err)
 	}
-	if err := report.WriteDir(out, res); err != nil {
-		return failf("%s", reason(err))
-	}
-	if err := (printer{&f.view, f.asJSON}).print(e, res); err != nil {
-		return failf("%s", err)
-	}
-	if !f.view.quiet {
-		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
-	}
-	if err := summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) }); err != nil {
-		return err
-	}
-	switch code := res.ExitCode(); {
-	case ctx.Err() != nil:
-		return exit{codeInterrupted, "interrupted; the results so far are in " + out}
-	case code != codeOK:
-		return exit{code, ""}
-	}
-	return nil
+	return printer{&f.view, f.asJSON}.finish(ctx, e, out, res)
 }
 
 const day = 24 * time.Hour

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -62,7 +63,7 @@ type journalRow struct {
 }
 
 // by is what made the relay move: a command, a grant, or a command in a grant's name.
-func (j journalRow) by() string { return orDash(strings.TrimSpace(j.CommandID + " " + j.GrantID)) }
+func (j journalRow) by() string { return cmp.Or(strings.TrimSpace(j.CommandID+" "+j.GrantID), "-") }
 
 func boardCommand(e *env) *cobra.Command {
 	return group("board", "Look at boards, detach and attach them, rotate their passwords", `  doorlab board list
@@ -89,12 +90,7 @@ func boardRotate(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rotate BOARD", Short: "Give a board a new password (shown only once) and close its old connection within 5 s",
 		Example: "  doorlab board rotate brd_... --data /var/lib/doorlab",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("board rotate takes one board id")
-			}
-			return nil
-		},
+		Args:    takes("one board id", cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			var out struct{ BoardID, Password string }
 			if err := f.do(c.Context(), http.MethodPost, control.Prefix+"/boards/"+url.PathEscape(args[0])+"/rotate", nil, &out); err != nil {

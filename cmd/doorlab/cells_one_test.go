@@ -83,8 +83,7 @@ func (c *cellsOf) foreignKeys(t *testing.T) {
 
 func wantCode(t *testing.T, err error, status int, code string) {
 	t.Helper()
-	var fail *client.Error
-	if !errors.As(err, &fail) || fail.Status != status || fail.Code != code {
+	if fail, ok := errors.AsType[*client.Error](err); !ok || fail.Status != status || fail.Code != code {
 		t.Errorf("got %v, want %d %s", err, status, code)
 	}
 }

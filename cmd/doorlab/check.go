@@ -114,35 +114,14 @@ func knownVars(given map[string]string, files []*engine.File) error {
 func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, p printer, o engine.Options) error {
 	o.Config = map[string]any{"target": f.target, "boards": f.boards, "seed": o.Seed, "link": f.link, "client": f.client, "world": f.world, "parallel": o.Parallel}
 	res, err := f.play(ctx, e, files, out, o)
-	var x exit
-	switch {
-	case errors.As(err, &x):
+	if _, ours := errors.AsType[exit](err); ours {
 		return err
-	case err != nil && ctx.Err() == nil:
+	}
+	if err != nil && ctx.Err() == nil {
 		return failf("%s", err)
 	}
 	res.Version = build()
-	if err := report.WriteDir(out, res); err != nil {
-		return failf("%s", reason(err))
-	}
-	if err := p.print(e, res); err != nil {
-		return failf("%s", err)
-	}
-	if !p.quiet {
-		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
-	}
-	if err := summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) }); err != nil {
-		return err
-	}
-	switch code := res.ExitCode(); {
-	case ctx.Err() != nil:
-		return exit{codeInterrupted, "interrupted; the results so far are in " + out}
-	case code == codeUnreachable:
-		return exit{code, res.Reason}
-	case code != codeOK:
-		return exit{code, ""}
-	}
-	return nil
+	return p.finish(ctx, e, out, res)
 }
 
 // play plays the files: in worlds of their own, or against the target. The error
@@ -224,6 +203,31 @@ func (a *aim) engine() engine.Target {
 type printer struct {
 	*view
 	asJSON bool
+}
+
+// finish writes the run directory of check or age, prints the result and returns the exit code. A run that was
+// interrupted leaves what it has.
+func (p printer) finish(ctx context.Context, e *env, out string, res engine.Result) error {
+	if err := report.WriteDir(out, res); err != nil {
+		return failf("%s", reason(err))
+	}
+	if err := p.print(e, res); err != nil {
+		return failf("%s", err)
+	}
+	if !p.quiet {
+		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
+	}
+	if err := summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) }); err != nil {
+		return err
+	}
+	switch code := res.ExitCode(); {
+	case ctx.Err() != nil:
+		return exit{codeInterrupted, "interrupted; the results so far are in " + out}
+	case code == codeUnreachable:
+		return exit{code, res.Reason}
+	default:
+		return exitCode(code)
+	}
 }
 
 func (p printer) print(e *env, res engine.Result) error {

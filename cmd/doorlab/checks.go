@@ -49,12 +49,7 @@ func lintCommand(e *env) *cobra.Command {
 		Short: "Look for mistakes in scenario files without running them",
 		Example: `  doorlab check lint my-outage.yaml
   doorlab check lint scenarios/`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("check lint takes scenario files or directories")
-			}
-			return nil
-		},
+		Args: takes("scenario files or directories", cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := scenarioFiles(args)
 			if err != nil {
@@ -92,12 +87,7 @@ func newCommand(e *env) *cobra.Command {
 		Use:     "new NAME",
 		Short:   "Write a scenario to start from, NAME.yaml",
 		Example: `  doorlab check new my-outage`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("check new takes one name")
-			}
-			return nil
-		},
+		Args:    takes("one name", cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := strings.TrimSuffix(args[0], ".yaml") + ".yaml"
 			text := fmt.Sprintf(template, titled(path))

@@ -43,6 +43,14 @@ func (e exit) Error() string { return e.msg }
 func usagef(format string, a ...any) error { return exit{codeUsage, fmt.Sprintf(format, a...)} }
 func failf(format string, a ...any) error  { return exit{codeFailure, fmt.Sprintf(format, a...)} }
 
+// exitCode ends a command whose verdict was printed; nil for 0.
+func exitCode(code int) error {
+	if code == codeOK {
+		return nil
+	}
+	return exit{code, ""}
+}
+
 // env is everything a command uses besides its flags.
 type env struct {
 	in       io.Reader
@@ -71,8 +79,8 @@ func run(ctx context.Context, args []string, e *env) int {
 	if err == nil {
 		return codeOK
 	}
-	var x exit
-	if !errors.As(err, &x) { // cobra's own: an unknown command or flag
+	x, ours := errors.AsType[exit](err)
+	if !ours { // cobra's own: an unknown command or flag
 		x = exit{codeUsage, err.Error()}
 	}
 	if x.msg != "" {
@@ -133,8 +141,7 @@ things, applies load, and checks every promise against the relays' own journals.
 
 // flagError suggests the nearest flag.
 func flagError(c *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		name := unknown.GetSpecifiedName()
 		hint := ""
 		if best := near.Name(name, flagNames(c)); best != "" {

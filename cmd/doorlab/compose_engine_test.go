@@ -45,10 +45,7 @@ func newEngine(t *testing.T, file string) *dockerEngine {
 	if exec.Command("docker", "info").Run() == nil {
 		return e
 	}
-	dir, err := os.MkdirTemp("", "doorlab-dockerd-") // short: sockets have short names
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "doorlab-dockerd-"))(t) // short: sockets have short names
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	socket := "unix://" + filepath.Join(dir, "docker.sock")
 	// vfs and no packet filter: this works inside a virtual machine or container, too

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -54,18 +55,11 @@ func faultNames(e *env) *cobra.Command {
 				for _, p := range f.Params {
 					params = append(params, p.Name)
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, orDash(strings.Join(params, " ")), f.Does)
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, cmp.Or(strings.Join(params, " "), "-"), f.Does)
 			}
 			return w.Flush()
 		},
 	}
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func faultAdd(e *env) *cobra.Command {

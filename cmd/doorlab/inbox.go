@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -42,7 +43,7 @@ func (r inboxRow) moved() string {
 	if r.Customer {
 		out = append(out, "by a customer")
 	}
-	return orDash(strings.Join(out, ","))
+	return cmp.Or(strings.Join(out, ","), "-")
 }
 
 func inboxCommand(e *env) *cobra.Command {
@@ -87,7 +88,7 @@ func inboxList(e *env) *cobra.Command {
 			return l.do(http.MethodGet, "/inbox?"+q.Encode(), nil, &list, func() {
 				rows := make([][]string, 0, len(list))
 				for _, r := range list {
-					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.At.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), orDash(r.Code), orDash(r.IdempotencyKey), r.moved()})
+					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.At.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()})
 				}
 				l.table("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows)
 			})

@@ -19,10 +19,7 @@ import (
 // answer that the request had.
 func TestCopyAsScenario(t *testing.T) {
 	t.Parallel()
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: world.Default(1, 4), DataDir: t.TempDir(), HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0", Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(testbed.Start(t.Context(), testbed.Config{World: world.Default(1, 4), DataDir: t.TempDir(), HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0", Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	run := func(want int, args ...string) string {
 		t.Helper()

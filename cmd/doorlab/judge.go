@@ -15,12 +15,7 @@ func judgeCommand(e *env) *cobra.Command {
 		Long: `Reads the history of a previous check and judges it with the checkers of this build.
 The results of the steps' own assertions are kept. The run directory is not changed.`,
 		Example: `  doorlab judge runs/20261121-120000-1`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("judge takes one run directory, as written by check")
-			}
-			return nil
-		},
+		Args:    takes("one run directory, as written by check", cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := v.check(); err != nil {
 				return err
@@ -32,10 +27,7 @@ The results of the steps' own assertions are kept. The run directory is not chan
 			if err := (printer{v, asJSON}).print(e, res); err != nil {
 				return failf("%s", err)
 			}
-			if code := res.ExitCode(); code != codeOK {
-				return exit{code, ""}
-			}
-			return nil
+			return exitCode(res.ExitCode())
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")

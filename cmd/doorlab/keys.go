@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,13 +9,11 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
-	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -51,20 +50,13 @@ func (f *keysFlags) do(ctx context.Context, method, path string, body, out any) 
 		if err != nil {
 			return err
 		}
-		return callErrorOf(c.Do(ctx, method, path, body, out))
+		return callError(c.Do(ctx, method, path, body, out))
 	}
 	c, stop, err := testbed.Beside(f.data)
 	if err != nil {
 		return failf("%s", reason(err))
 	}
-	return errors.Join(callErrorOf(c.Do(ctx, method, path, body, out)), stop())
-}
-
-func callErrorOf(err error) error {
-	if err == nil {
-		return nil
-	}
-	return callError(err)
+	return errors.Join(callError(c.Do(ctx, method, path, body, out)), stop())
 }
 
 // place is the id of a place that goes by its id or its name.
@@ -87,27 +79,15 @@ type keyRow struct {
 	Scopes    []string `json:"scopes"`
 	Sim       bool     `json:"sim"`
 	CreatedAt string   `json:"createdAt"`
-	RevokedAt *string  `json:"revokedAt"`
+	RevokedAt string   `json:"revokedAt"`
 }
 
 func keysCommand(e *env) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "keys",
-		Short: "Create, list and revoke API keys",
-		Example: `  export DOORLAB_CONTROL_TOKEN=...              # printed when the server is ready
+	return group("keys", "Create, list and revoke API keys", `  export DOORLAB_CONTROL_TOKEN=...              # printed when the server is ready
   doorlab keys list
   doorlab keys create --place Gangnam --name reader --scope space:partner
   doorlab keys revoke key_...`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("keys: unknown command %q%s ('doorlab keys --help' lists them)", args[0], near.Hint(args[0], commandNames(c)))
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(keysCreate(e), keysList(e), keysRevoke(e))
-	return c
+		keysCreate(e), keysList(e), keysRevoke(e))
 }
 
 func keysCreate(e *env) *cobra.Command {
@@ -158,8 +138,8 @@ func keysList(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var rows []keyRow
-			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys?placeId="+url.QueryEscape(place), nil, &rows); err != nil {
+			var keys []keyRow
+			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys?placeId="+url.QueryEscape(place), nil, &keys); err != nil {
 				return err
 			}
 			var places []client.Place
@@ -167,16 +147,12 @@ func keysList(e *env) *cobra.Command {
 				return err
 			}
 			names := namesOf(places)
-			w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "KEY\tPLACE\tNAME\tSCOPES\tREVOKED")
-			for _, r := range rows {
-				revoked := "-"
-				if r.RevokedAt != nil {
-					revoked = *r.RevokedAt
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.KeyID, names.of(r.PlaceID), r.Name, strings.Join(r.Scopes, ","), revoked)
+			var rows [][]string
+			for _, k := range keys {
+				rows = append(rows, []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), cmp.Or(k.RevokedAt, "-")})
 			}
-			return w.Flush()
+			e.table("KEY PLACE NAME SCOPES REVOKED", rows)
+			return nil
 		},
 	}
 	f.add(c)
@@ -190,12 +166,7 @@ func keysRevoke(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "revoke KEY_ID", Short: "Revoke a key; its tokens stop within 5 s",
 		Example: `  doorlab keys revoke key_...`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("keys revoke takes one key id; 'doorlab keys list' shows them")
-			}
-			return nil
-		},
+		Args:    takes("one key id; 'doorlab keys list' shows them", cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.do(c.Context(), http.MethodDelete, control.Prefix+"/keys/"+url.PathEscape(args[0]), nil, nil); err != nil {
 				return err
@@ -209,17 +180,19 @@ func keysRevoke(e *env) *cobra.Command {
 	return c
 }
 
-// callError turns a client's error into an exit.
+// callError turns a client's error into an exit; nil stays nil.
 func callError(err error) error {
-	var fail *client.Error
+	fail, answered := errors.AsType[*client.Error](err)
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, context.Canceled):
 		return exit{codeInterrupted, "interrupted"}
 	case errors.Is(err, client.ErrUnreachable):
 		return exit{codeUnreachable, err.Error() + "; is the server running there?"}
-	case errors.As(err, &fail) && fail.Status == http.StatusUnauthorized:
-		return usagef("the control token is wrong or missing: pass --control-token or set %s to the token that the server printed", "DOORLAB_CONTROL_TOKEN")
-	case errors.As(err, &fail) && fail.Status < 500:
+	case answered && fail.Status == http.StatusUnauthorized:
+		return usagef("the control token is wrong or missing: pass --control-token or set DOORLAB_CONTROL_TOKEN to the token that the server printed")
+	case answered && fail.Status < 500:
 		return usagef("%s", fail.Message)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return exit{codeUnreachable, err.Error()}

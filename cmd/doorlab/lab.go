@@ -53,8 +53,8 @@ func (l labCall) do(method, path string, body, out any, show func()) error {
 }
 
 // table prints rows under a heading, columns aligned.
-func (l labCall) table(heading string, rows [][]string) {
-	w := tabwriter.NewWriter(l.out, 0, 4, 2, ' ', 0)
+func (e *env) table(heading string, rows [][]string) {
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ReplaceAll(heading, " ", "\t"))
 	for _, r := range rows {
 		fmt.Fprintln(w, strings.Join(r, "\t"))
@@ -78,19 +78,21 @@ func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// labCommand is one command over the control API. takes says what its arguments
-// are, for the error when their number is wrong.
-func labCommand(e *env, use, short, example, takes string, run func(l labCall, args []string) error) *cobra.Command {
+// takes checks how many arguments are given. what says what they are, for the error when their number is wrong.
+func takes(what string, number cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if number(c, args) != nil {
+			return usagef("%s takes %s", strings.TrimPrefix(c.CommandPath(), "doorlab "), what)
+		}
+		return nil
+	}
+}
+
+// labCommand is one command over the control API; what is as for takes.
+func labCommand(e *env, use, short, example, what string, run func(l labCall, args []string) error) *cobra.Command {
 	f := &labFlags{}
-	words := strings.Fields(use)
 	c := &cobra.Command{
-		Use: use, Short: short, Example: example,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != len(words)-1 {
-				return usagef("%s takes %s", strings.TrimPrefix(c.CommandPath(), "doorlab "), takes)
-			}
-			return nil
-		},
+		Use: use, Short: short, Example: example, Args: takes(what, cobra.ExactArgs(len(strings.Fields(use))-1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			cl, err := f.client()
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -15,10 +16,7 @@ import (
 func byHand(t *testing.T) (*testbed.Testbed, *world.World, func(want int, args ...string) (out, errs string)) {
 	t.Helper()
 	w := world.Default(1, 4)
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, DataDir: t.TempDir(), Virtual: true, Fleet: true, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0", Control: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tb := must.Get(testbed.Start(t.Context(), testbed.Config{World: w, DataDir: t.TempDir(), Virtual: true, Fleet: true, HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0", Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
 	return tb, w, func(want int, args ...string) (out, errs string) {
 		t.Helper()

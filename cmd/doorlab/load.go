@@ -43,12 +43,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
   doorlab load my-plan.yaml --boards 5000
   doorlab load ramp --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ...
   doorlab load my-plan.yaml --shard 2/3 --start-at 09:00:00Z --world stores.yaml --secret-file s --target https://doors.example.com --broker mqtts://doors.example.com:8883`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("load takes one plan: a file, or one of %s", strings.Join(loadtest.Embedded(), ", "))
-			}
-			return nil
-		},
+		Args: takes(fmt.Sprintf("one plan: a file, or one of %s", strings.Join(loadtest.Embedded(), ", ")), cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.run(c.Context(), e, args[0])
 		},
@@ -134,12 +129,7 @@ func mergeCommand(e *env) *cobra.Command {
 'doorlab merge' does: histograms are added, not averaged, and thresholds are judged again.`,
 		Example: `  doorlab load merge runs/load-a runs/load-b
   doorlab load merge runs/load-* --out runs/merged`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usagef("load merge takes two or more result directories, as load wrote them")
-			}
-			return nil
-		},
+		Args: takes("two or more result directories, as load wrote them", cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if out == "" {
 				out = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")+"-merged")
@@ -165,10 +155,7 @@ func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
 	} else if err := v.printLoad(e, out, res); err != nil {
 		return err
 	}
-	if code := res.ExitCode(); code != 0 {
-		return exit{code, ""}
-	}
-	return nil
+	return exitCode(res.ExitCode())
 }
 
 func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest.Plan, o loadtest.Options) error {
@@ -206,10 +193,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	if err := v.printLoad(e, o.OutDir, res); err != nil {
 		return err
 	}
-	if code := res.ExitCode(); code != 0 {
-		return exit{code, ""}
-	}
-	return nil
+	return exitCode(res.ExitCode())
 }
 
 // printLoad prints the result of a load, and appends it to a CI's job summary.

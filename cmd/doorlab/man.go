@@ -13,12 +13,7 @@ import (
 func manCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write the man pages into a directory", Hidden: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("man takes one directory")
-			}
-			return nil
-		},
+		Args: takes("one directory", cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return failf("%s", reason(err))

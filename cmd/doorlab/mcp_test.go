@@ -125,9 +125,7 @@ func TestMCPOverPipes(t *testing.T) {
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"jsonrpc":"2.0","id":1,"result":`) {
 		t.Errorf("got %q, want the answer to initialize", lines.Text())
 	}
-	if err := asks.Close(); err != nil { // the client is done
-		t.Fatal(err)
-	}
+	must.OK(t, asks.Close()) // the client is done
 	if lines.Scan() {
 		t.Errorf("got %q after the answer, want nothing", lines.Text())
 	}

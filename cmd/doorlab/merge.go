@@ -32,12 +32,7 @@ their generators; counts and histograms are added, and thresholds are judged aga
   doorlab merge runs/a runs/b runs/c          # on one
   doorlab load evening.yaml --shard 1/2 --start-at 09:00:00Z --out runs/evening-1   # and 2/2
   doorlab merge runs/evening-1 runs/evening-2`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("merge takes the run directories of all shards, as check or load wrote them")
-			}
-			return nil
-		},
+		Args: takes("the run directories of all shards, as check or load wrote them", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := v.check(); err != nil {
 				return err
@@ -60,10 +55,7 @@ their generators; counts and histograms are added, and thresholds are judged aga
 				return failf("%s", err)
 			}
 			fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
-			if code := res.ExitCode(); code != codeOK {
-				return exit{code, ""}
-			}
-			return nil
+			return exitCode(res.ExitCode())
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "run directory of the merged result (default: runs/<time>-merged)")

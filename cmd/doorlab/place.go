@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -87,7 +88,7 @@ func (l labCall) placeOrTest(named string) (string, error) {
 // placeRow is a place as GET /places/{placeId} shows it.
 type placeRow struct {
 	PlaceID, Name, Timezone string
-	EntryPhone              *string
+	EntryPhone              string
 	PhoneEnabled            bool
 	Closures                []struct{ From, To, Name string }
 	Holidays                []struct {
@@ -116,7 +117,7 @@ func placeCommand(e *env) *cobra.Command {
 						if p.APIKey != nil {
 							key = *p.APIKey
 						}
-						rows = append(rows, []string{p.PlaceID, p.Name, p.Kind, orDash(p.EntryPhone), key})
+						rows = append(rows, []string{p.PlaceID, p.Name, p.Kind, cmp.Or(p.EntryPhone, "-"), key})
 					}
 					l.table("PLACE NAME KIND PHONE KEY", rows)
 				})
@@ -135,11 +136,8 @@ func placeCommand(e *env) *cobra.Command {
 }
 
 func (p placeRow) print(l labCall) {
-	phone := "none"
-	if p.EntryPhone != nil {
-		phone = *p.EntryPhone
-	}
-	fmt.Fprintf(l.out, "%s  %s\nentry phone  %s, phone entry %s\ntimezone     %s\n", p.PlaceID, p.Name, phone, onOff(p.PhoneEnabled), p.Timezone)
+	fmt.Fprintf(l.out, "%s  %s\nentry phone  %s, phone entry %s\ntimezone     %s\n", p.PlaceID, p.Name,
+		cmp.Or(p.EntryPhone, "none"), map[bool]string{true: "on", false: "off"}[p.PhoneEnabled], p.Timezone)
 	for _, c := range p.Closures {
 		fmt.Fprintf(l.out, "closed       %s to %s  %s\n", c.From, c.To, c.Name)
 	}
@@ -159,13 +157,6 @@ func (p placeRow) print(l labCall) {
 		rows = append(rows, []string{d.DoorID, d.Name, map[bool]string{true: "yes", false: "no"}[d.Entry], strconv.Itoa(d.EntryPermitMaxHours) + " h"})
 	}
 	l.table("DOOR NAME ENTRY LONGEST-PERMIT", rows)
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }
 
 func placeSet(e *env) *cobra.Command {
@@ -287,7 +278,7 @@ func auditCommand(e *env) *cobra.Command {
 				names := l.names()
 				rows := make([][]string, 0, len(list))
 				for _, a := range list {
-					rows = append(rows, []string{a.At, names.of(a.PlaceID), orDash(a.KeyID), a.Action, strconv.Itoa(a.Count), a.Detail})
+					rows = append(rows, []string{a.At, names.of(a.PlaceID), cmp.Or(a.KeyID, "-"), a.Action, strconv.Itoa(a.Count), a.Detail})
 				}
 				l.table("AT PLACE KEY ACTION ROWS DETAIL", rows)
 			})

@@ -41,8 +41,7 @@ func readSettings(c *cobra.Command, e *env) error {
 				}
 			}
 		})
-		var problems strictyaml.Problems
-		if errors.As(err, &problems) && problems[0].Message != strictyaml.Empty {
+		if problems, ok := errors.AsType[strictyaml.Problems](err); ok && problems[0].Message != strictyaml.Empty {
 			return usagef("--config: %s", joined(problems.Short()))
 		}
 	}

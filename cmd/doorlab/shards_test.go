@@ -102,9 +102,7 @@ func TestShardsOfARealLoad(t *testing.T) {
 	shardsTest(t)
 	root := t.TempDir()
 	plan := filepath.Join(root, "plan.yaml")
-	if err := os.WriteFile(plan, []byte("rate: 100/s\nduration: 10s\nrepeatedKeys: 10%\nmaxLag: 10s\nthresholds: {errors: 0, reported_min: 100%}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(plan, []byte("rate: 100/s\nduration: 10s\nrepeatedKeys: 10%\nmaxLag: 10s\nthresholds: {errors: 0, reported_min: 100%}\n"), 0o600))
 	type counts struct {
 		Verdict                                    string
 		Planned, Sent, Attempts, Repeats, Replayed int64

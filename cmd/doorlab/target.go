@@ -305,8 +305,7 @@ func (a *aim) fromKeys(ctx context.Context, keys []string) error {
 	for _, k := range keys {
 		_, placeID, err := c.Exchange(ctx, k)
 		if err != nil {
-			var fail *client.Error
-			if errors.As(err, &fail) && fail.Status == http.StatusUnauthorized {
+			if fail, ok := errors.AsType[*client.Error](err); ok && fail.Status == http.StatusUnauthorized {
 				return usagef("--key: the target rejects the key that ends in %q", k[max(0, len(k)-4):])
 			}
 			return callError(err)

@@ -219,13 +219,7 @@ func (f *serverFlags) check() error {
 			}
 		}
 	}
-	errs = append(errs, boardsFlag(f.boards, 0))
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(append(errs, boardsFlag(f.boards, 0))...)
 }
 
 func isURL(s string) bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -128,7 +129,7 @@ func printExposure(l labCall, list []why.Exposed) {
 		if x.Offline {
 			line = "offline"
 		}
-		rows = append(rows, []string{x.At, orDash(x.Actor), x.DoorID, grant, string(x.Reason), after, line})
+		rows = append(rows, []string{x.At, cmp.Or(x.Actor, "-"), x.DoorID, grant, string(x.Reason), after, line})
 	}
 	l.table("AT PERSON DOOR GRANT SERVER AFTER BOARD", rows)
 }

@@ -17,12 +17,7 @@ func worldCommand(e *env) *cobra.Command {
   doorlab up --world stores.yaml`,
 		&cobra.Command{
 			Use: "init FILE", Short: "Write a world file to start from", Example: "  doorlab world init stores.yaml",
-			Args: func(_ *cobra.Command, args []string) error {
-				if len(args) != 1 {
-					return usagef("world init takes one file")
-				}
-				return nil
-			},
+			Args: takes("one file", cobra.ExactArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error {
 				if err := writeNew(args[0], world.Example); err != nil {
 					return err
@@ -33,12 +28,7 @@ func worldCommand(e *env) *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "lint FILE...", Short: "Look for mistakes in world files without starting anything", Example: "  doorlab world lint stores.yaml",
-			Args: func(_ *cobra.Command, args []string) error {
-				if len(args) == 0 {
-					return usagef("world lint takes world files")
-				}
-				return nil
-			},
+			Args: takes("world files", cobra.MinimumNArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error {
 				for _, file := range args {
 					w, err := world.Load(file, 0)

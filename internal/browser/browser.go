@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // Browser is one running Chromium.
@@ -66,18 +68,13 @@ func Start(tb testing.TB) *Browser {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	profile, err := os.MkdirTemp("", "browser")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	profile := must.Get(os.MkdirTemp("", "browser"))(tb)
 	cmd := exec.Command(path, "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-quic",
 		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
 		"--disable-dev-shm-usage", "--force-color-profile=srgb", "--hide-scrollbars",
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{toR, fromW} // 3 and 4
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	must.OK(tb, cmd.Start())
 	_, _ = toR.Close(), fromW.Close()
 	b := &Browser{tb: tb, in: toW, waits: map[int]chan message{}, pages: map[string]*Page{}}
 	done := make(chan struct{})

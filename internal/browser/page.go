@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // Look is how a page is viewed. The zero value is a desktop of 1280 x 800.
@@ -292,9 +294,6 @@ func (p *Page) Picture() []byte {
 	p.b.tb.Helper()
 	var shot struct{ Data string }
 	p.do("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
-	b, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err != nil {
-		p.b.tb.Fatal(err)
-	}
+	b := must.Get(base64.StdEncoding.DecodeString(shot.Data))(p.b.tb)
 	return b
 }

@@ -60,8 +60,7 @@ func TestHistoryRefused(t *testing.T) {
 	}))
 	defer s.Close()
 	_, err := Client{Base: s.URL}.History(t.Context())
-	var fail *Error
-	if !errors.As(err, &fail) || fail.Code != "token_invalid" || fail.Status != http.StatusUnauthorized {
+	if fail, ok := errors.AsType[*Error](err); !ok || fail.Code != "token_invalid" || fail.Status != http.StatusUnauthorized {
 		t.Errorf("got %v, want token_invalid with 401", err)
 	}
 }

@@ -19,9 +19,7 @@ func TestEverySubject(t *testing.T) {
 	t.Parallel()
 	for client, link := range map[string]string{"paho": "tcp", "light": "memory"} {
 		var out bytes.Buffer
-		if err := run(t.Context(), []string{"-boards", "30", "-callers", "3", "-links", link, "-client", client, "-rounds", "1", "-for", "30ms", "-rows", "20", "-records", "300", "-permits", "50", "-only", strings.Join(append(names(), onDemand...), ",")}, &out, io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, run(t.Context(), []string{"-boards", "30", "-callers", "3", "-links", link, "-client", client, "-rounds", "1", "-for", "30ms", "-rows", "20", "-records", "300", "-permits", "50", "-only", strings.Join(append(names(), onDemand...), ",")}, &out, io.Discard))
 		for _, want := range append(append(names(), onDemand...), "beside browse", link+" links, "+client+", 3 callers, 30 boards") {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("the table doesn't have %q:\n%s", want, out.String())

@@ -16,8 +16,7 @@ func (c *Console) lab(ctx context.Context, method, path string, body, out any) e
 
 // statusOf is the status of a page that shows an error.
 func statusOf(err error) int {
-	var e *client.Error
-	if errors.As(err, &e) && e.Status >= 400 {
+	if e, ok := errors.AsType[*client.Error](err); ok && e.Status >= 400 {
 		return e.Status
 	}
 	return http.StatusBadRequest

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // Do is client.Do.
@@ -19,9 +20,6 @@ func Do(t *testing.T, c client.Client, method, path string, body, out any) {
 // Get reads a page: its status and text.
 func Get(t *testing.T, url string) (status int, page string) {
 	t.Helper()
-	a, err := client.Send(t.Context(), http.DefaultClient, http.MethodGet, url, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(client.Send(t.Context(), http.DefaultClient, http.MethodGet, url, nil, nil))(t)
 	return a.Status, string(a.Body)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router"
 )
 
@@ -30,18 +31,13 @@ func HAProxy(t testing.TB) string {
 // Write writes the files into a directory and returns that. edit, if not nil, may plant a mistake.
 func Write(t testing.TB, c router.Config, edit func(*router.File)) string {
 	t.Helper()
-	files, err := router.Files(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(router.Files(c))(t)
 	dir := t.TempDir()
 	for _, f := range files {
 		if edit != nil {
 			edit(&f)
 		}
-		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600))
 	}
 	return dir
 }
@@ -61,14 +57,8 @@ func Listen(t testing.TB) *Router {
 	HAProxy(t)
 	r := &Router{t: t}
 	for _, addr := range []*string{&r.HTTP, &r.MQTT} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := l.(*net.TCPListener).File()
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+		f := must.Get(l.(*net.TCPListener).File())(t)
 		_ = l.Close() // of this process
 		t.Cleanup(func() { _ = f.Close() })
 		r.files, *addr = append(r.files, f), l.Addr().String()
@@ -85,9 +75,7 @@ func (r *Router) Start(c router.Config, edit func(*router.File)) {
 	cmd.ExtraFiles = r.files
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, cmd.Start())
 	r.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
