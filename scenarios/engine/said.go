@@ -68,10 +68,29 @@ func tells(text string) bool {
 
 // elsewhere reports whether the file has the text outside these expressions.
 func elsewhere(source, text string, but []*Expr) bool {
-	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(text) + `\b`)
-	n := len(word.FindAllString(source, -1))
+	n := wordsIn(source, text)
 	for _, e := range but {
-		n -= len(word.FindAllString(e.src, -1))
+		n -= wordsIn(e.src, text)
 	}
 	return n > 0
+}
+
+// wordsIn counts where a text has a word, or several, as a whole. (An expression for each word took half of the time of
+// reading a file.)
+func wordsIn(text, word string) (n int) {
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return n
+		}
+		at += i
+		end := at + len(word)
+		if (at == 0 || !inWord(text[at-1])) && (end == len(text) || !inWord(text[end]) || !inWord(word[len(word)-1])) {
+			n++
+		}
+	}
+}
+
+func inWord(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z'
 }
