@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 type field struct {
@@ -13,8 +14,20 @@ type field struct {
 	enum     []string
 }
 
-// fieldsOf lists a struct's keys, embedded ones included.
+// byType has each type's keys: they are asked for at every mapping of every file.
+var byType sync.Map
+
+// fieldsOf lists a struct's keys, embedded ones included. The result is shared.
 func fieldsOf(t reflect.Type) map[string]field {
+	if known, ok := byType.Load(t); ok {
+		return known.(map[string]field)
+	}
+	out := readFields(t)
+	byType.Store(t, out)
+	return out
+}
+
+func readFields(t reflect.Type) map[string]field {
 	out := map[string]field{}
 	for i := range t.NumField() {
 		f := t.Field(i)
