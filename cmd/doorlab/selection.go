@@ -207,32 +207,44 @@ func (p *selection) order(files []*engine.File) (out []*engine.File) {
 // scenarioFiles reads the files given, each a path or the name of a built-in one,
 // or the built-in suite.
 func scenarioFiles(args []string) ([]*engine.File, error) {
-	suite, err := engine.LoadFS(scenarios.Files)
-	if err != nil || len(args) == 0 {
+	if len(args) == 0 {
+		suite, err := engine.LoadFS(scenarios.Files)
 		return suite, fileError(err)
 	}
-	var names, paths []string
-	for _, f := range suite {
-		names = append(names, f.Base())
+	names, err := builtIn()
+	if err != nil {
+		return nil, err
 	}
-	var out []*engine.File
+	var named, paths []string
 	for _, arg := range args {
 		_, err := os.Stat(arg)
-		i := slices.Index(names, strings.TrimSuffix(arg, ".yaml"))
+		name := strings.TrimSuffix(arg, ".yaml")
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && i >= 0:
-			out = append(out, suite[i])
+		case errors.Is(err, fs.ErrNotExist) && slices.Contains(names, name):
+			if file := name + ".yaml"; !slices.Contains(named, file) {
+				named = append(named, file)
+			}
 		case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`):
 			return nil, usagef("%s: neither a file nor a built-in scenario%s ('doorlab check list' lists them)", arg, near.Hint(arg, names))
 		default:
 			paths = append(paths, arg)
 		}
 	}
-	if len(paths) == 0 {
-		return out, nil
+	out, err := engine.ParseFS(scenarios.Files, named)
+	if err != nil {
+		return nil, fileError(err)
 	}
 	own, err := engine.Load(paths...)
 	return append(out, own...), fileError(err)
+}
+
+// builtIn are the names of the built-in scenarios.
+func builtIn() (names []string, err error) {
+	files, err := fs.Glob(scenarios.Files, "*.yaml")
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f, ".yaml"))
+	}
+	return names, err
 }
 
 // fileError gives what is wrong with scenario files its exit code.

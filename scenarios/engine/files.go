@@ -152,6 +152,11 @@ func LoadFS(fsys fs.FS) ([]*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ParseFS(fsys, names)
+}
+
+// ParseFS reads these files of a file system. Errors as of Load.
+func ParseFS(fsys fs.FS, names []string) ([]*File, error) {
 	return parseAll(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
 }
 

@@ -4,6 +4,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"embed"
 	"errors"
@@ -199,12 +200,28 @@ func dsn(path string, extra ...string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
+// provider knows the migrations. SQLite takes a file as a whole: goose's own parser clears 4 MiB for each statement.
 func provider(conn *sql.DB) (*goose.Provider, error) {
-	sub, err := fs.Sub(migrations, "migrations")
+	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectSQLite3, conn, sub)
+	var known []*goose.Migration
+	for _, name := range files {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, err
+		}
+		up := func(ctx context.Context, tx *sql.Tx) error {
+			text, err := migrations.ReadFile(name)
+			if err == nil {
+				_, err = tx.ExecContext(ctx, string(text))
+			}
+			return err
+		}
+		known = append(known, goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, nil))
+	}
+	return goose.NewProvider(goose.DialectSQLite3, conn, nil, goose.WithGoMigrations(known...), goose.WithDisableGlobalRegistry(true))
 }
 
 func migrate(conn *sql.DB) error {
