@@ -16,6 +16,10 @@ func (c *checker) claimsNothing(s *Step) {
 	if len(claims) == 0 {
 		return
 	}
+	if s.asserts && s.eitherWay() {
+		c.b.Problem(s.pos, "status fits a success as well as a refusal, and nothing else is expected: claim %s at a step that tells which it was", strings.Join(claims, ", "))
+		return
+	}
 	if s.asserts {
 		c.claimsOther(s, claims)
 		return

@@ -24,6 +24,14 @@ func TestClaimsForAnother(t *testing.T) {
 		`{clauses: [CMD-1], steps: [{synced: {of: ` + brd + `}}]}`:                                                              "the file claims CMD-1",
 		`{clauses: [CMD-1], setup: [{command: {door: ` + door + `, outcome: reported}}], steps: [{synced: {of: ` + brd + `}}]}`: "the file claims CMD-1",
 		`{clauses: [SYNC-1], steps: [{synced: {of: ` + brd + `}}]}`:                                                             "",
+		`{steps: [{call: {path: /device/v1/devices, match: {success: true}}, clauses: [CMD-1]}]}`:                               "no evidence for CMD-1",
+		`{steps: [{call: {path: /device/v1/doors, match: {success: true}}, clauses: [LEG-1]}]}`:                                 "",
+		`{steps: [{call: {path: /space/v1/partner/gate-config}, clauses: [LEG-1]}]}`:                                            "no evidence for LEG-1",
+		`{steps: [{call: {path: /space/v1/access/people, status: 404}, clauses: [LEG-1]}]}`:                                     "",
+		`{steps: [{permit: {person: a, status: [200, 409]}, clauses: [PERM-5]}]}`:                                               "claim PERM-5 at a step that tells which it was",
+		`{steps: [{permit: {person: a, status: [200, 409]}, expect: status == 409, clauses: [PERM-5]}]}`:                        "",
+		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision <= desiredRevision}, clauses: [SYNC-1]}]}`:                    "boards without an expectation can't fail",
+		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision == desiredRevision}, clauses: [SYNC-1]}]}`:                    "",
 	} {
 		_, err := Parse("one.yaml", []byte(source))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -3,6 +3,8 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
@@ -77,8 +79,8 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		if all := s.Verbs.all(); all != nil {
 			all.still = all.named(known)
 		}
-		if d := s.Never; d != nil && isZero(d) {
-			c.b.Problem(d.pos, "never must last longer than no time")
+		if d := s.Never; d != nil && shorter(d, shortestNever) {
+			c.b.Problem(d.pos, "never must last at least %s: nothing happens in less", shortestNever)
 		}
 	}
 }
@@ -132,14 +134,9 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 		return v.PresentEach.Result.set() || v.PresentEach.Reason.set()
 	case v.Phone != nil:
 		return v.Phone.Result.set() || v.Phone.Reason.set() || v.Phone.Answered != nil
-	case v.Boards != nil:
-		return v.Boards.All != nil
-	case v.Journal != nil:
-		return v.Journal.All != nil
-	case v.Records != nil:
-		return v.Records.All != nil
-	case v.Events != nil:
-		return v.Events.All != nil
+	case v.Boards != nil, v.Journal != nil, v.Records != nil, v.Events != nil:
+		all := v.all()
+		return all != nil && !all.truism()
 	case v.Control != nil:
 		return v.Control.refused()
 	case v.Load != nil:
@@ -164,11 +161,37 @@ func anyAsserts(steps []Step) bool {
 // idle reports whether an expectation holds whatever the target does: it refers only to fixed values, or only says that
 // a count isn't negative.
 func (e *Expr) idle(fixed map[string]bool) bool {
-	if e.copies || e.named(fixed) {
-		return true
-	}
+	return e.copies || e.named(fixed) || e.truism()
+}
+
+// truism reports whether the expectation says what is always so.
+func (e *Expr) truism() bool {
 	tree, err := parser.Parse(e.src)
-	return err == nil && neverNegative(tree.Node)
+	return err == nil && (neverNegative(tree.Node) || neverAhead(tree.Node))
+}
+
+// neverAhead recognizes "appliedRevision <= desiredRevision": what was sent is all that a board can have.
+func neverAhead(n ast.Node) bool {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok {
+		return false
+	}
+	l, r := lastName(b.Left), lastName(b.Right)
+	return l == "appliedRevision" && b.Operator == "<=" && r == "desiredRevision" ||
+		l == "desiredRevision" && b.Operator == ">=" && r == "appliedRevision"
+}
+
+// lastName is the name of an identifier or of a field; "" for anything else.
+func lastName(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return n.Value
+	case *ast.MemberNode:
+		if p, ok := n.Property.(*ast.StringNode); ok {
+			return p.Value
+		}
+	}
+	return ""
 }
 
 // constant reports whether a value is the same whatever the target does.
@@ -314,6 +337,26 @@ func (c *checker) fitsAll(s *Step) {
 	}
 }
 
+// succeeds reports whether no more is required of the body than that it is a success.
+func (e Answered) succeeds() bool {
+	if e.Match == nil {
+		return true
+	}
+	m, ok := e.Match.v.(map[string]Any)
+	_, success := m["success"]
+	return ok && success && len(m) == 1
+}
+
+// eitherWay reports whether the request may succeed or be refused, and nothing else is expected of it.
+func (s *Step) eitherWay() bool {
+	a := s.Verbs.answered()
+	if a == nil || len(s.Expect) > 0 || a.Match != nil || a.Error.set() {
+		return false
+	}
+	ok := func(n Num) bool { return strings.HasPrefix(n.raw, "2") }
+	return slices.ContainsFunc(a.Status, ok) && slices.ContainsFunc(a.Status, func(n Num) bool { return !ok(n) })
+}
+
 // speaksOfFailure reports whether a required part of the body belongs to failures, or identifies one.
 func (e Answered) speaksOfFailure() bool {
 	if e.Match == nil {
@@ -343,8 +386,12 @@ func (v *Verbs) all() *Expr {
 	return nil
 }
 
-func isZero(d *Dur) bool {
+// shortestNever is how long something must fail to happen to be worth saying.
+const shortestNever = 10 * time.Millisecond
+
+// shorter reports whether a duration is known before the run, and shorter than min.
+func shorter(d *Dur, min time.Duration) bool {
 	text, literal := d.Literal()
 	t, err := duration(text)
-	return literal && err == nil && t == 0
+	return literal && err == nil && t < min
 }
