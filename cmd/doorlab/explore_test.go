@@ -12,7 +12,7 @@ import (
 // The model and the product agree: what explore finds in a clean build is a bug of one of them.
 func TestExplore(t *testing.T) {
 	t.Parallel()
-	n := "30"
+	n := "10"
 	if testing.Short() {
 		n = "6"
 	}

@@ -20,7 +20,7 @@ func TestJUnitHelper(t *testing.T) {
 	run := func(name string, args ...string) string {
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = "../../examples/junit5"
-		cmd.Env = append(os.Environ(), "DOORLAB="+os.Args[0], "DOORLAB_TEST_MAIN=1", "GORACE="+noRaceSleep)
+		cmd.Env = append(os.Environ(), "DOORLAB="+filepath.Join(releaseDir(t), "doorlab"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, out)

@@ -34,12 +34,9 @@ func shellOf(t *testing.T, page string) string {
 // play runs commands as a person pastes them, in an empty directory. doorlab is this build.
 func play(t *testing.T, dir, code string) string {
 	t.Helper()
-	bin := t.TempDir()
-	script := "#!/bin/sh\nDOORLAB_TEST_MAIN=1 GORACE=" + noRaceSleep + " exec " + os.Args[0] + " \"$@\"\n"
-	must.OK(t, os.WriteFile(filepath.Join(bin, "doorlab"), []byte(script), 0o700))
 	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-o", "pipefail", "-c", code)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PATH="+releaseDir(t)+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -19,7 +19,7 @@ func TestPartnersPage(t *testing.T) {
 	p := start(t, "up", "--json", "--clock", "virtual", "--boards", "10", "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0")
 	ready := p.server()
 	raw := must.Get(os.ReadFile("../../docs/partners.md"))(t)
-	code := "doorlab() { DOORLAB_TEST_MAIN=1 GORACE=" + noRaceSleep + " " + os.Args[0] + " \"$@\"; }\n"
+	code := ""
 	blocks := strings.Split(string(raw), "```sh\n")[1:]
 	for _, part := range blocks {
 		block, _, ok := strings.Cut(part, "```")
@@ -30,7 +30,7 @@ func TestPartnersPage(t *testing.T) {
 	}
 	code = strings.Replace(code, "http://127.0.0.1:8080", ready.HTTP, 1)
 	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", code)
-	cmd.Env = append(os.Environ(), "DOORLAB_CONTROL="+ready.Control, "DOORLAB_CONTROL_TOKEN="+ready.ControlToken)
+	cmd.Env = append(os.Environ(), "PATH="+releaseDir(t)+":"+os.Getenv("PATH"), "DOORLAB_CONTROL="+ready.Control, "DOORLAB_CONTROL_TOKEN="+ready.ControlToken)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v", err)

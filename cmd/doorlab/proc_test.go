@@ -4,27 +4,52 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/testbed"
 )
 
-// TestMain lets the test binary be doorlab, so that tests run real processes without a build.
+// TestMain lets the test binary be doorlab, so that tests run real processes with the race detector.
 func TestMain(m *testing.M) {
 	if os.Getenv("DOORLAB_TEST_MAIN") == "1" {
 		os.Exit(runUntilSignal(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
-	testscript.Main(m, map[string]func(){
-		"doorlab": func() { os.Exit(runUntilSignal(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+	code := m.Run()
+	if released.dir != "" {
+		_ = os.RemoveAll(released.dir)
+	}
+	os.Exit(code)
+}
+
+var released struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// releaseDir is a directory with doorlab as people get it: scripts and pages that start it many times would take minutes
+// with the race detector.
+func releaseDir(t *testing.T) string {
+	t.Helper()
+	released.once.Do(func() {
+		if released.dir, released.err = os.MkdirTemp("", "doorlab-release"); released.err != nil {
+			return
+		}
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(released.dir, "doorlab"), ".").CombinedOutput(); err != nil {
+			released.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
 	})
+	must.OK(t, released.err)
+	return released.dir
 }
 
 // noRaceSleep spares the second that the race detector waits at every exit.

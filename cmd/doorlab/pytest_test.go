@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ func TestPytestHelper(t *testing.T) {
 	run := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), "python3", args...)
 		cmd.Dir = "../../examples/pytest"
-		cmd.Env = append(os.Environ(), "DOORLAB="+os.Args[0], "DOORLAB_TEST_MAIN=1", "GORACE="+noRaceSleep, "PYTHONDONTWRITEBYTECODE=1")
+		cmd.Env = append(os.Environ(), "DOORLAB="+filepath.Join(releaseDir(t), "doorlab"), "PYTHONDONTWRITEBYTECODE=1")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
