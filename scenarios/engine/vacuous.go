@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/parser"
-
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -164,36 +161,6 @@ func (e *Expr) idle(fixed map[string]bool) bool {
 	return e.copies || e.named(fixed) || e.truism()
 }
 
-// truism reports whether the expectation says what is always so.
-func (e *Expr) truism() bool {
-	tree, err := parser.Parse(e.src)
-	return err == nil && (neverNegative(tree.Node) || neverAhead(tree.Node))
-}
-
-// neverAhead recognizes "appliedRevision <= desiredRevision": what was sent is all that a board can have.
-func neverAhead(n ast.Node) bool {
-	b, ok := n.(*ast.BinaryNode)
-	if !ok {
-		return false
-	}
-	l, r := lastName(b.Left), lastName(b.Right)
-	return l == "appliedRevision" && b.Operator == "<=" && r == "desiredRevision" ||
-		l == "desiredRevision" && b.Operator == ">=" && r == "appliedRevision"
-}
-
-// lastName is the name of an identifier or of a field; "" for anything else.
-func lastName(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		return n.Value
-	case *ast.MemberNode:
-		if p, ok := n.Property.(*ast.StringNode); ok {
-			return p.Value
-		}
-	}
-	return ""
-}
-
 // constant reports whether a value is the same whatever the target does.
 func (a Any) constant(fixed map[string]bool) bool {
 	switch v := a.v.(type) {
@@ -227,28 +194,6 @@ func (e *Expr) named(fixed map[string]bool) bool {
 		}
 	}
 	return true
-}
-
-// neverNegative recognizes "count >= 0", "len(x) > -1" and the like.
-func neverNegative(n ast.Node) bool {
-	b, ok := n.(*ast.BinaryNode)
-	if !ok {
-		return false
-	}
-	counts := false
-	switch l := b.Left.(type) {
-	case *ast.IdentifierNode:
-		counts = l.Value == "count" || l.Value == "total" || l.Value == "hits"
-	case *ast.BuiltinNode:
-		counts = l.Name == "len" || l.Name == "count"
-	}
-	switch r := b.Right.(type) {
-	case *ast.IntegerNode:
-		return counts && b.Operator == ">=" && r.Value <= 0
-	case *ast.UnaryNode:
-		return counts && r.Operator == "-" && (b.Operator == ">=" || b.Operator == ">")
-	}
-	return false
 }
 
 // checked reports whether any step that was played could have failed because of what the target did.
