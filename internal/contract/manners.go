@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +32,9 @@ func (c *Contract) Manners(method, path string, status int, header map[string]st
 		return nil
 	}
 	err := headersOf(op, scope, status, header, body)
+	if err == nil {
+		err = envelopeOf(op, status, header, body)
+	}
 	if err == nil {
 		err = pageOf(path, header)
 	}
@@ -67,6 +72,38 @@ func headersOf(op *openapi3.Operation, scope string, status int, header map[stri
 	if status == 429 || status == 503 {
 		if n, err := strconv.Atoi(header["Retry-After"]); err != nil || n < 1 {
 			return fmt.Errorf("Retry-After is %q, want whole seconds", header["Retry-After"])
+		}
+	}
+	return nil
+}
+
+// envelopeOf checks that an answer in JSON has the fields of docs/decisions.md and no other beside them.
+func envelopeOf(op *openapi3.Operation, status int, header map[string]string, body []byte) error {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(body, &all) != nil || all["success"] == nil && all["error"] == nil {
+		return nil // a page, a document
+	}
+	needs, may := []string{"success", "data"}, []string{"total"}
+	if status >= 400 {
+		needs, may = []string{"error", "message", "statusCode"}, []string{"details"}
+		switch legacy := []string{"reason", "detail"}; { // see LEG-1
+		case header["Idempotent-Replayed"] != "": // in the shape of the path that was called first
+			may = append(may, legacy...)
+		case op.Deprecated:
+			needs = append(needs, legacy...)
+		}
+		if got := string(all["statusCode"]); got != strconv.Itoa(status) {
+			return fmt.Errorf("statusCode is %s", got)
+		}
+	}
+	for _, name := range needs {
+		if all[name] == nil {
+			return fmt.Errorf("the body has no %s", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !slices.Contains(needs, name) && !slices.Contains(may, name) {
+			return fmt.Errorf("the body has a field %q, which belongs there in no answer", name)
 		}
 	}
 	return nil

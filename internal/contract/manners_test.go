@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -15,19 +16,28 @@ const mannered = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":
 	"/entry":{"get":{"x-required-scope":"none","responses":{"200":{"description":""}}}},
 	"/theirs":{"get":{"responses":{"200":{"description":""}}}}}}`
 
+// What answers usually have; old ones are of a deprecated path.
+var (
+	usual = map[string]string{"X-Request-Id": "r", "X-Place-Kind": "test"}
+	old   = map[string]string{"X-Request-Id": "r", "X-Place-Kind": "live", "Deprecation": "@1", "Link": `</x>; rel="successor-version"`}
+)
+
+func with(h map[string]string, pairs ...string) map[string]string {
+	h = maps.Clone(h)
+	for i := 0; i < len(pairs); i += 2 {
+		h[pairs[i]] = pairs[i+1]
+	}
+	return h
+}
+
+func failed(code string, status int) string {
+	return fmt.Sprintf(`{"error":%q,"message":"m","statusCode":%d}`, code, status)
+}
+
 // What every answer has, and each way not to have it.
 func TestManners(t *testing.T) {
 	t.Parallel()
 	c := must.Get(Of("", []byte(mannered)))(t)
-	usual := map[string]string{"X-Request-Id": "r", "X-Place-Kind": "test"}
-	old := map[string]string{"X-Request-Id": "r", "X-Place-Kind": "live", "Deprecation": "@1", "Link": `</x>; rel="successor-version"`}
-	with := func(h map[string]string, pairs ...string) map[string]string {
-		h = maps.Clone(h)
-		for i := 0; i < len(pairs); i += 2 {
-			h[pairs[i]] = pairs[i+1]
-		}
-		return h
-	}
 	page := with(usual, "Content-Type", "text/html; charset=utf-8", "Cache-Control", "no-store", "Referrer-Policy", "no-referrer",
 		"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	for name, tt := range map[string]struct {
@@ -44,13 +54,13 @@ func TestManners(t *testing.T) {
 		"no kind of place":             {"/events", 404, with(usual, "X-Place-Kind", ""), `{}`, "X-Place-Kind"},
 		"another kind of place":        {"/events", 404, with(usual, "X-Place-Kind", "demo"), `{}`, "X-Place-Kind"},
 		"without a token it has none":  {"/open", 200, map[string]string{"X-Request-Id": "r"}, `{}`, ""},
-		"nobody's token":               {"/events", 401, map[string]string{"X-Request-Id": "r", "Www-Authenticate": "Bearer realm"}, `{"error":"token_missing"}`, ""},
+		"nobody's token":               {"/events", 401, map[string]string{"X-Request-Id": "r", "Www-Authenticate": "Bearer realm"}, failed("token_missing", 401), ""},
 		"no challenge":                 {"/events", 401, usual, `{"error":"token_missing"}`, "WWW-Authenticate"},
 		"the challenge of no token":    {"/events", 401, with(usual, "Www-Authenticate", "Bearer realm"), `{"error":"token_expired"}`, "WWW-Authenticate"},
-		"an expired token":             {"/events", 401, with(usual, "Www-Authenticate", `Bearer error="invalid_token"`), `{"error":"token_expired"}`, ""},
-		"a key is no token":            {"/open", 401, usual, `{"error":"invalid_api_key"}`, ""},
+		"an expired token":             {"/events", 401, with(usual, "Www-Authenticate", `Bearer error="invalid_token"`), failed("token_expired", 401), ""},
+		"a key is no token":            {"/open", 401, usual, failed("invalid_api_key", 401), ""},
 		"a scope without a challenge":  {"/events", 403, usual, `{"error":"scope_missing"}`, "WWW-Authenticate"},
-		"a scope":                      {"/events", 403, with(usual, "Www-Authenticate", `Bearer error="insufficient_scope"`), `{"error":"scope_missing"}`, ""},
+		"a scope":                      {"/events", 403, with(usual, "Www-Authenticate", `Bearer error="insufficient_scope"`), failed("scope_missing", 403), ""},
 		"too often, for how long":      {"/open", 429, usual, `{}`, "Retry-After"},
 		"too often, for no time":       {"/open", 429, with(usual, "Retry-After", "0"), `{}`, "Retry-After"},
 		"too often":                    {"/open", 503, with(usual, "Retry-After", "5"), `{}`, ""},
@@ -85,5 +95,37 @@ func TestManners(t *testing.T) {
 	var none *Contract
 	if err := none.Manners("GET", "/events", 200, nil, nil); err != nil {
 		t.Errorf("got %v of no contract, want no error", err)
+	}
+}
+
+// The fields of each answer, and each way to have others.
+func TestEnvelope(t *testing.T) {
+	t.Parallel()
+	c := must.Get(Of("", []byte(mannered)))(t)
+	for name, tt := range map[string]struct {
+		path   string
+		status int
+		header map[string]string
+		body   string
+		want   string // part of the error; "" = none
+	}{
+		"a status in words":            {"/events", 404, usual, failed("not_found", 400), "statusCode is 400"},
+		"a failure without a message":  {"/events", 404, usual, `{"error":"not_found","statusCode":404}`, "no message"},
+		"a failure with more":          {"/events", 404, usual, `{"error":"not_found","message":"m","statusCode":404,"reason":"r","detail":"m"}`, `a field "detail"`},
+		"a failure with details":       {"/events", 404, usual, `{"error":"not_found","message":"m","statusCode":404,"details":{}}`, ""},
+		"a legacy failure":             {"/doors", 404, old, `{"error":"not_found","message":"m","statusCode":404,"reason":"r","detail":"m"}`, ""},
+		"a legacy failure like others": {"/doors", 404, old, failed("not_found", 404), "no reason"},
+		"a replay in the old shape":    {"/events", 409, with(usual, "Idempotent-Replayed", "true"), `{"error":"e","message":"m","statusCode":409,"reason":"r","detail":"m"}`, ""},
+		"a replay in the new shape":    {"/doors", 409, with(old, "Idempotent-Replayed", "true"), failed("e", 409), ""},
+		"a success with more":          {"/events", 200, usual, `{"success":true,"data":{},"page":1}`, `a field "page"`},
+		"a success without data":       {"/events", 200, usual, `{"success":true}`, "no data"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.Manners("GET", tt.path, tt.status, tt.header, []byte(tt.body))
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
 	}
 }
