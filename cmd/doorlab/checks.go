@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/scenarios/engine"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -58,7 +59,7 @@ func lintCommand(e *env) *cobra.Command {
 			if err := promised(files); err != nil {
 				return fileError(err)
 			}
-			fmt.Fprintf(e.out, "no mistakes in %d scenario files\n", len(files))
+			fmt.Fprintf(e.out, "no mistakes in %s\n", amount.Many(len(files), "scenario file"))
 			return nil
 		},
 	}

@@ -21,12 +21,13 @@ import (
 // the exit code, and that a refused start has changed nothing.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	bin := releaseDir(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("PATH", releaseDir(t)+":"+e.Getenv("PATH"))
+			e.Setenv("PATH", bin+":"+e.Getenv("PATH"))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

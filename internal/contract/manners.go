@@ -80,7 +80,7 @@ func headersOf(op *openapi3.Operation, scope string, status int, header map[stri
 // envelopeOf checks that an answer in JSON has the fields of docs/decisions.md and no other beside them.
 func envelopeOf(op *openapi3.Operation, status int, header map[string]string, body []byte) error {
 	var all map[string]json.RawMessage
-	if json.Unmarshal(body, &all) != nil || all["success"] == nil && all["error"] == nil {
+	if json.Unmarshal(body, &all) != nil || all == nil || status < 400 && all["success"] == nil {
 		return nil // a page, a document
 	}
 	needs, may := []string{"success", "data"}, []string{"total"}
@@ -92,18 +92,18 @@ func envelopeOf(op *openapi3.Operation, status int, header map[string]string, bo
 		case op.Deprecated:
 			needs = append(needs, legacy...)
 		}
-		if got := string(all["statusCode"]); got != strconv.Itoa(status) {
-			return fmt.Errorf("statusCode is %s", got)
-		}
 	}
 	for _, name := range needs {
 		if all[name] == nil {
 			return fmt.Errorf("the body has no %s", name)
 		}
 	}
+	if got := string(all["statusCode"]); status >= 400 && got != strconv.Itoa(status) {
+		return fmt.Errorf("the body's statusCode is %s", got)
+	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !slices.Contains(needs, name) && !slices.Contains(may, name) {
-			return fmt.Errorf("the body has a field %q, which belongs there in no answer", name)
+			return fmt.Errorf("the body has a field %q, which no such answer has", name)
 		}
 	}
 	return nil

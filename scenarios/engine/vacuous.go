@@ -334,9 +334,9 @@ func (v *Verbs) all() *Expr {
 // shortestNever is how long something must fail to happen to be worth saying.
 const shortestNever = 10 * time.Millisecond
 
-// shorter reports whether a duration is known before the run, and shorter than min.
-func shorter(d *Dur, min time.Duration) bool {
+// shorter reports whether a duration is known before the run, and shorter than least.
+func shorter(d *Dur, least time.Duration) bool {
 	text, literal := d.Literal()
 	t, err := duration(text)
-	return literal && err == nil && t < min
+	return literal && err == nil && t < least
 }

@@ -2,7 +2,9 @@ package store
 
 import (
 	"database/sql"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,5 +73,19 @@ func TestOlderVersionsOpen(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestMigrationsOnlyGoUp: a file is executed as a whole, so a way down in it would be taken at once.
+func TestMigrationsOnlyGoUp(t *testing.T) {
+	t.Parallel()
+	files := must.Get(fs.Glob(migrations, "migrations/*.sql"))(t)
+	for _, name := range files {
+		if text := string(must.Get(migrations.ReadFile(name))(t)); strings.Count(text, "+goose") != 1 || !strings.Contains(text, "-- +goose Up\n") {
+			t.Errorf("%s: want one annotation, +goose Up", name)
+		}
+	}
+	if len(files) == 0 {
+		t.Error("there are no migrations")
 	}
 }
