@@ -13,7 +13,8 @@ const (
 	// reportMs: a valid report that arrived at least this long before the answer makes the outcome known.
 	reportMs = 250
 	// waitMs is how long the server waits for a report, from when it sent the command. A report that came later was too
-	// late, even if a busy machine took its time to answer.
+	// late, even if a busy machine took its time to answer. By as much as such a machine answers late it may have noticed a
+	// report late, too.
 	waitMs = 8000
 	// acceptMs is the contract's notAfter, from the acceptance of a request: after it no board may start to act, and
 	// before it nobody may give up.
@@ -62,10 +63,11 @@ func (v *View) unknown(t *tally, c *command) {
 		return
 	}
 	waited := (answer.WallNs - sent.WallNs) / 1e6
+	unseen := max(reportMs, waited-waitMs)
 	report := c.soundReport()
 	switch {
 	case strings.Contains(c.meaning(v), `"sim:noResponse:opened`): // the test place keeps its board's report to itself
-	case report != nil && report.WallNs != 0 && v.longer(report, answer, reportMs) && !v.longer(sent, report, waitMs-reportMs):
+	case report != nil && report.WallNs != 0 && v.longer(report, answer, reportMs) && !v.longer(sent, report, waitMs-unseen):
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
 	case v.shorter(sent, answer, v.acceptMs()):

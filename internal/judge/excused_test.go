@@ -51,12 +51,9 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 			h.pass(keptMs)
 			h.command("brd_1", "k-old", "hold", vocab.Reported, true, 1)
 		},
-		"a report after the wait, and a 504 held up on a busy machine": func(t *testing.T, h *builder) {
-			id := commandOf(t, h, "k-silent")
-			h.after(t, is(history.Publish, id), func(e *history.Event) { e.Kind, e.Result, e.WallNs = history.Received, "ok", e.WallNs+8100e6 })
-			h.edit(t, 0, is(history.Answer, id), func(e *history.Event) { e.WallNs += 12000e6 })
-		},
-		"a 504 that the test place was asked for, with the door open": askedForSilence,
+		"a report after the wait, and a 504 held up on a busy machine":                     heldUp(8100),
+		"a report shortly before the wait is over, and a 504 that comes four seconds late": heldUp(7500),
+		"a 504 that the test place was asked for, with the door open":                      askedForSilence,
 		"a death between intent and record": func(t *testing.T, h *builder) {
 			id := commandOf(t, h, "k-lost")
 			h.drop(t, is(history.RecordIn, id))
@@ -79,6 +76,16 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 			e.OutageAgeMs, e.RecordSeq, e.WallNs = 0, 0, h.events[i].WallNs+1
 			h.events = append(h.events[:i+1], append([]history.Event{e}, h.events[i+1:]...)...)
 		},
+	}
+}
+
+// heldUp: a report that comes so many ms after the command was sent, and a 504 that comes four seconds late.
+func heldUp(ms int64) func(t *testing.T, h *builder) {
+	return func(t *testing.T, h *builder) {
+		t.Helper()
+		id := commandOf(t, h, "k-silent")
+		h.after(t, is(history.Publish, id), func(e *history.Event) { e.Kind, e.Result, e.WallNs = history.Received, "ok", e.WallNs+ms*1e6 })
+		h.edit(t, 0, is(history.Answer, id), func(e *history.Event) { e.WallNs += 12000e6 })
 	}
 }
 

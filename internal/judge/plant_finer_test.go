@@ -38,6 +38,7 @@ func finerPlants() []planted {
 			h.drop(t, is(history.Fault, id))
 			h.edit(t, 0, is(history.Answer, id), func(e *history.Event) { e.WallNs += 4900e6 })
 		}, []string{"CMD-4"}, history.Answer, "was given up"},
+		{"504 four seconds late, long after its report", heldUp(1000), []string{"CMD-4"}, history.Answer, "after its report had come in"},
 		{"another body for an unknown outcome", func(t *testing.T, h *builder) {
 			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.BodyHash = "other" })
 		}, []string{"CMD-5"}, history.Answer, "another body"},
