@@ -141,7 +141,9 @@ func (l *keyLoad) waitFor(n int) {
 }
 
 // askAgain sends every key twice more: an answered one must give its first
-// answer, any other one and the same. It returns the status of every command.
+// answer, any other one and the same. After a 503 it does as it is told and tries
+// again: a claim that came too late may not have been taken back yet. It returns
+// the status of every command.
 func (l *keyLoad) askAgain() (commands map[string]string) {
 	l.t.Helper()
 	commands = map[string]string{}
@@ -156,6 +158,10 @@ func (l *keyLoad) askAgain() (commands map[string]string) {
 			for key := range jobs {
 				for range 2 {
 					got, err := l.send(context.Background(), l.door[key], key)
+					for until := clock.Mono() + patience; errors.Is(err, errTryAgain) && clock.Mono() < until; {
+						pause(context.Background())
+						got, err = l.send(context.Background(), l.door[key], key)
+					}
 					if err != nil {
 						l.t.Errorf("key %s again: %v", key, err)
 						continue

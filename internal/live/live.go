@@ -33,6 +33,8 @@ type Line struct {
 	drawn bool // a line is on the screen
 	ended bool
 	timer clock.Timer
+
+	telling sync.WaitGroup // a call of text
 }
 
 // Start keeps showing what text returns until End. text is called on its own goroutine.
@@ -56,9 +58,16 @@ func (l *Line) again() {
 		every = l.s.Every
 	}
 	l.timer = clock.WallAfter(every, func() {
-		text := l.text() // without mu: text may need a lock that one of our writers holds
 		l.mu.Lock()
 		defer l.mu.Unlock()
+		if l.ended {
+			return
+		}
+		l.telling.Add(1)
+		l.mu.Unlock() // text may need a lock that one of our writers holds
+		text := l.text()
+		l.mu.Lock()
+		l.telling.Done()
 		if !l.ended {
 			l.draw(text)
 			l.again()
@@ -114,12 +123,14 @@ func (l *Line) wipe() {
 	}
 }
 
-// End erases the line.
+// End erases the line. When it returns, text isn't running and won't be called again: what text reads may change. Hold no
+// lock that text needs.
 func (l *Line) End() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.ended = true; l.timer != nil {
 		l.timer.Stop()
 	}
 	l.wipe()
+	l.mu.Unlock()
+	l.telling.Wait()
 }

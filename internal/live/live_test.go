@@ -1,6 +1,7 @@
 package live
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,4 +51,22 @@ func TestNothing(t *testing.T) {
 		t.Errorf("got %d, %v, want 2 and no error", n, err)
 	}
 	l.End()
+}
+
+// TestEndWaits: a text that is being made when the line ends is over when End returns, because what it reads may change then.
+func TestEndWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		read := 0
+		l := Start(Screen{W: io.Discard, Every: time.Second}, func() string {
+			time.Sleep(time.Second)
+			read++
+			return "late"
+		})
+		time.Sleep(1500 * time.Millisecond)
+		l.End()
+		if read != 1 {
+			t.Errorf("End returned when %d texts were finished, want the one that was under way", read)
+		}
+	})
 }
