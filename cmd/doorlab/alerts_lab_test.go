@@ -81,8 +81,8 @@ func (l *alertLab) phase(n int, do func(i int), fires ...string) {
 	l.phases = append(l.phases, alertPhase{from: from, to: l.ticks, fires: fires})
 }
 
-// mend takes the faults away, waits until the metric says that all is well, and
-// goes on until the alerts must have ended.
+// mend clears the faults, waits until the metric is back to normal, and goes on
+// until the alerts must have ended.
 func (l *alertLab) mend(metric, want string, ended ...string) {
 	l.t.Helper()
 	clienttest.Do(l.t, l.boards, http.MethodPost, "/lab/v1/faults/reset", nil, nil)

@@ -175,8 +175,8 @@ func processDown(l *alertLab) {
 	l.phase(badScrapes, nil, "ProcessDown", "BoardsOffline")
 }
 
-// alertPhase is a stretch of scrapes. The alerts of fires are firing at its end;
-// others than these, and than those of before, never.
+// alertPhase is a series of scrapes. At its end the alerts in fires are firing;
+// no other alert fires, except those of earlier phases.
 type alertPhase struct {
 	from, to      int
 	fires, before []string

@@ -56,7 +56,7 @@ func (x *torture) strike(name string, n int) (answers map[string]int) {
 	return answers
 }
 
-// ready waits until /readyz answers with a status; the server must live all the while.
+// ready waits until /readyz answers with a status; the server must stay alive meanwhile.
 func (x *torture) ready(when string, want int) {
 	x.t.Helper()
 	got := 0

@@ -68,7 +68,7 @@ func (c *cellsOf) eachPlaceOnce(t *testing.T) {
 	}
 }
 
-// foreignKeys: what one cell gave out is nobody's at another that is asked directly.
+// foreignKeys: what one cell issued is unknown to another cell that is asked directly.
 func (c *cellsOf) foreignKeys(t *testing.T) {
 	mine, other := c.cells[0].ready, client.Client{Base: c.cells[1].ready.HTTP}
 	token, _, err := (client.Client{Base: mine.HTTP}).Exchange(t.Context(), *mine.Places[0].APIKey)

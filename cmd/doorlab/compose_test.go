@@ -50,7 +50,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// part is t.Run, with what the engine finds wrong told of the part.
+// part is t.Run, and reports what the engine finds wrong as that part's failure.
 func (c *composition) part(name string, f func(*testing.T)) {
 	whole := c.t
 	whole.Run(name, func(t *testing.T) {

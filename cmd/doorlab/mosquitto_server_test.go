@@ -121,7 +121,7 @@ func (s *thinServer) mutely(on bool) {
 	s.mute = on
 }
 
-// until waits for something to be true of the server.
+// until waits until something is true of the server.
 func (s *thinServer) until(what string, is func() bool) {
 	s.t.Helper()
 	over := false

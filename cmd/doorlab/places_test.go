@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestKeysByPlaceName: a place goes by its name where a person types it, over the
+// TestKeysByPlaceName: a place can be given by its name where a person types it, over the
 // control API and on the data directory alike; an unknown or shared name is refused.
 func TestKeysByPlaceName(t *testing.T) {
 	t.Parallel()

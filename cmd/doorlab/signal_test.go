@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSignalSentTwiceCountsOnce: as timeout(1) does; the end stays orderly.
+// TestSignalSentTwiceCountsOnce: as timeout(1) sends it; the shutdown stays orderly.
 func TestSignalSentTwiceCountsOnce(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
