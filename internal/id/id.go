@@ -5,8 +5,6 @@ package id
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -23,8 +21,6 @@ const (
 	Policy      = "pol_"
 	Key         = "key_"
 )
-
-var kinds = []string{Permit, Membership, Reservation, Customer, Command, Event, Record, Policy, Key}
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base 32
 
@@ -53,15 +49,6 @@ func New(prefix string, now time.Time) string {
 	hi, lo := uint64(ms)<<16|uint64(last.hi), last.rand
 	last.Unlock()
 	return prefix + encode(hi, lo)
-}
-
-// Kind is the prefix of an id made by New; "" for any other text.
-func Kind(s string) string {
-	prefix, rest, _ := strings.Cut(s, "_")
-	if prefix += "_"; !slices.Contains(kinds, prefix) || len(rest) != 26 || strings.Trim(rest, digits) != "" {
-		return ""
-	}
-	return prefix
 }
 
 // encode writes 128 bits as 26 digits.

@@ -1,24 +1,17 @@
 package engine
 
-import (
-	"time"
+import "time"
 
-	"github.com/doorlab/doorlab/internal/id"
-)
-
-// texts are texts other than x; a time is replaced by times, and an id by ids of its kind.
+// texts are texts other than x; a time is replaced by times.
 func texts(x string, k known) []any {
 	out := []any{"", nonsense, x + nonsense, nonsense + x}
-	kind := id.Kind(x)
 	if at, err := time.Parse(time.RFC3339, x); err == nil {
 		out = []any{moved(at, -era), moved(at, era)}
-	} else if kind != "" {
-		out = []any{"", id.New(kind, time.UnixMilli(0)), id.New(kind, time.UnixMilli(1<<47))}
 	}
 	for _, c := range k.values {
 		s, ok := c.(string)
 		switch {
-		case !ok, kind != "" && id.Kind(s) != kind:
+		case !ok:
 		case !isTime(x):
 			out = append(out, s, s+nonsense, nonsense+s)
 		case sameEra(s, x):

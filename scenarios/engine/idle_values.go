@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
-
-	"github.com/doorlab/doorlab/internal/id"
 )
 
 // always are results that are never absent.
@@ -52,7 +50,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 			return reflect.TypeOf(o) != reflect.TypeOf(v) || p[0] == "headers" && size(o) == 0
 		})
 	}
-	if s, _ := v.(string); issued[p.last()] || named[p.last()] && id.Kind(s) != "" {
+	if issued[p.last()] {
 		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
 	}
 	if len(p) == 1 && p.last() == "body" {
@@ -79,9 +77,6 @@ const slowest = 30_000
 
 // issued are parts of a key: a step that got none is BLOCKED.
 var issued = fieldSet(`keyId apiKey`)
-
-// named are ids that what is listed or created always has, which is checked against the documents in any case.
-var named = fieldSet(`permitId entryPermitId membershipId reservationId customerId recordId eventId keyId`)
 
 // each are results with one element per request, whatever the answers.
 var each = fieldSet(`answers statuses`)
@@ -253,7 +248,7 @@ func mappings(m map[string]any, k known, depth int) []any {
 		values := k.others(name, m[name], depth-1)
 		s, _ := m[name].(string)
 		_, yesNo := m[name].(bool)
-		if !k.text && !yesNo && (!named[name] || id.Kind(s) == "") && k.words.of(name, s) == nil { // those are never absent
+		if !k.text && !yesNo && k.words.of(name, s) == nil { // those are never absent
 			values = append(values, nil)
 		}
 		for _, v := range values {
