@@ -58,7 +58,7 @@ thresholds: {errors: 0, register_min: 1, reregister_min: 1, revoke_min: 1, permi
 			t.Errorf("%s isn't judged, want PASS\n%s", id, stdout)
 		}
 	}
-	phone, link := regexp.MustCompile(`\b010\d{8}\b`), regexp.MustCompile(`"entryToken": ?"[^"*…]{20}`)
+	phone, link := regexp.MustCompile(`(?:^|\D)010\d{8}(?:\D|$)`), regexp.MustCompile(`"entryToken": ?"[^"*…]{20}`)
 	must.OK(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
