@@ -109,14 +109,14 @@ func (b *Binder) Bind(n ast.Node, v reflect.Value) {
 	switch t := addr.(type) {
 	case TextBinder:
 		if !plain {
-			b.Problem(PosOf(n), "expected a text, found %s", KindOf(n))
+			b.Problem(PosOf(n), "expected text, found %s", KindOf(n))
 			return
 		}
 		t.BindText(b, text, PosOf(n))
 		return
 	case encoding.TextUnmarshaler:
 		if !plain {
-			b.Problem(PosOf(n), "expected a text, found %s", KindOf(n))
+			b.Problem(PosOf(n), "expected text, found %s", KindOf(n))
 		} else if err := t.UnmarshalText([]byte(text)); err != nil {
 			b.Problem(PosOf(n), "%s", err)
 		}

@@ -92,12 +92,12 @@ func (f *fileRun) idle() (out []*StepResult) {
 			s.Asserts = false
 		}
 		out = append(out, &StepResult{Name: "expect " + e.src, Line: e.pos.Line, Status: judge.Invalid,
-			Detail: "this comes out the same whatever the target answers"})
+			Detail: "this gives the same result whatever the target answers"})
 	}
 	for s, res := range f.watch.hollow {
 		if res != nil {
 			out = append(out, &StepResult{Name: res.Name, Line: s.pos.Line, Status: judge.Invalid,
-				Detail: "it looked at nothing, so it is no evidence for " + strings.Join(s.Clauses, ", ")})
+				Detail: "it looked at nothing, so it isn't evidence for " + strings.Join(s.Clauses, ", ")})
 		}
 	}
 	slices.SortFunc(out, func(a, b *StepResult) int {
