@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// An expectation that comes out the same whatever the target answers shows nothing:
+// An expectation that gives the same result whatever the target answers shows nothing:
 // "status > 0", "len(x) >= 0", "a or not a", a pattern that fits everything. So
 // wherever one is met, the parts of the answer that it speaks of are changed, one
 // after the other and together. Unless one of the changes breaks it, or a real

@@ -13,7 +13,7 @@ func TestVacuousFiles(t *testing.T) {
 	t.Parallel()
 	const claim = "it claims CMD-7, and nothing in it could have failed for that"
 	const nothing = "nothing was checked"
-	const same = "comes out the same whatever the target answers"
+	const same = "gives the same result whatever the target answers"
 	for name, c := range map[string]struct{ source, reason string }{
 		"only a log line":             {`steps: [{log: hello}]`, nothing},
 		"only a pause":                {`steps: [{pause: 1ms}]`, nothing},
