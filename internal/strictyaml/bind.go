@@ -186,7 +186,7 @@ func (b *Binder) bindInt(n ast.Node, v reflect.Value, text string, plain bool) {
 	if v.Type() == reflect.TypeFor[time.Duration]() {
 		d, err := time.ParseDuration(text)
 		if err != nil || !plain {
-			b.Problem(PosOf(n), "%s is not a duration, write it like 80ms, 20s or 1m30s", KindOf(n))
+			b.Problem(PosOf(n), "%s is not a valid duration, write it like 80ms, 20s or 1m30s", KindOf(n))
 			return
 		}
 		v.SetInt(int64(d))

@@ -59,7 +59,7 @@ func TestProblems(t *testing.T) {
 		"nmae: x\nkind: toy\nwait: long\npair: [a]\nparts: [{size: many, on: perhaps}]\nown: x\n": `s.yaml:1:1: unknown key "nmae", did you mean "name"?
 s.yaml:1:1: "name" is missing
 s.yaml:2:7: "toy" is not a valid kind, valid: test live
-s.yaml:3:7: "long" is not a duration, write it like 80ms, 20s or 1m30s
+s.yaml:3:7: "long" is not a valid duration, write it like 80ms, 20s or 1m30s
 s.yaml:4:7: expected a list of 2, found a list
 s.yaml:5:16: expected a whole number, found "many"
 s.yaml:5:26: expected true or false, found "perhaps"
