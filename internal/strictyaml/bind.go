@@ -135,7 +135,7 @@ func (b *Binder) bindKind(n ast.Node, v reflect.Value, text string, plain bool) 
 	switch v.Kind() {
 	case reflect.String:
 		if !plain {
-			bad("a text")
+			bad("text")
 			return
 		}
 		v.SetString(text)
