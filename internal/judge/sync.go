@@ -203,7 +203,7 @@ func sync3(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages, on the revision from before", amount.Number(t.checked))).
-		triedIf(v.told, waiting, "during an outage, nobody tried a door to whom a pending change would have made a difference")
+		triedIf(v.told, waiting, "during an outage, nobody tried a door where a pending change would have made a difference to them")
 }
 
 // onsite reports whether an event is a decision or movement that the board made by itself.
