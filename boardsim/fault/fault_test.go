@@ -17,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// told records the boards' notifications.
+// told records what the boards are notified of.
 type told struct{ calls []string }
 
 func (t *told) LineChanged(b string)      { t.calls = append(t.calls, "line "+b) }
@@ -26,7 +26,7 @@ func (t *told) LoseClock(b string)        { t.calls = append(t.calls, "clock "+b
 func (t *told) take() (calls []string)    { calls, t.calls = t.calls, nil; return calls }
 func on(fault string, params ...any) Spec { return spec(fault, params...) }
 
-// spec arms a fault on board a1 with parameters name, value, ...
+// spec arms a fault on board a1; params alternate name and value.
 func spec(fault string, params ...any) Spec {
 	s := Spec{Fault: fault, Boards: []string{"a1"}}
 	for i := 0; i+1 < len(params); i += 2 {
@@ -38,7 +38,7 @@ func spec(fault string, params ...any) Spec {
 	return s
 }
 
-// fleet is n boards in place A, one in B and one in the test place T.
+// fleet has n boards in place A, one in B, and one in the test place T.
 func fleet(n int) func() []Info {
 	var out []Info
 	for i := 1; i <= n; i++ {
@@ -69,9 +69,9 @@ var onCommands = []struct {
 	name string
 	arm  []Spec
 	in   Incoming
-	out  []any // messages; nil = the report alone
+	out  []any // messages; nil = only the report
 	late time.Duration
-	hits map[string]int64 // nil = each once
+	hits map[string]int64 // nil = one hit each
 }{
 	{name: "nothing"},
 	{name: "noop", arm: []Spec{on("noop")}},
@@ -149,7 +149,7 @@ func refused(r wire.Report) wire.Report {
 	return r
 }
 
-// TestForgedReports: one fault replaces the report, in the order of the list.
+// TestForgedReports: of the faults that replace a report, only one applies, in the order of the list.
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
 	report := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: vocab.OK}
@@ -192,7 +192,7 @@ func TestLineFaults(t *testing.T) {
 	for _, c := range []struct {
 		arm      []Spec
 		want     Line
-		up, down int64 // hits by a packet each way, beside those at arming
+		up, down int64 // hits that a packet adds in each direction
 		atOnce   int64
 	}{
 		{[]Spec{on("offline")}, Line{Offline: true}, 0, 0, 1},

@@ -15,7 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
-// TestKinds: every fault of the list is performed, in the way it says, by a file of its own.
+// TestKinds: every fault in the list is implemented as described, in a file of its own.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	if len(kinds) != len(faults.All) {

@@ -9,12 +9,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model walks a board through anything and checks what must always hold.
+// model drives a board through random events and checks the invariants.
 type model struct {
 	b      *bench
 	acts   map[string]int // actuations by command id
 	ids    []string
-	up     []int64 // record numbers in the order they arrived, repeats taken out
+	up     []int64 // record numbers in arrival order, without repeats
 	linked bool
 }
 

@@ -21,8 +21,8 @@ func stream() []byte {
 	return b.Bytes()
 }
 
-// FuzzSplitter: however a stream is cut, the same packets come out, none of it is
-// lost, and where paho reads a packet the splitter finds its end.
+// FuzzSplitter: however a stream is cut, the splitter yields the same packets and loses nothing; where paho reads a
+// packet, the splitter finds the same end.
 func FuzzSplitter(f *testing.F) {
 	f.Add(stream(), 1)
 	f.Add(stream(), 7)
@@ -45,7 +45,7 @@ func FuzzSplitter(f *testing.F) {
 		r := bytes.NewReader(in)
 		for _, end := range whole {
 			if _, err := packets.ReadPacket(r); err != nil {
-				return // framed, but no packet
+				return // framed, but not a packet
 			}
 			if at := len(in) - r.Len(); at != end {
 				t.Fatalf("paho's packet ends at %d, ours at %d", at, end)
@@ -54,7 +54,7 @@ func FuzzSplitter(f *testing.F) {
 	})
 }
 
-// ends are the offsets at which packets end when the stream comes in pieces.
+// ends are the packet boundaries found when the stream arrives in chunks of step bytes.
 func ends(t *testing.T, in []byte, step int) (out []int, broken bool) {
 	var s splitter
 	for at := 0; at < len(in); {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A phone's hash can't be found by trying numbers without the place's key, and a key
-// is good for one place of one server only.
+// Without the place's key, a phone can't be found from its hash by trying numbers. Each place of each server has its
+// own key.
 func TestPhoneHashIsKeyed(t *testing.T) {
 	t.Parallel()
 	const phone = "01012345678"

@@ -135,7 +135,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// The schedule and openAt must be two views of one thing, in any zone.
+// The schedule and openAt must agree, in any zone.
 func TestScheduleAgreesWithOpenAt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,7 +159,7 @@ func TestScheduleAgreesWithOpenAt(t *testing.T) {
 			t.Skip(err)
 		}
 		first := time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 28).Draw(t, "day"), 0, 0, 0, 0, time.UTC)
-		ds := h.Schedule(first.AddDate(0, 0, -8), 12) // far enough back for any chain
+		ds := h.Schedule(first.AddDate(0, 0, -8), 12) // far enough back for any chain of intervals
 		at := first.Add(time.Duration(rapid.IntRange(0, 48*60).Draw(t, "minute")) * time.Minute)
 		var in bool
 		for i, d := range ds {

@@ -31,8 +31,8 @@ func testServer(t *testing.T) string {
 	return s.URL
 }
 
-// The browser is tested before what it tests: it must press, read, see a
-// foreign request and hear a broken policy.
+// The browser helper is tested before it is used: it must press buttons, read text, and notice requests to other
+// hosts and violations of the content security policy.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	b, url := Start(t), testServer(t)

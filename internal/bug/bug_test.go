@@ -24,7 +24,7 @@ func TestPlanted(t *testing.T) {
 	Planted()
 }
 
-// Every bug has a name of its own, a promise, and something that catches it.
+// Every bug has a unique name, a promise, and something that catches it.
 func TestMuseum(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range Museum() {

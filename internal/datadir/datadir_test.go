@@ -91,8 +91,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestWhole: each of the three files is missed, and only a first start that was
-// cut short goes on without it.
+// TestWhole: a start fails if any of the three files is missing, unless the first start was interrupted.
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	if fresh, err := Whole(t.TempDir(), false); err != nil || !fresh {
@@ -107,7 +106,7 @@ func TestWhole(t *testing.T) {
 		if fresh, err := Whole(dir, false); err != nil || fresh {
 			t.Errorf("a whole one: fresh %v, %v", fresh, err)
 		}
-		put(t, dir, gone, "", 0o600) // of size 0 is as good as gone
+		put(t, dir, gone, "", 0o600) // an empty file counts as missing
 		if _, err := Whole(dir, false); !errors.Is(err, ErrIncomplete) {
 			t.Errorf("without %s: %v, want ErrIncomplete", gone, err)
 		}

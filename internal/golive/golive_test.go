@@ -15,7 +15,7 @@ var t0 = time.Date(2026, 10, 5, 0, 0, 0, 0, time.UTC)
 
 const commandRoute = "/device/v1/devices/{id}/commands"
 
-// traffic makes entries, one second apart unless it waits.
+// traffic builds entries one second apart, unless it waits.
 type traffic struct {
 	now  time.Time
 	list []*inbox.Entry
@@ -47,7 +47,7 @@ func (t *traffic) get(token string, status int, code string) *traffic {
 	return t.add(inbox.Entry{Method: "GET", Route: "/device/v1/devices", Path: "/device/v1/devices", Token: token, Status: status, Code: code})
 }
 
-// open is a command; a key that was used before is a replay.
+// open is a command; a key that was used before makes it a replay.
 func (t *traffic) open(door, key string, status int, code string) *traffic {
 	replay := slices.ContainsFunc(t.list, func(e *inbox.Entry) bool { return e.KeyMark == key && e.CommandID != "" })
 	e := inbox.Entry{Method: "POST", Route: commandRoute, Path: "/device/v1/devices/" + door + "/commands", KeyMark: key, Status: status, Code: code, Replayed: replay, CommandID: "cmd_" + key}
@@ -65,7 +65,7 @@ func (t *traffic) permit(status int, code string) *traffic {
 	return t.add(inbox.Entry{Method: "POST", Route: permitsRoute, Path: permitsRoute, Status: status, Code: code})
 }
 
-// TestPoints: each point proven, broken and not yet seen, with the requests that show it.
+// TestPoints: each point as proven, broken and not yet seen, with the requests that show it.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	made := func() *traffic { return &traffic{} }
@@ -151,7 +151,7 @@ func told(t *testing.T, p Point) {
 	}
 }
 
-// figures are the numbers and codes in a sentence, sorted: both languages say the same ones.
+// figures returns the numbers and codes in a sentence, sorted. Both languages must have the same ones.
 func figures(says string) []string {
 	says = strings.NewReplacer("last minute", "last 1 minute", "a minute", "1 minute").Replace(says)
 	found := regexp.MustCompile(`[0-9]+|[a-z]+_[a-z_]+`).FindAllString(says, -1)
@@ -159,7 +159,7 @@ func figures(says string) []string {
 	return found
 }
 
-// TestSentences: both languages have every sentence, and every figure stands in both.
+// TestSentences: every sentence exists in both languages, with the same figures.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	for _, list := range []map[string]sentence{sentences, hows} {
@@ -182,7 +182,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestReady: ready is every point proven, and nothing less.
+// TestReady: ready means that every point is proven, and nothing less.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	if l := Check(nil); l.Ready || slices.ContainsFunc(l.Points, func(p Point) bool { return p.State != Unseen }) {

@@ -19,8 +19,6 @@ func readSpool(t *testing.T, s *Spool, since int64) []Event {
 	return events
 }
 
-// Nothing is kept but the present state until a recording is asked for; a recording
-// begins with it and has every event in order; its space goes with it.
 func appendAtOnce(s *Spool, writers, each int) {
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -33,6 +31,8 @@ func appendAtOnce(s *Spool, writers, each int) {
 	wg.Wait()
 }
 
+// Until a recording is requested, only the present state is kept. A recording begins with that state, has every event
+// in order, and frees its space when it ends.
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -102,7 +102,7 @@ func TestSpool(t *testing.T) {
 	s.Stop()
 }
 
-// A recording that reached its bound is not taken for whole.
+// A recording that reached its limit is not accepted as complete.
 func TestSpoolIsBounded(t *testing.T) {
 	t.Parallel()
 	s := NewSpool(t.TempDir(), nil)

@@ -6,8 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStanding: of a board's and a place's past the present remains, and the
-// present of a present is itself.
+// TestStanding: the past of boards and places is condensed to their present state. Condensing twice changes nothing.
 func TestStanding(t *testing.T) {
 	t.Parallel()
 	past := []Event{
