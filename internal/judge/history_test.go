@@ -54,7 +54,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil || len(again) != len(es) {
 			t.Fatalf("second reading: %d of %d, %v", len(again), len(es), err)
 		}
-		Judge(NewView(es)) // nothing in a history makes the judge fall
+		Judge(NewView(es)) // no history may crash the judge
 	})
 }
 
@@ -114,7 +114,7 @@ func large(n int) []history.Event {
 	return h.events
 }
 
-// How fast that is, BenchmarkJudge500k says.
+// BenchmarkJudge500k measures the speed.
 func TestJudgesALargeHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large")
@@ -140,7 +140,7 @@ func BenchmarkAppend(b *testing.B) {
 	})
 }
 
-// A single large place is the worst case for freshness: each commit meets each board.
+// A single large place is the worst case for freshness, because each commit is compared with each board.
 func BenchmarkJudgeOneLargePlace(b *testing.B) {
 	h := newBuilder()
 	h.base("plc_a")

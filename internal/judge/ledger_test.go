@@ -58,8 +58,8 @@ func TestLedgerMerges(t *testing.T) {
 	}
 }
 
-// A PASS needs evidence: a clause with a checker passes by what the checker saw,
-// not by assertions; a required one must be proven whole.
+// A PASS needs evidence: a clause with a checker passes by what the checker saw, not by assertions. A required clause
+// must be proven completely.
 func TestLedgerWantsEvidence(t *testing.T) {
 	t.Parallel()
 	asserted := func(clause string) []Assertion { return []Assertion{{Clause: clause, Name: "step", Status: Pass}} }
@@ -133,8 +133,7 @@ func TestKeyHashIsBoundToThePlace(t *testing.T) {
 	}
 }
 
-// TestPlainNumbers: one thing isn't called by its plural, and nothing is said of
-// what isn't there.
+// TestPlainNumbers: one item is written in the singular, and nothing is written about items that don't occur.
 func TestPlainNumbers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

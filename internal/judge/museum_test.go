@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// Every clause has planted bugs, and all of them are caught: a PASS says how
-// much its checkers and scenarios are known to notice.
+// Every clause has planted bugs, and all of them are caught. A PASS thus says how much its checkers and scenarios are
+// known to notice.
 func TestEveryClauseHasPlantedBugs(t *testing.T) {
 	t.Parallel()
 	for _, c := range Clauses() {
@@ -33,7 +33,7 @@ func TestEveryClauseHasPlantedBugs(t *testing.T) {
 	}
 }
 
-// A PASS says how many of the clause's planted bugs are caught; no other status does.
+// A PASS says how many of the clause's planted bugs were caught; no other status does.
 func TestLedgerNamesPlantedBugs(t *testing.T) {
 	t.Parallel()
 	rows := Ledger(nil, []Assertion{{Clause: "CMD-7", Name: "a", Status: Pass}, {Clause: "CMD-8", Name: "b", Status: Fail}}, Basis{})

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWindowAgainstModel: the window admits a call exactly when fewer than n
-// calls were admitted within the span before it, and its retry is exact.
+// TestWindowAgainstModel: the window admits a call exactly if fewer than n calls were admitted within the span before
+// it, and the retry time is exact.
 func TestWindowAgainstModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -57,7 +57,7 @@ func TestStaleKeysGo(t *testing.T) {
 	}
 }
 
-// TestBoundedMemory: many keys within a minute don't make a table of as many.
+// TestBoundedMemory: many keys within a minute don't make the table grow without bound.
 func TestBoundedMemory(t *testing.T) {
 	t.Parallel()
 	w, now := New(3, time.Minute), time.Unix(0, 0)

@@ -71,7 +71,7 @@ func TestListener(t *testing.T) {
 	}
 }
 
-// A keep-alive moves its deadline with every packet; in a bubble that costs no time.
+// A keep-alive moves its deadline with every packet. In a bubble this must not take real time.
 func TestDeadlineInBubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// TestSchema: what is written fits its schema, and what doesn't is found.
+// TestSchema: every written report fits its schema, and misfits are detected.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(report.Schema())(t)
@@ -45,8 +45,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestSameFailures: every format has each failure with its file and line, and what
-// was sent, answered and counted.
+// TestSameFailures: every format shows each failure with its file and line, and with what was sent, answered and
+// counted.
 func TestSameFailures(t *testing.T) {
 	t.Parallel()
 	res := failing()
@@ -72,8 +72,8 @@ func TestSameFailures(t *testing.T) {
 	}
 }
 
-// TestTAP: the plan counts the tests that follow, which are those of junit.xml, and
-// no other line could be taken for one.
+// TestTAP: the plan's count equals the tests that follow, which are those of junit.xml, and no other line looks like
+// a test.
 func TestTAP(t *testing.T) {
 	t.Parallel()
 	res := failing()
@@ -98,8 +98,8 @@ func TestTAP(t *testing.T) {
 	}
 }
 
-// TestPreparationIsNoTest: a step that nothing the target does makes fail is no case
-// until it goes wrong, and a case says on which way it is reached.
+// TestPreparationIsNoTest: a step that the target can't make fail isn't a test case until it goes wrong, and a case
+// says how it was reached.
 func TestPreparationIsNoTest(t *testing.T) {
 	t.Parallel()
 	inner := &report.Step{Name: "open", Line: 4, Status: "PASS", Asserts: true}
@@ -120,8 +120,8 @@ func TestPreparationIsNoTest(t *testing.T) {
 	}
 }
 
-// TestTerminal: each scenario stands there once, what nothing exercised is one line,
-// failures come with their place, and colours change no word.
+// TestTerminal: each scenario appears once, clauses that nothing exercised share one line, failures have a location,
+// and colours change no word.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	res := failing()
@@ -144,12 +144,12 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestBreachStands: a breach is shown with the step that was played when it happened,
-// and of several with the one that is about the guarantee.
+// TestBreachStands: a breach is shown with the step that was running when it happened; if there were several, with
+// the one about that guarantee.
 func TestBreachStands(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		clause string // of the step in the background
+		clause string // of the background step
 		from   float64
 		want   int
 	}{

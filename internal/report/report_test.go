@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// events of a command that moved the relay twice.
+// events are those of a command that moved the relay twice.
 func events() []history.Event {
 	const place, board, door, cmd = "plc_1", "brd_1", "dor_1", "cmd_1"
 	key := history.KeyHash(place, "k")
@@ -115,7 +115,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestJUnitCounts: what a CI system adds up is what is in the file.
+// TestJUnitCounts: the totals a CI system reads agree with the contents of the file.
 func TestJUnitCounts(t *testing.T) {
 	t.Parallel()
 	type testcase struct {
@@ -140,7 +140,7 @@ func TestJUnitCounts(t *testing.T) {
 		Suites   []suite  `xml:"testsuite"`
 	}
 	res := sample()
-	res.Files[1].Reason += "\x00 ]]> \x1b[31m" // what a terminal would choke on
+	res.Files[1].Reason += "\x00 ]]> \x1b[31m" // characters that a terminal would choke on
 	res.Files[1].Steps[0].Children[1].Detail += "\x00 ]]> \x1b[31m"
 	text := render(t, "junit.xml", res)
 	must.OK(t, xml.Unmarshal([]byte(text), &all))
@@ -171,7 +171,7 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
-// TestPageStandsAlone: nothing in the page is fetched from anywhere, nothing runs.
+// TestPageStandsAlone: the page loads nothing from elsewhere, links nowhere and has no inline event handlers.
 func TestPageStandsAlone(t *testing.T) {
 	t.Parallel()
 	page := render(t, "report.html", sample())
@@ -192,7 +192,7 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 }
 
-// TestDirectoryIsJudgedAgain: what was written gives the same verdicts.
+// TestDirectoryIsJudgedAgain: judging a run directory again gives the same verdicts.
 func TestDirectoryIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	dir, res := filepath.Join(t.TempDir(), "run"), sample()
@@ -217,8 +217,8 @@ func TestDirectoryIsJudgedAgain(t *testing.T) {
 	}
 }
 
-// TestAnotherHistoryIsRefused: verdicts stand on the events they were written
-// with, not on an emptied, shortened or exchanged file.
+// TestAnotherHistoryIsRefused: verdicts belong to the events they were written with. An emptied, shortened or
+// exchanged file is refused.
 func TestAnotherHistoryIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -235,7 +235,7 @@ func TestAnotherHistoryIsRefused(t *testing.T) {
 	}
 }
 
-// TestSecretsStayOut: the target's keys and tokens are in no file of a run directory.
+// TestSecretsStayOut: no file in a run directory contains the target's keys or tokens.
 func TestSecretsStayOut(t *testing.T) {
 	t.Parallel()
 	dir, res := t.TempDir(), sample()
@@ -286,8 +286,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestParentsFail: a step that failed for a reason that none of its steps shows
-// is a separate test case, and no file's failure gets lost.
+// TestParentsFail: a step that failed for a reason that none of its substeps shows is a test case of its own, and no
+// file's failure is lost.
 func TestParentsFail(t *testing.T) {
 	t.Parallel()
 	child := &report.Step{Name: "child", Status: judge.Pass}
@@ -306,8 +306,7 @@ func TestParentsFail(t *testing.T) {
 	}
 }
 
-// TestJudgedAgain: what an earlier judge complained about doesn't stay, what the
-// run itself never saw does.
+// TestJudgedAgain: findings of the earlier judgement are replaced; failures that the run itself saw stay.
 func TestJudgedAgain(t *testing.T) {
 	t.Parallel()
 	bad := report.Result{Files: []report.FileResult{{Path: "a.yaml", Status: judge.Pass}}}

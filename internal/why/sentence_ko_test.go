@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// TestKorean: every decision, and whatever is unknown, is told in Korean, by other words
-// for each reason, and no English word is left but names and ids.
+// TestKorean: every decision and every unknown is explained in Korean, with different words for each reason, and no
+// English is left except names and ids.
 func TestKorean(t *testing.T) {
 	t.Parallel()
 	kind, id, age, since := "membership", "mbr_1", 7500.0, "2026-11-01T00:00:00.000Z"

@@ -46,7 +46,7 @@ func FuzzParseTopic(f *testing.F) {
 	})
 }
 
-// types are the payloads by their names in docs/asyncapi.yaml.
+// types are the payloads, by their names in docs/asyncapi.yaml.
 var types = map[string]any{"Hello": Hello{}, "Partial": Partial{}, "Ack": Ack{}, "Command": Command{}, "Report": Report{}, "Standing": Standing{}, "State": State{},
 	"Sync": Sync{}, "SyncAck": SyncAck{}, "Digest": Digest{}, "Netloss": Netloss{}, "Config": Config{}, "Record": Record{}, "Records": Records{},
 	"DoorConfig": DoorConfig{}, "Grant": access.Grant{}, "Window": access.Window{}, "Hours": access.Hours{}}
@@ -66,9 +66,8 @@ func read(t *testing.T, name string) []byte {
 	return b
 }
 
-// TestAsyncAPIIsValid: the document is what AsyncAPI 3.0.0 asks for, by the schema
-// that its makers publish (testdata, from @asyncapi/specs 6.11.1, Apache-2.0). One
-// that isn't is noticed.
+// TestAsyncAPIIsValid: the document fits the AsyncAPI 3.0.0 schema as published by its authors (testdata, from
+// @asyncapi/specs 6.11.1, Apache-2.0), and an invalid document is noticed.
 func TestAsyncAPIIsValid(t *testing.T) {
 	t.Parallel()
 	f := must.Get(os.Open("testdata/asyncapi-3.0.0.json.gz"))(t)
@@ -150,8 +149,7 @@ func TestAsyncAPI(t *testing.T) {
 	}
 }
 
-// TestPage: docs/board-protocol.md names every channel and field, and its
-// examples are messages of ours.
+// TestPage: docs/board-protocol.md names every channel and field, and its examples are valid messages.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	page := string(read(t, "board-protocol.md"))
@@ -190,8 +188,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestDigestFromBytes: the digest can be computed from the bytes of a sync
-// message as the page says, without knowing our types.
+// TestDigestFromBytes: the digest can be computed from the bytes of a sync message as the page describes, without
+// knowing our types.
 func TestDigestFromBytes(t *testing.T) {
 	t.Parallel()
 	y := Sync{To: 3, Snapshot: true, Timezone: "Asia/Seoul",

@@ -73,7 +73,7 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	if big.LiveBoards() != 10000 {
 		t.Errorf("%d live boards, want 10000", big.LiveBoards())
 	}
-	for n := range 4000 { // places that get the same number derived take the next one that is free
+	for n := range 4000 { // places that derive the same number take the next free one
 		big.Places = append(big.Places, Place{ID: fmt.Sprintf("plc_%d", n), Kind: Live})
 	}
 	if err := big.Resolve(); err != nil {
@@ -81,7 +81,7 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestShards: every place of a world is in one shard, whole and unchanged.
+// TestShards: every place of a world is in exactly one shard, complete and unchanged.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	all := Default(1, 500)
