@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// someDocs describe the command's 200 and 409, not its 504.
+// someDocs describe the command's 200 and 409, but not its 504.
 const someDocs = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/device/v1/devices/{id}/commands":{"post":{"responses":{
 	"200":{"description":"","content":{"application/json":{"schema":{"type":"object","required":["success","data"],"properties":{
 		"data":{"type":"object","required":["outcome"],"properties":{"outcome":{"type":"string","enum":["reported"]}}}}}}}},

@@ -56,7 +56,7 @@ thresholds: {errors: 0, p99_reported: 100ms, rate_min: 299, reported_min: 100%}
 				near++
 			}
 		}
-		if near < 65 || near > 85 { // workers may overtake each other by one
+		if near < 65 || near > 85 { // workers may overtake each other by one position
 			t.Errorf("%d repeats right behind their first, want about 75", near)
 		}
 		checkBinary(t, filepath.Join(o.OutDir, "results.bin"), 1500)
@@ -77,8 +77,8 @@ func checkBinary(t *testing.T, path string, want int) {
 	}
 }
 
-// A server that stops for two seconds: hits that were due in them waited, and the
-// open model sends on, so the stall is in the latency and not in the rate.
+// A server that stalls for two seconds: requests that were due meanwhile waited, and the open model keeps sending, so
+// the stall shows in the latency and not in the rate.
 func TestStallIsSeen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,8 +102,8 @@ func TestStallIsSeen(t *testing.T) {
 	})
 }
 
-// A generator that cannot keep the pace: the wait of the hits is in the time
-// since scheduled, not in the service time, and the run is invalid.
+// A generator that can't keep up: the time that requests wait counts in the time since scheduled but not in the
+// service time, and the run is INVALID.
 func TestLaggingGeneratorIsInvalid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestLaggingGeneratorIsInvalid(t *testing.T) {
 		if res.Verdict != Invalid || res.ExitCode() != 6 || !strings.Contains(res.Reasons[0], "lagged") {
 			t.Errorf("%s, exit %d: %q, want INVALID, exit 6, as the generator lagged", res.Verdict, res.ExitCode(), res.Reasons)
 		}
-		// A lag excuses slow answers, never wrong ones.
+		// A lagging generator excuses slow answers, but never wrong ones.
 		for threshold, want := range map[string]struct {
 			verdict string
 			exit    int
@@ -170,8 +170,8 @@ func TestOutcomesAreNamed(t *testing.T) {
 	})
 }
 
-// Fifteen minutes cross a token's life once; a jump of the server's clock is
-// answered with 401 and one visible second try each.
+// Tokens last fifteen minutes and are renewed in the background. When the server's clock jumps, each affected request
+// gets a 401 and is visibly retried once.
 func TestTokensAreRenewed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,8 +205,8 @@ func TestTokensAreRenewed(t *testing.T) {
 	})
 }
 
-// [CMD-5] on the generator's side: a connection that breaks under a command is
-// an error, never a second request.
+// [CMD-5] for the generator: when a connection breaks during a command, that is an error. The request is never
+// resent.
 func TestNothingIsResent(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -303,7 +303,7 @@ func TestRunErrors(t *testing.T) {
 	})
 }
 
-// A pause in the plan does not hold up an interruption.
+// A pause in the plan doesn't delay an interruption.
 func TestInterruptedInAPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -318,7 +318,7 @@ func TestInterruptedInAPause(t *testing.T) {
 	})
 }
 
-// TestAbort: a load stops at its first broken limit, is judged by it, and isn't INVALID for what it didn't send.
+// TestAbort: a load stops at its first broken limit and is judged by it; what it didn't send doesn't make it INVALID.
 func TestAbort(t *testing.T) {
 	t.Parallel()
 	for limit, after := range map[string]float64{"offline_max: 20": 3, "offline_max: 5%": 8, "p99_reported: 1ms": 8, "offline_max: 100%": 60} {

@@ -41,7 +41,7 @@ func TestScheduleOfEachPacer(t *testing.T) {
 	}
 }
 
-// at is the inverse of hits, never goes back, and stays within the run.
+// at is the inverse of hits, never goes backwards, and stays within the run.
 func TestScheduleInverts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -117,7 +117,7 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
-// Later repeats are as old as asked.
+// Delayed repeats have the requested age.
 func TestRepeatAfter(t *testing.T) {
 	t.Parallel()
 	src := testSource(mustParse(t, "rate: 100\nduration: 20s\nrepeatedKeys: 20%\nrepeatedAtOnce: 0%\nrepeatAfter: 3s"), 1)

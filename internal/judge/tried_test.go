@@ -174,7 +174,8 @@ func TestMomentOfTheCut(t *testing.T) {
 	}
 }
 
-// TestGrantsMadeADifference: an opening by a grant is evidence only beside a person without a grant who was refused.
+// TestGrantsMadeADifference: when everybody has the same single grant, an opening doesn't show that it matters which
+// grant somebody has. A second, revoked grant does, and so does a person with a grant of another kind.
 func TestGrantsMadeADifference(t *testing.T) {
 	t.Parallel()
 	member := grant("mem_1", "kim", false, doorOf("brd_1", 1))

@@ -14,8 +14,8 @@ import (
 
 var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// TestDocs: docs/scenarios.md has a section with an example for every verb and
-// for nothing else, and every example is a sound scenario.
+// TestDocs: docs/scenarios.md has a section with an example for every verb and for nothing else, and every example is
+// a valid scenario.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(os.ReadFile("../../docs/scenarios.md"))(t)

@@ -26,7 +26,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// TestErrors: all problems of a file at once, each with line, caret and the nearest name.
+// TestErrors: all problems in a file are reported at once, each with line, caret and the nearest valid name.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("testdata/errors/*.yaml")

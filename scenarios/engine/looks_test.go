@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// sink keeps the events of a kind.
+// sink keeps the events of one kind.
 type sink struct {
 	mu   sync.Mutex
 	kept []history.Event
@@ -25,7 +25,7 @@ func (s *sink) of(kind string) func(history.Event) {
 	}
 }
 
-// TestLooksAreTold: a step that could have failed says that it looked at boards; set-up doesn't.
+// TestLooksAreTold: a step that could have failed records that it looked at boards; set-up doesn't.
 func TestLooksAreTold(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]int{
@@ -44,8 +44,7 @@ func TestLooksAreTold(t *testing.T) {
 	}
 }
 
-// TestRevokedKeysAreTold: the history says when a key that the run had issued was revoked, and
-// never what it was.
+// TestRevokedKeysAreTold: the history records when a key issued by the run was revoked, but never the key itself.
 func TestRevokedKeysAreTold(t *testing.T) {
 	t.Parallel()
 	const secret = "sacl_000000000000000000000000000000000000"

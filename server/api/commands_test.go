@@ -86,9 +86,8 @@ func TestCommandOutcomes(t *testing.T) {
 	}
 }
 
-// TestReplayKeepsItsShape: a replay is the first answer byte for byte, whichever
-// path it is asked on, and both documents say so: do holds every answer against
-// that of its path.
+// TestReplayKeepsItsShape: a replay is the first answer byte for byte, whichever path is used, and conforms to both
+// documents: do checks every answer against that of its path.
 func TestReplayKeepsItsShape(t *testing.T) {
 	t.Parallel()
 	for i, behave := range []string{vocab.Offline, "busy", "silent"} {
@@ -108,8 +107,8 @@ func TestReplayKeepsItsShape(t *testing.T) {
 	}
 }
 
-// Missing args, null and {} mean the same; minutes count for hold only; the
-// dotted form is a synonym; the legacy path shares the keys.
+// Missing args, null and {} mean the same; minutes matter only for hold; the dotted form is a synonym; the legacy
+// path shares the keys.
 func TestCommandMeaning(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -157,7 +156,7 @@ func TestLegacyFailuresSayMore(t *testing.T) {
 	}
 }
 
-// Callers under one key join the running command and get its answer.
+// Concurrent callers with one key join the running command and get its answer.
 func TestConcurrentCallsJoin(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -185,7 +184,7 @@ func TestConcurrentCallsJoin(t *testing.T) {
 	}
 }
 
-// A caller that hangs up does not cancel the command.
+// A caller that hangs up doesn't cancel the command.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -202,7 +201,7 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// The outcomes a partner may ask for, in the test place only.
+// The outcomes that a partner may request, in the test place only.
 func TestSimulatedOutcomes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

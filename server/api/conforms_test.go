@@ -44,7 +44,7 @@ func (a *api) literal(method, path string) bool {
 	return false
 }
 
-// conforms checks an answer against its document: status, code, body.
+// conforms checks an answer's status, code and body against its document.
 func (h *house) conforms(q request, r response) {
 	h.t.Helper()
 	at := q.method + " " + q.path

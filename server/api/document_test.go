@@ -12,7 +12,7 @@ import (
 
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	docs, err := openapi.Load() // validates them, examples included
+	docs, err := openapi.Load() // validates them, including their examples
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// The codes of the contract, in one line each status.
+// The contract's codes, one line per status.
 const contract = `400 invalid_body invalid_timestamp invalid_query missing_field invalid_field body_too_large invalid_period invalid_phone invalid_door_ids empty_door_ids idempotency_key_required idempotency_key_invalid unsupported_command
 401 token_missing token_invalid token_expired invalid_api_key
 403 scope_missing place_forbidden place_field_forbidden

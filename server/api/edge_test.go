@@ -30,7 +30,7 @@ type panics struct{ Directory }
 
 func (panics) Doors(string) ([]place.Door, error) { panic("no doors") }
 
-// A panic is a 500 in the envelope; nothing of it gets out.
+// A panic becomes a 500 in the envelope and leaks nothing.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var seen Observation
@@ -79,7 +79,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// No body brings the edge down, and what is refused is refused in one line.
+// No body crashes the edge, and refusals fit on one line.
 func FuzzBody(f *testing.F) {
 	docs := must.Get(openapi.Load())(f)
 	for _, r := range matrix {
@@ -107,7 +107,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// decodeInto: a body that passes the check fits the type of its handler.
+// decodeInto: a body that passes the check fits its handler's type.
 func decodeInto(t *testing.T, op *openapi.Operation, raw []byte, kind string, flaw error) {
 	into := map[string]any{
 		"exchangeKey": new(core.ExchangeKeyBody), "updatePlace": new(core.UpdatePlaceBody),

@@ -116,7 +116,7 @@ func (h *house) tick(d time.Duration) {
 	must.OK(h.t, h.clk.Advance(h.clk.Now().Add(d)))
 }
 
-// checkPage: nothing foreign, nothing kept, and the policy fits the style.
+// checkPage: the page loads nothing from elsewhere, isn't cached, and its policy matches its style.
 func checkPage(t *testing.T, r response) {
 	t.Helper()
 	h := r.Header()

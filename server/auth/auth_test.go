@@ -27,7 +27,7 @@ type house struct {
 	t     *testing.T
 	clk   *clock.Virtual
 	store *store.Store
-	key   string // a good key
+	key   string // a valid key
 }
 
 func newHouse(t *testing.T) *house {
@@ -49,7 +49,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// service is another life of the server on the same data.
+// service is a new instance of the service on the same data, as after a restart.
 func (h *house) service() *auth.Service {
 	s := must.Get(auth.New(auth.Config{Clock: h.clk, Store: h.store, Pepper: []byte("api keys"), SigningKey: []byte("tokens")}))(h.t)
 	return s
@@ -65,7 +65,7 @@ func (h *house) token() string {
 	return tk.AccessToken
 }
 
-// exchange is what the API does: count, then issue.
+// exchange does what the API does: count, then issue.
 func (h *house) exchange(addr, key string) (auth.Token, error) {
 	if err := h.Admit(addr); err != nil {
 		return auth.Token{}, err
@@ -106,7 +106,7 @@ func TestExchange(t *testing.T) {
 func TestTokenLife(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.pass(123 * time.Millisecond) // not on a full second
+	h.pass(123 * time.Millisecond) // so that the time isn't a full second
 	token := h.token()
 	h.pass(auth.TokenLife - time.Millisecond)
 	if _, err := h.Verify(token); err != nil {
@@ -118,8 +118,8 @@ func TestTokenLife(t *testing.T) {
 	}
 }
 
-// TestTokenFromTheFuture: a token doesn't outlive its time because the machine's
-// clock was set back. A minute is let pass: clocks are corrected all the time.
+// TestTokenFromTheFuture: setting the machine's clock back doesn't make a token live longer. One minute is tolerated,
+// because clocks are corrected all the time.
 func TestTokenFromTheFuture(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -164,7 +164,7 @@ func TestForgedTokens(t *testing.T) {
 		"other kid":       sign(jwt.SigningMethodHS256, []byte("tokens"), map[string]any{"kid": "x"}),
 		"no kid":          sign(jwt.SigningMethodHS256, []byte("tokens"), nil),
 	}
-	for _, later := range []time.Duration{0, time.Hour} { // forged and expired is forged
+	for _, later := range []time.Duration{0, time.Hour} { // forged and expired counts as forged
 		h.pass(later)
 		for name, token := range forged {
 			if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
@@ -197,7 +197,7 @@ func TestExchangeLimit(t *testing.T) {
 		}
 		return 0
 	}
-	for range 3 { // refused ones do not extend it
+	for range 3 { // refused ones don't extend the limit
 		if got := limited("192.0.2.7"); got != 30*time.Second {
 			t.Errorf("31st: retry after %s, want %s", got, 30*time.Second)
 		}
@@ -230,7 +230,7 @@ func TestRevoke(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.token()
-	if _, err := h.Verify(token); err != nil { // from here on it is known
+	if _, err := h.Verify(token); err != nil { // from here on it is cached
 		t.Fatal(err)
 	}
 	must.OK(t, h.Revoke("key_t"))

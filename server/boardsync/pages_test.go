@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// large makes the content of a lab a few hundred pages.
+// large makes the lab's content a few hundred pages long.
 func (l *lab) large() {
 	for range 300 {
 		l.content.add()
@@ -18,8 +18,7 @@ func (l *lab) large() {
 	}
 }
 
-// A large change goes out in pages, a few at a time, and what has come isn't sent again
-// when the connection is lost in the middle.
+// A large change goes out in pages, a few at a time. After a lost connection, pages that arrived aren't sent again.
 func TestSnapshotInPagesResumes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,13 +45,13 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 			}
 			pages = y.Pages
 			l.hand(y)
-			if n := len(come); n%7 == 0 && come[y.Page] == 1 { // the line is cut, and what is on it lost
+			if n := len(come); n%7 == 0 && come[y.Page] == 1 { // the line is cut, and what is on it is lost
 				l.change()
 				l.s.Gone(someBoard, l.line.epoch)
 				l.line.queue, l.line.epoch = nil, l.line.epoch+1
 				l.connect()
 			}
-			if l.board.rev > 0 && l.board.rev < l.content.rev { // what came meanwhile goes out together
+			if l.board.rev > 0 && l.board.rev < l.content.rev { // later changes go out together
 				l.advance(t, time.Second)
 				l.deliver()
 			}
@@ -71,7 +70,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 	})
 }
 
-// A board that is slow but goes on is not given up: the wait starts over with each page.
+// A slow board isn't given up as long as it makes progress: the deadline starts over with each page.
 func TestDeadlinesFollowProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +92,7 @@ func TestDeadlinesFollowProgress(t *testing.T) {
 	})
 }
 
-// Acknowledgements of pages can't order more than the window, whatever they name.
+// Page acknowledgements can't request more than the window, whatever they claim.
 func TestLiesAboutPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +102,7 @@ func TestLiesAboutPages(t *testing.T) {
 		l.connect()
 		to := l.content.rev
 		for i := range 1000 {
-			l.s.Paged(someBoard, 1, to, i%3) // none, one, two of two
+			l.s.Paged(someBoard, 1, to, i%3) // page 0, 1 or 2 of 2
 			l.s.Paged(someBoard, 1, to, 100000)
 			l.s.Paged(someBoard, 1, to+1, 1)
 			l.s.Paged(someBoard, 9, to, 1)
@@ -114,7 +113,7 @@ func TestLiesAboutPages(t *testing.T) {
 	})
 }
 
-// A page lost on the way, or a board that forgot its pages, is sent again in its time.
+// A page that was lost, or that the board forgot, is sent again in time.
 func TestLostPagesComeAgain(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*lab){
@@ -145,7 +144,7 @@ func TestLostPagesComeAgain(t *testing.T) {
 	}
 }
 
-// What fits one message is one; all pages together are the change, each item once.
+// What fits one message is sent as one; all pages together are the change, with each item once.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	l := newLab()

@@ -33,7 +33,7 @@ func TestLateReport(t *testing.T) {
 	})
 }
 
-// A report that comes while the 504 is being committed is late, not lost.
+// A report that arrives while the 504 is being committed is late, not lost.
 func TestReportDuringCommit(t *testing.T) {
 	t.Parallel()
 	var r *rig
@@ -103,7 +103,7 @@ func TestRecover(t *testing.T) {
 	})
 }
 
-// An intent without an outcome that recovery didn't see.
+// An intent without an outcome that recovery missed.
 func TestUnsettledPrior(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {

@@ -49,14 +49,14 @@ places:
 
 const token = "secret"
 
-// opens executes every command.
+// opens executes every command successfully.
 type opens struct{}
 
 func (opens) Execute(_ context.Context, r command.Request) (command.Answer, error) {
 	return command.Answer{Result: command.Result{CommandID: "cmd_x", DoorID: r.DoorID, Command: r.Command, Outcome: "reported"}}, nil
 }
 
-// lab is the routes on real rules and a real store; only the boards are missing.
+// lab is the routes on the real rules and a real store; only the boards are missing.
 type lab struct {
 	t       *testing.T
 	handler http.Handler
@@ -101,7 +101,7 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-// answer of a call.
+// answer is the answer to a call.
 type answer struct {
 	Status     int
 	Header     http.Header
@@ -134,7 +134,7 @@ func (l *lab) call(method, path, body, bearer string) (a answer) {
 	return a
 }
 
-// data checks that a call succeeds and returns what it answers, compact.
+// data checks that a call succeeds and returns its data as compact JSON.
 func (l *lab) data(method, path, body string) string {
 	l.t.Helper()
 	a := l.call(method, path, body, token)
@@ -202,7 +202,7 @@ func TestKeys(t *testing.T) {
 	if *list.Total != 1 || strings.Contains(list.Raw, made.APIKey) || !strings.Contains(list.Raw, `"name":"reader","scopes":["space:partner"],"sim":false,"createdAt":"2026-10-01T00:00:00.000Z","revokedAt":null`) {
 		t.Errorf("list: %s", list.Raw)
 	}
-	for range 2 { // a repeat changes nothing
+	for range 2 { // repeating it changes nothing
 		l.is("DELETE", "/keys/"+made.KeyID, "", `{"keyId":"`+made.KeyID+`","revoked":true}`)
 	}
 	if list := l.call("GET", "/keys?placeId=plc_a", "", token); !strings.Contains(list.Raw, `"revokedAt":"2026-10-01T00:00:00.000Z"`) {
@@ -252,7 +252,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestTermsEnd: what has been ended opens no more, and only its own place ends it.
+// TestTermsEnd: an ended term no longer opens anything, and only its own place can end it.
 func TestTermsEnd(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

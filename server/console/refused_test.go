@@ -78,7 +78,7 @@ var refusals = []struct {
 	{"POST /crash", `{"when":"after-claim"}`, 400, "invalid_field", "when", ""},
 }
 
-// TestRefused: every way to ask wrongly, with the code and the field named.
+// TestRefused: every invalid request, with the error code and the field that is named.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -99,7 +99,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOrder: an unknown path and a wrong method come before the token.
+// TestOrder: unknown paths and wrong methods are reported before the token is checked.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// CheckBroken: an opening that panics frees those who joined it, and the next
-// press is a new one.
+// CheckBroken: if an opening panics, those who joined it are released, and the next press starts a new one.
 func CheckBroken(t *testing.T) {
 	s := New(Config{})
 	k, v := press{"link", "door"}, visit{now: time.Unix(0, 0), end: func() {}}

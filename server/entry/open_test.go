@@ -41,9 +41,9 @@ func TestOpenDecides(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set    func(h *house)
 		door   string
-		code   string       // of the error, "" = opened
+		code   string       // error code; "" = opened
 		rule   string       // details.rule
-		reason vocab.Reason // of the record, "" = none
+		reason vocab.Reason // in the record; "" = no record
 		actor  string
 	}{
 		"permit":               {func(h *house) {}, "dor_1", "", "", "link", "guest:*5678"},
@@ -99,8 +99,7 @@ func TestOpenOutcomes(t *testing.T) {
 	}
 }
 
-// TestOnePress: the same link and door within 3 s is one opening; a revocation
-// takes effect anyway.
+// TestOnePress: the same link and door within 3 s is one opening, but a revocation still takes effect immediately.
 func TestOnePress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -144,7 +143,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	}
 	wg.Go(func() { open(&first) })
 	<-h.door.begun
-	h.Pass(time.Minute) // however long it takes
+	h.Pass(time.Minute) // no matter how long it takes
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := h.Open(gone, p.Token, "dor_1"); !errors.Is(err, context.Canceled) {
@@ -155,7 +154,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	if len(h.door.asks) != 1 || first == "" {
 		t.Errorf("%d commands", len(h.door.asks))
 	}
-	for range 8 { // a crowd, all at one moment
+	for range 8 { // many at the same moment
 		wg.Go(func() {
 			var id string
 			open(&id)
@@ -175,7 +174,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	}
 }
 
-// TestOpenLimit: at most 6 openings a minute and link.
+// TestOpenLimit: at most 6 openings per minute per link.
 func TestOpenLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -198,8 +197,8 @@ func TestOpenLimit(t *testing.T) {
 	}
 }
 
-// TestFloodOfDeadLinks: trying dead links gives the same answer every time, but
-// cannot fill the records of a place, nor hide those of others.
+// TestFloodOfDeadLinks: dead links always get the same answer, but trying them can't fill a place's records or hide
+// records of others.
 func TestFloodOfDeadLinks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

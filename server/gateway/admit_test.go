@@ -61,7 +61,7 @@ func TestAdmission(t *testing.T) {
 			r := newRig(t)
 			conn := r.dial()
 			_, _ = conn.Write(c.connect)
-			time.Sleep(2 * time.Second) // a guess is answered late
+			time.Sleep(2 * time.Second) // guesses are answered late
 			got, closed := answer(t, conn)
 			_ = conn.Close()
 			if sprintf("%x", got) != c.want || closed != (c.want != in) {
@@ -79,7 +79,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// TestHandshake: who does not finish CONNECT in 5 s is closed, one byte a second or none.
+// TestHandshake: a client that doesn't finish CONNECT within 5 s is cut, whether it sends one byte per second or
+// none.
 func TestHandshake(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -167,7 +168,7 @@ func TestTopics(t *testing.T) {
 		if b.ack().Type != wire.AckPing {
 			t.Error("the connection did not stand it")
 		}
-		b.Publish("sac/v1/brd_1/ping", 1, false, "{}").Wait() // QoS 1 is taken
+		b.Publish("sac/v1/brd_1/ping", 1, false, "{}").Wait() // QoS 1 is accepted
 		if b.ack().Type != wire.AckPing {
 			t.Error("QoS 1")
 		}
@@ -178,7 +179,7 @@ func TestTopics(t *testing.T) {
 	})
 }
 
-// TestHelper: what a helper says counts as the board's; it may not listen.
+// TestHelper: what a helper says counts as the board's word, but it may not subscribe.
 func TestHelper(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// The decoders take whatever a board sends: what they let through must be in
-// range, and must be what the board's JSON says.
+// The decoders accept anything a board may send: what they let through must be in range and match the board's JSON.
 
 func FuzzDecodeHello(f *testing.F) {
 	f.Add(encode(wire.Hello{Proto: 2, Revision: 5, OutageAgeMs: -1, Netloss: &wire.Netloss{Channels: map[int]string{1: "open"}},
@@ -106,8 +105,8 @@ func FuzzDecodeOthers(f *testing.F) {
 	})
 }
 
-// FuzzGreet: the first bytes of a connection; what passes is a 3.1.1 CONNECT,
-// and the broker behind reads exactly what was sent.
+// FuzzGreet: the first bytes of a connection. What passes is a 3.1.1 CONNECT, and the broker behind it reads exactly
+// what was sent.
 func FuzzGreet(f *testing.F) {
 	f.Add(good("brd_1").bytes())
 	f.Add([]byte{0x10, 0xff, 0xff, 0xff, 0xff, 1})
@@ -127,7 +126,7 @@ func FuzzGreet(f *testing.F) {
 	})
 }
 
-// drain swallows what is written.
+// drain discards what is written.
 type drain struct{ net.Conn }
 
 func (drain) Write(p []byte) (int, error)      { return len(p), nil }

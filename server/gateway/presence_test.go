@@ -157,7 +157,7 @@ func TestTakeover(t *testing.T) {
 		epoch := r.Status("brd_1").Epoch
 		r.boards["brd_1"].enqueue(item{l: old, channel: wire.UpRpt, payload: encode(wire.Report{CommandID: "cmd_1", Result: "ok"})})
 		r.boards["brd_1"].enqueue(item{l: old, channel: wire.UpHello, payload: encode(wire.Hello{Proto: 2})})
-		r.boards["brd_1"].enqueue(item{l: old}) // its end, once more
+		r.boards["brd_1"].enqueue(item{l: old}) // its end is reported a second time
 		synctest.Wait()
 		if s := r.Status("brd_1"); s.State != "online" || s.Epoch != epoch {
 			t.Errorf(`got %+v, want s.State = "online", s.Epoch = epoch`, s)
@@ -192,7 +192,7 @@ func TestTakeover(t *testing.T) {
 			_ = r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_1"})
 		}
 		r.online("brd_1")
-		if work, open := r.flight.Pending(); work != 0 || open > 1 { // the answer to hello: paho does not count
+		if work, open := r.flight.Pending(); work != 0 || open > 1 { // the answer to hello: paho doesn't count it
 			t.Errorf("in flight: got %d %d, want 0 and at most 1", work, open)
 		}
 		a.line.Cut()
