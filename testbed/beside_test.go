@@ -10,8 +10,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// soon waits for what a server notices by itself. How soon it does, server/auth's
-// tests measure in their own time; here it only has to come.
+// soon waits for something that a server notices on its own. How soon it does is tested in server/auth, in fake time;
+// here it only has to happen.
 func soon(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := clock.Mono() + time.Minute; !is(); {
@@ -21,8 +21,7 @@ func soon(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestBesideARunningServer: keys are made and revoked on the data alone; the
-// server notices.
+// TestBesideARunningServer: keys are created and revoked directly in the data, and the running server notices.
 func TestBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -27,8 +27,8 @@ func keyOf(t *testing.T, tb *Testbed, place int) string {
 	return ""
 }
 
-// TestLiveSecretsCantBeComputed: a live key and a board's password follow from
-// the seed only where that was asked for; the test place's key always does.
+// TestLiveSecretsCantBeComputed: a live key and a board's password follow from the seed only if that was requested;
+// the test place's key always does.
 func TestLiveSecretsCantBeComputed(t *testing.T) {
 	t.Parallel()
 	guess := world.Default(3, 10)
@@ -48,7 +48,8 @@ func TestLiveSecretsCantBeComputed(t *testing.T) {
 	}
 }
 
-// TestRepeatableSecretsStayOnLoopback: such a start is refused before anything is written.
+// TestRepeatableSecretsStayOnLoopback: a start with repeatable secrets on another address is refused before anything
+// is written.
 func TestRepeatableSecretsStayOnLoopback(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "lab")
@@ -81,7 +82,8 @@ func TestRepeatableSecretsStayOnLoopback(t *testing.T) {
 	}
 }
 
-// TestSecretFile: a fleet in another process agrees by it, the next start needs it again.
+// TestSecretFile: a secret file lets a fleet in another process derive the same secrets, and the next start needs it
+// again.
 func TestSecretFile(t *testing.T) {
 	t.Parallel()
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "secret")
@@ -99,7 +101,7 @@ func TestSecretFile(t *testing.T) {
 	}
 }
 
-// TestNoKeyUnasked: a live place of a world file has the keys that the file asks for.
+// TestNoKeyUnasked: a live place from a world file has only the keys that the file lists.
 func TestNoKeyUnasked(t *testing.T) {
 	t.Parallel()
 	w := must.Get(world.Parse("w.yaml", []byte("places:\n  - {name: Silent, fleet: {boards: 1}}\n  - {name: Partner, fleet: {boards: 1}, keys: [{name: partner}]}\n"), 0))(t)
@@ -112,8 +114,8 @@ func TestNoKeyUnasked(t *testing.T) {
 	}
 }
 
-// TestMissingFilesAreMissed: each file alone gone, empty or from another
-// directory stops the start; --init starts over and keeps what was there.
+// TestMissingFilesAreMissed: if any one file is missing, empty or from another directory, the start fails. --init
+// starts over and keeps what was there.
 func TestMissingFilesAreMissed(t *testing.T) {
 	t.Parallel()
 	another := t.TempDir()
@@ -148,8 +150,8 @@ func TestMissingFilesAreMissed(t *testing.T) {
 	}
 }
 
-// TestRotate: the old password is dead, its connection cut, and the simulated
-// board is back with the new one, over restarts too.
+// TestRotate: the old password stops working, its connection is cut, and the simulated board reconnects with the new
+// one, even after restarts.
 func TestRotate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -181,7 +183,7 @@ func TestRotate(t *testing.T) {
 	online(again)
 }
 
-// TestOldKeysStay: data from before keys had labels has servers that know the keys of then.
+// TestOldKeysStay: with data from before keys had labels, the server still accepts the keys of that time.
 func TestOldKeysStay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -34,7 +34,7 @@ func (t *Testbed) lab() client.Client {
 	return client.Client{Base: t.Ready.Control, Token: t.Ready.ControlToken}
 }
 
-// open sends one command to the first door of a place and returns its status.
+// open sends one command to a place's first door and returns the status.
 func open(t *testing.T, tb *Testbed, place int, key string) int {
 	t.Helper()
 	return openWith(t, partner(t, tb, place), tb.cfg.World.Places[place].Boards[0].Doors[0].ID, key)
@@ -68,8 +68,8 @@ func TestCommandOverBothLinks(t *testing.T) {
 	}
 }
 
-// TestRestartKeepsKeysAndTime: the same data gives the same keys, null once
-// revoked, the same control token and entry links, and time never goes back.
+// TestRestartKeepsKeysAndTime: the same data gives the same keys (null once revoked), control token and entry links,
+// and time never goes back.
 func TestRestartKeepsKeysAndTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -128,12 +128,12 @@ func TestDataDirectory(t *testing.T) {
 	}
 }
 
-// TestStopWithCommandsInFlight: within 5 s, and commands in progress answer
-// under its key in the next life.
+// TestStopWithCommandsInFlight: stopping takes at most 5 s, and commands in progress are answered under their key
+// after the restart.
 func TestStopWithCommandsInFlight(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	tb := begin(t, Config{DataDir: dir, Wait: time.Hour}) // which nobody has to wait
+	tb := begin(t, Config{DataDir: dir, Wait: time.Hour}) // nobody must have to wait this long
 	board := tb.cfg.World.Places[1].Boards[0].ID
 	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "silent", "boards": []string{board}}, nil)
 	c := partner(t, tb, 1)
@@ -158,7 +158,7 @@ func TestStopWithCommandsInFlight(t *testing.T) {
 	}
 }
 
-// TestSIPAddress: the ready line says where calls go, when that was asked for.
+// TestSIPAddress: if SIP is enabled, the ready line has its address.
 func TestSIPAddress(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{SIP: "127.0.0.1:0"})

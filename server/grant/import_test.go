@@ -23,7 +23,7 @@ func file(source string, rows ...string) grant.ImportRequest {
 	return r
 }
 
-// line shows a result as "created/updated/unchanged/failed: status or code of each row".
+// line shows a result as "created/updated/unchanged/failed: status or code per row".
 func line(r grant.ImportResult) string {
 	out := fmt.Sprintf("%d/%d/%d/%d:", r.Created, r.Updated, r.Unchanged, r.Failed)
 	for i, x := range r.Results {
@@ -89,8 +89,8 @@ func TestImportCustomers(t *testing.T) {
 	}
 }
 
-// A row with a reference takes over the customer of its phone that has none; the
-// same file again creates nobody.
+// A row with a reference takes over an existing customer with its phone and no reference; importing the same file
+// again creates nobody.
 func TestImportTakesOver(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -152,7 +152,7 @@ func TestImportMemberships(t *testing.T) {
 	}
 }
 
-// TestImportLarge: 5,000 rows, some wrong, in good time and with one customer each.
+// TestImportLarge: 5,000 rows, some wrong, imported in reasonable time with one customer each.
 func TestImportLarge(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -220,7 +220,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestNamesShowWhatTheyAre: no control characters, nothing that turns a name around.
+// TestNamesShowWhatTheyAre: names can't contain control characters or anything that reverses the text.
 func TestNamesShowWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	for field, r := range map[string]grant.RegisterRequest{

@@ -39,7 +39,7 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-// request is a good one, an hour from now on, for dor_1.
+// request is a valid request, from an hour from now, for dor_1.
 func request(ref string) grant.RegisterRequest {
 	return grant.RegisterRequest{ExternalRef: &ref, Phone: new("01012345678"), Name: new("Kim"),
 		StartsAt: new(epoch), EndsAt: new(epoch.Add(time.Hour)), DoorIDs: []string{"dor_1"}}
@@ -143,8 +143,8 @@ func TestReferencesInOtherLetters(t *testing.T) {
 	}
 }
 
-// TestPeriodsLongPast: what ended at the epoch of some clock has ended, for the
-// boards too, where 0 means no end.
+// TestPeriodsLongPast: a permit that ended at some clock's epoch has ended on the boards too, although 0 means "no
+// end" there.
 func TestPeriodsLongPast(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -215,7 +215,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestConcurrentCreates: one permit and one id [PERM-2].
+// TestConcurrentCreates: concurrent creates give one permit with one id [PERM-2].
 func TestConcurrentCreates(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
 
-var epoch = storetest.Epoch // Sunday noon in Seoul
+var epoch = storetest.Epoch // a Sunday noon in Seoul
 
 type house struct {
 	*storetest.House
@@ -35,7 +35,7 @@ func policy(ref, mode string) place.PolicyRequest {
 	return place.PolicyRequest{Ref: &ref, Mode: &mode}
 }
 
-// noAudit is a store whose disk fails with the last write of a change.
+// noAudit is a store whose disk fails at the last write of a change.
 type noAudit struct {
 	place.Store
 	err error
@@ -52,8 +52,7 @@ type noAuditTx struct {
 
 func (t noAuditTx) InsertAudit(record.Audit) error { return t.err }
 
-// A policy and the record of who changed it are one write: what fails with the
-// record leaves the policy as it was.
+// A policy and the record of who changed it are one write: if the record fails, the policy stays as it was.
 func TestPolicyAndItsRecord(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -122,7 +121,7 @@ func TestPolicies(t *testing.T) {
 	if got := h.mode(t); got != "free" {
 		t.Errorf("mode %s, want free", got)
 	}
-	if _, err := h.SetHours("plc_a", place.Week{"sun": {}}); err != nil { // closed today, at once [HRS-1]
+	if _, err := h.SetHours("plc_a", place.Week{"sun": {}}); err != nil { // closed today, immediately [HRS-1]
 		t.Fatal(err)
 	}
 	if got := h.mode(t); got != "closed" {
@@ -142,7 +141,7 @@ func TestPolicies(t *testing.T) {
 	if err != nil || len(ps) != 3 || ps[0].ID != c.ID || ps[2].ID != first.ID {
 		t.Errorf("got %+v, %v, want three, newest first: %s ... %s", ps, err, c.ID, first.ID)
 	}
-	for _, p := range ps { // all three cover now, one is in force
+	for _, p := range ps { // all three cover this moment, one is in force
 		if p.Active != (p.ID == c.ID) {
 			t.Errorf("%s is in force: %t", p.Ref, p.Active)
 		}

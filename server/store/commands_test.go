@@ -38,7 +38,7 @@ func TestClaimAndSettle(t *testing.T) {
 		t.Fatalf("unsettled: got %+v, want Settled false, Intent.CommandID cmd_1 and Intent.Body unknown", p)
 	}
 	st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch.Add(time.Second), Status: 200, Body: []byte("ok")}
-	for range 2 { // the second is a retry after a commit of unknown result
+	for range 2 { // the second is a retry after a commit with an unknown result
 		must.OK(t, c.Settle(st))
 	}
 	p := claim(t, c, intent("cmd_2", "k"), long)
@@ -55,7 +55,7 @@ func TestClaimAndSettle(t *testing.T) {
 	if err != nil || total != 1 || recs[0].Result != vocab.Opened || recs[0].Replays != 1 || recs[0].CommandID != "cmd_1" {
 		t.Fatalf("%d records %+v, %v", total, recs, err)
 	}
-	if p := claim(t, c, intent("cmd_4", "k"), epoch); p != nil { // exactly as old as it may be: absent
+	if p := claim(t, c, intent("cmd_4", "k"), epoch); p != nil { // just old enough to be forgotten
 		t.Fatalf("after the retention: got %+v, want none", p)
 	}
 	if list, err := c.Unsettled(); err != nil || len(list) != 1 || list[0].CommandID != "cmd_4" {
@@ -157,8 +157,8 @@ func TestBoardStates(t *testing.T) {
 	}
 }
 
-// A start after a crash with 10,000 commands in flight settles each of them: the ledger then has an answer and a record for
-// every one. How long it takes is logged, not judged: a busy machine isn't a bug.
+// Recovery after a crash with 10,000 commands in flight settles each of them: afterwards every one has an answer and
+// a record. The duration is only logged, because a busy machine isn't a bug.
 func TestRecoverTenThousand(t *testing.T) {
 	t.Parallel()
 	const n = 10000

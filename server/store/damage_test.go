@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// errMisread is what SQLite says of damage, and of a read that the disk failed.
+// errMisread is SQLite's error for damage, and for a read that failed on disk.
 var errMisread = fmt.Errorf("of a commit: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt})
 
 // spoil damages a database's file.
@@ -28,15 +28,14 @@ func spoil(t *testing.T, dir string) {
 	must.OK(t, os.WriteFile(path, b, 0o600))
 }
 
-// Damage that shows while the database is open ends all writing for good, and a
-// damaged file isn't opened.
+// If damage shows up while the database is open, all writing ends for good. A damaged file isn't opened.
 func TestCorruption(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		s := must.Get(Open(dir, Options{}))(t)
 		must.Get(s.Seed(testWorld(), pepper))(t)
-		time.Sleep(2 * idleAfter) // the log is empty
+		time.Sleep(2 * idleAfter) // so that the log is empty
 		synctest.Wait()
 		spoil(t, dir)
 		s.committed(nil, errMisread)
@@ -62,8 +61,7 @@ func TestCorruption(t *testing.T) {
 	})
 }
 
-// What only looked like damage stops the writes only until the file has
-// been looked through.
+// A false alarm stops writes only until the file has been checked.
 func TestFalseAlarm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

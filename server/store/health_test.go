@@ -15,8 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// fill lets the database have no more pages than it has, as a full disk would;
-// the returned function makes room again.
+// fill limits the database to its present pages, like a full disk; the returned function makes room again.
 func fill(t *testing.T, s *Store) (free func()) {
 	t.Helper()
 	limit := func(pages int) {
@@ -25,19 +24,19 @@ func fill(t *testing.T, s *Store) (free func()) {
 			return tx.QueryRow(fmt.Sprint("PRAGMA max_page_count=", pages)).Scan(&n)
 		}))
 	}
-	limit(1)             // SQLite takes the present size for anything less
-	for grow(s) == nil { // what is free within it
+	limit(1)             // SQLite takes the present size for anything smaller
+	for grow(s) == nil { // uses up the free space within it
 	}
 	return func() { limit(1 << 30) }
 }
 
-// grow writes a row that needs a few pages of its own.
+// grow writes a row that needs a few new pages.
 func grow(s *Store) error {
 	return s.write(func(tx *Tx) error { return tx.setMeta("big "+rand.Text(), strings.Repeat("x", 20<<10)) })
 }
 
-// A full disk: writes fail with its name, the store isn't ready, one line a
-// second says so; with room again it is ready by itself.
+// On a full disk, writes fail with that error, the store isn't ready, and one line per second is logged. Once there
+// is room again, it becomes ready by itself.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -55,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 			if err := s.Ping(); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "full") {
 				t.Fatalf("ready: got %v, want %v and %q in it", err, ErrUnavailable, "full")
 			}
-			time.Sleep(100 * time.Millisecond) // fake: ten seconds in all
+			time.Sleep(100 * time.Millisecond) // fake time, ten seconds in total
 		}
 		time.Sleep(time.Hour)
 		if err := s.Ping(); !errors.Is(err, ErrUnavailable) {
@@ -75,8 +74,8 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// A disk that doesn't answer: callers are told in time, and what they were told
-// failed doesn't happen later unless it was in the commit already.
+// If the disk doesn't respond, callers are told in time. A write that was reported as failed doesn't happen later,
+// unless it was already in the commit.
 func TestWriteDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,14 +109,14 @@ func TestWriteDoesNotWaitForEver(t *testing.T) {
 	})
 }
 
-// A commit waits for no reader, however many there are, with a history too.
+// A commit doesn't wait for readers, however many there are, even with a history.
 func TestWriterWaitsForNoReader(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	var told int
 	must.OK(t, s.SetHistory(func(e history.Event) { told++ }))
 	told = 0
-	for range 8 { // the whole pool
+	for range 8 { // the entire pool
 		tx := must.Get(s.reading.BeginTx(ctx, nil))(t)
 		defer func() { _ = tx.Rollback() }()
 		must.Get(tx.Exec("SELECT * FROM meta"))(t)
@@ -129,7 +128,7 @@ func TestWriterWaitsForNoReader(t *testing.T) {
 		}
 		return tx.q.SetHoursRev(ctx, rev, "plc_a")
 	}))
-	if told != 2 { // committed, and the hours
+	if told != 2 { // the commit and the hours
 		t.Errorf("the history got %d events of the commit, want 2", told)
 	}
 }

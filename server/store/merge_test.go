@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/server/auth"
 )
 
-// TestSeedAddsAndRenames: another version of the world file on existing data.
+// TestSeedAddsAndRenames: a new version of the world file on existing data.
 func TestSeedAddsAndRenames(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -55,7 +55,7 @@ func TestSeedAddsAndRenames(t *testing.T) {
 	}
 }
 
-// TestPasswordsAreHashed: in new data, and in data of an older version.
+// TestPasswordsAreHashed: both in new data and in data of an older version.
 func TestPasswordsAreHashed(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)

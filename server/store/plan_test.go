@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// explained asks SQLite how it would answer what a query asks.
+// explained asks SQLite for its plan instead of running a query.
 type explained struct {
 	db.DBTX
 	plan string
@@ -45,8 +45,8 @@ func (e *explained) QueryRowContext(ctx context.Context, query string, args ...a
 	return e.DBTX.QueryRowContext(over, query, args...)
 }
 
-// What changed since a revision is found by two indexes: however many permits a place
-// has, the others aren't looked at.
+// Changes since a revision are found through two indexes: however many permits a place has, the unchanged ones aren't
+// read.
 func TestGrantsSinceLooksAtNoOthers(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -61,7 +61,7 @@ func TestGrantsSinceLooksAtNoOthers(t *testing.T) {
 	}
 }
 
-// Permits are found by reference, person and link by all that is known of them.
+// Permits are found by reference, person and link using every known condition.
 func TestGrantsAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -96,8 +96,8 @@ func TestGrantsAreFoundByIndex(t *testing.T) {
 	}
 }
 
-// A list without a filter is read in the order of an index, and so is a page of it: nothing sorts a place's rows, and
-// those before the page aren't read. A filter finds its few rows by index before it sorts them.
+// An unfiltered list, or a page of it, is read in index order: a place's rows aren't sorted, and rows before the page
+// aren't read. A filter finds its few rows by index before sorting them.
 func TestListsWalkAnIndex(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
