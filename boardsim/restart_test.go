@@ -154,7 +154,7 @@ func TestRebootWiped(t *testing.T) {
 		r.want("events", len(r.seen(history.Wiped)), 1)
 		seqs := r.seen(history.Presented)
 		if a, b := seqs[0].RecordSeq, seqs[1].RecordSeq; b <= a {
-			t.Errorf("record numbers went from %d to %d", a, b)
+			t.Errorf("record numbers went from %d to %d, want them to rise", a, b)
 		}
 		r.do("POST", "/faults/reset", "")
 		r.sleep(2 * time.Second)

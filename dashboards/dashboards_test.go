@@ -158,7 +158,7 @@ func TestExpressions(t *testing.T) {
 			} else if isRecorded {
 				known = append(known, names...)
 			} else {
-				t.Errorf("%s: nothing exports %s", e.where, s.Name)
+				t.Errorf("%s: %s is not exported by the server or the fleet", e.where, s.Name)
 			}
 			return nil
 		})
@@ -220,14 +220,14 @@ func TestBoards(t *testing.T) {
 		ids := map[int]bool{}
 		for _, p := range b.Panels {
 			if ids[p.ID] || p.ID == 0 {
-				t.Errorf("%s: panel %q has id %d, which must be unique and not 0", file, p.Title, p.ID)
+				t.Errorf("%s: panel %q has id %d, want a unique one that isn't 0", file, p.Title, p.ID)
 			}
 			ids[p.ID] = true
 			if !slices.Contains([]string{"timeseries", "stat"}, p.Type) || len(p.Targets) == 0 || p.Title == "" {
 				t.Errorf("%s: panel %q of type %q with %d targets: want a title, timeseries or stat, and a target", file, p.Title, p.Type, len(p.Targets))
 			}
 			if g := p.GridPos; g.W <= 0 || g.H <= 0 || g.X < 0 || g.X+g.W > 24 {
-				t.Errorf("%s: panel %q at %+v does not fit the 24 columns", file, p.Title, g)
+				t.Errorf("%s: panel %q at %+v doesn't fit into the 24 columns", file, p.Title, g)
 			}
 			for _, target := range p.Targets {
 				if target.Datasource != (source{"prometheus", "prometheus"}) {
@@ -265,7 +265,7 @@ func TestAlertsAreTested(t *testing.T) {
 			t.Errorf("alert %s: fires in a test: %v, stays silent in one: %v; want both", r.Alert, fires[r.Alert], silent[r.Alert])
 		}
 		if r.Labels["severity"] == "" || r.Annotations["summary"] == "" {
-			t.Errorf("alert %s needs a severity and a summary", r.Alert)
+			t.Errorf("alert %s lacks a severity or a summary, want both", r.Alert)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func TestProof(t *testing.T) {
 			}
 			_, err := os.Stat(filepath.Join(dir, historyFile))
 			if kept := err == nil; kept != (c.verdict != Invalid) {
-				t.Errorf("history kept: %v", kept)
+				t.Errorf("history kept: %v, want %v", kept, c.verdict != Invalid)
 			}
 		})
 	}

@@ -78,7 +78,7 @@ func TestResultFiles(t *testing.T) {
 		}
 		h, err := hdrhistogram.Decode([]byte(read.Outcomes[0].Scheduled.HDR))
 		if err != nil || h.TotalCount() != 500 {
-			t.Errorf("histogram: %v", err)
+			t.Errorf("histogram: %v, want 500 values", err)
 		}
 		page := must.Get(os.ReadFile(filepath.Join(dir, "report.html")))(t)
 		html := string(page)
@@ -171,7 +171,7 @@ func TestSearchFindsTheLimit(t *testing.T) {
 			t.Fatalf("want PASS, got %s, %v\n%s", res.Verdict, err, res.Text())
 		}
 		if res.Highest < 660 || res.Highest > 740 || len(res.Search) < 5 {
-			t.Errorf("highest %g of %v", res.Highest, res.Search)
+			t.Errorf("highest rate %g of %v, want 660 to 740 after at least 5 steps", res.Highest, res.Search)
 		}
 	})
 }

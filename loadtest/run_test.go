@@ -45,7 +45,7 @@ thresholds: {errors: 0, p99_reported: 100ms, rate_min: 299, reported_min: 100%}
 			t.Errorf("server saw %d requests of %d keys, generator %d hits, %d attempts, %d repeats, want 1500, 1350, 1500, 1500 and 150", f.requests, len(f.answers), res.Sent, res.Attempts, res.Repeats)
 		}
 		if res.Replayed != 150 || len(f.breaches) > 0 {
-			t.Errorf("%d replayed, breaches %v", res.Replayed, f.breaches)
+			t.Errorf("%d replayed, breaches %v; want 150 and none", res.Replayed, f.breaches)
 		}
 		if a, b := len(l.of(history.Attempt)), len(l.of(history.Answer)); a != 1500 || b != 1500 {
 			t.Errorf("history: got %d attempts, %d answers, want 1500 and 1500", a, b)
@@ -97,7 +97,7 @@ func TestStallIsSeen(t *testing.T) {
 		}
 		all := res.Outcomes[0].Scheduled
 		if all.Max < 1900 || all.P90 < 900 || all.P50 > 10 || res.Sent != 1000 || res.SentRate < 99.9 {
-			t.Errorf("the stall is not seen:\n%s", res.Text())
+			t.Errorf("the stall doesn't show as it should:\n%s", res.Text())
 		}
 	})
 }
@@ -134,7 +134,7 @@ func TestLaggingGeneratorIsInvalid(t *testing.T) {
 			}
 		}
 		if res.Outcomes[0].Scheduled.Max < 2800 || res.Outcomes[0].Service.Max > 100 {
-			t.Errorf("lag hidden:\n%s", res.Text())
+			t.Errorf("the lag doesn't show in the time since scheduled, or shows in the service time:\n%s", res.Text())
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestTokensAreRenewed(t *testing.T) {
 			t.Errorf("got %v %s, %d exchanges, %d renewed, %d attempts, want no error, %s, 2, at least 1 and %d", err, res.Verdict, len(f.exchanges), res.Renewed, res.Attempts, Pass, 100+res.Renewed)
 		}
 		if got := int64(len(l.of(history.Attempt))); got != res.Attempts {
-			t.Errorf("history has %d attempts of %d", got, res.Attempts)
+			t.Errorf("the history has %d attempts, want %d", got, res.Attempts)
 		}
 	})
 }
@@ -241,10 +241,10 @@ func TestNothingIsResent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if int64(f.requests) != res.Attempts || res.Attempts != 100 {
-		t.Errorf("server saw %d requests, generator made %d attempts of 100 hits", f.requests, res.Attempts)
+		t.Errorf("the server saw %d requests, the generator made %d attempts; want 100 each", f.requests, res.Attempts)
 	}
 	if n := res.outcome(noAnswer).Count; n < 30 || res.Errors["connection closed"]+res.Errors["connection reset"] != n {
-		t.Errorf("%d without an answer: %v", n, res.Errors)
+		t.Errorf("%d without an answer, by error %v; want at least 30, all because the connection broke", n, res.Errors)
 	}
 	slices.Sort(f.order)
 	if n := len(slices.Compact(f.order)); n != 100 {
@@ -254,7 +254,7 @@ func TestNothingIsResent(t *testing.T) {
 		t.Errorf("tokens exchanged from %v, want an address each of the live places [AUTH-3]", got)
 	}
 	if a, b := len(l.of(history.Attempt)), len(l.of(history.Answer)); a != 100 || b != 100-int(res.outcome(noAnswer).Count) {
-		t.Errorf("history: %d attempts, %d answers", a, b)
+		t.Errorf("history: %d attempts, %d answers; want 100 and %d", a, b, 100-int(res.outcome(noAnswer).Count))
 	}
 }
 

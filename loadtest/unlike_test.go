@@ -114,7 +114,7 @@ func TestMergedReport(t *testing.T) {
 		}
 		for _, id := range []string{`id="shards"`, `id="phases"`, `id="latency"`, `id="rate"`} {
 			if !strings.Contains(page, id) {
-				t.Errorf("the page of a merged result has no %s", id)
+				t.Errorf("the merged page lacks %s", id)
 			}
 		}
 		nowhere := filepath.Join(root, "nowhere")

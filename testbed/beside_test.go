@@ -36,7 +36,7 @@ func TestBesideARunningServer(t *testing.T) {
 	clienttest.Do(t, beside, http.MethodPost, "/lab/v1/keys", body, &made)
 	c, err := client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), made.APIKey)
 	if err != nil {
-		t.Fatalf("the new key: %v", err)
+		t.Fatalf("the new key: got %v, want it to work", err)
 	}
 	clienttest.Do(t, beside, http.MethodDelete, "/lab/v1/keys/"+made.KeyID, nil, nil)
 	soon(t, "the revoked key's token is refused", func() bool {
@@ -49,7 +49,7 @@ func TestBesideARunningServer(t *testing.T) {
 	b := tb.cfg.World.Places[1].Boards[0].ID
 	var out struct{ Password string }
 	if err := beside.Do(t.Context(), http.MethodPost, "/lab/v1/boards/"+b+"/rotate", nil, &out); err != nil || len(out.Password) < 16 {
-		t.Fatalf("rotated: %v", err)
+		t.Fatalf("rotated: got %v, want a password of 16 characters or more", err)
 	}
 	if _, _, err := Beside(t.TempDir()); err == nil {
 		t.Error("an empty directory was taken for data")

@@ -53,7 +53,7 @@ func TestHistoryOnDemand(t *testing.T) {
 	tb := begin(t, Config{OnDemand: true})
 	openMany(t, tb, "before", 80)
 	if tb.History.Len() != 0 || tb.spool.Recording() {
-		t.Fatalf("%d events in memory, recording %v", tb.History.Len(), tb.spool.Recording())
+		t.Fatalf("%d events in memory, recording %v; want 0 and false", tb.History.Len(), tb.spool.Recording())
 	}
 	lab := tb.lab()
 	must.Get(lab.Record(t.Context(), true))(t)
@@ -78,7 +78,7 @@ func TestHistoryOnDemand(t *testing.T) {
 	}
 	for _, row := range judge.Ledger(judge.Judge(judge.NewView(events)), nil, judge.Basis{}) {
 		if row.Status == judge.Fail {
-			t.Errorf("%s: %s %v", row.Clause, row.Number, row.FirstBad)
+			t.Errorf("%s fails, want no FAIL: %s %v", row.Clause, row.Number, row.FirstBad)
 		}
 	}
 	must.Get(lab.Record(t.Context(), false))(t)
@@ -88,7 +88,7 @@ func TestHistoryOnDemand(t *testing.T) {
 	openMany(t, tb, "after", 8)
 	events, err = lab.History(t.Context()) // the first reader starts a recording
 	if err != nil || len(events) == 0 || !tb.spool.Recording() {
-		t.Errorf("%d events, %v, recording %v", len(events), err, tb.spool.Recording())
+		t.Errorf("%d events, %v, recording %v; want some, no error and true", len(events), err, tb.spool.Recording())
 	}
 }
 

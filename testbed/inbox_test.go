@@ -216,7 +216,7 @@ func TestCopyAsCurl(t *testing.T) {
 		cmd.Env = append(cmd.Environ(), "TOKEN="+token, "KEY="+p.key, "PHONE="+phone, "ENTRY_TOKEN="+answer.Data.EntryToken)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Errorf("%s %s: %v\n%s", e.Method, e.Route, err, out)
+			t.Errorf("%s %s: got %v, want the line to work\n%s", e.Method, e.Route, err, out)
 		}
 		if e.Route == "/space/v1/partner/entry-permits" && string(out) != permit {
 			t.Errorf("the same permit again: got %s, want %s", out, permit)
@@ -282,7 +282,7 @@ func TestGoLive(t *testing.T) {
 	}
 	for _, pt := range l.Points {
 		if (pt.State == "broken") != (pt.ID == "door_ids") || len(pt.Requests) == 0 {
-			t.Errorf("%s: got %s by %v", pt.ID, pt.State, pt.Requests)
+			t.Errorf("%s: got %s by %v, want broken only for door_ids, and requests that show it", pt.ID, pt.State, pt.Requests)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestJumpUnderCommands(t *testing.T) {
 	select {
 	case err := <-over:
 		if err != nil {
-			t.Errorf("the jump: %v", err)
+			t.Errorf("the jump: got %v, want no error", err)
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("the jump does not end")

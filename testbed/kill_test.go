@@ -58,7 +58,7 @@ func TestCrashAtEveryPoint(t *testing.T) {
 		lives := tb.Lives()
 		clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true, "at": tc.at}, nil)
 		if status, _, err := tryOpen(t, c, door, key); err == nil {
-			t.Errorf("%s: the dead server answered %d", tc.at, status)
+			t.Errorf("%s: the dead server answered %d, want no answer", tc.at, status)
 		}
 		tb.afterLife(lives + 1)
 		for range 2 {
@@ -163,7 +163,7 @@ func TestALifeLeavesNothing(t *testing.T) {
 		gone := func() bool { runtime.GC(); return was.Value() == nil }
 		for tries := 0; !gone(); tries++ { // the previous run's last worker may still be finishing
 			if tries == 1000 {
-				t.Fatalf("a server that was %s is still reachable", name)
+				t.Fatalf("a server that was %s is still reachable, want it collected", name)
 			}
 			runtime.Gosched()
 		}

@@ -40,7 +40,7 @@ func clean(t *testing.T, p *browser.Page, urls ...string) {
 			own = own || strings.HasPrefix(r.URL, u+"/")
 		}
 		if !own {
-			t.Errorf("a foreign request: %s %s", r.Method, r.URL)
+			t.Errorf("the page made a request elsewhere: %s %s", r.Method, r.URL)
 		}
 	}
 	for _, line := range p.Console() {
@@ -294,7 +294,7 @@ func TestCallsPage(t *testing.T) {
 	}
 	var astray []string
 	if p.Eval(`[...document.querySelectorAll("main a")].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id))`, &astray); len(astray) > 0 {
-		t.Errorf("names of objects that lead nowhere: %q", astray)
+		t.Errorf("type names whose link leads nowhere: %q", astray)
 	}
 	fits(t, "the reference", p)
 	snap(t, "console-calls.png", p)

@@ -44,7 +44,7 @@ func TestLiveSecretsCantBeComputed(t *testing.T) {
 		t.Error("the test key isn't the same on every machine")
 	}
 	if keyOf(t, seeded, 1) != guess.Places[1].MainKey().Secret || !seeded.Ready.RepeatableSecrets || a.Ready.RepeatableSecrets {
-		t.Errorf("with a seed that was given: repeatable %v, without %v", seeded.Ready.RepeatableSecrets, a.Ready.RepeatableSecrets)
+		t.Errorf("repeatable secrets: %v with a given seed, %v without; want true and false, and keys that follow from the seed", seeded.Ready.RepeatableSecrets, a.Ready.RepeatableSecrets)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestRepeatableSecretsStayOnLoopback(t *testing.T) {
 			continue
 		}
 		if tb.Ready.RepeatableSecrets && name != "test places only" {
-			t.Errorf("%s: repeatable", name)
+			t.Errorf("%s: the secrets are said to be repeatable, want not", name)
 		}
 		if err := tb.Stop(); err != nil {
 			t.Error(err)
@@ -110,7 +110,7 @@ func TestNoKeyUnasked(t *testing.T) {
 	clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/keys", nil, &keys)
 	line, err := json.Marshal(tb.Ready)
 	if len(keys) != 1 || keys[0].PlaceID != w.Places[1].ID || tb.Ready.Places[0].APIKey != nil || err != nil || !strings.Contains(string(line), `"apiKey":null`) {
-		t.Errorf("keys %+v, ready line %s, %v", keys, line, err)
+		t.Errorf("keys %+v, ready line %s, %v; want one key, and null for the live place", keys, line, err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestMissingFilesAreMissed(t *testing.T) {
 		path := filepath.Join(dir, name)
 		must.OK(t, os.Rename(path, path+"-kept"))
 		if _, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: dir}); !errors.Is(err, datadir.ErrIncomplete) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s gone: %v", name, err)
+			t.Errorf("%s gone: got %v, want ErrIncomplete that names it", name, err)
 		}
 		must.OK(t, os.Link(filepath.Join(another, name), path))
 		if _, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: dir}); !errors.Is(err, datadir.ErrForeign) {
@@ -137,11 +137,11 @@ func TestMissingFilesAreMissed(t *testing.T) {
 		must.OK(t, os.Remove(path))
 		again := begin(t, Config{DataDir: dir, Init: true})
 		if keyOf(t, again, 1) == was {
-			t.Errorf("%s gone, started over: the old keys", name)
+			t.Errorf("%s gone, started over: got the old keys, want new ones", name)
 		}
 		must.OK(t, again.Stop())
 		if kept, err := filepath.Glob(filepath.Join(dir, "before-*", name+"-kept")); err != nil || len(kept) != 1 {
-			t.Errorf("what was there is kept as %v, %v", kept, err)
+			t.Errorf("the previous contents are kept as %v, %v, want one copy", kept, err)
 		}
 		same := begin(t, Config{DataDir: dir, Init: true})
 		if keyOf(t, same, 1) != keyOf(t, again, 1) {
@@ -160,7 +160,7 @@ func TestRotate(t *testing.T) {
 	var out struct{ BoardID, Password string }
 	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/boards/"+b.ID+"/rotate", nil, &out)
 	if out.BoardID != b.ID || len(out.Password) < world.MinPassword || out.Password == b.Password {
-		t.Errorf("rotated: %+v", out)
+		t.Errorf("rotated: got %+v, want a new password for that board", out)
 	}
 	online := func(tb *Testbed) {
 		t.Helper()
@@ -173,7 +173,7 @@ func TestRotate(t *testing.T) {
 	online(tb)
 	var fail *client.Error
 	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/boards/brd_none/rotate", nil, nil); !errors.As(err, &fail) || fail.Code != "board_not_found" {
-		t.Errorf("an unknown board: %v", err)
+		t.Errorf("an unknown board: got %v, want board_not_found", err)
 	}
 	must.OK(t, tb.Stop())
 	again := begin(t, Config{DataDir: dir})

@@ -104,7 +104,7 @@ func TestSpans(t *testing.T) {
 	raw := must.Get(json.Marshal(all))(t)
 	for _, secret := range []string{token, *place.APIKey, "secret-key-1", "01012345678"} {
 		if bytes.Contains(raw, []byte(secret)) {
-			t.Errorf("the spans have %q", secret)
+			t.Errorf("the spans contain %q", secret)
 		}
 	}
 	for i := range all { // drop each part's parent in turn

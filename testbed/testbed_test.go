@@ -83,7 +83,7 @@ func TestRestartKeepsKeysAndTime(t *testing.T) {
 
 	again := begin(t, Config{DataDir: dir, Virtual: true})
 	if again.clk.Now().Before(then) {
-		t.Errorf("time went back from %s to %s", then, again.clk.Now())
+		t.Errorf("time went back from %s to %s, want it to continue", then, again.clk.Now())
 	}
 	if again.Ready.ControlToken != first.Ready.ControlToken {
 		t.Error("another control token")
@@ -100,7 +100,7 @@ func TestRestartKeepsKeysAndTime(t *testing.T) {
 	}
 	line, err := json.Marshal(again.Ready)
 	if err != nil || !strings.Contains(string(line), `"apiKey":null`) || strings.Contains(string(line), "sip") {
-		t.Errorf("ready line %s, %v", line, err)
+		t.Errorf("ready line %s, %v; want a null key, and nothing about sip", line, err)
 	}
 	if got := open(t, again, 1, "k"); got != http.StatusOK {
 		t.Errorf("command after the restart: status %d, want %d", got, http.StatusOK)
@@ -193,7 +193,7 @@ func TestPeerRevisions(t *testing.T) {
 		return b.DesiredRevision - b.AppliedRevision
 	}
 	if got := gap(); got != 0 {
-		t.Errorf("without a server known: %d behind", got)
+		t.Errorf("without a known server: %d behind, want 0", got)
 	}
 	intro := map[string]string{"control": tb.Ready.Control, "token": tb.Ready.ControlToken}
 	clienttest.Do(t, boards, http.MethodPost, "/lab/v1/server", intro, nil)

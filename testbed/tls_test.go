@@ -66,7 +66,7 @@ func TestTLS(t *testing.T) {
 	hc := client.Trusting(none)
 	t.Cleanup(hc.CloseIdleConnections)
 	if _, _, err := (client.Client{Base: tb.Ready.HTTP, HTTP: hc}).Exchange(t.Context(), *tb.Ready.Places[0].APIKey); err != nil {
-		t.Errorf("exchange over TLS: %v", err)
+		t.Errorf("exchange over TLS: got %v, want no error", err)
 	}
 	resp := must.Get(http.Get(strings.Replace(tb.Ready.HTTP, "https:", "http:", 1) + "/livez"))(t)
 	resp.Body.Close()

@@ -268,7 +268,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 					l, d := s.Line(b), s.Command(b, b+"/1", "open")
 					if l.Offline != felt["offline"] || l.HalfOpen != felt["halfopen"] || d.Lost != felt["silent"] ||
 						(d.Refuse != "") != (felt["refuse"] && !felt["silent"]) || (l.Lossy.Percent > 0) != felt["lossy"] {
-						t.Fatalf("%s: %+v %+v under %v", b, l, d, felt)
+						t.Fatalf("%s: got %+v %+v under %v, want the effect of exactly these faults", b, l, d, felt)
 					}
 				}
 			},
@@ -276,7 +276,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 		s.Reset()
 		for _, b := range boards {
 			if r := s.Command(b, "", "open"); s.Line(b) != (Line{}) || r.Incoming != (Incoming{}) || r.armed != nil || s.Offset(b, time.Time{}) != 0 {
-				t.Fatalf("%s is not clean", b)
+				t.Fatalf("%s still feels a fault, want it clean", b)
 			}
 		}
 		if len(s.byBoard) != 0 || s.commands.Load() != 0 || s.lines.Load() != 0 || s.clocks.Load() != 0 {

@@ -31,7 +31,7 @@ func TestKinds(t *testing.T) {
 			faults.OnClock: k.clock != nil, faults.AtOnce: k.instant != nil}
 		for how, does := range acts {
 			if does != (how == f.Acts) {
-				t.Errorf("%s acts on %s: %v, the list says %s", f.Name, how, does, f.Acts)
+				t.Errorf("%s acts on %s: %v, but the list says that it acts on %s", f.Name, how, does, f.Acts)
 			}
 		}
 		if _, err := os.Stat(strings.ReplaceAll(f.Name, "-", "_") + ".go"); err != nil {
@@ -86,7 +86,7 @@ func TestBadSpecs(t *testing.T) {
 			t.Errorf("%+v: %q, %v; want %s, nearest %q", c.spec, id, err, c.field, c.nearest)
 		}
 		if len(s.List()) != 0 || board.calls != nil {
-			t.Errorf("%+v: armed all the same", c.spec)
+			t.Errorf("%+v: armed or notified in spite of the error, want nothing", c.spec)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestParseSpec(t *testing.T) {
 		_, err := ParseSpec([]byte(body))
 		var got *faults.Bad
 		if !errors.As(err, &got) || got.Field != want.Field || got.Nearest != want.Nearest {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("%s: got %v, want %+v", body, err, want)
 		}
 	}
 }

@@ -221,7 +221,7 @@ func TestUnackedReportsGoUpAgain(t *testing.T) {
 	b.online()
 	got := b.published(wire.UpRpt)
 	if len(got) != 1 || got[0].(wire.Report).CommandID != "cmd_1" {
-		t.Errorf("sent again: %+v", got)
+		t.Errorf("sent again: got %+v, want only the report of cmd_1", got)
 	}
 }
 

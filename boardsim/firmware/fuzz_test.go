@@ -35,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 		ev, err := Decode(channel, payload)
 		if err != nil {
 			if !errors.Is(err, ErrPayload) && !errors.Is(err, ErrEcho) {
-				t.Fatalf("neither ErrPayload nor ErrEcho: %v", err)
+				t.Fatalf("got %v, want ErrPayload or ErrEcho", err)
 			}
 			return
 		}
@@ -44,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 		for range 2 { // including a repeat
 			b.step(ev)
 			if ev.Kind == Command && len(b.acts(ev.Command.ID)) != 1 {
-				t.Fatalf("%d lines of ground truth for one command", len(b.acts(ev.Command.ID)))
+				t.Fatalf("%d ground-truth lines for one command, want 1", len(b.acts(ev.Command.ID)))
 			}
 		}
 		b.presented(Event{Kind: Present, DoorID: b.s.Doors[0].ID, PhoneHash: "p"})

@@ -80,7 +80,7 @@ func (b *bench) to(mono int64) *bench {
 		b.now = max(b.now, at)
 		b.step(Event{Kind: Tick})
 		if next, ok := b.s.NextDeadline(); ok && next <= b.now {
-			b.t.Fatalf("deadline %d is still due at %d", next, b.now)
+			b.t.Fatalf("deadline %d is still due at %d, want it handled", next, b.now)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (b *bench) send(c wire.Command, session int64) wire.Report {
 			return e.Report
 		}
 	}
-	b.t.Fatalf("no report of %+v", c)
+	b.t.Fatalf("no report of %+v, want one", c)
 	return wire.Report{}
 }
 

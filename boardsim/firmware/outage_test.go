@@ -227,11 +227,11 @@ func TestWipedForgetsAll(t *testing.T) {
 	b.step(Event{Kind: Reboot, Wiped: true})
 	b.want("as never configured", b.acted(), "1 lock outage, 2 lock outage")
 	if b.s.Content.Revision != 0 || b.s.Netloss.Version != 0 || len(b.s.Done)+len(b.s.Records) != 0 || b.s.Age(b.now) != -1 {
-		t.Errorf("left: %+v", b.s)
+		t.Errorf("a wiped board still has %+v, want nothing and a lost clock", b.s)
 	}
 	seq := b.s.Seq
 	b.present("p", "dor_1")
 	if b.s.Records[0].Seq <= seq || seq < 1<<32 {
-		t.Errorf("record numbers start over: %d", seq)
+		t.Errorf("record numbers start over after %d, want them to continue above it", seq)
 	}
 }

@@ -56,7 +56,7 @@ func TestSyncDigestEqualsTheServers(t *testing.T) {
 	raw, _ = json.Marshal(b.s.Content.Snapshot())
 	ev, err = Decode(wire.DownSync, raw)
 	if err != nil || ApplyAll(nil, ev.Change).Digest() != b.s.Content.Digest() {
-		t.Errorf("snapshot of the content: %v", err)
+		t.Errorf("a snapshot of the content, applied to nothing, has another digest (%v)", err)
 	}
 }
 
@@ -272,14 +272,14 @@ func TestPages(t *testing.T) {
 		}
 	}
 	if b.s.Content.Revision != 1 || b.present("p", "dor_1") != "opened onsite" || b.present("q", "dor_1") != "denied no_valid_grant" {
-		t.Errorf("a part of the change acts at revision %d", b.s.Content.Revision)
+		t.Errorf("a part of the change is in effect at revision %d, want none before the last page", b.s.Content.Revision)
 	}
 	b.step(Event{Kind: Disconnected})
 	if got := partial(); got != "2/9 true" {
 		t.Errorf("after a lost connection: got %s, want 2/9 true", got)
 	}
 	if got := feed(2); got != "sync 0/9 " || b.s.Content.Digest() != digest(y) || b.s.Content.Grants() != 3 || b.s.Content.PhoneKey != "0f" {
-		t.Errorf("the last page: said %q, %d grants", got, b.s.Content.Grants())
+		t.Errorf(`the last page: said %q, %d grants; want "sync 0/9 " and 3`, got, b.s.Content.Grants())
 	}
 	if got := feed(2); got != "sync 0/9 " {
 		t.Errorf("the last page once more: said %q, want %q", got, "sync 0/9 ")

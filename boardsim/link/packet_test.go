@@ -35,11 +35,11 @@ func FuzzSplitter(f *testing.F) {
 		whole, broken := ends(t, in, len(in)+1)
 		pieces, alike := ends(t, in, step)
 		if broken != alike || len(whole) != len(pieces) {
-			t.Fatalf("ends %v and %v", whole, pieces)
+			t.Fatalf("packets end at %v as a whole and at %v in pieces, want the same", whole, pieces)
 		}
 		for i := range whole {
 			if whole[i] != pieces[i] {
-				t.Fatalf("ends %v and %v", whole, pieces)
+				t.Fatalf("packets end at %v as a whole and at %v in pieces, want the same", whole, pieces)
 			}
 		}
 		r := bytes.NewReader(in)
@@ -48,7 +48,7 @@ func FuzzSplitter(f *testing.F) {
 				return // framed, but not a packet
 			}
 			if at := len(in) - r.Len(); at != end {
-				t.Fatalf("paho's packet ends at %d, ours at %d", at, end)
+				t.Fatalf("paho's packet ends at %d, ours at %d; want the same", at, end)
 			}
 		}
 	})
@@ -62,7 +62,7 @@ func ends(t *testing.T, in []byte, step int) (out []int, broken bool) {
 		for len(piece) > 0 {
 			n, end := s.take(piece)
 			if n < 1 || n > len(piece) {
-				t.Fatalf("took %d of %d", n, len(piece))
+				t.Fatalf("took %d of %d bytes, want at least one and no more than there are", n, len(piece))
 			}
 			at, piece = at+n, piece[n:]
 			if end {

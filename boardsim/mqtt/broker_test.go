@@ -84,10 +84,10 @@ func TestLineUnderMQTT(t *testing.T) {
 				b.wantLost(c.state != (link.State{}))
 				const play = 6 * time.Second // paho checks every 5 s, and both count from the last packet
 				if d := b.at.Sub(start) - c.board; d.Abs() > play {
-					t.Errorf("the board gave up %s after the time at which it should", d)
+					t.Errorf("the board gave up %s off its time, want at most %s", d, play)
 				}
 				if d := time.Duration(up.Load()-start.UnixNano()) - c.server; d.Abs() > play {
-					t.Errorf("the server gave up %s after the time at which it should", d)
+					t.Errorf("the server gave up %s off its time, want at most %s", d, play)
 				}
 				b.bye()
 				_ = srv.Close()

@@ -34,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 		whole, err := taken(in, len(in)+1)
 		pieces, alike := taken(in, step)
 		if (err == nil) != (alike == nil) || !slices.Equal(whole, pieces) {
-			t.Fatalf("whole: %q, %v; in pieces of %d: %q, %v", whole, err, step, pieces, alike)
+			t.Fatalf("whole: %q, %v; in pieces of %d: %q, %v; want the same", whole, err, step, pieces, alike)
 		}
 		r := bytes.NewReader(in[:framed(in)]) // a bare length field would make paho allocate that much
 		for _, got := range whole {
@@ -147,7 +147,7 @@ func TestNobodyWaitsForAMemoryLink(t *testing.T) {
 	var stacks strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 	if strings.Contains(stacks.String(), "(*light)") {
-		t.Errorf("somebody waits for one of %d idle boards:\n%s", n, stacks.String())
+		t.Errorf("a goroutine waits for one of %d idle boards, want none:\n%s", n, stacks.String())
 	}
 	for _, l := range boards {
 		l.Close()

@@ -25,12 +25,12 @@ func TestPhoneHashIsKeyed(t *testing.T) {
 		"a key that isn't hex": PhoneKey("zz").Hash(phone),
 	} {
 		if other == hash {
-			t.Errorf("%s: the same hash", name)
+			t.Errorf("%s: got the same hash, want a different one", name)
 		}
 	}
 	for _, text := range []string{phone, "phone\n" + phone, "phone\nplc_a\n" + phone} {
 		if h := sha256.Sum256([]byte(text)); strings.HasPrefix(hex.EncodeToString(h[:]), hash) {
-			t.Errorf("the hash is SHA-256 of %q", text)
+			t.Errorf("the hash is just the SHA-256 of %q, want a keyed one", text)
 		}
 	}
 	if PhoneKey("").Hash(phone) != "" {

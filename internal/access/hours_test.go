@@ -89,7 +89,7 @@ func TestCheckWeek(t *testing.T) {
 		{Week{"monday": {}}, false},
 	} {
 		if err := CheckWeek(tt.week); (err == nil) != tt.ok {
-			t.Errorf("%v: %v", tt.week, err)
+			t.Errorf("%v: got %v, want it valid: %t", tt.week, err, tt.ok)
 		}
 	}
 }
@@ -166,15 +166,15 @@ func TestScheduleAgreesWithOpenAt(t *testing.T) {
 			in = in || covers(d.Intervals, at)
 			for j, iv := range d.Intervals {
 				if !iv.From.Before(iv.To) {
-					t.Fatalf("empty interval %+v", iv)
+					t.Fatalf("interval %+v is empty or reversed, want From before To", iv)
 				}
 				if j > 0 && iv.From.Before(ds[i].Intervals[j-1].To) {
-					t.Fatalf("overlap %+v", ds[i])
+					t.Fatalf("intervals overlap in %+v, want none to", ds[i])
 				}
 			}
 		}
 		if open := h.openAt(at); open != in {
-			t.Fatalf("open %v, schedule says %v at %s: %s", open, in, at, show(ds))
+			t.Fatalf("openAt says %v, the schedule %v at %s, want the same: %s", open, in, at, show(ds))
 		}
 	})
 }

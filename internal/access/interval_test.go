@@ -135,10 +135,10 @@ func (w *wallWalk) check(t *testing.T, h Hours, r *rand.Rand) {
 		for _, iv := range d.Intervals {
 			from, to := w.index(iv.From), w.index(iv.To)
 			if iv.From.Before(last) || !iv.From.Before(iv.To) {
-				t.Fatalf("%s: %+v begins before %s or is empty", d.Date, iv, last)
+				t.Fatalf("%s: %+v begins before %s or is empty, want neither", d.Date, iv, last)
 			}
 			if on := time.Unix(w.wall[from]*60, 0).UTC().Format("2006-01-02"); on != d.Date && iv.Start < "22" { // a start that is skipped at midnight belongs to the next day
-				t.Fatalf("%s: %+v starts on %s", d.Date, iv, on)
+				t.Fatalf("%s: %+v starts on %s, want it on its own day", d.Date, iv, on)
 			}
 			last = iv.To
 			edges = append(edges, from, to)
@@ -150,7 +150,7 @@ func (w *wallWalk) check(t *testing.T, h Hours, r *rand.Rand) {
 	lo, hi := w.index(days[1].at(h)), w.index(days[modelDays].at(h))
 	for i := lo; i < hi; i++ {
 		if got[i] != model[i] {
-			t.Fatalf("%s is open: schedule %v, model %v; %+v", time.Unix((w.start+int64(i))*60, 0).UTC(), got[i], model[i], h)
+			t.Fatalf("%s is open: schedule %v, model %v, want the same; %+v", time.Unix((w.start+int64(i))*60, 0).UTC(), got[i], model[i], h)
 		}
 	}
 	w.sample(t, h, model, edges, r, lo, hi)

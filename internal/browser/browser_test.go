@@ -41,7 +41,7 @@ func TestBrowser(t *testing.T) {
 	p.Await(`document.body.dataset.late === "1"`)
 	foreign := func(r Request) bool { return strings.HasPrefix(r.URL, "http://foreign.invalid/") }
 	if !slices.ContainsFunc(p.Requests(), foreign) {
-		t.Errorf("no foreign request in %+v", p.Requests())
+		t.Errorf("no foreign request noticed in %+v, want one", p.Requests())
 	}
 	img, err := png.DecodeConfig(bytes.NewReader(p.Picture()))
 	if err != nil || img.Width != 390 || img.Height != 844 {

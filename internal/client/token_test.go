@@ -100,7 +100,7 @@ func TestLimited(t *testing.T) {
 			_, err := tok.Bearer(t.Context())
 			var limited *Limited
 			if patient != (err == nil) || !patient && !errors.As(err, &limited) {
-				t.Errorf("patient %v: got %v", patient, err)
+				t.Errorf("patient %v: got %v, want an error only for the impatient, and that a limit", patient, err)
 			}
 			if waited := time.Since(began); patient && waited != 7*time.Second {
 				t.Errorf("waited %s, want 7s", waited)

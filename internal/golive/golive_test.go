@@ -129,7 +129,7 @@ func TestPoints(t *testing.T) {
 			l := Check(c.t.list)
 			i := slices.IndexFunc(l.Points, func(p Point) bool { return p.ID == c.point })
 			if i < 0 {
-				t.Fatalf("no point %q", c.point)
+				t.Fatalf("no point %q, want one", c.point)
 			}
 			p := l.Points[i]
 			if p.State != c.state || !slices.Equal(p.Seqs, c.seqs) && len(p.Seqs)+len(c.seqs) > 0 {
@@ -144,7 +144,7 @@ func TestPoints(t *testing.T) {
 func told(t *testing.T, p Point) {
 	t.Helper()
 	if p.State != Unseen && len(p.Requests) == 0 || p.Says == "" {
-		t.Errorf("%s without a request that shows it: %+v", p.State, p)
+		t.Errorf("%s has no sentence or no request that shows it, want both: %+v", p.State, p)
 	}
 	if en, ko := figures(p.Says), figures(p.Korean()); !slices.Equal(en, ko) || strings.ContainsAny(p.Says+p.Korean(), "{}") {
 		t.Errorf("%q has the figures %q, and %q has %q, want the same", p.Says, en, p.Korean(), ko)
@@ -174,7 +174,7 @@ func TestSentences(t *testing.T) {
 		}
 	}
 	if len(hows) != len(rules) {
-		t.Errorf("%d ways to show %d points", len(hows), len(rules))
+		t.Errorf("%d ways to show %d points, want one for each", len(hows), len(rules))
 	}
 	p := Point{State: Broken, Finding: "token_replaced", Figures: Figures{Count: 4, Uses: 1, AfterSec: 61}}
 	if want := "앞의 토큰이 아직 유효한데도 15분 안에 키를 4번 교환했습니다. 마지막 토큰은 요청 1건에 쓰였고 1분 1초 만에 다음 토큰을 요청했습니다."; p.Korean() != want {

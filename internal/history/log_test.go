@@ -28,7 +28,7 @@ func TestLogKeepsOrderOfManyWriters(t *testing.T) {
 	wg.Wait()
 	all := l.Snapshot()
 	if len(all) != writers*each || l.Len() != writers*each {
-		t.Fatalf("%d events", len(all))
+		t.Fatalf("got %d events, want %d", len(all), writers*each)
 	}
 	next := map[string]int64{}
 	for i, e := range all {
@@ -43,7 +43,7 @@ func TestLogKeepsOrderOfManyWriters(t *testing.T) {
 			t.Fatalf("Since(%d): %d events, want %d", seq, len(got), want)
 		}
 		if len(got) > 0 && got[0].Seq != max(0, seq)+1 {
-			t.Fatalf("Since(%d) begins at %d", seq, got[0].Seq)
+			t.Fatalf("Since(%d) begins at %d, want %d", seq, got[0].Seq, max(0, seq)+1)
 		}
 	}
 }

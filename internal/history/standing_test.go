@@ -60,6 +60,6 @@ func TestStanding(t *testing.T) {
 		again.See(e)
 	}
 	if d := cmp.Diff(got, again.Events()); d != "" {
-		t.Errorf("what stands of what stands (-first +again):\n%s", d)
+		t.Errorf("condensing twice changes the state, want it unchanged (-first +again):\n%s", d)
 	}
 }

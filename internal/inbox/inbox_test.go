@@ -86,7 +86,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("got %d entries from %s, %d evicted; want 3 from r2, 2 evicted", len(list), list[0].RequestID, kept.Evicted)
 	}
 	if e := list[2]; strings.Contains(fmt.Sprintf("%+v", *e), "secret-token") || strings.Contains(e.Request, "01012345678") {
-		t.Errorf("kept in full: %+v", *e)
+		t.Errorf("kept in full: %+v, want secrets masked", *e)
 	}
 
 	big := New(Config{Bytes: 40 << 10, Total: 60 << 10})

@@ -56,7 +56,7 @@ func TestARunBeginsAnywhere(t *testing.T) {
 	t.Parallel()
 	for k := range len(clean().events) {
 		for _, v := range failures(joined(clean().events, k)) {
-			t.Errorf("begun after %d events: %s\n%s", k, v, v.FirstBad)
+			t.Errorf("begun after %d events: %s, want no breach\n%s", k, v, v.FirstBad)
 		}
 	}
 	if t.Failed() {

@@ -154,7 +154,7 @@ func TestEndedLongAgo(t *testing.T) {
 			h.emit(history.Event{Kind: history.Content, PlaceID: "plc_a", Revision: 2, GrantID: "pmt_p", Op: history.ContentRemoved})
 		})
 	if got := failing(Judge(NewView(h.events))); len(got) > 0 {
-		t.Errorf("failing %v", got)
+		t.Errorf("failing clauses %v, want none", got)
 	}
 }
 

@@ -111,7 +111,7 @@ func TestUnmeasuredClocksDecideNothing(t *testing.T) {
 		for _, v := range Judge(NewView(moved)) {
 			switch {
 			case bases[v.Clause] != 0 && (v.Status == Fail || v.Status == Pass):
-				t.Errorf("%s is %s by clocks that weren't measured: %s", v.Clause, v.Status, v.Number)
+				t.Errorf("%s is %s by clocks that weren't measured, want it undecided: %s", v.Clause, v.Status, v.Number)
 			case bases[v.Clause] == 0 && v.Status != want[v.Clause]:
 				t.Errorf("%s is %s with clocks apart, %s without: %s", v.Clause, v.Status, want[v.Clause], v.Number)
 			}

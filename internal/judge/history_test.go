@@ -32,7 +32,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	b.Reset()
 	if err := l.WriteSince(&b, int64(len(want)-3)); err != nil || strings.Count(b.String(), "\n") != 3+1 {
-		t.Errorf("WriteSince: %v %q", err, b.String())
+		t.Errorf("WriteSince: got %v %q, want no error and 3 events with a header", err, b.String())
 	}
 }
 
@@ -52,7 +52,7 @@ func FuzzRead(f *testing.F) {
 		must.OK(t, history.Write(&out, es))
 		again, err := history.Read(&out)
 		if err != nil || len(again) != len(es) {
-			t.Fatalf("second reading: %d of %d, %v", len(again), len(es), err)
+			t.Fatalf("second reading: %d of %d events, %v; want all and no error", len(again), len(es), err)
 		}
 		Judge(NewView(es)) // no history may crash the judge
 	})
@@ -72,7 +72,7 @@ func TestMerge(t *testing.T) {
 	all := history.Merge(server, boards)
 	for i, e := range all {
 		if e.Seq != int64(i+1) || i > 0 && e.WallNs < all[i-1].WallNs {
-			t.Fatalf("event %d out of order", i)
+			t.Fatalf("event %d is out of order, want numbers and stamps to rise", i)
 		}
 	}
 	if f := failing(Judge(NewView(all))); f != nil {

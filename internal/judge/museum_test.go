@@ -24,7 +24,7 @@ func TestEveryClauseHasPlantedBugs(t *testing.T) {
 		}
 		for _, c := range e.Clauses {
 			if Promise(c) == "" {
-				t.Errorf("%s breaks %q, which isn't a clause", e.Name, c)
+				t.Errorf("%s breaks %q, want a clause", e.Name, c)
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func TestLedgerNamesPlantedBugs(t *testing.T) {
 	must.OK(t, WriteLedger(&text, rows))
 	for _, r := range rows {
 		if want := r.Status == Pass; (r.Planted != "") != want {
-			t.Errorf("%s %s: planted %q", r.Clause, r.Status, r.Planted)
+			t.Errorf("%s %s: planted bugs %q, want them exactly with a PASS", r.Clause, r.Status, r.Planted)
 		}
 		if r.Planted != "" && !strings.Contains(text.String(), r.Planted) {
 			t.Errorf("the ledger doesn't say %q:\n%s", r.Planted, text.String())

@@ -306,7 +306,7 @@ func (h *builder) off(held bool) {
 func (h *builder) unheld(t *testing.T) {
 	i := len(h.events) - 2
 	if h.events[i].Action != "hold" {
-		t.Fatalf("planted history: %s is no hold", h.events[i])
+		t.Fatalf("planted history: %s isn't a hold", h.events[i])
 	}
 	h.events = slices.Delete(h.events, i, i+1)
 }

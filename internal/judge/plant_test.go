@@ -340,10 +340,10 @@ func runPlants(t *testing.T, plants []planted) {
 				t.Errorf("first bad is %s: %s; want %s: %s", bad.Event, bad.Why, p.kind, p.why)
 			}
 			if !slices.ContainsFunc(bad.Timeline, func(e history.Event) bool { return e.Seq == bad.Event.Seq }) {
-				t.Errorf("timeline without the bad event:\n%s", bad)
+				t.Errorf("the timeline lacks the bad event:\n%s", bad)
 			}
 			if !strings.Contains(bad.String(), "\n> ") {
-				t.Errorf("bad event is not marked:\n%s", bad)
+				t.Errorf("the bad event isn't marked:\n%s", bad)
 			}
 		})
 	}

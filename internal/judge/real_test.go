@@ -145,7 +145,7 @@ func TestRealBoardIsCharged(t *testing.T) {
 				case v.Clause == c.clause && (v.Status != Fail || !strings.Contains(v.FirstBad.Why, c.why)):
 					t.Errorf("%s, want FAIL with %q", v, c.why)
 				case v.Clause != c.clause && v.Status == Fail && c.clause != "SYNC-1": // revocations are missing there, too
-					t.Errorf("charged too: %s", v)
+					t.Errorf("charged too: %s, want only %s", v, c.clause)
 				}
 			}
 		})

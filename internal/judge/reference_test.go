@@ -82,7 +82,7 @@ func TestReferenceRules(t *testing.T) {
 				t.Errorf("ruled %+v, want reason %s", r, c.want)
 			}
 			if c.credit != "" && (len(r.credits) != 1 || r.credits[0] != c.credit) {
-				t.Errorf("credits %v", r.credits)
+				t.Errorf("got credits %v, want %s", r.credits, c.credit)
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func TestReferenceWindows(t *testing.T) {
 		want string
 	}{{"d", noon, "free"}, {"d", night - 1, "closed"}, {"d", night, "auth"}, {"d", night + 1, "closed"}, {"other", noon, "closed"}, {"third", noon, "auth"}} {
 		if got, ok := modeAt(all, h, c.door, c.at); got != c.want || !ok {
-			t.Errorf("%s at %d: %s", c.door, c.at, got)
+			t.Errorf("%s at %d: got %s, want %s", c.door, c.at, got, c.want)
 		}
 	}
 }

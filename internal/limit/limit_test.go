@@ -28,7 +28,7 @@ func TestWindowAgainstModel(t *testing.T) {
 			}
 			ok, retry := w.Allow(key, now)
 			if ok != (within < n) {
-				t.Fatalf("admitted %v with %d of %d in the window", ok, within, n)
+				t.Fatalf("admitted %v with %d of %d in the window, want a call admitted exactly below the limit", ok, within, n)
 			}
 			if ok {
 				admitted[key] = append(admitted[key], now)
@@ -63,7 +63,7 @@ func TestBoundedMemory(t *testing.T) {
 	w, now := New(3, time.Minute), time.Unix(0, 0)
 	for i := range 200_000 {
 		if ok, _ := w.Allow(strconv.Itoa(i), now); !ok {
-			t.Fatalf("call %d was refused", i)
+			t.Fatalf("call %d was refused, want it admitted", i)
 		}
 		if len(w.calls) > maxKeys {
 			t.Fatalf("got %d keys, want at most %d", len(w.calls), maxKeys)

@@ -58,7 +58,7 @@ func TestCaps(t *testing.T) {
 		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second)) //nolint:forbidigo // a socket's deadline
 		var late net.Error
 		if _, err := c.Read(make([]byte, 1)); err == nil || errors.As(err, &late) && late.Timeout() {
-			t.Errorf("a connection beyond the bound stays open: %v", err)
+			t.Errorf("a connection beyond the limit stays open (%v), want it closed", err)
 		}
 	}
 	first := in(1)
@@ -83,7 +83,7 @@ func TestShares(t *testing.T) {
 	for _, n := range []int{64, 400, 1024, 20000, 1 << 30} {
 		s := Share(n)
 		if s.Public < 16 || s.Broker < 16 || s.Control < 2 || s.Greet < 8 || s.Public+s.Broker+s.Control > n-n/16 {
-			t.Errorf("%d descriptors: %+v", n, s)
+			t.Errorf("%d descriptors: got %+v, want every share at its minimum or more, and a sixteenth left over", n, s)
 		}
 	}
 }

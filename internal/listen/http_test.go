@@ -87,7 +87,7 @@ func TestSlowBodies(t *testing.T) {
 				t.Errorf("%s, %d bytes: %d, want %d", c.path, c.bytes, got, c.want)
 			}
 			if d := time.Since(began); d < c.early || d > c.after+time.Second {
-				t.Errorf("%s, %d bytes: answered after %v", c.path, c.bytes, d)
+				t.Errorf("%s, %d bytes: answered after %v, want %v to %v", c.path, c.bytes, d, c.early, c.after+time.Second)
 			}
 		})
 	}

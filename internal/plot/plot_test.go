@@ -24,7 +24,7 @@ func TestTicks(t *testing.T) {
 		seen := map[string]bool{}
 		for _, x := range Seconds(to) {
 			if seen[x.Text] || x.X > to*1.001 {
-				t.Errorf("axis to %v: label %q twice, or at %v beyond its end", to, x.Text, x.X)
+				t.Errorf("axis to %v: label %q is there twice, or at %v beyond the end", to, x.Text, x.X)
 			}
 			seen[x.Text] = true
 		}

@@ -85,7 +85,7 @@ func TestTAP(t *testing.T) {
 	known, n := regexp.MustCompile(`^(TAP version 13|1\.\.\d+|(not )?ok \d+ - .*|  .*|#.*)$`), 0
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		if !known.MatchString(line) {
-			t.Errorf("no line of TAP: %q", line)
+			t.Errorf("%q is not a line of TAP", line)
 		}
 		if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "not ok ") {
 			if n++; !strings.Contains(line, fmt.Sprintf("ok %d - ", n)) {
@@ -137,7 +137,7 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("got %d lines of what wasn't exercised, want one", n)
 	}
 	if !strings.Contains(plain.String(), "at scenarios/outage_36h.yaml:3\n") {
-		t.Errorf("no place of the failure:\n%s", plain.String())
+		t.Errorf("the failure's location is missing:\n%s", plain.String())
 	}
 	if got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored.String(), ""); got != plain.String() || colored.String() == plain.String() {
 		t.Errorf("without its colours the text differs (-plain +colored):\n%s", cmp.Diff(plain.String(), got))

@@ -87,7 +87,7 @@ func TestPageInBrowser(t *testing.T) {
 			var tall []string
 			p.Eval(`[...document.querySelectorAll("a.id, .id a, span.id")].filter(e => e.getClientRects().length > 1).map(e => e.textContent)`, &tall)
 			if len(tall) > 0 {
-				t.Errorf("%s, %s: ids in two lines: %q", name, look, tall)
+				t.Errorf("%s, %s: ids broken across two lines: %q", name, look, tall)
 			}
 			p.Eval(`document.querySelectorAll(".failure").length`, &failures)
 			if want := len(report.Failures(res)); int(failures) != want || name != "pass" && want == 0 || name == "pass" && want != 0 {
@@ -97,7 +97,7 @@ func TestPageInBrowser(t *testing.T) {
 				t.Errorf("%s, %s: the first failure starts %.0f px down, want at most 900", name, look, top)
 			}
 			if said := p.Console(); len(said) > 0 {
-				t.Errorf("%s, %s: console %q", name, look, said)
+				t.Errorf("%s, %s: the browser complains: %q", name, look, said)
 			}
 			if asked := p.Requests(); len(asked) != 1 {
 				t.Errorf("%s, %s: asked for %+v, want only the file", name, look, asked)
@@ -135,6 +135,6 @@ func TestPageIsUsable(t *testing.T) {
 	var fragments []string
 	p.Eval(`[...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)`, &fragments)
 	if len(fragments) > 0 {
-		t.Errorf("ids that are there twice: %q", fragments)
+		t.Errorf("ids that occur twice: %q", fragments)
 	}
 }

@@ -159,7 +159,7 @@ func TestJUnitCounts(t *testing.T) {
 			}
 		}
 		if got.Tests != s.Tests || got.Failures != s.Failures || got.Errors != s.Errors || got.Skipped != s.Skipped || s.Tests == 0 {
-			t.Errorf("%s: says %d/%d/%d/%d, has %+v", s.Name, s.Tests, s.Failures, s.Errors, s.Skipped, got)
+			t.Errorf("%s: says %d/%d/%d/%d (tests/failures/errors/skipped), want what it has: %+v", s.Name, s.Tests, s.Failures, s.Errors, s.Skipped, got)
 		}
 		sum.Tests, sum.Failures, sum.Errors, sum.Skipped = sum.Tests+got.Tests, sum.Failures+got.Failures, sum.Errors+got.Errors, sum.Skipped+got.Skipped
 	}
@@ -177,7 +177,7 @@ func TestPageStandsAlone(t *testing.T) {
 	page := render(t, "report.html", sample())
 	for _, bad := range []string{`\bsrc\s*=`, `<link\b`, `<script\b[^>]*src`, `fetch\(`, `XMLHttp`, `url\(`, `@import`, `<iframe\b`, `\bon[a-z]+\s*=\s*"`, `href\s*=\s*"http`} {
 		if m := regexp.MustCompile(bad).FindString(page); m != "" {
-			t.Errorf("the page has %s", m)
+			t.Errorf("the page has %s, want nothing of the kind", m)
 		}
 	}
 	for _, want := range []string{"CMD-1", "cmd_1 actuated 2 times", `aria-label="timeline"`, "&lt;outage_limit&gt; &amp; more", "at 36h", `default-src 'none'`} {
@@ -187,7 +187,7 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 	for _, c := range judge.Clauses() { // coverage: each clause has its row
 		if !strings.Contains(page, `<tr id="`+c+`"`) {
-			t.Errorf("no row for %s", c)
+			t.Errorf("the page has no row for %s", c)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestDirectoryIsJudgedAgain(t *testing.T) {
 		t.Errorf("verdicts (-first +again):\n%s", d)
 	}
 	if res.Status != again.Status || again.Status != judge.Fail || again.ExitCode() != 4 || again.Told() != len(res.Events) {
-		t.Errorf("%s then %s, exit %d, %d events then %d", res.Status, again.Status, again.ExitCode(), len(res.Events), again.Told())
+		t.Errorf("status %s then %s, exit %d, %d events then %d; want FAIL twice, 4, and the same number", res.Status, again.Status, again.ExitCode(), len(res.Events), again.Told())
 	}
 	if _, err := report.Judge(t.TempDir()); err == nil {
 		t.Error("an empty directory was judged")
@@ -247,7 +247,7 @@ func TestSecretsStayOut(t *testing.T) {
 		b, err := os.ReadFile(path)
 		for _, secret := range []string{res.Target.ControlToken, res.Target.Places[0].APIKey} {
 			if bytes.Contains(b, []byte(secret)) {
-				t.Errorf("%s holds a secret", filepath.Base(path))
+				t.Errorf("%s contains a secret", filepath.Base(path))
 			}
 		}
 		return err

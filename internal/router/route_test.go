@@ -91,7 +91,7 @@ func TestWrongCellIsSeen(t *testing.T) {
 			f.Text = strings.Join(lines, "")
 		})
 		if wrong := c.lead(t); len(wrong) == 0 {
-			t.Errorf("%s has a wrong cell, and nothing was led wrongly", name)
+			t.Errorf("%s has a wrong cell, but no request reached the wrong one", name)
 		}
 	}
 }

@@ -26,12 +26,12 @@ func TestTopics(t *testing.T) {
 	for _, ch := range append(slices.Clone(Up), Down...) {
 		id, got, ok := ParseTopic(Topic("brd_1", ch))
 		if id != "brd_1" || got != ch || !ok {
-			t.Errorf("the topic of channel %s of brd_1 parses as %q, %q, %v", ch, id, got, ok)
+			t.Errorf("the topic of channel %s of brd_1 parses as %q, %q, %v; want brd_1, the channel and true", ch, id, got, ok)
 		}
 	}
 	for _, bad := range []string{"", "sac/v1/", "sac/v1/brd_1", "sac/v1/brd_1/", "sac/v1//cmd", "sac/v1/brd_1/cmd/x", "sac/v2/brd_1/cmd", "$share/g/sac/v1/brd_1/cmd", "/sac/v1/brd_1/cmd"} {
 		if _, _, ok := ParseTopic(bad); ok {
-			t.Errorf("%q is a topic", bad)
+			t.Errorf("%q parses as a topic, want it refused", bad)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestAsyncAPI(t *testing.T) {
 		ch := doc.Channels[strings.TrimPrefix(o.Channel.To, "#/channels/")]
 		id, name, ok := ParseTopic(ch.Address)
 		if !ok || id != "{boardId}" {
-			t.Errorf("%s: %q is not a topic", op, ch.Address)
+			t.Errorf("%s: %q isn't a topic with {boardId}", op, ch.Address)
 		}
 		for _, m := range o.Messages {
 			if in, name, _ := strings.Cut(m.To, "/messages/"); in != o.Channel.To || ch.Messages[name].To == "" {
@@ -155,13 +155,13 @@ func TestPage(t *testing.T) {
 	page := string(read(t, "board-protocol.md"))
 	for _, ch := range append(slices.Clone(Up), Down...) {
 		if !strings.Contains(page, "`"+ch+"`") {
-			t.Errorf("channel %s is missing", ch)
+			t.Errorf("the page lacks channel %s", ch)
 		}
 	}
 	for name, v := range types {
 		for _, f := range fields(v) {
 			if !regexp.MustCompile("[`\"]" + f + "[`\":]").MatchString(page) {
-				t.Errorf("%s.%s is missing", name, f)
+				t.Errorf("the page lacks %s.%s", name, f)
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func TestPage(t *testing.T) {
 				strict.DisallowUnknownFields()
 				return strict.Decode(v) == nil
 			}) {
-				t.Errorf("no message of ours: %s", raw)
+				t.Errorf("not one of our messages: %s", raw)
 			}
 		}
 	}

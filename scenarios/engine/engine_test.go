@@ -85,7 +85,7 @@ func TestVerdicts(t *testing.T) {
 			}
 			for _, r := range res.Ledger {
 				if r.Clause == "CMD-1" && r.Status == judge.Fail && c.want == judge.Blocked {
-					t.Errorf("a set-up that failed breaks %s", r.Clause)
+					t.Errorf("a failed set-up breaks %s, want no clause charged", r.Clause)
 				}
 			}
 		})
@@ -148,11 +148,11 @@ steps:
 	}
 	rows := res.Files[0].Steps[4].Children
 	if len(rows) != 2 || rows[1].Boundary != "2 of 2" || !strings.Contains(rows[1].Name, "n=2") {
-		t.Errorf("rows: %+v", rows)
+		t.Errorf(`got rows %+v, want two, the last \"2 of 2\" with n=2 in its name`, rows)
 	}
 	for _, r := range res.Ledger {
 		if r.Clause == "CMD-1" && len(r.Assertions) != 2 {
-			t.Errorf("CMD-1 has %d assertions", len(r.Assertions))
+			t.Errorf("CMD-1 has %d assertions, want 2", len(r.Assertions))
 		}
 	}
 }
@@ -276,7 +276,7 @@ steps:
 		}
 	}
 	if !strings.Contains(text, "010-****-5678") {
-		t.Errorf("no masked phone:\n%s", text)
+		t.Errorf("the masked phone 010-****-5678 is missing:\n%s", text)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestIdsStay(t *testing.T) {
 	for _, s := range []string{"dor_0000100w003qqxxpfbqbvv8452", "plc_0000000002372dnbhcravy8ffc", "2026-03-01T09:00:00.000Z", "cut+36h-1ms",
 		"9bfc4389f0f057335572860e74d682cc", "6400 sent at 320/s", "guest:*1234", "010-****-1234"} {
 		if got := lookalikes(s); got != s {
-			t.Errorf("%s became %s", s, got)
+			t.Errorf("%s became %s, want it unchanged", s, got)
 		}
 	}
 }

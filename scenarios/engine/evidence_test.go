@@ -102,7 +102,7 @@ func TestFaultsMustHit(t *testing.T) {
 				t.Errorf("got %s, want %s\n%s", got, c.want, out)
 			}
 			if c.want == judge.Invalid && !strings.Contains(res.Files[0].Reason, "fault offline took effect") {
-				t.Errorf("the reason names no fault: %q", res.Files[0].Reason)
+				t.Errorf("the reason doesn't say that fault offline had no effect: %q", res.Files[0].Reason)
 			}
 		})
 	}
@@ -214,12 +214,12 @@ func TestTwins(t *testing.T) {
 	}
 	a, b := &fileRun{run: &run{seed: 1}, file: files[0]}, &fileRun{run: &run{seed: 1}, file: files[1]}
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
-		t.Errorf("both files have %s and %s", a.phone("ann"), a.uid("ann"))
+		t.Errorf("both files use %s and %s, want different ones", a.phone("ann"), a.uid("ann"))
 	}
 	once, again := files[2].Again(1, 2), files[2].Again(2, 2)
 	a, b = &fileRun{run: &run{seed: 1, target: Target{Marks: []int64{0}}}, file: once}, &fileRun{run: &run{seed: 1, target: Target{Marks: []int64{0}}}, file: again}
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
-		t.Errorf("both plays on a shared target have %s and %s", a.phone("ann"), a.uid("ann"))
+		t.Errorf("both runs on a shared target use %s and %s, want different ones", a.phone("ann"), a.uid("ann"))
 	}
 	if got := files[2].Base(); got != "other" {
 		t.Errorf("a name of its own became %q, want other", got)

@@ -39,7 +39,7 @@ func TestErrors(t *testing.T) {
 			_, err := Load(f)
 			var ps Problems
 			if !errors.As(err, &ps) {
-				t.Fatalf("no problems: %v", err)
+				t.Fatalf("got %v, want a list of problems", err)
 			}
 			golden(t, strings.TrimSuffix(f, ".yaml")+".txt", ps.Error()+"\n")
 		})

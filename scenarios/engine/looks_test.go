@@ -56,7 +56,7 @@ func TestRevokedKeysAreTold(t *testing.T) {
 	r.keyLife(http.MethodDelete, "/keys/key_1", sending{}, &answer{Status: 404})
 	r.keyLife(http.MethodDelete, "/keys/key_2", sending{}, &answer{Status: 200})
 	if len(s.kept) > 0 {
-		t.Errorf("nothing was revoked, and %v was told", s.kept)
+		t.Errorf("nothing was revoked, but %v was recorded", s.kept)
 	}
 	r.keyLife(http.MethodDelete, "/keys/key_1", sending{}, &answer{Status: 200})
 	if len(s.kept) != 1 || s.kept[0].Route != "/lab/v1/keys/{id}" || !strings.Contains(s.kept[0].Text, `"key":"`) || strings.Contains(s.kept[0].Text, secret) {

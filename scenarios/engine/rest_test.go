@@ -27,7 +27,7 @@ func TestLastChangesAreJudged(t *testing.T) {
 			t.Errorf("%s clock: got %s, want %s\n%s", mode, res.Status, want, out)
 		}
 		if told := strings.Contains(strings.Join(res.Notes, "\n"), "was not judged"); told != (mode == "real") {
-			t.Errorf("%s clock: got notes %q", mode, res.Notes)
+			t.Errorf("%s clock: got notes %q, want one that something was not judged: %t", mode, res.Notes, mode == "real")
 		}
 		if jump := f.now.UnixMilli() - at; mode == "virtual" && jump < 301*time.Second.Milliseconds() {
 			t.Errorf("the run ended %d ms after its last change, want 301 s or more", jump)

@@ -32,7 +32,7 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	if len(step.OneOf) != len(strictyaml.Keys(verbsType))+1 {
-		t.Errorf("%d ways to write a step for %d verbs", len(step.OneOf), len(strictyaml.Keys(verbsType)))
+		t.Errorf("%d ways to write a step for %d verbs, want one more than verbs", len(step.OneOf), len(strictyaml.Keys(verbsType)))
 	}
 	for _, want := range []string{"Cohort, board or list; default all live boards", "Known by it: .boards .doors .places .count and .board .door .place (the first)",
 		"Expected HTTP status or a list of them; without any expectation 200", "Short name; the file's name when empty", `"wrong-id"`, "how long the line stays up: 0.1 to 2592000 s; default 20"} {

@@ -56,7 +56,7 @@ steps:
   - call: {path: /echo}
 `)}, Options{Progress: &out})
 	if err != nil || res.Files[0].Status != judge.Pass || !f.now.Equal(ahead.now) {
-		t.Fatalf("%v, clocks at %s and %s\n%s", err, f.now, ahead.now, &out)
+		t.Fatalf("got %v, clocks at %s and %s; want no error, a PASS and the same time\n%s", err, f.now, ahead.now, &out)
 	}
 }
 

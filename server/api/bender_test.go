@@ -75,7 +75,7 @@ func (m *bender) send(t *testing.T, r *rand.Rand, seen *tally) {
 	w := httptest.NewRecorder()
 	m.h.http.ServeHTTP(w, req.WithContext(t.Context()))
 	if kind := w.Header().Get("Content-Type"); kind == typeJSON && method != http.MethodHead && !json.Valid(w.Body.Bytes()) {
-		t.Errorf("%s %q: %.200q is not JSON", method, path, w.Body)
+		t.Errorf("%s %q: %.200q isn't JSON, but says it is", method, path, w.Body)
 	}
 	seen.mu.Lock()
 	defer seen.mu.Unlock()

@@ -30,7 +30,7 @@ func clean(t *testing.T, p *browser.Page, url string) {
 		if strings.Contains(line, "favicon.ico") || strings.Contains(line, "status of 401") {
 			continue
 		}
-		t.Errorf("console: %s", line)
+		t.Errorf("the browser complains: %s", line)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestDocsInBrowser(t *testing.T) {
 		plain.Open(page)
 		var text string
 		if plain.Eval(`document.body.innerText`, &text); !strings.Contains(text, x.text) {
-			t.Errorf("%s without JavaScript: %.200q", x.name, text)
+			t.Errorf("%s without JavaScript: got %.200q, want %q in it", x.name, text, x.text)
 		}
 		p.Open(page)
 		p.Await(`document.querySelector("#reference").innerText.includes("` + x.text + `")`)
@@ -144,11 +144,11 @@ func TestDocsLinkEachOther(t *testing.T) {
 			var current []string
 			p.Eval(`[...document.querySelectorAll("nav [aria-current=page]")].map(a => a.innerText)`, &current)
 			if len(current) != 1 || current[0] != name {
-				t.Errorf("%s: the page of %s calls itself %q", look, name, current)
+				t.Errorf("%s: the page of %s marks %q as the current page, want only itself", look, name, current)
 			}
 			var cut bool
 			if p.Eval(`(e => e.scrollWidth > e.clientWidth)(document.querySelector("nav.menu"))`, &cut); cut {
-				t.Errorf("%s: the page of %s cuts its menu off", look, name)
+				t.Errorf("%s: the menu on the page of %s is cut off", look, name)
 			}
 		}
 		clean(t, p, url)
@@ -220,12 +220,12 @@ func TestEntryInBrowser(t *testing.T) {
 			t.Errorf("%s is wider than the screen by %s", x.name, wide)
 		}
 		if p.Eval(`[...document.querySelectorAll("button")].every(b => b.getBoundingClientRect().height >= 48)`, &fits); !fits {
-			t.Errorf("%s: buttons too small for a thumb", x.name)
+			t.Errorf("%s: buttons are too small for a thumb, want at least 48 px", x.name)
 		}
 		snap(t, x.name+".png", p)
 		p.Open(url + "/entry?t=" + token)
 		if h.boards.count() != before {
-			t.Fatalf("%s: looking opened a door", x.name)
+			t.Fatalf("%s: viewing the page opened a door", x.name)
 		}
 		p.PressTo(`document.querySelectorAll("button")[0]`)
 		var said string
@@ -233,7 +233,7 @@ func TestEntryInBrowser(t *testing.T) {
 			t.Errorf("%s: the page says %q, want %q", x.name, said, x.says)
 		}
 		if got := h.boards.count(); got != before+1 {
-			t.Errorf("%s: %d commands after one press", x.name, got-before)
+			t.Errorf("%s: %d commands after one press, want 1", x.name, got-before)
 		}
 		snap(t, x.name+"-opened.png", p)
 		p.PressTo(`document.querySelector("button")`) // back to the door's page

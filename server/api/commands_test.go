@@ -74,14 +74,14 @@ func TestCommandOutcomes(t *testing.T) {
 		sent := h.boards.count()
 		again := h.command(key, body) // [CMD-5]
 		if again.Body.String() != r.Body.String() || again.Code != r.Code || again.Header().Get("Idempotent-Replayed") != "true" || r.Header().Get("Idempotent-Replayed") != "" {
-			t.Errorf("replay: %d %s %v", again.Code, again.Body, again.Header())
+			t.Errorf("replay: got %d %s %v, want the first answer, marked as replayed", again.Code, again.Body, again.Header())
 		}
 		if h.boards.count() != sent {
 			t.Error("a replay was sent")
 		}
 		rec := h.records()[0].(map[string]any)
 		if rec["commandId"] != id || rec["result"] != tt.result || rec["actor"] != "api:key_a" || rec["actorLabel"] != "both" || rec["reason"] != "api" || rec["replays"] != 1.0 {
-			t.Errorf("record %v", rec)
+			t.Errorf("got record %v, want command %v by api:key_a (both) through the api with %s and one replay", rec, id, tt.result)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestCommandMeaning(t *testing.T) {
 		}
 	}
 	if r := h.want(200, "", request{method: "POST", path: "/device/v1/doors/dor_1/open", token: "key_a", key: "k"}); r.Body.String() != first.Body.String() || r.Header().Get("Idempotent-Replayed") != "true" {
-		t.Errorf("legacy: %s", r.Body)
+		t.Errorf("legacy: got %s, want the first answer as a replay", r.Body)
 	}
 	for _, body := range []string{`{"capability":"door","command":"close"}`, `{"capability":"door","command":"open","args":{"reason":"x"}}`} {
 		if r := h.command("k", body); r.Code != 409 || r.code() != "idempotency_key_reused" || r.details()["reason"] != nil {
@@ -135,7 +135,7 @@ func TestCommandMeaning(t *testing.T) {
 		t.Errorf("got %d records, want 1", n)
 	}
 	if audits, n, err := h.store.Audits("plc_a", 100, 0); err != nil || n < 3 || audits[1].Action != "command.refused" || audits[1].Detail != "idempotency_key_reused" {
-		t.Errorf("audit %+v %v", audits, err)
+		t.Errorf("got audit %+v, %v, want command.refused because the key was reused", audits, err)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestScalar(t *testing.T) {
 		sum := sha256.New()
 		must.Get(io.Copy(sum, body))(t)
 		if sums[packed] = hex.EncodeToString(sum.Sum(nil)); !strings.Contains(readme, sums[packed]) {
-			t.Errorf("%q: %s is not the sum in README.md", accept, sums[packed])
+			t.Errorf("%q: checksum %s isn't in README.md", accept, sums[packed])
 		}
 	}
 	h.want(405, "method_not_allowed", request{method: "POST", path: scalarPath})
@@ -59,7 +59,7 @@ func TestScriptIsShared(t *testing.T) {
 			v := must.Get(serveScalar(&call{w: httptest.NewRecorder(), r: r}))(t)
 			p := &v.(answer).body[0]
 			if first != nil && p != first {
-				t.Errorf("encoding %q: every reader gets a copy", encoding)
+				t.Errorf("encoding %q: a reader gets its own copy, want a shared one", encoding)
 			}
 			first = p
 		}

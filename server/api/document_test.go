@@ -20,7 +20,7 @@ func TestDocuments(t *testing.T) {
 	for _, d := range docs {
 		for _, op := range d.Ops {
 			if !slices.Contains(scopes, op.Scope) {
-				t.Errorf("%s: x-required-scope %q", op.ID, op.Scope)
+				t.Errorf("%s: x-required-scope %q isn't a scope", op.ID, op.Scope)
 			}
 			for _, c := range op.Codes {
 				if fail.Status(c) == 0 {
@@ -31,10 +31,10 @@ func TestDocuments(t *testing.T) {
 				t.Errorf("%s: a path parameter needs an x-resource", op.ID)
 			}
 			if op.Resource != "" && openapi.Absent[op.Resource] == "" {
-				t.Errorf("%s: x-resource %q", op.ID, op.Resource)
+				t.Errorf("%s: no error code is known for x-resource %q", op.ID, op.Resource)
 			}
 			if op.Legacy != legacyPath(op.Path) {
-				t.Errorf("%s: deprecated is %v", op.ID, op.Legacy)
+				t.Errorf("%s: deprecated is %v, want it exactly for legacy paths", op.ID, op.Legacy)
 			}
 			if op.Legacy != (op.Successor != "") {
 				t.Errorf("%s: a legacy path needs an x-successor", op.ID)
@@ -69,6 +69,6 @@ func TestStatuses(t *testing.T) {
 		}
 	}
 	if n != len(fail.Codes()) {
-		t.Errorf("%d codes in the contract, %d in the table", n, len(fail.Codes()))
+		t.Errorf("%d codes in the contract and %d in the table, want the same number", n, len(fail.Codes()))
 	}
 }

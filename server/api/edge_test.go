@@ -96,10 +96,10 @@ func FuzzBody(f *testing.F) {
 				var v any
 				err := op.Body.Decode(raw, kind, &v)
 				if again := op.Body.Decode(raw, kind, &v); fmt.Sprint(again) != fmt.Sprint(err) {
-					t.Fatalf("%s: %v, then %v", op.ID, err, again)
+					t.Fatalf("%s: got %v, then %v for the same body, want the same", op.ID, err, again)
 				}
 				if code := fail.CodeOf(err); err != nil && fail.Status(code)/100 != 4 {
-					t.Fatalf("%s: %v", op.ID, err)
+					t.Fatalf("%s: got %v, want a 4xx", op.ID, err)
 				}
 				decodeInto(t, op, raw, kind, err)
 			}
@@ -117,7 +117,7 @@ func decodeInto(t *testing.T, op *openapi.Operation, raw []byte, kind string, fl
 		"holdDoor": new(device.HoldDoorBody), "setPolicy": new(device.SetPolicyBody), "setNetloss": new(device.SetNetlossBody),
 	}
 	if into[op.ID] == nil {
-		t.Fatalf("%s has no type", op.ID)
+		t.Fatalf("%s has no type, want one", op.ID)
 	}
 	if err := op.Body.Decode(raw, kind, into[op.ID]); fmt.Sprint(err) != fmt.Sprint(flaw) {
 		t.Fatalf("%s: %v, want %v", op.ID, err, flaw)

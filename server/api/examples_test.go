@@ -42,7 +42,7 @@ func TestExamples(t *testing.T) {
 			if o.RequestBody != nil {
 				m := o.RequestBody.Value.Content[typeJSON]
 				if m.Example == nil {
-					t.Errorf("%s: no example of a request", op.ID)
+					t.Errorf("%s: the document has no example of a request", op.ID)
 					continue
 				}
 				q.body = try.filled(string(must.Get(json.Marshal(m.Example))(t)))
@@ -57,11 +57,11 @@ func TestExamples(t *testing.T) {
 				continue
 			}
 			if m.Example == nil {
-				t.Errorf("%s: no example of an answer", op.ID)
+				t.Errorf("%s: the document has no example of an answer", op.ID)
 				continue
 			}
 			if missing := lacks("", m.Example, r.json); missing != nil && !slices.Contains([]string{"listRecords", "listEvents"}, op.ID) {
-				t.Errorf("%s: the example shows %v, the answer was %s", op.ID, missing, r.Body)
+				t.Errorf("%s: the example shows %v, which the answer lacks: %s", op.ID, missing, r.Body)
 			}
 		}
 	}

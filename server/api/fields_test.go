@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// stateless shows every board of plc_a in one connection state.
+// stateless shows board brd_a in a given connection state.
 type stateless struct {
 	*fakeBoards
 	state string

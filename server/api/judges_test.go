@@ -153,7 +153,7 @@ func TestPrism(t *testing.T) {
 		t.Errorf("a broken answer passed: got %q, want %q in it", v, "response")
 	}
 	if h.tick(900 * time.Second); calls < 60 {
-		t.Errorf("only %d calls", calls)
+		t.Errorf("only %d calls, want at least 60", calls)
 	}
 	silent("device", 401, command)
 	t.Logf("%d calls through prism", calls)

@@ -129,6 +129,6 @@ func TestRefusalsOfNobody(t *testing.T) {
 	}
 	h.want(404, "device_not_found", request{method: "POST", path: "/device/v1/devices/dor_x/commands", token: "key_d", key: "k", body: openBody})
 	if list, n, err := h.store.Audits("", 1, 0); err != nil || n != 1 || list[0].KeyID != "key_d" {
-		t.Errorf("%d rows, %+v, %v", n, list, err)
+		t.Errorf("%d rows, %+v, %v; want only that of key_d", n, list, err)
 	}
 }

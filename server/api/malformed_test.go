@@ -76,13 +76,13 @@ func TestMalformed(t *testing.T) {
 	t.Logf("%d requests, answers %v, heap %.1f -> %.1f MiB, goroutines %d -> %d", seen.n, seen.status,
 		mib(start.HeapAlloc), mib(end.HeapAlloc), goroutines, runtime.NumGoroutine())
 	if grown := int64(end.HeapAlloc) - int64(start.HeapAlloc); n >= 200_000 && grown > 16<<20 {
-		t.Errorf("the heap grew by %.1f MiB", mib(uint64(grown)))
+		t.Errorf("the heap grew by %.1f MiB, want at most 16", mib(uint64(grown)))
 	}
 	if n >= 200_000 && runtime.NumGoroutine() > goroutines+20 { // only when it runs alone in its process
-		t.Errorf("%d goroutines, %d at first", runtime.NumGoroutine(), goroutines)
+		t.Errorf("%d goroutines, want at most 20 more than the %d at first", runtime.NumGoroutine(), goroutines)
 	}
 	if seen.status[200] == 0 || seen.status[400] < seen.n/10 {
-		t.Errorf("too tame: %v", seen.status)
+		t.Errorf("the requests are too tame: %v, want some 200s and 10%% 400s", seen.status)
 	}
 }
 

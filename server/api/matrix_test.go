@@ -82,7 +82,7 @@ func TestMatrix(t *testing.T) {
 		for _, op := range d.Ops {
 			r, ok := matrix[op.ID]
 			if !ok {
-				t.Errorf("%s has no row", op.ID)
+				t.Errorf("%s has no row in the matrix", op.ID)
 				continue
 			}
 			n++
@@ -93,7 +93,7 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	if n != len(matrix) {
-		t.Errorf("%d operations, %d rows", n, len(matrix))
+		t.Errorf("%d operations and %d rows, want one for each", n, len(matrix))
 	}
 }
 
@@ -297,6 +297,6 @@ func TestUnknownAndRemoved(t *testing.T) {
 	}
 	r := h.want(404, "not_found", request{method: "GET", path: "/device/v1/doors/dor_1/nothing"})
 	if r.json["reason"] != "not_found" || r.json["detail"] == nil {
-		t.Errorf("legacy failure: %s", r.Body)
+		t.Errorf("legacy failure: got %s, want the reason not_found and a detail", r.Body)
 	}
 }

@@ -89,7 +89,7 @@ func TestEventTimes(t *testing.T) {
 	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", key: "in-time", body: openBody})
 	for _, e := range h.rows("/core/v1/places/plc_a/events", "key_a") {
 		if e["late"] != (e["recordId"] != nil && e["occurredAt"] == "2026-11-01T02:00:00.000Z") {
-			t.Errorf("event %v: late is wrong", e)
+			t.Errorf("event %v: late is wrong, want it true only after a 504", e)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func TestExchange(t *testing.T) {
 		t.Errorf("the token is of %+v, %v, want key_t, partner, of a test place, with sim and the partner's scope only", p, err)
 	}
 	if _, err := h.service().Verify(tk.AccessToken); err != nil {
-		t.Errorf("after a restart: %v", err)
+		t.Errorf("after a restart: got %v, want the token still valid", err)
 	}
 	old, revoked, err := h.Create("plc_t", "old", []string{auth.ScopeDoor}, false)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestTokenLife(t *testing.T) {
 	token := h.token()
 	h.pass(auth.TokenLife - time.Millisecond)
 	if _, err := h.Verify(token); err != nil {
-		t.Errorf("at 899.999 s: %v", err)
+		t.Errorf("at 899.999 s: got %v, want the token still valid", err)
 	}
 	h.pass(time.Millisecond)
 	if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenExpired) {
@@ -183,7 +183,7 @@ func TestExchangeLimit(t *testing.T) {
 			key = "failed ones count"
 		}
 		if _, err := h.exchange("192.0.2.7:1", key); err != nil && !errors.Is(err, auth.ErrInvalidKey) {
-			t.Fatalf("exchange %d: %v", i+1, err)
+			t.Fatalf("exchange %d: got %v, want no limit yet", i+1, err)
 		}
 		h.pass(time.Second)
 	}
@@ -218,7 +218,7 @@ func TestExchangeLimit(t *testing.T) {
 	}
 	for i := range 30 {
 		if limited("[2001:db8:1:2::"+string(rune('a'+i%6))+"]:5") != 0 {
-			t.Fatalf("exchange %d of a /64", i)
+			t.Fatalf("exchange %d of a /64 was limited, want it allowed", i)
 		}
 	}
 	if limited("2001:db8:1:2:ffff::1") == 0 || limited("2001:db8:1:3::1") != 0 {
@@ -243,10 +243,10 @@ func TestRevoke(t *testing.T) {
 	h.pass(time.Hour)
 	first, _ := h.store.Key("key_t")
 	if err := h.Revoke("key_t"); err != nil {
-		t.Errorf("again: %v", err)
+		t.Errorf("revoking again: got %v, want no error", err)
 	}
 	if k, _ := h.store.Key("key_t"); !k.RevokedAt.Equal(first.RevokedAt) || !k.RevokedAt.Equal(epoch) {
-		t.Errorf("revoked at %s", k.RevokedAt)
+		t.Errorf("revoked at %s, want the first time, %s", k.RevokedAt, epoch)
 	}
 	if err := h.Revoke("key_x"); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("unknown: got %v, want code %q", err, fail.NotFound)
@@ -259,7 +259,7 @@ func TestCreate(t *testing.T) {
 	for place, prefix := range map[string]string{"plc_t": "sact_", "plc_l": "sacl_"} {
 		k, secret, err := h.Create(place, "n", []string{auth.ScopeDoor, auth.ScopePartner, auth.ScopeDoor}, true)
 		if err != nil || !strings.HasPrefix(secret, prefix) || !apikey.WellFormed(secret) || len(k.Scopes) != 2 {
-			t.Errorf("%s: %+v %v", place, k, err)
+			t.Errorf("%s: got %+v, %v, want a well-formed key with its place's label and two scopes", place, k, err)
 		}
 		if tk, err := h.Issue(secret); err != nil || tk.PlaceID != place {
 			t.Errorf("%s: got %+v %v, want no error, tk.PlaceID = place", place, tk, err)

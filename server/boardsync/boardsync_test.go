@@ -86,7 +86,7 @@ func TestSnapshotThenDeltas(t *testing.T) {
 		l.connect()
 		y, _ := l.line.take()
 		if !y.Snapshot || y.To != 1 {
-			t.Fatalf("a board without content got %+v", y)
+			t.Fatalf("a board without content got %+v, want a snapshot to revision 1", y)
 		}
 		l.board.apply(y)
 		l.s.Acked(someBoard, 1, l.board.rev, l.board.digest())
@@ -99,12 +99,12 @@ func TestSnapshotThenDeltas(t *testing.T) {
 		synctest.Wait()
 		y, ok := l.line.take()
 		if !ok || y.Snapshot || y.From != 1 || y.To != 3 || len(y.Upsert) != 2 {
-			t.Fatalf("two changes went out as %+v", y)
+			t.Fatalf("two changes went out as %+v, want one delta from 1 to 3", y)
 		}
 		l.board.apply(y)
 		l.s.Acked(someBoard, 1, l.board.rev, l.board.digest())
 		if !l.converged() || len(l.took) != 2 || len(l.applied) != 2 {
-			t.Errorf("converged %v, observed %v, told %v", l.converged(), l.took, l.applied)
+			t.Errorf("converged %v, observed %v, told %v; want true and two each", l.converged(), l.took, l.applied)
 		}
 		if n := l.deliver(); n != 0 {
 			t.Errorf("got %d pushes more, want 0", n)
@@ -228,14 +228,14 @@ func TestLostPushIsSentAgain(t *testing.T) {
 			}
 		}
 		if len(at) < 4 || at[0] > 6*time.Second || at[len(at)-1]-at[len(at)-2] > defaultResendMax+defaultResend {
-			t.Errorf("sent again after %v", at)
+			t.Errorf("sent again after %v, want at least 4 times, first within 6s, at last about every %s", at, defaultResendMax)
 		}
 		l.advance(t, time.Minute+defaultResend)
 		if l.deliver(); !l.converged() {
 			t.Error("not converged after the line came back")
 		}
 		if l.took[0] < 200*time.Second {
-			t.Errorf("observed %v", l.took)
+			t.Errorf("observed %v, want at least 200s", l.took)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestARevisionThatCouldNotBeReadIsReadLater(t *testing.T) {
 		l.line.status.AppliedRevision = 1
 		l.connect()
 		if l.says() || l.line.status.AppliedRevision != 0 {
-			t.Errorf("nobody could look: equal, or known to have revision %d", l.line.status.AppliedRevision)
+			t.Errorf("nobody could look: equal, or known to have revision %d; want unequal and 0", l.line.status.AppliedRevision)
 		}
 		for range 60 {
 			l.advance(t, defaultResend)
@@ -159,7 +159,7 @@ func TestOneBoardCannotOrderContentWithoutBound(t *testing.T) {
 					l.deliver()
 				}
 				if !l.converged() || l.s.Cached() != 0 {
-					t.Errorf("a board that behaves again: converged %v, %d bytes kept", l.converged(), l.s.Cached())
+					t.Errorf("a board that behaves again: converged %v, %d bytes kept; want true and 0", l.converged(), l.s.Cached())
 				}
 			})
 		})
@@ -197,7 +197,7 @@ func TestAnOldRevisionGetsASnapshot(t *testing.T) {
 	l.board.rev, l.board.grants = 3, []access.Grant{{ID: "gone"}}
 	l.connect()
 	if y, ok := l.line.take(); !ok || !y.Snapshot {
-		t.Errorf("got %+v", y)
+		t.Errorf("got %+v, want a snapshot", y)
 	}
 }
 

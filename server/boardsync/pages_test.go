@@ -36,7 +36,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 			if !ok {
 				l.advance(t, defaultResend)
 				if hands++; hands > 100 {
-					t.Fatalf("stuck with %d of %d pages", len(l.board.pages), pages)
+					t.Fatalf("stuck with %d of %d pages, want progress", len(l.board.pages), pages)
 				}
 				continue
 			}
@@ -81,7 +81,7 @@ func TestDeadlinesFollowProgress(t *testing.T) {
 		for !l.converged() {
 			y, ok := l.line.take()
 			if !ok {
-				t.Fatalf("nothing on its way after %d pages", len(l.board.pages))
+				t.Fatalf("nothing in flight after %d pages, want the next one", len(l.board.pages))
 			}
 			l.advance(t, defaultResend-time.Second)
 			l.hand(y)
@@ -137,7 +137,7 @@ func TestLostPagesComeAgain(t *testing.T) {
 					l.advance(t, defaultResendMax)
 				}
 				if !l.converged() {
-					t.Errorf("%d pages", len(l.board.pages))
+					t.Errorf("not converged with %d pages left, want none missing", len(l.board.pages))
 				}
 			})
 		})
@@ -151,7 +151,7 @@ func TestEncode(t *testing.T) {
 	defer l.s.Stop()
 	y, _ := l.content.SyncContent("", 0)
 	if m, err := encode(y); err != nil || len(m.pages) != 1 || strings.Contains(string(m.pages[0]), "page") {
-		t.Errorf("a small change: %d messages, %v", len(m.pages), err)
+		t.Errorf("a small change: %d messages, %v; want one without a page number", len(m.pages), err)
 	}
 	l.large()
 	y, _ = l.content.SyncContent("", 0)
@@ -164,15 +164,15 @@ func TestEncode(t *testing.T) {
 	var all wire.Sync
 	for i, raw := range m.pages {
 		if len(raw) > pageSize+1024 || !line.Push("", 1, raw) {
-			t.Errorf("page %d has %d bytes", i+1, len(raw))
+			t.Errorf("page %d has %d bytes, want at most %d and a line that takes it", i+1, len(raw), pageSize+1024)
 		}
 		p, _ := line.take()
 		if p.Page != i+1 || p.Pages != len(m.pages) || p.To != y.To || p.Digest != y.Digest || !p.Snapshot || (p.Timezone != "") != (i == 0) {
-			t.Errorf("page %d: %+v", i+1, p)
+			t.Errorf("page %d is %+v, want its number, the change's revision and digest, and details only on the first", i+1, p)
 		}
 		all.Upsert, all.Remove = append(all.Upsert, p.Upsert...), append(all.Remove, p.Remove...)
 	}
 	if digestOf(all.Upsert) != y.Digest || len(all.Upsert) != len(y.Upsert) || len(all.Remove) != len(y.Remove) {
-		t.Errorf("%d of %d grants, %d of %d removed", len(all.Upsert), len(y.Upsert), len(all.Remove), len(y.Remove))
+		t.Errorf("%d of %d grants, %d of %d removed; want all, and the same digest", len(all.Upsert), len(y.Upsert), len(all.Remove), len(y.Remove))
 	}
 }

@@ -69,7 +69,7 @@ func TestBoundOfPlace(t *testing.T) {
 		r.Service.mu.Lock()
 		defer r.Service.mu.Unlock()
 		if a.Status != 504 || r.Service.at["plc_a"] != 0 {
-			t.Errorf("afterwards: %+v, %v", a, r.Service.at)
+			t.Errorf("afterwards: got %+v, %v, want 504 and nothing left for the place", a, r.Service.at)
 		}
 	})
 }

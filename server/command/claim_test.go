@@ -242,7 +242,7 @@ func TestKill(t *testing.T) {
 				r.Stop() // nothing is running any more
 				time.Sleep(time.Second)
 				if r.acked() != "[]" || r.Report("brd_a", wire.Report{CommandID: "cmd", Result: vocab.OK}, r.ack("rpt")) {
-					t.Errorf("a report was taken: %s", r.acked())
+					t.Errorf("a killed service accepted a report: %s", r.acked())
 				}
 				if work, _ := r.fl.Pending(); work != 0 {
 					t.Errorf("got %d pieces of work left in flight, want 0", work)
@@ -252,7 +252,7 @@ func TestKill(t *testing.T) {
 				n, err := next.Recover()
 				settled := at == AfterCommit || at == BeforeAnswer
 				if err != nil || (n == 0) != settled {
-					t.Errorf("%d recovered, %v", n, err)
+					t.Errorf("%d recovered, %v; want none exactly if it was settled (%t)", n, err, settled)
 				}
 				sent := r.b.count()
 				a, err := next.Execute(t.Context(), open("k"))

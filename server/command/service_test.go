@@ -116,11 +116,11 @@ func TestJoin(t *testing.T) {
 		}
 		wg.Wait()
 		if r.b.count() != 1 || len(bodies) != 1 || replayed != 19 {
-			t.Errorf("%d sent, answers %v, %d replayed", r.b.count(), bodies, replayed)
+			t.Errorf("%d sent, answers %v, %d replayed; want one sent, one answer, 19 replayed", r.b.count(), bodies, replayed)
 		}
 		for id := range r.l.records {
 			if r.l.replays[id] != 19 {
-				t.Errorf("replays %v", r.l.replays)
+				t.Errorf("replays %v, want 19", r.l.replays)
 			}
 		}
 	})

@@ -43,7 +43,7 @@ func TestServerBoardReferenceAgree(t *testing.T) {
 				"link expired", "link door_out_of_scope", "phone phone", "phone free_window", "phone closed_window", "phone revoked", "onsite onsite",
 				"onsite outage_limit", "onsite link_invalid"} {
 				if seen[what] == 0 {
-					t.Errorf("never came to %q: %v", what, seen)
+					t.Errorf("no question led to %q: %v", what, seen)
 				}
 			}
 		})

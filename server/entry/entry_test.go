@@ -178,7 +178,7 @@ func TestCall(t *testing.T) {
 			}
 			r, n := h.last()
 			if (n == 0) != (tt.actor == "") || r.Actor != tt.actor || r.Result != tt.want.Result || r.Reason != tt.want.Reason || r.DoorID != tt.want.DoorID || (r.GrantID != "") != tt.grants {
-				t.Errorf("%d records, %+v", n, r)
+				t.Errorf("%d records, %+v; want actor %q, %v, a credited grant: %t", n, r, tt.actor, tt.want, tt.grants)
 			}
 		})
 	}
@@ -196,7 +196,7 @@ func TestCredit(t *testing.T) {
 		return fmt.Sprint(g.UseCount, !g.FirstUsedAt.IsZero())
 	}
 	if got := call(); got != sooner.ID || used(got) != "1 true" {
-		t.Errorf("credited %s", got)
+		t.Errorf("credited %s, want %s, with one use", got, sooner.ID)
 	}
 	h.Pass(time.Minute)
 	if got := call(); used(got) != "2 true" {
@@ -209,12 +209,12 @@ func TestCredit(t *testing.T) {
 	h.Pass(3 * time.Second) // otherwise the call would join the previous one
 	h.door.outcome = vocab.NoResponse
 	if got := call(); got != later.ID || used(got) != "0 false" {
-		t.Errorf("credited %s, used %s: only a reported opening counts", got, used(got))
+		t.Errorf("credited %s, used %s; want %s without a use: only a reported opening counts", got, used(got), later.ID)
 	}
 	h.revoke("later")
 	h.Pass(3 * time.Second)
 	h.door.outcome = vocab.Reported
 	if got := call(); got != m.ID || used(got) != "0 false" {
-		t.Errorf("credited %s", got)
+		t.Errorf("credited %s, want the membership %s, whose uses aren't counted", got, m.ID)
 	}
 }

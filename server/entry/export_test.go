@@ -24,6 +24,6 @@ func CheckBroken(t *testing.T) {
 		t.Errorf("joined: got %v, want %v", err, errAborted)
 	}
 	if _, err := s.press(context.Background(), k, v, func() (OpenResult, error) { return OpenResult{}, nil }); err != nil {
-		t.Errorf("the next: %v", err)
+		t.Errorf("the next press: got %v, want no error", err)
 	}
 }

@@ -23,7 +23,7 @@ func TestFloodOfDenials(t *testing.T) {
 		case code == fail.EntryDenied:
 			denied++
 		case code != fail.RateLimited || i < 60:
-			t.Fatalf("attempt %d: %v", i, err)
+			t.Fatalf("attempt %d: got %v, want it recorded up to 60 and rate_limited after", i, err)
 		}
 	}
 	if _, n := h.last(); n != 60 || denied != 60 {
@@ -31,7 +31,7 @@ func TestFloodOfDenials(t *testing.T) {
 	}
 	other := h.permit("other", 40)
 	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
-		t.Errorf("another link: %v", err)
+		t.Errorf("another link: got %v, want it to open", err)
 	}
 	h.revoke("other") // otherwise the person's other grant would open
 	h.Pass(time.Minute)
@@ -71,7 +71,7 @@ func TestOpeningsByPhone(t *testing.T) {
 		got, err := h.Call(ctx, number, kim)
 		h.ok(err)
 		if want := i < 6; got.Answered != want || want && got.Result != vocab.Opened {
-			t.Errorf("call %d: %+v", i, got)
+			t.Errorf("call %d: got %+v, want it to open: %t", i, got, want)
 		}
 		again, err := h.Call(ctx, number, kim)
 		h.ok(err)

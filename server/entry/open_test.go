@@ -95,7 +95,7 @@ func TestOpenOutcomes(t *testing.T) {
 	}
 	h.door.err = nil
 	if got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); err != nil || got.Result != "opened" {
-		t.Errorf("what never ran is not remembered: %v", err)
+		t.Errorf("after a command that never ran: got %v, want a new one to open", err)
 	}
 }
 
@@ -112,14 +112,14 @@ func TestOnePress(t *testing.T) {
 	first, _ := press("dor_1")
 	h.Pass(3*time.Second - time.Millisecond)
 	if again, n := press("dor_1"); again != first || n != 1 {
-		t.Errorf("within 3 s: %d commands", n)
+		t.Errorf("within 3 s: %d commands, want 1", n)
 	}
 	if other, n := press("dor_2"); other == first || n != 2 {
-		t.Errorf("another door: %d commands", n)
+		t.Errorf("another door: %d commands, want 2", n)
 	}
 	h.Pass(time.Millisecond)
 	if next, n := press("dor_1"); next == first || n != 3 {
-		t.Errorf("at 3 s: %d commands", n)
+		t.Errorf("at 3 s: %d commands, want 3", n)
 	}
 	h.revoke("r")
 	if _, err := h.Open(ctx, p.Token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
@@ -152,7 +152,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	close(h.door.gate)
 	wg.Wait()
 	if len(h.door.asks) != 1 || first == "" {
-		t.Errorf("%d commands", len(h.door.asks))
+		t.Errorf("%d commands, want 1, and its id in the answer", len(h.door.asks))
 	}
 	for range 8 { // many at the same moment
 		wg.Go(func() {
@@ -164,7 +164,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 				second = id
 			}
 			if id != second || id == first {
-				t.Errorf("%s beside %s", id, second)
+				t.Errorf("got command %s beside %s, want the one that all callers joined", id, second)
 			}
 		})
 	}
@@ -186,14 +186,14 @@ func TestOpenLimit(t *testing.T) {
 	}
 	var e *fail.Error
 	if _, err := h.Open(ctx, p.Token, "dor_2"); !errors.As(err, &e) || e.Code != fail.RateLimited || e.RetryAfter != 42*time.Second {
-		t.Errorf("the 7th: %+v", e)
+		t.Errorf("the 7th: got %+v, want rate_limited for 42s", e)
 	}
 	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
-		t.Errorf("another link: %v", err)
+		t.Errorf("another link: got %v, want it to open", err)
 	}
 	h.Pass(42 * time.Second)
 	if _, err := h.Open(ctx, p.Token, "dor_1"); err != nil {
-		t.Errorf("a minute after the first: %v", err)
+		t.Errorf("a minute after the first: got %v, want it to open", err)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestRevokeRacesOpen(t *testing.T) {
 	wg.Wait()
 	t.Logf("%d sent, %d refused", l.sent.Load(), refused.Load())
 	if l.late.Load() > 0 || l.sent.Load()+refused.Load() != tried.Load() {
-		t.Errorf("%d of %d sent after the revocation's answer, %d refused", l.late.Load(), l.sent.Load(), refused.Load())
+		t.Errorf("%d of %d sent after the revocation's answer, %d refused; want none sent late, and the rest refused", l.late.Load(), l.sent.Load(), refused.Load())
 	}
 	if undecided() {
 		t.Errorf("no race: %d sent, %d refused, want %d or more of each", l.sent.Load(), refused.Load(), least)
@@ -158,7 +158,7 @@ func TestRevokedWhileRead(t *testing.T) {
 				t.Errorf("got %v, want code %q", err, tt.code)
 			}
 			if tt.code == "" != (len(h.door.asks) == 1) {
-				t.Errorf("%d commands", len(h.door.asks))
+				t.Errorf("%d commands, want one exactly if it opened (%t)", len(h.door.asks), tt.code == "")
 			}
 		})
 	}

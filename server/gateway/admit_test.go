@@ -70,7 +70,7 @@ func TestAdmission(t *testing.T) {
 			synctest.Wait()
 			n := r.Snapshot()
 			if n.Connected != 0 || n.Accepted != 1 || c.want != in && n.Refused != 1 {
-				t.Errorf("counts %+v", n)
+				t.Errorf("counts %+v, want none connected, one accepted, and a refusal if it isn't let in", n)
 			}
 			if r.Status("brd_1").State != "unknown" {
 				t.Error("known before any hello")
@@ -122,7 +122,7 @@ func TestHelpersAreBounded(t *testing.T) {
 				again := r.dial()
 				_, _ = again.Write(good("brd_1/up-9").bytes())
 				if got, closed := answer(t, again); closed || got[3] != 0 {
-					t.Errorf("after one has gone: %v", got)
+					t.Errorf("after one has gone: got %v, want an open, accepted connection", got)
 				}
 				_ = again.Close()
 			}()
@@ -130,7 +130,7 @@ func TestHelpersAreBounded(t *testing.T) {
 		conn := r.dial()
 		_, _ = conn.Write(good("brd_1/up-8").bytes())
 		if got, closed := answer(t, conn); !closed || !bytes.Equal(got, []byte{0x20, 2, 0, 3}) {
-			t.Errorf("one too many: %x %v", got, closed)
+			t.Errorf("one too many: got %x, closed %v; want 20020003 and true", got, closed)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestTopics(t *testing.T) {
 		synctest.Wait()
 		after := r.Snapshot()
 		if after.Forbidden-before.Forbidden != 7 || after.Uplinks != before.Uplinks {
-			t.Errorf("forbidden %d, taken %d", after.Forbidden-before.Forbidden, after.Uplinks-before.Uplinks)
+			t.Errorf("forbidden %d, taken %d; want 7 and 0", after.Forbidden-before.Forbidden, after.Uplinks-before.Uplinks)
 		}
 		b.quiet()
 		other.quiet()

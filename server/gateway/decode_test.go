@@ -85,7 +85,7 @@ func FuzzDecodeRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p []byte) {
 		batch, err := decodeRecords(p)
 		if err == nil && (len(batch.Records) > maxRecords || batch.Dropped < 0) {
-			t.Errorf("%d records, %d dropped passed", len(batch.Records), batch.Dropped)
+			t.Errorf("%d records, %d dropped passed the decoder, want at most %d and no negative count", len(batch.Records), batch.Dropped, maxRecords)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func FuzzGreet(f *testing.F) {
 		err := g.greet()
 		_ = here.Close()
 		if err == nil && (p[0] != 0x10 || !strings.HasPrefix(string(p), string(g.first)) || !strings.HasSuffix(string(g.first), "\x00\x04MQTT\x04")) {
-			t.Errorf("%x passed", p)
+			t.Errorf("%x passed, want only a CONNECT of MQTT 3.1.1, unchanged", p)
 		}
 	})
 }

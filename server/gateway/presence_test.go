@@ -19,7 +19,7 @@ func TestPresence(t *testing.T) {
 		r := newRig(t)
 		b := r.connect("brd_1")
 		if s := r.Status("brd_1"); s.State != "unknown" || !s.LastSeenAt.IsZero() || s.Policy.GraceSec != 129600 || s.Policy.Channels[2] != "close" {
-			t.Errorf("connected only: %+v", s)
+			t.Errorf("connected only: got %+v, want unknown, never seen, and the default policy", s)
 		}
 		start := time.Now()
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Revision: 7, Buffered: 2, Dropped: 1, Doors: []wire.Standing{{Channel: 2, State: "unlocked", Leaf: "closed"}, {Channel: 9, State: "open", Leaf: "open"}}})
@@ -57,7 +57,7 @@ func TestPresence(t *testing.T) {
 		}
 		r.online("brd_1")
 		if got := r.Status("brd_1").Epoch; got <= a.Epoch {
-			t.Errorf("epoch %d after %d", got, a.Epoch)
+			t.Errorf("epoch %d after %d, want it to rise", got, a.Epoch)
 		}
 		if got := r.kinds("online", "offline"); got != "online 1; offline 1; online 2" {
 			t.Errorf(`got %v, want "online 1; offline 1; online 2"`, got)
@@ -92,7 +92,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		s := r.Status("brd_1")
 		if took := s.Since.Sub(start); s.State != "offline" || took < 45*time.Second || took > 47*time.Second {
-			t.Errorf("%s after %s", s.State, took)
+			t.Errorf("%s after %s, want offline after 45 to 47 s", s.State, took)
 		}
 		b.line.Cut()
 	})
@@ -116,7 +116,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		}
 		r.online("brd_1")
 		if now := r.Status("brd_1"); now.Epoch <= old.Epoch {
-			t.Errorf("epoch %d after %d", now.Epoch, old.Epoch)
+			t.Errorf("epoch %d after %d, want it to rise", now.Epoch, old.Epoch)
 		}
 	})
 	bubble(t, "a jump of time is contact", func(t *testing.T) {

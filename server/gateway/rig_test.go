@@ -78,7 +78,7 @@ func (r *rig) listen() {
 	r.t.Cleanup(func() {
 		g.Stop()
 		if err := <-served; err != nil {
-			r.t.Errorf("Serve: %v", err)
+			r.t.Errorf("Serve: got %v, want no error", err)
 		}
 	})
 }
@@ -147,7 +147,7 @@ func (r *rig) online(id string) *tester {
 	b := r.connect(id)
 	b.say(wire.UpHello, wire.Hello{Proto: wire.Version})
 	if a := b.ack(); a.Type != wire.AckHello || a.Epoch == 0 {
-		r.t.Fatalf("answer to hello: %+v", a)
+		r.t.Fatalf("answer to hello: got %+v, want an acknowledgement with an epoch", a)
 	}
 	return b
 }

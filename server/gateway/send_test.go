@@ -22,7 +22,7 @@ func TestSend(t *testing.T) {
 				t.Errorf("%s: got %v, want err to be board.ErrOffline", id, err)
 			}
 			if r.Push(id, 1, []byte("{}")) {
-				t.Errorf("%s: content was sent", id)
+				t.Errorf("%s: content was sent, want none without a hello", id)
 			}
 		}
 		b.quiet()
@@ -126,12 +126,12 @@ func TestSlowLine(t *testing.T) {
 			time.Sleep(time.Second) // within the keep-alive
 			n, err := conn.Read(buf)
 			if err != nil {
-				t.Fatalf("after %d bytes and %s: %v", got, time.Since(start), err)
+				t.Fatalf("after %d bytes and %s: got %v, want the line to last", got, time.Since(start), err)
 			}
 			got += bytes.Count(buf[:n], []byte("p"))
 		}
 		if time.Since(start) < 20*time.Second {
-			t.Errorf("the line wasn't slow: %s", time.Since(start))
+			t.Errorf("the line wasn't slow: %s, want at least 20 s", time.Since(start))
 		}
 		_ = conn.Close()
 	})

@@ -184,7 +184,7 @@ func TestNobodyWaitsInMemory(t *testing.T) {
 		var stacks strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 		if strings.Contains(stacks.String(), "(*session)") || strings.Contains(stacks.String(), "WriteLoop") {
-			t.Errorf("somebody waits for an idle connection:\n%s", stacks.String())
+			t.Errorf("a goroutine waits for an idle connection, want none:\n%s", stacks.String())
 		}
 	})
 }
@@ -201,7 +201,7 @@ func FuzzFrame(f *testing.F) {
 			n, err := frame(in)
 			for k := 1; k < len(in) && err == nil; k++ { // a decision made on a prefix must not change later
 				if m, early := frame(in[:k]); early != nil || m != 0 && m != n {
-					t.Fatalf("%x: %d, %v after %d bytes; %d, %v after all", in, m, early, k, n, err)
+					t.Fatalf("%x: %d, %v after %d bytes; %d, %v after all; want the same", in, m, early, k, n, err)
 				}
 			}
 			if n == 0 || err != nil {
@@ -209,11 +209,11 @@ func FuzzFrame(f *testing.F) {
 			}
 			fh := packets.FixedHeader{}
 			if err := fh.Decode(in[0]); err != nil {
-				t.Fatalf("%x: %v", in, err)
+				t.Fatalf("%x: got %v, want a header that the library reads", in, err)
 			}
 			size, bytes, err := packets.DecodeLength(bytes.NewReader(in[1:n]))
 			if err != nil || 1+bytes+size != n || n > maxPacket+5 {
-				t.Fatalf("%x: framed %d bytes, the library reads %d, %v", in[:n], n, 1+bytes+size, err)
+				t.Fatalf("%x: framed %d bytes, the library reads %d, %v; want the same", in[:n], n, 1+bytes+size, err)
 			}
 			in = in[n:]
 		}

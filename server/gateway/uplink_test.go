@@ -145,7 +145,7 @@ func TestRecords(t *testing.T) {
 		}
 		b.say(wire.UpRec, `{"records":[{"seq":300,"doorId":5},{"seq":301}]}`) // can't be decoded: the board must not get stuck on it
 		if a := b.ack(); a.Seq != 301 || !a.Accepted {
-			t.Errorf("a batch that doesn't decode: %+v", a)
+			t.Errorf("a batch that can't be decoded: got %+v, want 301 acknowledged", a)
 		}
 		b.say(wire.UpRec, `nonsense`)
 		if a := b.ack(); a.Type != wire.AckRec || a.Accepted {
@@ -246,7 +246,7 @@ func TestGarbage(t *testing.T) {
 			}
 		}
 		if n := r.Snapshot(); n.Garbage == 0 || n.Garbage > sent {
-			t.Errorf("%d garbage of %d", n.Garbage, sent)
+			t.Errorf("%d garbage of %d, want some and no more than were sent", n.Garbage, sent)
 		}
 		b.say(wire.UpRpt, strings.Repeat("x", maxPacket-100))
 		for len(b.down) > 0 {

@@ -74,7 +74,7 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 
 	if wrong := refused(span, named); wrong != "" { // nothing may have changed; compare checks that
 		if fail.CodeOf(err) != wrong {
-			t.Fatalf("%s on %v: %v, not %s", span, named, err, wrong)
+			t.Fatalf("%s on %v: got %v, want %s", span, named, err, wrong)
 		}
 		return
 	}
@@ -110,7 +110,7 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	old.name = name
 	old.phone, old.from, old.to, old.doors, old.revoked, old.reason = phone, from, to, doors, false, ""
 	if out.ID != old.id || out.Token != old.token {
-		t.Fatalf("%s became %s", old.id, out.ID)
+		t.Fatalf("%s became %s, want the same id and link", old.id, out.ID)
 	}
 }
 
@@ -175,7 +175,7 @@ func (m model) compare(t *rapid.T, h *house, now time.Duration) {
 			t.Fatalf("%s is %+v, the model says %+v at %s", ref, p, want, now)
 		}
 		if onBoards := p.Content(""); onBoards.Revoked != want.revoked || (onBoards.TokenHash == "") != want.revoked {
-			t.Fatalf("%s: boards are told %+v", ref, onBoards)
+			t.Fatalf("%s: boards are told %+v, want revoked %t, and a link only if it isn't", ref, onBoards, want.revoked)
 		}
 		for _, token := range append([]string{want.token}, want.tokens...) {
 			g, err := h.GrantByLink(grant.HashLink(token))

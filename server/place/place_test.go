@@ -109,7 +109,7 @@ func TestPolicies(t *testing.T) {
 	first := set(policy("always", "closed"))
 	rev := h.Digest("plc_a")
 	if again := set(policy("always", "closed")); cmp.Diff(first, again) != "" || h.Digest("plc_a") != rev {
-		t.Errorf("a repeat equals the first call: %s", cmp.Diff(first, again))
+		t.Errorf("a repeat differs from the first call, or changed the content: %s", cmp.Diff(first, again))
 	}
 	h.Pass(time.Minute)
 	if p := set(policy("always", "free")); p.ID != first.ID || p.Mode != "free" || !p.Created().Equal(epoch.Add(time.Minute)) || !p.Active {
@@ -143,11 +143,11 @@ func TestPolicies(t *testing.T) {
 	}
 	for _, p := range ps { // all three cover this moment, one is in force
 		if p.Active != (p.ID == c.ID) {
-			t.Errorf("%s is in force: %t", p.Ref, p.Active)
+			t.Errorf("%s is in force: %t, want %t", p.Ref, p.Active, p.ID == c.ID)
 		}
 	}
 	if p := set(policy("always", "auth")); p.Active {
-		t.Error("a beaten policy is not in force")
+		t.Error("a policy that another one overrides is said to be in force")
 	}
 	for _, tt := range []struct {
 		q    place.PolicyQuery
@@ -219,7 +219,7 @@ func TestSetHours(t *testing.T) {
 	h := newHouse(t)
 	p, err := h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}, {"09:00", "24:00"}}})
 	if fail.CodeOf(err) != fail.InvalidField || err.(*fail.Error).Details["field"] != "hours.week.mon" {
-		t.Errorf("overlap: %+v, %v", p, err)
+		t.Errorf("overlap: got %+v, %v, want invalid_field for hours.week.mon", p, err)
 	}
 	for name, tt := range map[string]struct {
 		w    place.Week
@@ -250,7 +250,7 @@ func TestSetHours(t *testing.T) {
 		t.Errorf("revision %d, want %d", got, rev+1)
 	}
 	if _, err := h.SetHours("plc_a", place.Week{"tue": {{"00:00", "24:00"}}}); err != nil || h.Digest("plc_a") != rev+1 {
-		t.Errorf("nothing changed: %v", err)
+		t.Errorf("nothing changed: got %v, want no error and one revision", err)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestPatch(t *testing.T) {
 		t.Errorf("got %s, %v, want no number, phone entry off, and the revision unchanged", gate(), err)
 	}
 	if _, err := h.PatchPlace("plc_b", place.PlacePatch{EntryPhone: new("05011112222")}); err != nil {
-		t.Errorf("a free number: %v", err)
+		t.Errorf("a free number: got %v, want no error", err)
 	}
 	if p, err := h.PatchPlace("plc_a", place.PlacePatch{Timezone: new("America/New_York"), Closures: &[]access.Closure{{From: "2026-12-24", To: "2026-12-25"}}}); err != nil || p.Timezone != "America/New_York" || h.Digest("plc_a") != rev+1 {
 		t.Errorf(`got %+v %v, want no error, p.Timezone = "America/New_York", h.Digest("plc_a") = rev+1`, p, err)

@@ -313,7 +313,7 @@ func FuzzUpload(f *testing.F) {
 		}
 		for _, r := range tx.records {
 			if r.DoorID != "dor_1" || len(r.GrantID) > 64 || len(r.ActorLabel) > len("010-****-1234") || r.Source != FromBoard {
-				t.Errorf("%+v passed", r)
+				t.Errorf("%+v passed, want dor_1, a board's record, and a masked phone", r)
 			}
 			if _, err := r.OccurredAt.MarshalJSON(); err != nil {
 				t.Error(err)

@@ -119,7 +119,7 @@ func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
 		switch {
 		case c.want == "":
 			if got != "433 Anonymity Disallowed" || d.n.Load() != before {
-				t.Errorf("%s: %q, decided %t", c.name, got, d.n.Load() != before)
+				t.Errorf("%s: got %q, decided %t; want 433 Anonymity Disallowed and false", c.name, got, d.n.Load() != before)
 			}
 		case got != "486 Busy Here" || *d.from.Load() != c.want:
 			t.Errorf("%s: %q, caller %q, want %q", c.name, got, *d.from.Load(), c.want)
@@ -181,7 +181,7 @@ func TestDeathIsTold(t *testing.T) {
 	_ = s.Stop()
 	select {
 	case err := <-failed:
-		t.Errorf("Stop was told as %v", err)
+		t.Errorf("Stop was reported as %v, want nothing reported", err)
 	default:
 	}
 }
@@ -198,10 +198,10 @@ func TestMessagesHaveATime(t *testing.T) {
 		must.Get(c.Read(b))(t)
 		go func() { time.Sleep(time.Minute); _, _ = far.Write([]byte("INV")) }()
 		if _, err := c.Read(b); err != nil {
-			t.Fatalf("a minute between messages: %v", err)
+			t.Fatalf("a minute between messages: got %v, want the connection open", err)
 		}
 		if _, err := c.Read(b); !os.IsTimeout(err) || clock.Mono()-start != time.Minute+messageTime {
-			t.Errorf("half a message: %v after %s", err, clock.Mono()-start)
+			t.Errorf("half a message: got %v after %s, want a timeout after %s", err, clock.Mono()-start, time.Minute+messageTime)
 		}
 	})
 }

@@ -53,16 +53,16 @@ func TestClaimAndSettle(t *testing.T) {
 	}
 	recs, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
 	if err != nil || total != 1 || recs[0].Result != vocab.Opened || recs[0].Replays != 1 || recs[0].CommandID != "cmd_1" {
-		t.Fatalf("%d records %+v, %v", total, recs, err)
+		t.Fatalf("%d records %+v, %v; want one of cmd_1, opened, with one replay", total, recs, err)
 	}
 	if p := claim(t, c, intent("cmd_4", "k"), epoch); p != nil { // just old enough to be forgotten
 		t.Fatalf("after the retention: got %+v, want none", p)
 	}
 	if list, err := c.Unsettled(); err != nil || len(list) != 1 || list[0].CommandID != "cmd_4" {
-		t.Fatalf("unsettled %+v, %v", list, err)
+		t.Fatalf("unsettled %+v, %v; want only cmd_4", list, err)
 	}
 	if n, err := c.Forget(epoch.Add(time.Hour), 100); n != 1 || err != nil {
-		t.Errorf("forgot %d, %v; the unsettled one must stay", n, err)
+		t.Errorf("forgot %d, %v; want 1, because the unsettled one must stay", n, err)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestHistoryHasWhatBoardsGet(t *testing.T) {
 	must.OK(t, s.write(func(tx *Tx) error { return tx.putGrant(&g, nil) }))
 	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 0)
 	if err != nil || y.PhoneKey == "" {
-		t.Fatalf("key %q, %v", y.PhoneKey, err)
+		t.Fatalf("key %q, %v; want a key", y.PhoneKey, err)
 	}
 	hashes := map[string]string{}
 	for _, e := range told {
@@ -93,7 +93,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 
 	pass(grant.Stay)
 	if _, ids := content(0); ids != "short month always " {
-		t.Errorf("7 days after: %s: the reader must still say expired and revoked", ids)
+		t.Errorf("after 7 days: got %s; want short, month and always, because the reader must still say expired and revoked", ids)
 	}
 	pass(time.Hour)
 	y, ids := content(before.To)
@@ -106,7 +106,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 	pass(31 * 24 * time.Hour)
 	y, ids = content(before.To)
 	if slices.Sort(y.Remove); ids != "" || !slices.Equal(y.Remove, []string{"always", "month", "short"}) {
-		t.Errorf("the delta carries %q and removes %v", ids, y.Remove)
+		t.Errorf("the delta carries %q and removes %v; want nothing, and always, month and short", ids, y.Remove)
 	}
 
 	short.StartsAt, short.EndsAt = clk.Now(), clk.Now().Add(time.Hour) // registered again
@@ -116,7 +116,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 	old.StartsAt = old.StartsAt.Add(-time.Hour)
 	put(old, &was)
 	if y, ids := content(before.To); ids != "short " || slices.Contains(y.Remove, "short") {
-		t.Errorf("registered again: the delta carries %q and removes %v", ids, y.Remove)
+		t.Errorf("registered again: the delta carries %q and removes %v; want short, and it not removed", ids, y.Remove)
 	}
 	if y, _ := content(0); len(y.Upsert) != 2 || len(y.Remove) != 0 { // plus the world's membership
 		t.Errorf("the snapshot carries %d grants and removes %v, want 2 and none", len(y.Upsert), y.Remove)

@@ -41,7 +41,7 @@ func TestCorruption(t *testing.T) {
 		s.committed(nil, errMisread)
 		for range 3 {
 			if err := s.write(func(*Tx) error { return nil }); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrCorrupt) {
-				t.Errorf("a write after damage was found: %v", err)
+				t.Errorf("a write after damage was found: got %v, want ErrUnavailable and ErrCorrupt", err)
 			}
 			if err := s.Ping(); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("ready after damage was found: got %v, want %v", err, ErrCorrupt)
@@ -72,10 +72,10 @@ func TestFalseAlarm(t *testing.T) {
 		}
 		synctest.Wait()
 		if err := s.Ping(); err != nil {
-			t.Errorf("not ready on a whole file: %v", err)
+			t.Errorf("on a sound file: got %v, want the store ready", err)
 		}
 		if err := grow(s); err != nil {
-			t.Errorf("a write to a whole file: %v", err)
+			t.Errorf("a write to a sound file: got %v, want no error", err)
 		}
 	})
 }

@@ -44,12 +44,12 @@ func TestFullDisk(t *testing.T) {
 		s := must.Get(Open(t.TempDir(), Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		defer func() { _ = s.Close() }()
 		if err := s.Ping(); err != nil {
-			t.Fatalf("at first: %v", err)
+			t.Fatalf("at first: got %v, want the store ready", err)
 		}
 		free := fill(t, s)
 		for range 100 {
 			if err := grow(s); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "full") || strings.Contains(err.Error(), "savepoint") {
-				t.Fatalf("a write to a full disk: %v", err)
+				t.Fatalf("a write to a full disk: got %v, want ErrUnavailable that says full", err)
 			}
 			if err := s.Ping(); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "full") {
 				t.Fatalf("ready: got %v, want %v and %q in it", err, ErrUnavailable, "full")
@@ -58,7 +58,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		if err := s.Ping(); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("ready after an hour without writes: %v", err)
+			t.Errorf("an hour without writes: got %v, want ErrUnavailable", err)
 		}
 		if n := strings.Count(log.String(), "accepts no writes"); n > 12 || n < 5 {
 			t.Errorf("%d lines in ten seconds, want one a second", n)
@@ -66,7 +66,7 @@ func TestFullDisk(t *testing.T) {
 		free()
 		time.Sleep(pingFailed)
 		if err := s.Ping(); err != nil {
-			t.Errorf("with room again: %v", err)
+			t.Errorf("with room again: got %v, want the store ready", err)
 		}
 		if err := grow(s); err != nil {
 			t.Error(err)
@@ -97,14 +97,14 @@ func TestWriteDoesNotWaitForEver(t *testing.T) {
 		}
 		close(stall)
 		if err := <-stalled; err != nil {
-			t.Errorf("the one that waited: %v", err)
+			t.Errorf("the write that waited: got %v, want no error", err)
 		}
 		synctest.Wait()
 		if v, err := s.meta("late"); v != "" || err != nil {
-			t.Errorf("a write that failed happened later: %q, %v", v, err)
+			t.Errorf("a failed write happened later: got %q, %v, want nothing", v, err)
 		}
 		if err := s.Ping(); err != nil {
-			t.Errorf("then: %v", err)
+			t.Errorf("afterwards: got %v, want the store ready", err)
 		}
 	})
 }

@@ -43,7 +43,7 @@ func TestLane(t *testing.T) {
 		}
 	}
 	if len(order) != 24 || bulk > 1 {
-		t.Errorf("%d of the first 20 were bulk: %v", bulk, order)
+		t.Errorf("%d of the first 20 were bulk, want at most 1: %v", bulk, order)
 	}
 
 	stop := make(chan struct{})

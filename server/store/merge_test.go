@@ -29,7 +29,7 @@ func TestSeedAddsAndRenames(t *testing.T) {
 	}
 	p, err := s.Place("plc_a")
 	if err != nil || p.Name != "New name" || p.Timezone == "Europe/Berlin" {
-		t.Errorf("place %+v, %v", p, err)
+		t.Errorf("got place %+v, %v, want the new name and the old timezone", p, err)
 	}
 	var doors []string
 	list, err := s.Doors("plc_a")
@@ -47,11 +47,11 @@ func TestSeedAddsAndRenames(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := s.KeyByHash(auth.HashKey(pepper, "sact_y")); err != nil {
-		t.Errorf("the new key: %v", err)
+		t.Errorf("the new key: got %v, want it found", err)
 	}
 	unchanged, err = s.Seed(testWorld(), pepper)
 	if text := strings.Join(unchanged, "; "); err != nil || !strings.Contains(text, "dor_3") || !strings.Contains(text, "plc_new") {
-		t.Errorf("what the file no longer has: %q, %v", unchanged, err)
+		t.Errorf("what the file no longer has: got %q, %v, want dor_3 and plc_new named", unchanged, err)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestPasswordsAreHashed(t *testing.T) {
 	s := seeded(t)
 	first, err := s.q.Board(ctx, "brd_a")
 	if err != nil || first.Password != "" || len(first.Hash) != 64 {
-		t.Fatalf("row %+v, %v", first, err)
+		t.Fatalf("got row %+v, %v, want a hash and no password", first, err)
 	}
 	must.OK(t, s.write(func(tx *Tx) error {
 		_, err := tx.Exec("UPDATE boards SET password = 'pw', hash = '', generation = 0")

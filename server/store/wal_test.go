@@ -181,12 +181,12 @@ func TestLogIsEmptiedWhenIdle(t *testing.T) {
 		s := must.Get(Open(t.TempDir(), Options{}))(t)
 		defer func() { _ = s.Close() }()
 		if err := grow(s); err != nil || s.wal.size() == 0 {
-			t.Fatalf("%v, log of %d bytes", err, s.wal.size())
+			t.Fatalf("got %v, log of %d bytes, want a write that leaves a log", err, s.wal.size())
 		}
 		time.Sleep(idleAfter)
 		synctest.Wait()
 		if n := s.wal.size(); n != 0 {
-			t.Errorf("the log has %d bytes after %s without writes", n, idleAfter)
+			t.Errorf("the log has %d bytes after %s without writes, want 0", n, idleAfter)
 		}
 	})
 }

@@ -106,7 +106,7 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("got %v, trouble %q, notes %q, want an interruption that is noted", err, res.Trouble, res.Notes)
 	}
 	if counts.Decisions > 0 && len(res.Verdicts) == 0 {
-		t.Errorf("got no verdicts of %d decisions", counts.Decisions)
+		t.Errorf("no verdicts on %d decisions, want some", counts.Decisions)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, key := range regexp.MustCompile(`\.T "([^"]+)"`).FindAllStringSubmatch(pages.String(), -1) {
 		if en[key[1]] == "" {
-			t.Errorf("%s: a page uses this text, and there is none", key[1])
+			t.Errorf("%s: a page uses this text, but it doesn't exist", key[1])
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestKoreanExplanations(t *testing.T) {
 		}
 	}
 	if len(faultsKorean) != len(faults.All) || len(paramsKorean) != len(params) {
-		t.Errorf("%d faults, %d parameters: some don't exist any more", len(faultsKorean), len(paramsKorean))
+		t.Errorf("%d faults and %d parameters exist, but the Korean texts have more", len(faultsKorean), len(paramsKorean))
 	}
 }
 

@@ -45,7 +45,7 @@ func TestTypesSee(t *testing.T) {
 		schemas := schemasOf(t, "space")
 		change(schemas)
 		if len(drift(schemas, generated(t, "space"))) != 1 {
-			t.Errorf("%s: not seen", name)
+			t.Errorf("%s: the change wasn't noticed", name)
 		}
 	}
 }
