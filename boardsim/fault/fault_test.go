@@ -112,7 +112,7 @@ func TestCommandFaults(t *testing.T) {
 			}
 			r := s.Command("a1", "a1/1", "open")
 			if d := cmp.Diff(c.in, r.Incoming); d != "" {
-				t.Error(d)
+				t.Errorf("-want +got:\n%s", d)
 			}
 			if !r.Lost {
 				report := done
@@ -128,7 +128,7 @@ func TestCommandFaults(t *testing.T) {
 				}
 			}
 			if d := cmp.Diff(c.hits, s.Hits()); d != "" {
-				t.Error(d)
+				t.Errorf("hits, -want +got:\n%s", d)
 			}
 			if got := s.Command("a2", "a2/1", "open"); got.Incoming != (Incoming{}) || got.armed != nil {
 				t.Errorf("another board: got %+v, want no effect", got)
@@ -216,7 +216,7 @@ func TestLineFaults(t *testing.T) {
 				}
 			}
 			if d := cmp.Diff(c.want, s.Line("a1")); d != "" {
-				t.Error(d)
+				t.Errorf("-want +got:\n%s", d)
 			}
 			if got := s.Line("a2"); got != (Line{}) {
 				t.Errorf("another line: got %+v, want %+v", got, (Line{}))
@@ -255,7 +255,7 @@ func TestInstantFaults(t *testing.T) {
 		s, board := newSet(2)
 		id := arm(t, s, Spec{Fault: fault, PlaceID: "A"})
 		if d := cmp.Diff(want, board.take()); d != "" {
-			t.Error(d)
+			t.Errorf("-want +got:\n%s", d)
 		}
 		if got := s.List(); len(got) != 0 || s.Hits()[fault] != 2 {
 			t.Errorf("%s: still listed %v, hits %v; want none listed and 2 hits", fault, got, s.Hits())

@@ -37,7 +37,7 @@ func TestNthCountsMatchingCommands(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff([]string{"[a2 a2/1 hold]"}, got); d != "" {
-		t.Error(d)
+		t.Errorf("-want +got:\n%s", d)
 	}
 	if l := s.List(); l[0].Hits != 1 || l[0].Nth != 2 {
 		t.Errorf("got %+v, want l[0].Hits = 1, l[0].Nth = 2", l)
@@ -138,7 +138,7 @@ func TestTimeWindow(t *testing.T) {
 			t.Error("not over after a jump")
 		}
 		if d := cmp.Diff([]string{"line a1", "line a1", "line a1", "line a1"}, board.take()); d != "" {
-			t.Error(d)
+			t.Errorf("-want +got:\n%s", d)
 		}
 	})
 }

@@ -122,7 +122,7 @@ func TestParamsFollow(t *testing.T) {
 		s, _ := newSet(1)
 		arm(t, s, c.spec)
 		if d := cmp.Diff(c.want, s.List()[0].Params); d != "" {
-			t.Error(d)
+			t.Errorf("-want +got:\n%s", d)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestParseSpec(t *testing.T) {
 	got, err := ParseSpec([]byte(`{"fault":"refuse","share":0.1,"doorIds":["d"],"commands":["open"],"nth":2,"for":"10m","params":{"code":"busy"}}`))
 	want := Spec{Fault: "refuse", Share: new(.1), DoorIDs: []string{"d"}, Commands: []string{"open"}, Nth: 2, For: 10 * time.Minute, Params: map[string]any{"code": "busy"}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
-		t.Error(err, d)
+		t.Errorf("got error %v, want none; -want +got:\n%s", err, d)
 	}
 	for body, want := range map[string]faults.Bad{
 		`{"fault":"noop","bords":["x"]}`: {Field: "bords", Nearest: "boards"},

@@ -32,7 +32,7 @@ func TestStop(t *testing.T) {
 		r.Stop()
 		r.Stop()
 		if err := <-waits; !errors.Is(err, board.ErrLost) && !errors.Is(err, board.ErrNoAnswer) {
-			t.Error(err)
+			t.Errorf("got %v, want ErrLost or ErrNoAnswer", err)
 		}
 		if st := r.store.state(); st.Online || st.FirstSeenAt.IsZero() || st.Since.IsZero() {
 			t.Errorf("stored %+v, want the board offline, seen, and since when", st)

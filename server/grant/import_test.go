@@ -145,7 +145,7 @@ func TestImportMemberships(t *testing.T) {
 		t.Fatalf("got %d, %v, want no error, total = 2", total, err)
 	}
 	if d := cmp.Diff([]string{"dor_in"}, ms[0].Doors); d != "" {
-		t.Error(d)
+		t.Errorf("-want +got:\n%s", d)
 	}
 	if m := ms[1]; m.State != grant.Active || !m.EndsAt.IsZero() || m.Phone != "01011110009" || len(m.Doors) != 2 {
 		t.Errorf(`got %+v, want m.State = grant.Active, m.EndsAt unset, m.Phone = "01011110009", len(m.Doors) = 2`, m)

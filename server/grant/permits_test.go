@@ -112,12 +112,12 @@ func TestRegisterDetails(t *testing.T) {
 	_, err := h.Register(byA, r)
 	want := map[string]any{"maxHours": 48, "requestedHours": 48.001, "doorId": "dor_2"}
 	if d := cmp.Diff(want, err.(*fail.Error).Details); d != "" {
-		t.Error(d)
+		t.Errorf("-want +got:\n%s", d)
 	}
 	r.DoorIDs = []string{"x", "dor_b", "dor_1", "x"}
 	_, err = h.Register(byA, r)
 	if d := cmp.Diff([]string{"dor_b", "x"}, err.(*fail.Error).Details["invalid"]); d != "" {
-		t.Error(d)
+		t.Errorf("-want +got:\n%s", d)
 	}
 	for name, r := range map[string]grant.RegisterRequest{"720 h exactly": request("a"), "characters, not bytes": request("b"), "in the past": request("c")} {
 		switch name {

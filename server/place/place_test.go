@@ -244,7 +244,7 @@ func TestSetHours(t *testing.T) {
 	p, err = h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}})
 	want := access.Week{"sun": {{"09:00", "22:00"}}, "mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}}
 	if err != nil || cmp.Diff(want, p.Week) != "" {
-		t.Errorf("%v %s", err, cmp.Diff(want, p.Week))
+		t.Errorf("got error %v, want none; -want +got:\n%s", err, cmp.Diff(want, p.Week))
 	}
 	if got := h.Digest("plc_a"); got != rev+1 {
 		t.Errorf("revision %d, want %d", got, rev+1)

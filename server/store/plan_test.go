@@ -52,7 +52,7 @@ func TestGrantsSinceLooksAtNoOthers(t *testing.T) {
 	s := seeded(t)
 	e := &explained{DBTX: &s.reading}
 	if _, err := db.New(e).GrantsSince(ctx, "plc_a", 1); !errors.Is(err, errExplained) {
-		t.Fatal(err)
+		t.Fatalf("got %v, want only the plan", err)
 	}
 	for _, want := range []string{"grants_live (place_id=? AND rev>?)", "grants_left (place_id=? AND left_rev>?)"} {
 		if !strings.Contains(e.plan, want) {
@@ -88,7 +88,7 @@ func TestGrantsAreFoundByIndex(t *testing.T) {
 		from, args := listOf("plc_a", "permit", q)
 		e := &explained{DBTX: &s.reading}
 		if _, err := e.QueryContext(ctx, "SELECT id"+from+" ORDER BY created_at DESC, id DESC", args...); !errors.Is(err, errExplained) {
-			t.Fatal(err)
+			t.Fatalf("got %v, want only the plan", err)
 		}
 		if !strings.Contains(e.plan, "grants_ref (external_ref=? AND place_id=?") && !strings.Contains(e.plan, "grants_phone (phone=? AND place_id=?)") {
 			t.Errorf("a list of %+v: the plan is\n%swant it to look at no others", q, e.plan)
