@@ -184,7 +184,7 @@ func (b *board) presented(e *firmware.Effect, wall int64, led []entry) {
 
 // send puts a message into the outbox, if there is a connection. Called with mu held.
 func (b *board) send(channel string, payload any) {
-	raw, err := json.Marshal(payload)
+	raw, err := wire.Marshal(payload)
 	if err != nil {
 		b.f.cfg.Log.Error("encode", "channel", channel, "err", err)
 		return

@@ -26,7 +26,7 @@ func NewMetrics() *Metrics {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_load_requests_total",
 			Help: "Requests of the load that are over, by outcome; error: no answer."}, []string{"outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "doorlab_load_request_seconds",
-			Help: "Duration of the load's requests, from the planned moment and from the one at which they were sent.", Buckets: buckets}, []string{"from"}),
+			Help: "Duration of the load's requests, measured from the planned moment and from the moment when they were sent.", Buckets: buckets}, []string{"from"}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "doorlab_load_lag_seconds",
 			Help: "How much later than planned requests were sent: if this grows, the generator is the limit.", Buckets: buckets}),
 		replayed: prometheus.NewCounter(prometheus.CounterOpts{Name: "doorlab_load_replayed_total", Help: "Answers that repeated a stored result."}),

@@ -181,5 +181,5 @@ func late(began, want time.Time) string {
 	if want.IsZero() || by <= laterThan {
 		return ""
 	}
-	return fmt.Sprintf("the generator began %s s after the time that it should have started at", number(math.Round(by.Seconds()*10)/10))
+	return fmt.Sprintf("the generator began %s s after its start time", number(math.Round(by.Seconds()*10)/10))
 }

@@ -55,7 +55,7 @@ func authPlants() []planted {
 		{"a place that nobody knows is shown", func(t *testing.T, h *builder) {
 			h.exchange(h.at, "key-4", "tok-4")
 			h.call(h.at, placesRoute+"{id}/events", 200, history.CallText{Token: "tok-4", Path: "plc_elsewhere"})
-		}, []string{"AUTH-4"}, history.Call, "of plc_elsewhere answered 200 to a key of plc_a"},
+		}, []string{"AUTH-4"}, history.Call, "of plc_elsewhere was answered 200 with a key of plc_a"},
 		{"a token for an hour", func(t *testing.T, h *builder) {
 			h.call(h.at, exchangeRoute, 200, history.CallText{Out: map[string]any{"accessToken": "x", "expiresIn": 3600, "placeId": "plc_a"}})
 		}, []string{"AUTH-1"}, history.Call, "without expiresIn 900"},
@@ -77,7 +77,7 @@ func authPlants() []planted {
 			}
 		}, []string{"AUTH-3"}, history.Call, "exchange 31"},
 		{"another place's resource", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 404), served) },
-			[]string{"AUTH-4"}, history.Call, "of plc_t answered 200 to a key of plc_a"},
+			[]string{"AUTH-4"}, history.Call, "of plc_t was answered 200 with a key of plc_a"},
 		{"a revoked key after 15 minutes", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-2", 401), func(e *history.Event) {
 				e.Status = 403

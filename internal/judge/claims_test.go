@@ -180,22 +180,22 @@ func TestPlantedContentBugs(t *testing.T) {
 		}, []string{"ENT-1", "ENT-3", "SYNC-1"}, call, ""},
 		{"a policy of another mode", func(t *testing.T, h *builder) {
 			h.answer(t, "POST", policiesRoute, 0, func(_ *history.Event, c *history.CallText) { c.In["mode"] = "closed" })
-		}, []string{"ENT-2"}, call, "has it otherwise"},
+		}, []string{"ENT-2"}, call, "says otherwise"},
 		{"a policy that stays", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool {
 				return e.Kind == history.Content && e.Op == history.ContentWindows && e.Text == "[]"
 			}, func(e *history.Event) {
 				e.Text = `[{"id":"pol_2","doorId":"dor_brd_w_1","ref":"always","mode":"free"}]`
 			})
-		}, []string{"ENT-2"}, call, "has it otherwise"},
+		}, []string{"ENT-2"}, call, "says otherwise"},
 		{"hours of another day", answered("PATCH", placeRoute, 0, func(_ *history.Event, c *history.CallText) {
 			c.In["hours"] = fields{"week": fields{"tue": [][2]string{{"09:00", "18:00"}}}}
-		}), []string{"HRS-1"}, call, "has others"},
+		}), []string{"HRS-1"}, call, "has different ones"},
 		{"a dead link opens", answered("POST", linkRoute, 1, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 200, "" }), []string{"PERM-4", "ENT-3"}, call, "denies: link_invalid"},
 		{"a live link doesn't", answered("POST", linkRoute, 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 404, "link_invalid" }), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
 		{"a link opens without a command", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.Intent && e.Method == "link" }, func(e *history.Event) { e.Method = "phone" })
-		}, []string{"ENT-3"}, call, "no command of a link"},
+		}, []string{"ENT-3"}, call, "no command from a link"},
 		{"a revoked phone is let in", answered("POST", phoneRoute, 1, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "opened", "doorId": doorOf("brd_1", 1)}
 		}), []string{"ENT-1", "ENT-3"}, call, "denies: revoked"},

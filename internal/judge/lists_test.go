@@ -71,17 +71,17 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 		why  string // "" = nothing wrong
 	}{
 		{"as told", func(*listed) {}, ""},
-		{"a record is missing", func(l *listed) { l.records = l.records[:2] }, "rec_1 was made, and a list read later doesn't show it"},
+		{"a record is missing", func(l *listed) { l.records = l.records[:2] }, "rec_1 was made, but a list read later doesn't show it"},
 		{"another result", func(l *listed) { l.records[2]["result"] = "held" }, "is listed as held"},
 		{"another command", func(l *listed) { l.records[2]["commandId"] = "cmd_9" }, "is listed as opened of cmd_9"},
 		{"two records of a command", func(l *listed) {
 			l.records = append(l.records, map[string]any{"recordId": "rec_4", "commandId": "cmd_1", "result": "opened", "replays": 1.0})
-		}, "shows two of cmd_1"},
+		}, "shows two records of cmd_1"},
 		{"settled otherwise", func(l *listed) { l.records[1]["settledAs"] = "refused" }, "settled as refused"},
 		{"not settled", func(l *listed) { delete(l.records[1], "settledAs") }, "isn't settled"},
-		{"settled without a 504", func(l *listed) { l.records[2]["settledAs"] = "opened" }, "is opened, and settled as opened"},
-		{"a replay isn't counted", func(l *listed) { delete(l.records[2], "replays") }, "counts 0 replays, 1 were answered"},
-		{"a replay too many", func(l *listed) { l.records[2]["replays"] = 2.0 }, "counts 2 replays, its key was sent 2 times"},
+		{"settled without a 504", func(l *listed) { l.records[2]["settledAs"] = "opened" }, "is opened, and yet settled as opened"},
+		{"a replay isn't counted", func(l *listed) { delete(l.records[2], "replays") }, "counts 0 replays, but 1 were answered"},
+		{"a replay too many", func(l *listed) { l.records[2]["replays"] = 2.0 }, "counts 2 replays, although its key was sent only 2 times"},
 		{"no event", func(l *listed) { l.active = append(l.active[:3], l.active[4]) }, "rec_1 (opened) has 0 events entry.opened"},
 		{"an event twice", func(l *listed) { l.active = append(l.active, l.active[3]) }, "rec_1 (opened) has 2 events entry.opened"},
 		{"no use", func(l *listed) { l.active = l.active[:4] }, "rec_1 (opened) has 0 events entry.permit.used"},

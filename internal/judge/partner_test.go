@@ -84,15 +84,15 @@ func TestPlantedPartnerBugs(t *testing.T) {
 		}), []string{"IMP-1"}, history.Call, "the same row again is updated"},
 		{"another row is unchanged", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
 			c.Rows[0].(map[string]any)["phone"] = "eve"
-		}), []string{"IMP-1"}, history.Call, "but is unchanged"},
+		}), []string{"IMP-1"}, history.Call, "but is called unchanged"},
 		{"one bad row fails all", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
 			result(c, 0)["status"], c.Out["unchanged"], c.Out["failed"] = "failed", 0, 2
-		}), []string{"IMP-1"}, history.Call, "the same row was taken before"},
+		}), []string{"IMP-1"}, history.Call, "the same row was accepted before"},
 		{"a twin instead of a takeover", answered("POST", importRoute, 3, func(_ *history.Event, c *history.CallText) {
 			result(c, 0)["status"], result(c, 0)["id"], c.Out["created"], c.Out["updated"] = "created", "cus_10", 1, 0
 		}), []string{"IMP-1"}, history.Call, "cus_9 has its phone and no reference"},
 		{"counts of nothing", answered("POST", importRoute, 0, func(_ *history.Event, c *history.CallText) { c.Out["failed"] = 0 }),
-			[]string{"IMP-1"}, history.Call, "failed is 0, its rows make 1"},
+			[]string{"IMP-1"}, history.Call, "failed is 0, but its rows add up to 1"},
 		{"no reason", answered("POST", legacyDoors+"/{id}/open", 0, func(_ *history.Event, c *history.CallText) { delete(c.Out, "reason") }),
 			[]string{"LEG-1"}, history.Call, "without reason and detail"},
 		{"offline is a 503", answered("POST", legacyDoors+"/{id}/open", 0, func(e *history.Event, _ *history.CallText) { e.Code = "device_offline" }),
@@ -100,6 +100,6 @@ func TestPlantedPartnerBugs(t *testing.T) {
 		{"a state of its own", answered("GET", legacyDoors, 0, func(_ *history.Event, c *history.CallText) { c.Items[0].(map[string]any)["doorState"] = "closed" }),
 			[]string{"LEG-1"}, history.Call, `doorState "closed"`},
 		{"the test place is away", answered("POST", "/device/v1/devices/{id}/commands", 0, func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 409, "device_offline" }),
-			[]string{"CMD-8"}, history.Call, "in the test place answered 409"},
+			[]string{"CMD-8"}, history.Call, "in the test place was answered 409"},
 	})
 }

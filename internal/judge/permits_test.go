@@ -33,13 +33,13 @@ func (h *builder) read(state string, from, to int64) {
 func permitPlants() []planted {
 	return []planted{
 		{"a second permit under a reference", func(t *testing.T, h *builder) { h.create("ref-1", "pmt_9", t0, t0+1000) },
-			[]string{"PERM-2"}, history.Call, "before it was pmt_1"},
+			[]string{"PERM-2"}, history.Call, "before that it was pmt_1"},
 		{"longer than 720 h", func(t *testing.T, h *builder) { h.create("ref-2", "pmt_2", t0, t0+maxPermitMs+1) },
 			[]string{"PERM-5"}, history.Call, "a permit of 720.000 h"},
 		{"pending for ever", func(t *testing.T, h *builder) { h.read("pending", h.at-10_000, h.at+10_000) },
-			[]string{"PERM-7"}, history.Call, "its time says active"},
+			[]string{"PERM-7"}, history.Call, "by its period it is active"},
 		{"active after its end", func(t *testing.T, h *builder) { h.read("active", h.at-20_000, h.at-10_000) },
-			[]string{"PERM-7"}, history.Call, "its time says expired"},
+			[]string{"PERM-7"}, history.Call, "by its period it is expired"},
 		{"a phone in an answer", func(t *testing.T, h *builder) {
 			h.call(h.at, createRoute, 200, history.CallText{Token: h.token(), Leaks: 1})
 		}, []string{"ENT-4"}, history.Call, "a phone number in full"},

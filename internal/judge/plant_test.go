@@ -154,7 +154,7 @@ func relayPlants() []planted {
 			h.command("brd_1", "k-long", "hold", vocab.Reported, true, 0)
 			h.pass(301_000)
 			h.emit(history.Event{Kind: history.Label})
-		}, []string{"CMD-7"}, history.Actuation, "is held since 301.0 s"},
+		}, []string{"CMD-7"}, history.Actuation, "has been held for 301.0 s"},
 		{"hold ends early", func(t *testing.T, h *builder) { h.hold("brd_1", 299_000) },
 			[]string{"CMD-7"}, history.Actuation, "ended its hold 299.0 s after it began"},
 		{"hold ends although until locked", func(t *testing.T, h *builder) {
@@ -230,9 +230,9 @@ func keyPlants() []planted {
 				})
 			}
 		}, []string{"CMD-5"}, history.Publish, "second command cmd_x"},
-		{"another body", func(t *testing.T, h *builder) {
+		{"the body differs", func(t *testing.T, h *builder) {
 			h.edit(t, 2, is(history.Answer, commandOf(t, h, "k-open")), func(e *history.Event) { e.BodyHash = "other" })
-		}, []string{"CMD-5"}, history.Answer, "another body"},
+		}, []string{"CMD-5"}, history.Answer, "the body differs"},
 		{"another status", func(t *testing.T, h *builder) {
 			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.Status, e.Outcome = 200, vocab.Reported })
 		}, []string{"CMD-1", "CMD-5"}, history.Answer, "answered 200 reported, first 504"},

@@ -106,7 +106,7 @@ func TestRealBoardIsCharged(t *testing.T) {
 		}, "CMD-1", "reported ok twice on one connection"},
 		"says opened, then refused": {func(t *testing.T, h *builder) {
 			h.after(t, is(history.Received, h.asked("k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
-		}, "CMD-1", "reported refused (busy) by a real board that had reported it ok"},
+		}, "CMD-1", "reported refused (busy) by a real board that had already reported it ok"},
 		"never answers, but acknowledges content": {func(t *testing.T, h *builder) {
 			cmd := h.asked("k", vocab.NoResponse)
 			h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
@@ -122,10 +122,10 @@ func TestRealBoardIsCharged(t *testing.T) {
 		}, "CMD-4", "got no report"},
 		"opened, but it had refused": {func(t *testing.T, h *builder) {
 			h.edit(t, 0, is(history.Received, h.asked("k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
-		}, "CMD-1", "a real one, had not said so"},
+		}, "CMD-1", "but its real board had not said so"},
 		"refused, but it had opened": {func(t *testing.T, h *builder) {
 			h.edit(t, 0, is(history.Received, h.asked("k", vocab.Refused)), func(e *history.Event) { e.Result, e.Reason = "ok", "" })
-		}, "CMD-3", "a real one, had not said so"},
+		}, "CMD-3", "but its real board had not said so"},
 		"never takes content": {func(t *testing.T, h *builder) {
 			h.events = h.events[:len(h.events)-1] // its acknowledgement
 			h.pass(FreshMs + 1000)

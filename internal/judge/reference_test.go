@@ -180,7 +180,7 @@ func TestScheduleNights(t *testing.T) {
 		"an hour too long":   {saturday(interval("2026-03-08T03:00:00Z", "2026-03-08T14:00:00Z")), "the hours say"},
 		"cut at its own end": {saturday(interval("2026-03-08T03:00:00Z", "2026-03-08T10:00:00Z")), "the hours say"},
 		"by the old offset":  {saturday(interval("2026-03-08T02:00:00Z", "2026-03-08T13:00:00Z")), "the hours say"},
-		"not open":           {[]any{fields{"date": "2026-03-07", "weekday": "sat", "open": false, "intervals": []any{}}}, "open: false, the hours have 1 run"},
+		"not open":           {[]any{fields{"date": "2026-03-07", "weekday": "sat", "open": false, "intervals": []any{}}}, "open: false, but the hours have 1 run"},
 	} {
 		raw := must.Get(json.Marshal(c.days))(t)
 		var shown []scheduleDay

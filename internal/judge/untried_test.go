@@ -178,12 +178,12 @@ var untriedCases = map[string]struct {
 		return without(func(e *history.Event) bool {
 			return e.Kind == history.Presented || e.Kind == history.Call && e.Route == createRoute+"/{id}"
 		})(all)
-	}, "no registration reached a board where anybody looked"},
+	}, "no registration reached a board that anybody looked at"},
 	"nobody looked either": {"SYNC-2", func(all []history.Event) []history.Event {
 		return without(func(e *history.Event) bool {
 			return e.Kind == history.Presented || e.Kind == history.Call && e.Route == createRoute+"/{id}"
 		})(all)
-	}, "no revocation reached a board where anybody looked"},
+	}, "no revocation reached a board that anybody looked at"},
 	"no presentations": {"SYNC-3", without(decided), "pending change"},
 	"somebody else came": {"SYNC-3", changing(func(e *history.Event) {
 		if e.Kind == history.Presented && e.OutageAgeMs > 0 {
@@ -206,7 +206,7 @@ var untriedCases = map[string]struct {
 	}), "resting"},
 	"nothing missed":             {"OFF-4", unchanged, "missed or recorded"},
 	"hours as they were":         {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they already were"},
-	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "follows opening hours"},
+	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "after opening hours had changed"},
 	"always closed":              {"HRS-2", without(func(e *history.Event) bool { return e.Route == scheduleRoute && strings.Contains(e.Text, "startsAt") }), "interval"},
 	"no imports":                 {"IMP-1", without(func(e *history.Event) bool { return e.Kind == history.Call }), "row"},
 	"bad rows alone": {"IMP-1", answering("POST", importRoute, func(_ *history.Event, c *history.CallText) {

@@ -143,10 +143,10 @@ func (c *checker) defines(v *Verbs) {
 	}
 	if v.Load != nil {
 		if v.Load.Plan.Fleet != nil {
-			c.b.Problem(v.Load.pos, "load: fleet: only a plan of doorlab load has one; a scenario's boards are those of its world")
+			c.b.Problem(v.Load.pos, "load: fleet: only plans for doorlab load can have one; a scenario uses the boards of its world")
 		}
 		if v.Load.Plan.Faults != nil {
-			c.b.Problem(v.Load.pos, "load: faults: only a plan of doorlab load has them; use the verb fault, with the load in the background")
+			c.b.Problem(v.Load.pos, "load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background")
 		}
 		for _, p := range v.Load.Plan.Problems() {
 			c.b.Problem(v.Load.pos, "load: %s: %s", strings.TrimPrefix(p.Path, "$."), p.Message)

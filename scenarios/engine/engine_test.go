@@ -36,7 +36,7 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 		f.docs = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/echo":{"get":{"responses":{"200":{"description":"",
 			"content":{"application/json":{"schema":{"properties":{"data":{"properties":{"n":{"type":"` + number + `"}}}}}}}}}}}}}`
 		res, out := play(t, f, `steps: [{call: {path: /echo}}]`, Options{})
-		if res.Status != want || (want == judge.Fail) != strings.Contains(out, "does not fit the target's OpenAPI document: GET /echo answered 200") {
+		if res.Status != want || (want == judge.Fail) != strings.Contains(out, "doesn't match the target's OpenAPI document: GET /echo answered 200") {
 			t.Errorf("%s: got %s, want %s, with the breach of the contract if it is FAIL\n%s", number, res.Status, want, out)
 		}
 	}
@@ -63,11 +63,11 @@ func TestVerdicts(t *testing.T) {
 		"a failure read":  {`steps: [{call: {path: /nowhere}, expect: "1 == 1 or headers == 2"}]`, nil, judge.Fail, "expected a success, found 404", 4},
 		"a status said":   {`steps: [{call: {path: /nowhere}, expect: status == 404}]`, nil, judge.Pass, "", 0},
 		"cannot go on":    {`steps: [{clear: flood}]`, nil, judge.Blocked, "no fault called flood is armed", 4},
-		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, it needs 5", 4},
+		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, which needs 5", 4},
 		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, the target has 1", 6},
 		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},
 		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "the run does not count: expected hits > 0", 6},
-		"load too slow":   {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}}]`, load(loadtest.Pass, 120), judge.Invalid, "only 120.0 commands/s were sent, the run needs 300", 6},
+		"load too slow":   {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}}]`, load(loadtest.Pass, 120), judge.Invalid, "only 120.0 commands/s were sent; the run needs 300", 6},
 		"load invalid":    {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Invalid, 300), judge.Invalid, "load: because", 6},
 		"load fails":      {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Fail, 300), judge.Fail, "load: because", 4},
 		"load passes":     {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}, expect: sent == 10}]`, load(loadtest.Pass, 300), judge.Pass, "", 0},
@@ -224,8 +224,8 @@ func TestNames(t *testing.T) {
 		"steps:\n  - clock: {to: cut+36h}": `one.yaml:2:17: no label "cut" in this file`,
 		"steps:\n  - clock: freezee":       `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,
 		"steps:\n  - {log: a, pause: 1s}":  `one.yaml:2:5: a step has one verb, found pause and log`,
-		"steps:\n  - load: {rate: 1, duration: 1s, faults: [{fault: offline, share: 1}]}": `one.yaml:2:11: load: faults: only a plan of doorlab load has them; use the verb fault, with the load in the background`,
-		"steps:\n  - load: {rate: 1, duration: 1s, fleet: {boards: 5}}":                   `one.yaml:2:11: load: fleet: only a plan of doorlab load has one; a scenario's boards are those of its world`,
+		"steps:\n  - load: {rate: 1, duration: 1s, faults: [{fault: offline, share: 1}]}": `one.yaml:2:11: load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background`,
+		"steps:\n  - load: {rate: 1, duration: 1s, fleet: {boards: 5}}":                   `one.yaml:2:11: load: fleet: only plans for doorlab load can have one; a scenario uses the boards of its world`,
 		"steps:\n  - load: {rate: 300/s}":                                                 `one.yaml:2:11: load: duration: pacer constant needs duration`,
 		"steps:\n  - expect: 1 +":                                                         `one.yaml:2:`,
 		"steps:\n  - log: ${uid(\"a\")":                                                   `one.yaml:2:10: ${ without a closing }`,

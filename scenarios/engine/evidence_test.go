@@ -45,7 +45,7 @@ func TestNothingProvesNothing(t *testing.T) {
 		"no boards":              {`{set: {none: []}}, {synced: {of: none}}`, judge.Blocked, "there are no boards"},
 		"no doors":               {`{set: {none: []}}, {policy: {doors: none, mode: free}}`, judge.Blocked, "there are no doors"},
 		"no people":              {`{set: {none: []}}, {revoke: {person: none}}`, judge.Blocked, "there are no people"},
-		"a share of nobody":      {`{cohort: {name: one, share: 0%}}`, judge.Blocked, "is nobody"},
+		"a share of nobody":      {`{cohort: {name: one, share: 0%}}`, judge.Blocked, "contains no boards"},
 		"no times":               {`{set: {n: 0}}, {call: {path: /echo, times: "${n}"}}`, judge.Blocked, "must be at least 1"},
 		"since now":              {`{journal: {of: "\"brd_1\"", since: now}, expect: count == 0}`, judge.Blocked, "nothing can have happened after now"},
 		"since tomorrow":         {`{records: {place: "\"plc_1\"", since: +1d}, expect: count == 0}`, judge.Blocked, "nothing can have happened after now"},
@@ -56,12 +56,12 @@ func TestNothingProvesNothing(t *testing.T) {
 		"times is a text":        {`{call: {path: /echo, times: "${file}"}}`, judge.Blocked, "is not a number"},
 		"times is a part":        {`{call: {path: /echo, times: "${1.5}"}}`, judge.Blocked, "1.5 is not a whole number"},
 		"nth is negative":        {`{fault: {fault: offline, of: "\"brd_1\"", nth: "${-1}"}}`, judge.Blocked, "-1 is not a whole number"},
-		"filter of nothing":      {`{records: {place: "\"plc_1\"", command: "${target.nope}"}}`, judge.Blocked, "is nothing"},
-		"part of nothing":        {`{log: "a${target.nope}b"}`, judge.Blocked, "target.nope is nothing"},
+		"filter of nothing":      {`{records: {place: "\"plc_1\"", command: "${target.nope}"}}`, judge.Blocked, "has no value"},
+		"part of nothing":        {`{log: "a${target.nope}b"}`, judge.Blocked, "target.nope has no value"},
 		"never, verb fails":      {`{call: {path: /nowhere, status: 200}, expect: status == 201, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, of another type": {`{call: {path: /echo}, expect: data.n, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, not evaluated":   {`{call: {path: /echo}, expect: data.nope.x == 1, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
-		"left behind":            {`{expect: 1 == 1, background: b}`, judge.Invalid, "nothing waited for background b"},
+		"left behind":            {`{expect: 1 == 1, background: b}`, judge.Invalid, "no step waited for the background step b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,7 +101,7 @@ func TestFaultsMustHit(t *testing.T) {
 			if got := res.Files[0].Status; got != c.want {
 				t.Errorf("got %s, want %s\n%s", got, c.want, out)
 			}
-			if c.want == judge.Invalid && !strings.Contains(res.Files[0].Reason, "fault offline took effect") {
+			if c.want == judge.Invalid && !strings.Contains(res.Files[0].Reason, "fault offline acted") {
 				t.Errorf("the reason doesn't say that fault offline had no effect: %q", res.Files[0].Reason)
 			}
 		})

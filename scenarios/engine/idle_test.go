@@ -77,7 +77,7 @@ func TestIdleExpectations(t *testing.T) {
 			res, out := play(t, newFake(t), fmt.Sprintf("steps: [{call: {path: /echo}, expect: %q}]", expect), Options{})
 			want, reason := judge.Pass, ""
 			if idle {
-				want, reason = judge.Invalid, "comes out the same whatever the target answers"
+				want, reason = judge.Invalid, "gives the same result whatever the target answers"
 			}
 			if got := res.Files[0]; got.Status != want || !strings.Contains(got.Reason, reason) {
 				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, want, reason, out)

@@ -26,7 +26,7 @@ func TestLastChangesAreJudged(t *testing.T) {
 		if res.Status != want {
 			t.Errorf("%s clock: got %s, want %s\n%s", mode, res.Status, want, out)
 		}
-		if told := strings.Contains(strings.Join(res.Notes, "\n"), "was not judged"); told != (mode == "real") {
+		if told := strings.Contains(strings.Join(res.Notes, "\n"), "were not judged"); told != (mode == "real") {
 			t.Errorf("%s clock: got notes %q, want one that something was not judged: %t", mode, res.Notes, mode == "real")
 		}
 		if jump := f.now.UnixMilli() - at; mode == "virtual" && jump < 301*time.Second.Milliseconds() {
@@ -41,7 +41,7 @@ func TestGivenUpMessages(t *testing.T) {
 	f := newFake(t)
 	f.loses = 3
 	res, out := play(t, f, `steps: [{call: {path: /echo}}, {clock: {advance: 1s}}]`, Options{})
-	if got := res.Files[0]; got.Status != judge.Invalid || !strings.Contains(got.Reason, "gave up 3 messages") {
+	if got := res.Files[0]; got.Status != judge.Invalid || !strings.Contains(got.Reason, "gave up on 3 messages") {
 		t.Errorf("got %s %q, want INVALID and the 3 messages\n%s", got.Status, got.Reason, out)
 	}
 }

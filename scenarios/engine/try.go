@@ -119,7 +119,7 @@ func (x *frame) stillFalse(err error, spent time.Duration) error {
 	case errors.As(err, &fail) && fail.definite:
 		for i := range x.step.Expect {
 			if p := x.step.Expect[i].lacks(x.scope.child(x.last)); p != "" {
-				return fmt.Errorf("never: %s isn't there; write ?. before what may be absent", p)
+				return fmt.Errorf("never: %s isn't there; write ?. before a field that may be absent", p)
 			}
 		}
 		return nil

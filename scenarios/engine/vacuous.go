@@ -77,7 +77,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			all.still = all.named(known)
 		}
 		if d := s.Never; d != nil && shorter(d, shortestNever) {
-			c.b.Problem(d.pos, "never must last at least %s: nothing happens in less", shortestNever)
+			c.b.Problem(d.pos, "never must last at least %s: nothing can happen in less time", shortestNever)
 		}
 	}
 }
@@ -260,7 +260,7 @@ func (c *checker) fitsAll(s *Step) {
 	}
 	if a.Match != nil {
 		if m, ok := a.Match.v.(map[string]Any); a.Match.v == nil || ok && len(m) == 0 {
-			c.b.Problem(s.pos, "match is empty: every answer would fit")
+			c.b.Problem(s.pos, "match is empty: every answer would match")
 		}
 	}
 	kinds := map[byte]int{}
@@ -274,11 +274,11 @@ func (c *checker) fitsAll(s *Step) {
 	}
 	switch {
 	case kinds['2'] > 0 && names("502") && names("504"):
-		c.b.Problem(s.pos, "status lists success, 502 and 504: every answer of a board would fit")
+		c.b.Problem(s.pos, "status lists success, 502 and 504: every answer from a board would match")
 	case kinds['2'] > 0 && kinds['4'] > 0 && kinds['5'] > 0:
-		c.b.Problem(s.pos, "status lists success, refusal and failure: every answer would fit")
+		c.b.Problem(s.pos, "status lists success, refusal and failure: every answer would match")
 	case kinds['2'] > 0 && kinds['4'] >= manyRefusals:
-		c.b.Problem(s.pos, "status lists success and %d refusals: nearly every answer would fit", kinds['4'])
+		c.b.Problem(s.pos, "status lists success and %d refusals: nearly every answer would match", kinds['4'])
 	}
 }
 

@@ -12,7 +12,7 @@ func TestVacuousFiles(t *testing.T) {
 	t.Parallel()
 	const claim = "it claims CMD-7, and nothing in it could have failed for that"
 	const nothing = "nothing was checked"
-	const same = "comes out the same whatever the target answers"
+	const same = "gives the same result whatever the target answers"
 	for name, c := range map[string]struct{ source, reason string }{
 		"only a log line":             {`steps: [{log: hello}]`, nothing},
 		"only a pause":                {`steps: [{pause: 1ms}]`, nothing},
@@ -59,7 +59,7 @@ func TestEmptySteps(t *testing.T) {
 		"steps: [{call: {path: /echo}, never: 1ms, expect: a}]":             "never must last at least 10ms",
 		"steps: [{log: x, clauses: [CMD-1]}]":                               "log can't fail",
 		"steps: [{pause: 1s, clauses: [CMD-1]}]":                            "pause can't fail",
-		"steps: [{call: {path: /echo, status: [200, 502, 504]}}]":           "every answer of a board",
+		"steps: [{call: {path: /echo, status: [200, 502, 504]}}]":           "every answer from a board",
 	} {
 		if _, err := Parse("one.yaml", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want a problem %q", source, err, want)
@@ -204,8 +204,8 @@ func TestClaimsOfNothing(t *testing.T) {
 		`boards: {}, require: count > 0`:               "boards without an expectation can't fail",
 		`control: {path: /clock, status: 200}`:         "control without an expectation can't fail",
 		`control: {path: /nowhere, status: 404}`:       "control without an expectation can't fail",
-		`call: {path: /livez}`:                         "/livez says only that the server listens",
-		`call: {path: /readyz}, expect: status == 200`: "/readyz says only that the server listens",
+		`call: {path: /livez}`:                         "/livez only shows that the server listens",
+		`call: {path: /readyz}, expect: status == 200`: "/readyz only shows that the server listens",
 		`wait: b`: "wait without an expectation can't fail",
 		`control: {path: /faults, body: {}, status: 409, error: rule_violated}`: "",
 		`key: {name: k, place: "\"plc_1\""}`:                                    "", // the server may refuse it

@@ -123,3 +123,76 @@ func decodeInto(t *testing.T, op *openapi.Operation, raw []byte, kind string, fl
 		t.Fatalf("%s: %v, want %v", op.ID, err, flaw)
 	}
 }
+
+// TestUnheardMethods: a method that nobody has heard of says of a path what any other does.
+func TestUnheardMethods(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, method := range []string{"PROPFIND", "FOO", "get", "OPTIONS"} {
+		h.want(404, "not_found", request{method: method, path: "/nope"})
+		h.want(404, "endpoint_removed", request{method: method, path: "/space/v1/access/people"})
+		h.want(404, "endpoint_removed", request{method: method, path: "/space/v1/doors/dor_1/access-config"})
+		if got := h.want(405, "method_not_allowed", request{method: method, path: "/device/v1/devices"}).Header().Get("Allow"); got != "GET, HEAD" {
+			t.Errorf("%s: Allow %q, want GET, HEAD", method, got)
+		}
+	}
+}
+
+// TestLegacyRefusals: a refused method on a legacy path says what has replaced the path, too.
+func TestLegacyRefusals(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for path, successor := range map[string]string{
+		"/device/v1/doors":                "/device/v1/devices",
+		"/device/v1/doors/dor_1/open":     "/device/v1/devices/dor_1/commands",
+		"/device/v1/doors/a%20b/policies": "/device/v1/devices/a%20b",
+		"/device/v1/doors/a%2Fb/policies": "/device/v1/devices/a%2Fb",
+		"/device/v1/boards/brd_1/netloss": "/device/v1/devices",
+		"/device/v1/devices":              "",
+	} {
+		r := h.want(405, "method_not_allowed", request{method: "PATCH", path: path})
+		link, want := r.Header().Get("Link"), "<"+successor+`>; rel="successor-version"`
+		if successor == "" {
+			want = ""
+		}
+		if link != want || (r.Header().Get("Deprecation") != "") != (successor != "") {
+			t.Errorf("%s: Link %q and Deprecation %q, want %q", path, link, r.Header().Get("Deprecation"), want)
+		}
+	}
+}
+
+// TestOddNumbers: a number that float64 can't tell is wrong only where a field takes it.
+func TestOddNumbers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	permit := func(more string) request {
+		return request{method: "POST", path: "/space/v1/partner/entry-permits", token: "key_a", body: strings.TrimSuffix(permitBody, "}") + more + "}"}
+	}
+	h.want(200, "", permit(`,"x":1e400,"y":[{"z":-1e999}]`))
+	h.want(400, "invalid_phone", permit(`,"phone":1e400`))
+	for _, minutes := range []string{"1e400", "-1e400", "1e-400", "5.00000000000000000000001", strings.Repeat("9", 401), "0.5"} {
+		r := h.want(400, "invalid_field", request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "k" + minutes[:3], body: `{"minutes":` + minutes + `}`})
+		if r.details()["field"] != "minutes" {
+			t.Errorf("minutes %.30s: details %v, want the field minutes", minutes, r.details())
+		}
+	}
+	h.want(200, "", request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "five", body: `{"minutes":0.50e1}`})
+	h.want(403, "place_field_forbidden", request{method: "PATCH", path: "/core/v1/places/plc_a", token: "key_a", body: `{"name":1e400}`})
+	r := h.want(200, "", request{method: "POST", path: "/space/v1/customers/import", token: "key_a",
+		body: `{"source":"crm","items":[{"externalRef":"a","phone":"01011112222","name":"A"},{"externalRef":"b","phone":1e400,"name":"B"}]}`})
+	if n := fmt.Sprint(r.data()["failed"]); n != "1" {
+		t.Errorf("an import with one odd row: %v, want 1 failed", r.data())
+	}
+}
+
+// TestFarOffset: an offset has no upper bound but that of the numbers that JSON can tell.
+func TestFarOffset(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for offset, status := range map[string]int{"2147483647": 200, "2147483648": 200, "9007199254740992": 200, "9223372036854775807": 400} {
+		q := request{method: "GET", path: "/space/v1/partner/entry-permits?offset=" + offset, token: "key_a"}
+		if r := h.do(q); r.Code != status || status == 400 && !strings.Contains(r.Body.String(), "too large") {
+			t.Errorf("offset %s: %d %s, want %d", offset, r.Code, r.Body, status)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func (c *Console) reconnect(r *http.Request) (Said, error) {
 		}
 	}
 	if n == 0 {
-		return Said{}, faults.Badly("reconnect", "nothing cuts this board alone; look at the armed faults")
+		return Said{}, faults.Badly("reconnect", "no fault cuts only this board; look at the armed faults")
 	}
 	return Said{Key: "board.reconnected"}, nil
 }
