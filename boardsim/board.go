@@ -45,13 +45,13 @@ type board struct {
 	upload    firmware.Upload // the one that the resend timer is for
 	late      clock.Timer
 	digest    int64 // domain ms of the last one
-	dirty     bool  // flash lags behind
-	had       int64 // wall ns at which the command came that is being carried out, 0 = none
+	dirty     bool  // flash is behind the state
+	had       int64 // wall ns at which the command being executed arrived, 0 = none
 	outbox    []message
 	sending   bool
 	behind    *pending // a report that a fault holds back for the next one
 	entries   []entry  // the last of the journal
-	jat       []int64  // where in the file each entry is
+	jat       []int64  // offset in the file of each entry
 	jseq      int64
 }
 

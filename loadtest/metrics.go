@@ -44,7 +44,7 @@ func NewMetrics() *Metrics {
 // Gatherer shows them.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
-// answered counts a request that is over.
+// answered counts a finished request.
 func (m *Metrics) answered(outcome vocab.Outcome, took, since, lag time.Duration, rate float64) {
 	if m == nil {
 		return

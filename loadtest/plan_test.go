@@ -20,7 +20,7 @@ func TestEmbeddedPlansLoad(t *testing.T) {
 	for _, name := range []string{"door-commands", "ramp", "hot-door", "soak", "search", "mixed"} {
 		p, err := Load(name)
 		if err != nil || p.Name != name || p.Description == "" || p.Err() != nil {
-			t.Errorf("%s: %+v %v", name, p, err)
+			t.Errorf("%s: got %+v, %v, want a valid plan of that name with a description", name, p, err)
 		}
 		if _, err := Load("plans/" + name + ".yaml"); err != nil {
 			t.Errorf("by its path: got %v, want no error", err)
@@ -85,7 +85,7 @@ func TestBadPlans(t *testing.T) {
 			_, err := parse("p.yaml", []byte(tt.text))
 			var bad *PlanError
 			if !errors.As(err, &bad) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got %v, want a *PlanError", err)
 			}
 			if diff := cmp.Diff(tt.want, bad.Lines); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
@@ -100,7 +100,7 @@ func TestPlanAsJSON(t *testing.T) {
 	text := must.Get(json.Marshal(p))(t)
 	var again Plan
 	if err := json.Unmarshal(text, &again); err != nil || !cmp.Equal(p, again) {
-		t.Errorf("%v\n%s\n%s", err, text, cmp.Diff(p, again))
+		t.Errorf("the plan doesn't survive JSON: %v\n%s\n%s", err, text, cmp.Diff(p, again))
 	}
 	if err := json.Unmarshal([]byte(`{"name":"n","rate":3,"duration":"1s","repeatedKeys":0.1,"commands":{}}`), &again); err != nil || again.Rate != 3 || again.RepeatedKeys != 0.1 {
 		t.Errorf("read as %+v, %v, want rate 3 and 0.1 of repeated keys", again, err)

@@ -98,7 +98,7 @@ func (l *lent) Close() error {
 	return nil
 }
 
-// taken is only the reason, and what to do about it.
+// taken says only the reason and what to do about it.
 func taken(addr string, err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err

@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// TestStrangersMakeNoSeries: whatever the request line says, no token needed,
-// the page grows by a few lines at most.
+// TestStrangersMakeNoSeries: whatever is in the request line, even without a token, the metrics page grows by at most
+// a few lines.
 func TestStrangersMakeNoSeries(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{})
@@ -41,8 +41,8 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 	}
 }
 
-// TestFleetOfItsOwn: a fleet in its own process has the pages that Prometheus
-// and 'doorlab wait' ask, without a token.
+// TestFleetOfItsOwn: a fleet in its own process serves the pages that Prometheus and 'doorlab wait' request, without
+// a token.
 func TestFleetOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := world.Default(3, 4)

@@ -18,7 +18,7 @@ func (h *builder) call(at int64, route string, status int, t history.CallText) {
 	h.emit(history.Event{Kind: history.Call, At: at, Method: method, Route: route, Status: status, Text: string(text)})
 }
 
-// exchange gives out a token of plc_a with both scopes.
+// exchange issues a token of plc_a with both scopes.
 func (h *builder) exchange(at int64, key, token string) {
 	h.call(at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": key}, From: "127.0.0.1",
 		Out: map[string]any{"accessToken": token, "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
@@ -91,7 +91,7 @@ func num(n int64) string { b, _ := json.Marshal(n); return string(b) }
 
 func TestPlantedAuthBugs(t *testing.T) { runPlants(t, authPlants()) }
 
-// 30 exchanges of an address in a minute, and the next one a minute after the first.
+// 30 exchanges from one address within a minute, and the next one a minute after the first.
 func TestExchangesWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	h := newBuilder()
@@ -104,7 +104,7 @@ func TestExchangesWithinTheLimit(t *testing.T) {
 	}
 }
 
-// A server that was started again counts from nothing; one that was started before the first exchange doesn't.
+// A restarted server counts exchanges from zero again. A server that was started before the first exchange doesn't.
 func TestExchangesOverARestart(t *testing.T) {
 	t.Parallel()
 	for started, want := range map[int64]Status{0: Fail, exchanges: Pass} {

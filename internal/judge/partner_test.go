@@ -25,8 +25,8 @@ func (h *builder) schedule() []any {
 	return days
 }
 
-// partner is what else a partner calls: the schedule on a Sunday, an import twice,
-// legacy paths, the test place.
+// partner adds the other calls that partners make: the schedule on a Sunday, an import twice, legacy paths, the test
+// place.
 func (h *builder) partner() {
 	loc, _ := time.LoadLocation("Asia/Seoul")
 	for time.UnixMilli(h.at).In(loc).Weekday() != time.Sunday {
@@ -40,7 +40,7 @@ func (h *builder) partner() {
 	h.did("plc_a", "POST", importRoute, 200, history.CallText{In: fields{"source": "old"}, Rows: rows,
 		Out:   fields{"received": 2, "created": 0, "updated": 0, "unchanged": 1, "failed": 1},
 		Wrote: []any{fields{"index": 0, "id": "cus_1", "status": "unchanged"}, fields{"index": 1, "status": "failed"}}}, nil)
-	for _, r := range []struct { // a reference takes over the customer that has none, whom the number still names
+	for _, r := range []struct { // a reference takes over the customer without one that the number identifies
 		row    fields
 		status string
 	}{{fields{"phone": "zoe"}, "created"}, {fields{"externalRef": "c-9", "phone": "zoe", "name": "Zoe"}, "updated"}, {fields{"phone": "zoe", "name": "Zoe"}, "unchanged"}} {

@@ -11,7 +11,7 @@ import (
 
 func rfc(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// token is a new token of a new key.
+// token issues a new token of a new key.
 func (h *builder) token() string {
 	h.exchange(h.at, "key-9", h.id("tok"))
 	return fmt.Sprintf("tok_%d", h.n)
@@ -24,7 +24,7 @@ func (h *builder) create(ref, id string, from, to int64) {
 	h.emit(history.Event{Kind: history.Call, At: h.at, PlaceID: "plc_a", Method: "POST", Route: createRoute, Status: 200, Text: string(text)})
 }
 
-// read shows a permit in a list.
+// read lists a permit and shows its state and period.
 func (h *builder) read(state string, from, to int64) {
 	h.call(h.at, createRoute, 200, history.CallText{Token: h.token(), Items: []any{
 		map[string]any{"permitId": "pmt_1", "state": state, "startsAt": rfc(from), "endsAt": rfc(to)}}})
@@ -46,7 +46,7 @@ func permitPlants() []planted {
 	}
 }
 
-// TestRefusedPeriods: a period is refused for what is true of it.
+// TestRefusedPeriods: a refusal must give a reason that is true of the period.
 func TestRefusedPeriods(t *testing.T) {
 	t.Parallel()
 	const hour = 3_600_000

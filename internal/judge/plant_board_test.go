@@ -59,7 +59,7 @@ func syncPlants() []planted {
 			h.emit(history.Event{Kind: history.Label})
 		}, []string{"SYNC-1"}, history.Committed, "was not on brd_1"},
 		{"revocation-lost by digest", func(t *testing.T, h *builder) {
-			for i := range h.events { // from revision 4 on, which revokes, the board has other content
+			for i := range h.events { // from revision 4 on, which revokes, the board has different content
 				if e := &h.events[i]; e.Kind == history.Applied && e.BoardID == "brd_1" && e.Revision >= 4 {
 					e.Digest += "'"
 				}
@@ -133,7 +133,7 @@ func rests(e history.Event) bool {
 	return e.Kind == history.Actuation && e.Cause == "outage" && e.Action == "hold"
 }
 
-// recordNo is the arrival of a record of brd_2.
+// recordNo matches the arrival of record seq of brd_2.
 func recordNo(seq int64) func(history.Event) bool {
 	return func(e history.Event) bool {
 		return e.Kind == history.RecordIn && e.BoardID == "brd_2" && e.RecordSeq == seq
@@ -281,7 +281,7 @@ func restPlants() []planted {
 	}
 }
 
-// off takes brd_1 through an outage with channels off, held or not before it.
+// off takes brd_1 through an outage with channels off, with or without a hold before it.
 func (h *builder) off(held bool) {
 	const id = "brd_1"
 	if held {
@@ -302,11 +302,11 @@ func (h *builder) off(held bool) {
 	}
 }
 
-// unheld takes the hold after the last recovery out.
+// unheld removes the hold after the last recovery.
 func (h *builder) unheld(t *testing.T) {
 	i := len(h.events) - 2
 	if h.events[i].Action != "hold" {
-		t.Fatalf("planted history: %s is no hold", h.events[i])
+		t.Fatalf("planted history: %s isn't a hold", h.events[i])
 	}
 	h.events = slices.Delete(h.events, i, i+1)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Bugs beside the obvious ones: each passed when its checker lacked one condition.
+// Subtler bugs: each of them once passed because its checker lacked a condition.
 func TestPlantedFinerBugs(t *testing.T) { runPlants(t, finerPlants()) }
 
 func finerPlants() []planted {

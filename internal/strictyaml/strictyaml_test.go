@@ -51,8 +51,7 @@ free: {a: 1, b: 0.5, c: [x, null], d: {e: *n}, f: 10s}
 	}
 }
 
-// TestProblems: all at once, in the order of the file, each with its place and
-// the nearest valid name.
+// TestProblems: all at once, in the order of the file, each with its position and the nearest valid name.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{

@@ -19,7 +19,7 @@ func parse(t *testing.T, source string) *File {
 	return f
 }
 
-// play runs one file; the progress lines come along.
+// play runs one file and returns its result and progress lines.
 func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -28,7 +28,7 @@ func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
 	return res, out.String()
 }
 
-// An answer that does not fit what the target publishes fails the step that got it.
+// If an answer doesn't match the target's published document, the step that got it fails.
 func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]judge.Status{"integer": judge.Pass, "string": judge.Fail} {
@@ -85,15 +85,14 @@ func TestVerdicts(t *testing.T) {
 			}
 			for _, r := range res.Ledger {
 				if r.Clause == "CMD-1" && r.Status == judge.Fail && c.want == judge.Blocked {
-					t.Errorf("a set-up that failed breaks %s", r.Clause)
+					t.Errorf("a failed set-up breaks %s, want no clause charged", r.Clause)
 				}
 			}
 		})
 	}
 }
 
-// TestRepeats: any request can be made several times, and every answer is held
-// against the expectations.
+// TestRepeats: any request can be repeated, and every answer is checked against the expectations.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -113,7 +112,7 @@ steps:
 	}
 }
 
-// TestCommandsAndCaptures: keys are the file's own, answers are compared, parts get names.
+// TestCommandsAndCaptures: keys are unique to the file, answers are compared, and parts can be named.
 func TestCommandsAndCaptures(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -149,19 +148,19 @@ steps:
 	}
 	rows := res.Files[0].Steps[4].Children
 	if len(rows) != 2 || rows[1].Boundary != "2 of 2" || !strings.Contains(rows[1].Name, "n=2") {
-		t.Errorf("rows: %+v", rows)
+		t.Errorf(`got rows %+v, want two, the last \"2 of 2\" with n=2 in its name`, rows)
 	}
 	for _, r := range res.Ledger {
 		if r.Clause == "CMD-1" && len(r.Assertions) != 2 {
-			t.Errorf("CMD-1 has %d assertions", len(r.Assertions))
+			t.Errorf("CMD-1 has %d assertions, want 2", len(r.Assertions))
 		}
 	}
 }
 
-// TestUntil: within and eventually try again, never waits for what must not come.
+// TestUntil: within and eventually retry; never waits to see that something doesn't happen.
 func TestUntil(t *testing.T) {
 	t.Parallel()
-	third := func(n int) bool { return n == 1 || n == 2 || n >= 6 } // settles, then comes back
+	third := func(n int) bool { return n == 1 || n == 2 || n >= 6 } // holds briefly, fails, then holds for good
 	for name, c := range map[string]struct {
 		step string
 		want judge.Status
@@ -187,8 +186,8 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestTime: labels and jumps are in domain time, to the millisecond, and the
-// laboratory is left running and without faults.
+// TestTime: labels and jumps use domain time, to the millisecond. Afterwards the lab's clock runs and no faults are
+// armed.
 func TestTime(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -210,12 +209,12 @@ steps:
 	if res.Files[0].Status != judge.Pass {
 		t.Fatalf("%s, want %s:\n%s", res.Files[0].Status, judge.Pass, out)
 	}
-	if f.frozen || f.asked("POST /faults/reset") < 2 || f.asked("POST /clock/advance") != 3 { // two of the file, one to rest
+	if f.frozen || f.asked("POST /faults/reset") < 2 || f.asked("POST /clock/advance") != 3 { // two of the file, one before judging
 		t.Errorf("got frozen %v and calls %v, want a running clock, no faults and 3 jumps", f.frozen, f.calls)
 	}
 }
 
-// TestNames: an unknown verb or name is reported with its position and the nearest one.
+// TestNames: an unknown verb or name is reported with its position and the nearest valid one.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
@@ -246,8 +245,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSecretsAreHidden: phones, keys and tokens are in no line and no verdict,
-// whether the run knows them or they only look like it.
+// TestSecretsAreHidden: phones, keys and tokens appear in no line and no verdict, whether the run knows them or they
+// only look like secrets.
 func TestSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	res, out := play(t, newFake(t), `
@@ -277,17 +276,17 @@ steps:
 		}
 	}
 	if !strings.Contains(text, "010-****-5678") {
-		t.Errorf("no masked phone:\n%s", text)
+		t.Errorf("the masked phone 010-****-5678 is missing:\n%s", text)
 	}
 }
 
-// TestIdsStay: ids aren't hidden, because they aren't secret.
+// TestIdsStay: ids aren't secret, so they aren't masked.
 func TestIdsStay(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"dor_0000100w003qqxxpfbqbvv8452", "plc_0000000002372dnbhcravy8ffc", "2026-03-01T09:00:00.000Z", "cut+36h-1ms",
 		"9bfc4389f0f057335572860e74d682cc", "6400 sent at 320/s", "guest:*1234", "010-****-1234"} {
 		if got := lookalikes(s); got != s {
-			t.Errorf("%s became %s", s, got)
+			t.Errorf("%s became %s, want it unchanged", s, got)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestClaimsForAnother: a step that can fail, but for another guarantee, is a mistake where it claims one, and so is a
-// file's claim that none of its steps has to do with.
+// TestClaimsForAnother: a step that can fail, but for a different guarantee than it claims, is a mistake in the file.
+// So is a file's claim that none of its steps relates to.
 func TestClaimsForAnother(t *testing.T) {
 	t.Parallel()
 	const door, brd = `"\"dor_1\""`, `"\"brd_1\""`

@@ -30,7 +30,7 @@ type panics struct{ Directory }
 
 func (panics) Doors(string) ([]place.Door, error) { panic("no doors") }
 
-// A panic is a 500 in the envelope; nothing of it gets out.
+// A panic becomes a 500 in the envelope and leaks nothing.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var seen Observation
@@ -79,7 +79,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// No body brings the edge down, and what is refused is refused in one line.
+// No body crashes the edge, and refusals fit on one line.
 func FuzzBody(f *testing.F) {
 	docs := must.Get(openapi.Load())(f)
 	for _, r := range matrix {
@@ -96,10 +96,10 @@ func FuzzBody(f *testing.F) {
 				var v any
 				err := op.Body.Decode(raw, kind, &v)
 				if again := op.Body.Decode(raw, kind, &v); fmt.Sprint(again) != fmt.Sprint(err) {
-					t.Fatalf("%s: %v, then %v", op.ID, err, again)
+					t.Fatalf("%s: got %v, then %v for the same body, want the same", op.ID, err, again)
 				}
 				if code := fail.CodeOf(err); err != nil && fail.Status(code)/100 != 4 {
-					t.Fatalf("%s: %v", op.ID, err)
+					t.Fatalf("%s: got %v, want a 4xx", op.ID, err)
 				}
 				decodeInto(t, op, raw, kind, err)
 			}
@@ -107,7 +107,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// decodeInto: a body that passes the check fits the type of its handler.
+// decodeInto: a body that passes the check fits its handler's type.
 func decodeInto(t *testing.T, op *openapi.Operation, raw []byte, kind string, flaw error) {
 	into := map[string]any{
 		"exchangeKey": new(core.ExchangeKeyBody), "updatePlace": new(core.UpdatePlaceBody),
@@ -117,7 +117,7 @@ func decodeInto(t *testing.T, op *openapi.Operation, raw []byte, kind string, fl
 		"holdDoor": new(device.HoldDoorBody), "setPolicy": new(device.SetPolicyBody), "setNetloss": new(device.SetNetlossBody),
 	}
 	if into[op.ID] == nil {
-		t.Fatalf("%s has no type", op.ID)
+		t.Fatalf("%s has no type, want one", op.ID)
 	}
 	if err := op.Body.Decode(raw, kind, into[op.ID]); fmt.Sprint(err) != fmt.Sprint(flaw) {
 		t.Fatalf("%s: %v, want %v", op.ID, err, flaw)

@@ -15,8 +15,8 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// What has been kept long enough goes, in batches, on the domain clock; what is
-// younger stays, and a grant that boards still have is never deleted.
+// What has been kept long enough (in domain time) is deleted in batches. Younger data stays, and a grant that boards
+// still have is never deleted.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
