@@ -16,6 +16,17 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
+// ErrOut: the results can't be written.
+var ErrOut = errors.New("the results can't be written")
+
+// unwritten is an error of the disk as an ErrOut; nil stays nil.
+func unwritten(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrOut, err)
+}
+
 // files of a run in Options.OutDir: results.bin (vegeta's own format), the reports of
 // Write, and history.ndjson of a run that was judged.
 type files struct {
@@ -50,7 +61,10 @@ func (f *files) finish(res Result) error {
 
 // Write writes the reports into dir: the same content for programs and for people.
 func (r Result) Write(dir string) error {
-	r.Schema = SchemaVersion
+	r.Schema, r.Shards = SchemaVersion, slices.Clone(r.Shards)
+	for i := range r.Shards {
+		r.Shards[i].Dir = report.KeptDir(dir, r.Shards[i].Dir)
+	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	var xml, tap, summary strings.Builder
 	err = errors.Join(err, report.WriteSuites(&xml, r.Seconds, r.suites()), report.WriteTests(&tap, r.suites()), r.WriteSummary(&summary))
@@ -70,9 +84,18 @@ func ReadResult(path string) (Result, error) {
 	}
 	var r Result
 	if err := json.Unmarshal(text, &r); err != nil {
-		return Result{}, fmt.Errorf("%s: %w", path, err)
+		return Result{}, fmt.Errorf("%s: is not a result.json: %w", path, err)
 	}
 	return r, nil
+}
+
+// ReadBaseline reads the result of an earlier run to compare with, as ReadResult does.
+func ReadBaseline(path string) (Result, error) {
+	r, err := ReadResult(path)
+	if err == nil && len(r.Series) == 0 {
+		err = fmt.Errorf("%s: has no measurements of a load; name the result.json of one", path)
+	}
+	return r, err
 }
 
 // outcome finds one by name; zero if it didn't occur.

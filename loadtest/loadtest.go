@@ -65,13 +65,13 @@ type Options struct {
 }
 
 // Run runs the plan and returns its result. It returns an error if the run couldn't take place: an invalid plan,
-// ErrHost, ErrNoDoors, ErrNoFaults, ErrShard, an unreachable target, files that can't be written; or ctx's error, with what was
-// measured so far.
+// ErrHost, ErrNoDoors, ErrNoFaults, ErrShard, ErrOut, a baseline that can't be read, an unreachable target; or ctx's
+// error, with what was measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var before Result
 	if o.Baseline != "" { // a missing baseline is reported before the run, not after it
 		var err error
-		if before, err = ReadResult(o.Baseline); err != nil {
+		if before, err = ReadBaseline(o.Baseline); err != nil {
 			return Result{}, fmt.Errorf("baseline: %w", err)
 		}
 	}
@@ -92,7 +92,7 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	}
 	files, err := r.create()
 	if err != nil {
-		return Result{}, err
+		return Result{}, unwritten(err)
 	}
 	if err := r.wait(inner); err != nil {
 		return Result{}, errors.Join(err, files.finish(Result{Plan: r.plan, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Shard: r.shard, Series: []Point{}}))
@@ -104,14 +104,14 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	if o.Judge && err == nil { // interrupted runs too: what was sent is evidence
 		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin(res.Sent))
 		told := live.Start(o.Progress, func() string { return r.plan.Name + ": reading the history and judging" })
-		err = r.prove(proving, t, log, &res)
+		err = unwritten(r.prove(proving, t, log, &res))
 		told.End()
 		done()
 	}
 	if o.Baseline != "" {
 		res.Compare = compare(o.Baseline, before, res)
 	}
-	return res, errors.Join(err, files.finish(res), ctx.Err())
+	return res, errors.Join(err, unwritten(files.finish(res)), ctx.Err())
 }
 
 func (r *runner) run(ctx context.Context) (Result, error) {

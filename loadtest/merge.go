@@ -12,27 +12,28 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // MergeDirs reads the results in several directories and writes the merged one into out.
-// One that can't be read makes the result INVALID. Error: none can be read, or out can't be
-// written.
+// One that can't be read makes the result INVALID, but never hides a FAIL. Error: ErrOut, or none can be read.
 func MergeDirs(out string, dirs ...string) (Result, error) {
 	var parts []Result
 	var lost []Shard
 	var wrong []string
 	var first error
+	failed := false
 	for _, dir := range dirs {
 		p, err := ReadResult(dir)
 		if err == nil && len(p.Shards) > 0 {
-			err = errors.New("it is a merged result itself; name the directories of its shards")
+			err = report.ErrMerged
 		}
 		if err == nil {
 			err = newCollector().merge(p)
 		}
 		if err != nil {
-			first = cmp.Or(first, err)
+			first, failed = cmp.Or(first, fmt.Errorf("%s can't be merged: %w", dir, err)), failed || p.Verdict == Fail
 			lost, wrong = append(lost, Shard{Dir: dir}), append(wrong, fmt.Sprintf("%s can't be merged: %s", dir, err))
 			continue
 		}
@@ -44,10 +45,14 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 	}
 	m := merge(parts, wrong)
 	m.Shards = append(m.Shards, lost...)
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return m, err
+	if failed {
+		m.Verdict = Fail
 	}
-	return m, m.Write(out)
+	err := os.MkdirAll(out, 0o755)
+	if err == nil {
+		err = m.Write(out)
+	}
+	return m, unwritten(err)
 }
 
 // merge combines what several generators measured at the same time on the same plan, whether or not they are its

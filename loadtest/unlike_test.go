@@ -124,6 +124,12 @@ func TestMergedReport(t *testing.T) {
 		if m, err = MergeDirs(filepath.Join(root, "again"), out, dirs[0], dirs[1]); err != nil || m.Verdict != Invalid || !strings.Contains(m.Reasons[0], "is a merged result itself") {
 			t.Errorf("with a merged result: %v, %s, %q, want INVALID", err, m.Verdict, m.Reasons)
 		}
+		broken := m
+		broken.Verdict = Fail
+		must.OK(t, broken.Write(out))
+		if m, err = MergeDirs(filepath.Join(root, "again"), out, dirs[0], dirs[1]); err != nil || m.Verdict != Fail {
+			t.Errorf("with a merged result that failed: %v, %s, want FAIL", err, m.Verdict)
+		}
 		if _, err = MergeDirs(out, nowhere); err == nil {
 			t.Error("a merge of nothing passed, want an error")
 		}

@@ -179,6 +179,35 @@ func clearOut(out string) error {
 	return nil
 }
 
+// writableOut checks that files can be written into a directory, and leaves things as they were: what will write there
+// has yet to begin.
+func writableOut(out string) error {
+	made := ""
+	for at := out; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
+			break
+		}
+		made = at
+	}
+	probe := ""
+	err := os.MkdirAll(out, 0o755)
+	if err == nil {
+		probe, err = os.MkdirTemp(out, ".doorlab-")
+	}
+	if probe != "" {
+		err = errors.Join(err, os.Remove(probe))
+	}
+	for at := out; made != ""; at = filepath.Dir(at) {
+		if left := os.Remove(at); left != nil && !errors.Is(left, os.ErrNotExist) || at == made { // what somebody else put there stays
+			break
+		}
+	}
+	if err != nil {
+		return failf("--out: %s", reason(err))
+	}
+	return nil
+}
+
 // fewBoards is the size of the world of a scenario that isn't about a fleet.
 const fewBoards = 20
 
@@ -209,7 +238,7 @@ type printer struct {
 // interrupted leaves what it has.
 func (p printer) finish(ctx context.Context, e *env, out string, res engine.Result) error {
 	if err := report.WriteDir(out, res); err != nil {
-		return failf("%s", reason(err))
+		return failf("--out: %s", reason(err))
 	}
 	if err := p.print(e, res); err != nil {
 		return failf("%s", err)

@@ -48,6 +48,9 @@ The same seed draws the same sequences.`,
 			if err := v.check(); err != nil {
 				return err
 			}
+			if err := writableOut(f.out); err != nil {
+				return err
+			}
 			f.Screen = v.screen(e)
 			return runExplore(c.Context(), e, f)
 		},

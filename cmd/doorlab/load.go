@@ -101,6 +101,12 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	if err := f.o.Part.Check(plan); err != nil {
 		return usagef("--shard: %s", err)
 	}
+	if f.o.OutDir == "" {
+		f.o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
+	}
+	if err := f.checkFiles(); err != nil {
+		return err
+	}
 	if f.broker.url != "" {
 		if f.own, err = f.connect(ctx, e); err != nil {
 			return err
@@ -108,9 +114,6 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 		defer f.own.stop()
 	}
 	f.o.Seed, f.o.Version = f.seed, build()
-	if f.o.OutDir == "" {
-		f.o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
-	}
 	f.o.Metrics = loadtest.NewMetrics()
 	end, err := f.metrics.serve(e, f.o.Metrics.Gatherer())
 	if err != nil {
@@ -118,6 +121,16 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	}
 	err = runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o)
 	return cmp.Or(err, end(f.o.OutDir))
+}
+
+// checkFiles checks what the run reads and writes, before anything is started.
+func (f *loadFlags) checkFiles() error {
+	if f.o.Baseline != "" {
+		if _, err := loadtest.ReadBaseline(f.o.Baseline); err != nil {
+			return usagef("--baseline: %s", reason(err))
+		}
+	}
+	return writableOut(f.o.OutDir)
 }
 
 func mergeCommand(e *env) *cobra.Command {
@@ -142,8 +155,14 @@ func mergeCommand(e *env) *cobra.Command {
 }
 
 func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
+	if err := beside(out, dirs); err != nil {
+		return err
+	}
 	res, err := loadtest.MergeDirs(out, dirs...)
-	if err != nil {
+	switch {
+	case errors.Is(err, loadtest.ErrOut):
+		return failf("--out: %s", reason(err))
+	case err != nil:
 		return usagef("%s", reason(err))
 	}
 	if asJSON {
@@ -185,6 +204,8 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors), errors.Is(err, loadtest.ErrShard), errors.Is(err, loadtest.ErrNoFaults),
 		errors.Is(err, loadtest.ErrScope):
 		return usagef("%s", err)
+	case errors.Is(err, loadtest.ErrOut):
+		return failf("--out: %s", reason(err))
 	case err != nil:
 		return exit{codeUnreachable, err.Error()}
 	case stopErr != nil:

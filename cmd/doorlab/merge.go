@@ -47,9 +47,15 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			if load {
 				return mergeLoads(e, v, asJSON, out, args)
 			}
+			if err := beside(out, args); err != nil {
+				return err
+			}
+			if err := clearOut(out); err != nil {
+				return err
+			}
 			res := report.Merge(args...)
 			if err := report.WriteDir(out, res); err != nil {
-				return failf("%s", reason(err))
+				return failf("--out: %s", reason(err))
 			}
 			if err := (printer{v, asJSON}).print(e, res); err != nil {
 				return failf("%s", err)
@@ -62,6 +68,17 @@ their generators; counts and histograms are added, and thresholds are judged aga
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
 	v.add(c)
 	return c
+}
+
+// beside checks that a merged result would neither replace one of the runs that it is made of, nor lie in one, nor
+// have one in the folder of its scenario files.
+func beside(out string, dirs []string) error {
+	for _, dir := range dirs {
+		if report.Within(out, dir) || report.Within(dir, filepath.Join(out, "scenarios")) {
+			return usagef("--out %s: would change the run directory %s, which is to be merged; name another directory", out, dir)
+		}
+	}
+	return nil
 }
 
 // loads: the directories are of load. Those that hold nothing are what the others are.

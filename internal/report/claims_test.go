@@ -45,3 +45,21 @@ func TestClaimsUntried(t *testing.T) {
 		}
 	}
 }
+
+// TestReason: whatever keeps a run from PASS, the result says what it was; a broken guarantee comes first.
+func TestReason(t *testing.T) {
+	t.Parallel()
+	for _, status := range []judge.Status{judge.Fail, judge.Blocked, judge.Invalid} {
+		res := report.Result{Worlds: 1, Files: []report.FileResult{
+			{Path: "fine.yaml", Status: judge.Pass}, {Path: "dir/bad.yaml", Status: status, Reason: "step 1: no\nmore"}}}
+		res.Settle([]history.Event{{Seq: 1, At: 1, Kind: history.Started, Text: "server"}})
+		if res.Status != status || res.Reason != "bad: step 1: no" {
+			t.Errorf("a scenario is %s: %s, reason %q, want %q", status, res.Status, res.Reason, "bad: step 1: no")
+		}
+		res.Reason = ""
+		res.Assertions = []judge.Assertion{{Clause: "PERM-1", Name: "x", Status: judge.Fail}}
+		if res.Settle(res.Events); !strings.HasPrefix(res.Reason, "PERM-1: ") {
+			t.Errorf("PERM-1 is broken, and a scenario is %s: reason %q, want the guarantee", status, res.Reason)
+		}
+	}
+}

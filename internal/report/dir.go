@@ -42,6 +42,7 @@ func WriteDir(dir string, res Result) error {
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), append(config, '\n'), 0o644); err != nil {
 		return err
 	}
+	res.Shards = kept(res.Shards, dir)
 	if len(res.Shards) == 0 { // shards' histories stay where they are
 		if res.History, err = writeHistory(filepath.Join(dir, historyFile), res.Events); err != nil {
 			return err
@@ -133,24 +134,42 @@ func writeFile(path string, res Result, write func(io.Writer, Result) error) err
 // It returns an error for a history other than the one the verdicts were written with: history.ErrTruncated, or one
 // that names both. For a merged result, the shards are judged again and merged. Only one world's events are in memory
 // at a time.
-func Judge(dir string) (Result, error) { return judgeDir(dir, func(Result) {}) }
+func Judge(dir string) (Result, error) {
+	res, err := readVerdicts(dir)
+	if err != nil || len(res.Shards) == 0 {
+		return judgeDir(dir, func(Result) {})
+	}
+	dirs := make([]string, len(res.Shards))
+	for i, s := range res.Shards {
+		if dirs[i], err = keptAt(dir, s.Dir); err != nil {
+			return res, err
+		}
+	}
+	return Merge(dirs...), nil
+}
 
-// judgeDir calls each with the result as written and the events of one world after another.
-func judgeDir(dir string, each func(Result)) (Result, error) {
-	var res Result
-	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+// readVerdicts reads what a run directory says of its run.
+func readVerdicts(dir string) (res Result, err error) {
+	path := filepath.Join(dir, "verdicts.json")
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return res, err
 	}
 	if err := json.Unmarshal(raw, &res); err != nil {
-		return res, err
+		return res, fmt.Errorf("%s: %w", path, err)
 	}
-	if len(res.Shards) > 0 {
-		dirs := make([]string, len(res.Shards))
-		for i, s := range res.Shards {
-			dirs[i] = s.Dir
-		}
-		return Merge(dirs...), nil
+	return res, nil
+}
+
+// judgeDir calls each with the result as written and the events of one world after another. It returns ErrMerged, with
+// what was written, for a merged result.
+func judgeDir(dir string, each func(Result)) (Result, error) {
+	res, err := readVerdicts(dir)
+	if err == nil && len(res.Shards) > 0 {
+		err = ErrMerged
+	}
+	if err != nil {
+		return res, err
 	}
 	s := settling{res: &res}
 	err = readHistory(filepath.Join(dir, historyFile), res.History, func(name string, world []history.Event) {

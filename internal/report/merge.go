@@ -24,9 +24,9 @@ type Shard struct {
 
 // Merge combines the run directories of shards, wherever they ran, into one result. Each history is judged where it is,
 // one after another; what a single run would have to show, they have to show together. A shard that is missing,
-// duplicated or unreadable makes the result INVALID, but never hides a FAIL.
+// duplicated or unreadable makes the result INVALID, and so does one that was merged before, but it never hides a FAIL.
 func Merge(dirs ...string) Result {
-	into, wrong := Result{Schema: SchemaVersion}, []string{}
+	into, wrong, lost := Result{Schema: SchemaVersion}, []string{}, judge.Invalid
 	var parts []Result
 	for _, dir := range dirs {
 		var courses []drawn
@@ -34,6 +34,9 @@ func Merge(dirs ...string) Result {
 		if err != nil {
 			wrong = append(wrong, fmt.Sprintf("%s can't be read as a run: %s", dir, err))
 			into.Shards = append(into.Shards, Shard{Dir: dir})
+			if p.Status == judge.Fail {
+				lost = judge.Fail
+			}
 			continue
 		}
 		if p.Shard == nil {
@@ -62,7 +65,7 @@ func Merge(dirs ...string) Result {
 	}
 	into = joined(into, parts)
 	if len(wrong) > 0 {
-		into.Status = Heavier(into.Status, judge.Invalid)
+		into.Status = Heavier(into.Status, lost)
 		into.Reason = cmp.Or(into.Reason, wrong[0])
 		for _, w := range wrong {
 			into.Note("%s", w)

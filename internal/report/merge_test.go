@@ -139,3 +139,34 @@ func TestCourseOfShards(t *testing.T) {
 		t.Errorf("merged %s, %s, want PASS", res.Status, res.Reason)
 	}
 }
+
+// TestMergedAgain: a merged result isn't merged a second time, and what it says isn't lost. It finds its shards from
+// anywhere, and refuses one that replaced its own shard.
+func TestMergedAgain(t *testing.T) {
+	t.Parallel()
+	failed := shardDir(t, 1, func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Fail, "a door moved twice" })
+	passed, second := shardDir(t, 1, func(*report.Result) {}), shardDir(t, 2, func(*report.Result) {})
+	merged := func(want judge.Status, dirs ...string) string {
+		t.Helper()
+		out := filepath.Join(t.TempDir(), "merged")
+		res := report.Merge(dirs...)
+		must.OK(t, report.WriteDir(out, res))
+		if again := must.Get(report.Judge(out))(t); res.Status != want || again.Status != want {
+			t.Errorf("merge of %v: %s, judged again %s, want %s", dirs, res.Status, again.Status, want)
+		}
+		return out
+	}
+	merged(judge.Fail, merged(judge.Fail, failed, second))
+	merged(judge.Invalid, merged(judge.Pass, passed, second))
+	merged(judge.Fail, passed, merged(judge.Fail, failed, second))
+	if res := report.Merge(merged(judge.Pass, passed, second)); !strings.Contains(res.Reason, "is a merged result itself; name the directories of its shards") {
+		t.Errorf("merge of a merged result: %q, want that it is one", res.Reason)
+	}
+
+	merged(judge.Pass, passed, second)
+	must.OK(t, report.WriteDir(passed, report.Merge(passed, second)))
+	if res, err := report.Judge(passed); err == nil || !strings.Contains(err.Error(), "names itself as one of its shards") {
+		t.Errorf("a merge over its own shard: %s, %v, want an error", res.Status, err)
+	}
+	merged(judge.Invalid, passed, second)
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -175,22 +176,40 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	for _, f := range res.Files {
 		res.Status = Heavier(res.Status, f.Status)
 	}
-	for _, status := range []judge.Status{judge.Fail, judge.Invalid} { // a broken promise is told before a missing proof
-		for _, r := range res.Ledger {
-			if r.Status != status {
-				continue
-			}
-			if res.Status = Heavier(res.Status, status); res.Reason == "" {
-				res.Reason = r.Clause + ": " + r.Number
-			}
-		}
-	}
+	res.ledgerSays(judge.Fail) // a broken promise is told before a scenario, and that before a missing proof
+	res.filesSay()
+	res.ledgerSays(judge.Invalid)
 	if idle := res.unhit(); len(idle) > 0 {
 		res.Status = Heavier(res.Status, judge.Invalid)
 		res.Reason = cmp.Or(res.Reason, "no scenario drove the fault "+strings.Join(idle, ", ")+": 0 hits in the whole suite")
 	}
 	if res.Status == judge.Skipped && len(res.Files) > 0 && res.Reason == "" {
 		res.Reason = "every file was skipped: nothing was shown"
+	}
+}
+
+// ledgerSays takes in the guarantees of a status, and the first of them as the reason if there is none yet.
+func (res *Result) ledgerSays(status judge.Status) {
+	for _, r := range res.Ledger {
+		if r.Status == status {
+			res.Status, res.Reason = Heavier(res.Status, status), cmp.Or(res.Reason, r.Clause+": "+r.Number)
+		}
+	}
+}
+
+// filesSay makes the first scenario with the run's status the reason if there is none yet.
+func (res *Result) filesSay() {
+	if weights[res.Status] <= weights[judge.Pass] {
+		return
+	}
+	for _, f := range res.Files {
+		if f.Status == res.Status {
+			why := firstLine(f.Reason)
+			if !strings.HasPrefix(why, f.Path) && !strings.HasPrefix(why, filepath.Base(f.Path)) { // or it has the line of the file, too
+				why = strings.TrimSuffix(stem(f.Path)+": "+why, ": ")
+			}
+			res.Reason = cmp.Or(res.Reason, why)
+		}
 	}
 }
 
