@@ -11,7 +11,7 @@ import (
 
 // checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
-	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, asserting: map[string]bool{}, running: map[string]*Step{}}
+	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}}
 	for _, n := range builtins {
 		c.names[n] = true
 	}
@@ -43,8 +43,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 type checker struct {
 	b                          *strictyaml.Binder
 	names, labels, backgrounds map[string]bool
-	asserting                  map[string]bool  // steps in the background, by name
-	running                    map[string]*Step // the same
+	running                    map[string]*Step // steps in the background, by name
 	captured                   []use
 	copies                     copies
 }

@@ -49,8 +49,8 @@ func (x *frame) watches(e *Expr, sc *scope, own map[string]any, holds bool) {
 		w.seen[e] = one
 	}
 	spots := e.spots(own)
-	decided := len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool { return !x.step.Verbs.decides(p.last()) })
-	if one.turns = one.turns || holds != want || !decided && e.turns(sc, own, x.step.words(), want); !one.turns {
+	decided := len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool { return !x.step.asked().Verbs.decides(p.last()) })
+	if one.turns = one.turns || holds != want || !decided && e.turns(sc, own, x.step.asked().words(), want); !one.turns {
 		one.at = append(one.at, x.res)
 	}
 }

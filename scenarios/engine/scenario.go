@@ -50,7 +50,16 @@ type Step struct {
 
 	Verbs
 
-	asserts bool // what the target does can make it fail
+	asserts bool  // what the target does can make it fail
+	waits   *Step // the step in the background that it waits for
+}
+
+// asked is the step whose answer the expectations are about.
+func (s *Step) asked() *Step {
+	if s.waits != nil {
+		return s.waits
+	}
+	return s
 }
 
 // Captures are names for parts of a result.

@@ -196,7 +196,7 @@ func (x *frame) with(out fields) *scope {
 // expectations returns the first that doesn't hold. Those with their own clauses are all checked, so that each is
 // evidence only for its own clauses.
 func (x *frame) expectations(sc *scope) (first error) {
-	x.res.Charges = nil
+	x.res.Charges, x.res.Expects = nil, len(x.step.Expect) > 0
 	general := error(nil)
 	for i := range x.step.Expect {
 		e := &x.step.Expect[i]
