@@ -196,3 +196,21 @@ func TestFarOffset(t *testing.T) {
 		}
 	}
 }
+
+// TestChunkedBody: a body that doesn't say how long it is is bounded, too.
+func TestChunkedBody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for size, status := range map[int]int{60 << 10: 200, 80 << 10: 400} {
+		body := strings.TrimSuffix(permitBody, "}") + `,"x":"` + strings.Repeat("x", size) + `"}`
+		r := httptest.NewRequest("POST", "/space/v1/partner/entry-permits", strings.NewReader(body))
+		r.ContentLength = -1
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+h.tokens["key_a"])
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		if w.Code != status || status == 400 && !strings.Contains(w.Body.String(), "body_too_large") {
+			t.Errorf("%d bytes without a Content-Length: %d %.200s, want %d", size, w.Code, w.Body, status)
+		}
+	}
+}

@@ -147,3 +147,28 @@ func selfContained(t *testing.T, r response) {
 		}
 	}
 }
+
+// TestDeniedForm: whoever presses a door that isn't theirs gets the status of a refusal with the page, too.
+func TestDeniedForm(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.permit(permitBody).data()["entryToken"].(string)
+	r := h.do(request{method: "POST", path: "/entry/open", body: "t=" + token + "&doorId=dor_2",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}})
+	if kind := r.Header().Get("Content-Type"); r.Code != 409 || !strings.HasPrefix(kind, "text/html") {
+		t.Errorf("a denied press by a form: %d %s, want a page with 409", r.Code, kind)
+	}
+}
+
+// TestDeadLinkHasNoPicture: a revoked permit's link has no QR code, in either form.
+func TestDeadLinkHasNoPicture(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit(permitBody).data()
+	h.want(200, "", request{method: "POST", path: "/space/v1/partner/entry-permits/revoke", token: "key_a", body: `{"permitId":"` + p["permitId"].(string) + `"}`})
+	for _, path := range []string{"/entry/qr.svg?t=", "/entry/qr.png?t="} {
+		if r := h.do(request{method: "GET", path: path + p["entryToken"].(string)}); r.Code != 404 {
+			t.Errorf("%s of a revoked permit: %d, want 404", path, r.Code)
+		}
+	}
+}
