@@ -24,13 +24,13 @@ func (t *Testbed) listenBeside(c Config) (err error) {
 		return fmt.Errorf("--debug-addr %s isn't on loopback, and profiles show what the memory holds; use 127.0.0.1 and a tunnel", c.Debug)
 	}
 	if c.Metrics != "" {
-		if t.beside.metrics, err = t.listen(c.Metrics); err != nil {
+		if t.beside.metrics, err = t.listen("metrics", c.Metrics); err != nil {
 			return err
 		}
 		t.Ready.Metrics = "http://" + t.beside.metrics.Addr().String() + "/metrics"
 	}
 	if c.Debug != "" {
-		if t.beside.debug, err = t.listen(c.Debug); err != nil {
+		if t.beside.debug, err = t.listen("debug-addr", c.Debug); err != nil {
 			return err
 		}
 		t.Ready.Debug = "http://" + t.beside.debug.Addr().String() + "/debug/pprof/"

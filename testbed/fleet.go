@@ -76,7 +76,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	var ctl net.Listener
 	if c.Control != "" { // before anything is written
 		if ctl, err = net.Listen("tcp", c.Control); err != nil {
-			return nil, taken(c.Control, err)
+			return nil, taken("control", c.Control, err)
 		}
 		defer func() {
 			if err != nil {

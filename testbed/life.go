@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +49,8 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 		Console: t.consoleURL, LinkURL: linkURL, BaseURL: t.cfg.LinkURL, TrustedProxies: t.cfg.TrustedProxy, SIP: sip, SIPPeers: t.cfg.SIPPeers, Failed: t.fail, Greet: t.caps.greet, CrashPoints: t.cfg.CrashPoints, Inbox: t.inbox, Wait: t.cfg.Wait, NotAfter: t.cfg.NotAfter, Coalesce: t.cfg.Coalesce, Unchecked: t.cfg.LookOnce && t.lives.Load() > 0, Log: t.cfg.Log,
 	})
 	if errors.Is(err, server.ErrOtherWorld) {
-		return fmt.Errorf("%w (%s): %w; use another --data, or the --seed and world it was made with", ErrOtherWorld, t.cfg.DataDir, err)
+		return fmt.Errorf("%w (%s): %s; use another --data, or the --seed and world it was made with", ErrOtherWorld, t.cfg.DataDir,
+			strings.TrimPrefix(err.Error(), server.ErrOtherWorld.Error()+": "))
 	}
 	if errors.Is(err, server.ErrForeign) {
 		return fmt.Errorf("%w: %s and %s in %s don't belong together; restore the backup of both", datadir.ErrForeign, datadir.DatabaseFile, datadir.SecretFile, t.cfg.DataDir)

@@ -14,14 +14,14 @@ func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error
 	if err := t.openCerts(c); err != nil {
 		return nil, nil, nil, err
 	}
-	if public, err = t.listen(c.HTTP); err != nil {
+	if public, err = t.listen("http", c.HTTP); err != nil {
 		return nil, nil, nil, err
 	}
-	if mqtt, err = t.listen(c.MQTT); err != nil {
+	if mqtt, err = t.listen("mqtt", c.MQTT); err != nil {
 		return nil, nil, nil, err
 	}
 	if c.Control != "" {
-		if ctl, err = t.listen(c.Control); err != nil {
+		if ctl, err = t.listen("control", c.Control); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -35,13 +35,14 @@ func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error
 	return t.caps.public.On(public), mqtt, ctl, err
 }
 
-func (t *Testbed) listen(addr string) (net.Listener, error) {
+// listen takes an address, which its flag gave.
+func (t *Testbed) listen(flag, addr string) (net.Listener, error) {
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, taken(addr, err)
+		return nil, taken(flag, addr, err)
 	}
 	t.onStop(ignoreClosed(l.Close))
 	return l, nil
@@ -51,14 +52,14 @@ func (t *Testbed) listen(addr string) (net.Listener, error) {
 func freeSIP(addr string) error {
 	udp, err := net.ListenPacket("udp", addr)
 	if err != nil {
-		return taken(addr, err)
+		return taken("sip", addr, err)
 	}
 	if _, port, _ := net.SplitHostPort(addr); port == "0" { // later a port is chosen that is free on both
 		return udp.Close()
 	}
 	tcp, err := net.Listen("tcp", addr)
 	if err != nil {
-		return errors.Join(taken(addr, err), udp.Close())
+		return errors.Join(taken("sip", addr, err), udp.Close())
 	}
 	return errors.Join(tcp.Close(), udp.Close())
 }
@@ -98,15 +99,15 @@ func (l *lent) Close() error {
 	return nil
 }
 
-// taken says only the reason and what to do about it.
-func taken(addr string, err error) error {
+// taken is the flag, only the reason, and what to do about it.
+func taken(flag, addr string, err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 		if sys, ok := errors.AsType[*os.SyscallError](err); ok {
 			err = sys.Err
 		}
 	}
-	return fmt.Errorf("cannot listen on %s: %w; choose another address, port 0 picks a free one", addr, err)
+	return fmt.Errorf("--%s: cannot listen on %s: %w; choose another address, port 0 picks a free one", flag, addr, err)
 }
 
 func ignoreClosed(f func() error) func() error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,11 +66,9 @@ time, so memory use stays level. Writes a run directory like 'doorlab check'.`,
 }
 
 func (f *ageFlags) check() (err error) {
-	if err := errors.Join(f.view.check(), boardsFlag(f.Boards, 1)); err != nil {
+	if err := cmp.Or(f.view.check(), boardsFlag(f.Boards, 1), between("doors", f.Doors, 1, 16), between("worlds", f.Worlds, 0, f.Boards),
+		between("entries", f.Entries, 0, 500), atLeast("seed", f.Seed, 1)); err != nil {
 		return err
-	}
-	if f.Boards < 1 || f.Doors < 1 || f.Doors > 16 || f.Seed < 1 || f.Entries < 0 || f.Entries > 500 || f.Worlds < 0 || f.Worlds > f.Boards {
-		return usagef("--boards and --seed start at 1; --doors is 1 to 16, --entries 0 to 500, --worlds 1 to --boards")
 	}
 	if f.Start, err = time.Parse(time.DateOnly, f.start); err != nil {
 		return usagef("--start %q: must be a day like 2027-01-01", f.start)
@@ -115,8 +114,8 @@ func (s *span) Set(text string) error {
 	if n := len(text); n > 1 {
 		if unit := spanUnits[text[n-1:]]; unit > 0 {
 			v, err := strconv.ParseFloat(text[:n-1], 64)
-			if err != nil || v < 0 || v > 100*365 {
-				return fmt.Errorf("%q: must be a number of days, weeks or years, such as 2w", text)
+			if err != nil || !(v >= 0 && v <= float64(100*spanUnits["y"]/unit)) {
+				return errors.New("must be a number of days, weeks or years up to 100y, such as 2w")
 			}
 			*s = span(v * float64(unit))
 			return nil
@@ -124,7 +123,7 @@ func (s *span) Set(text string) error {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return fmt.Errorf("%q: must be a duration such as 36h, 10d, 2w or 1y", text)
+		return errors.New("must be a duration such as 36h, 10d, 2w or 1y")
 	}
 	*s = span(d)
 	return nil

@@ -110,6 +110,9 @@ func boardList(e *env) *cobra.Command {
 	var limit int
 	c := labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
+			if err := page(limit, 0); err != nil {
+				return err
+			}
 			id, err := l.place(place)
 			if err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
@@ -74,7 +75,8 @@ func boardsCommand(e *env) *cobra.Command {
 }
 
 func (f *boardsFlags) run(ctx context.Context, e *env) error {
-	if err := cmp.Or(oneOf("clock", f.clock, "real", "virtual"), oneOf("client", f.client, testbed.Paho, testbed.Light)); err != nil {
+	if err := cmp.Or(oneOf("clock", f.clock, "real", "virtual"), oneOf("client", f.client, testbed.Paho, testbed.Light),
+		boardsFlag(f.boards, 0), atLeast("seed", f.seed, 0), positive("timeout", f.timeout)); err != nil {
 		return err
 	}
 	slice, err := shard.Parse(f.slice)
@@ -143,7 +145,7 @@ func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.
 		}
 		fmt.Fprintln(e.out, string(b))
 	} else {
-		fmt.Fprintf(e.out, "%d boards connected to %s\n", f.Ready.Boards, c.Broker)
+		fmt.Fprintf(e.out, "%s connected to %s\n", amount.Many(f.Ready.Boards, "board"), c.Broker)
 		if f.Ready.Control != "" {
 			fmt.Fprintf(e.out, "  control  %s   token %s\n", f.Ready.Control, f.Ready.ControlToken)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/scenarios/engine"
@@ -43,7 +44,8 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
   doorlab check my-outage.yaml scenarios/         # your own scenarios
   doorlab check --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ... my-outage.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := errors.Join(f.check(), pick.check(), v.check()); err != nil {
+			if err := cmp.Or(f.check(), pick.check(), v.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
+				atLeast("parallel", o.Parallel, 1), atLeast("timeout", o.Timeout, 0)); err != nil {
 				return err
 			}
 			var err error

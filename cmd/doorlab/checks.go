@@ -36,7 +36,7 @@ func listCommand(e *env) *cobra.Command {
 				}
 				fmt.Fprintf(e.out, "%-24s %s\n%24s %s\n", f.Base(), name, "", strings.Join(f.Clauses(), " "))
 			}
-			fmt.Fprintf(e.out, "%d scenarios\n", len(files))
+			fmt.Fprintln(e.out, amount.Many(len(files), "scenario"))
 			return nil
 		},
 	}

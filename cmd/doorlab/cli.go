@@ -9,6 +9,7 @@ import (
 	"io"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -56,6 +57,24 @@ type env struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
+	from     map[string]string // where flags got their values that weren't given as flags, see readSettings
+}
+
+// output is stdout, and the first error of writing to it: commands that print don't look.
+type output struct {
+	io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // runUntilSignal runs one command line and returns its exit code. SIGINT and SIGTERM end it.
@@ -70,21 +89,24 @@ func runUntilSignal(args []string, stdin io.Reader, stdout, stderr io.Writer, ge
 
 // run is runUntilSignal with a context in place of signals: what tests call.
 func run(ctx context.Context, args []string, e *env) int {
+	out := &output{Writer: e.out}
+	e = &env{in: e.in, out: out, err: e.err, getenv: e.getenv, from: map[string]string{}}
 	root := newRoot(e)
 	root.SetArgs(args)
 	root.SetIn(e.in)
-	root.SetOut(e.out)
 	root.SetErr(e.err)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return codeOK
-	}
 	x, ours := errors.AsType[exit](err)
-	if !ours { // cobra's own: an unknown command or flag
+	switch {
+	case !ours && out.err != nil:
+		x = exit{codeFailure, "cannot write to stdout: " + bare(out.err)}
+	case err == nil:
+		return codeOK
+	case !ours: // cobra's own: an unknown command or flag
 		x = exit{codeUsage, err.Error()}
 	}
 	if x.msg != "" {
-		fmt.Fprintln(e.err, "doorlab: "+x.msg)
+		fmt.Fprintln(e.err, "doorlab: "+e.named(x.msg))
 	}
 	return x.code
 }
@@ -120,6 +142,7 @@ things, applies load, and checks every promise against the relays' own journals.
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return readSettings(c, e) },
 	}
+	root.SetOut(e.out)
 	root.Version = build()
 	root.SetVersionTemplate("doorlab {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -136,7 +159,24 @@ things, applies load, and checks every promise against the relays' own journals.
 		root.AddCommand(c)
 	}
 	completions(root, e)
+	shells(root)
 	return root
+}
+
+// shells has the completion command name its shells when it is given another.
+func shells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd() // it will write to where root writes now
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = subcommand("completion"), func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+}
+
+// commandPath is a command's name as it is typed after doorlab; "" for doorlab itself.
+func commandPath(c *cobra.Command) string {
+	_, name, _ := strings.Cut(c.CommandPath(), " ")
+	return name
 }
 
 // flagError suggests the nearest flag.
@@ -147,12 +187,17 @@ func flagError(c *cobra.Command, err error) error {
 		if best := near.Name(name, flagNames(c)); best != "" {
 			hint = ", did you mean --" + best + "?"
 		}
-		return usagef("%s: unknown flag --%s%s ('%s --help' lists them)", c.Name(), name, hint, c.CommandPath())
+		return usagef("%s ('%s --help' lists them)", of(c, "unknown flag --"+name+hint), c.CommandPath())
 	}
 	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return usagef("--%s %q: %s", value.GetFlag().Name, value.GetValue(), flagReason(err))
 	}
-	return usagef("%s: %s", c.Name(), err)
+	return usagef("%s", of(c, err.Error()))
+}
+
+// of puts a command's name before what is wrong with its arguments.
+func of(c *cobra.Command, wrong string) string {
+	return strings.TrimPrefix(commandPath(c)+": "+wrong, ": ")
 }
 
 // helpTemplate puts the examples before usage and flags.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/scenarios/engine"
 	"github.com/doorlab/doorlab/scenarios/explore"
@@ -39,8 +41,8 @@ The same seed draws the same sequences.`,
   doorlab check --boards 2 found/explore-7-31.yaml   # what was found, again`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.Seed < 1 || f.For < 0 || f.Sequences < 0 || f.Steps < 0 || f.Length < 1 || f.Parallel < 1 || f.Most < 1 {
-				return usagef("--seed, --length, --parallel and --failures start at 1, --for, --sequences and --operations at 0")
+			if err := f.check(); err != nil {
+				return err
 			}
 			if f.For == 0 && f.Sequences == 0 && f.Steps == 0 {
 				f.For = time.Minute
@@ -68,6 +70,12 @@ The same seed draws the same sequences.`,
 	return c
 }
 
+// check reports the first flag value that makes no sense.
+func (f *exploreFlags) check() error {
+	return cmp.Or(atLeast("seed", f.Seed, 1), atLeast("for", f.For, 0), atLeast("sequences", f.Sequences, 0), atLeast("operations", f.Steps, 0),
+		atLeast("length", f.Length, 1), atLeast("parallel", f.Parallel, 1), atLeast("failures", f.Most, 1))
+}
+
 func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
 	f.Play = playAlone
 	f.Failed = func(x explore.Failure) error {
@@ -91,16 +99,16 @@ func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
 	case len(sum.Failures) > 0:
 		return exit{codeFailed, ""}
 	case sum.Invalid > 0:
-		return exit{codeInvalid, fmt.Sprintf("%d sequences could not be judged: %s", sum.Invalid, sum.Trouble)}
+		return exit{codeInvalid, fmt.Sprintf("%s could not be judged: %s", amount.Many(sum.Invalid, "sequence"), sum.Trouble)}
 	}
 	return nil
 }
 
 func printSummary(w io.Writer, f *exploreFlags, s explore.Summary) {
-	fmt.Fprintf(w, "%d sequences, %d operations in %.0f s (%.0f sequences a minute) · seed %d · %d failures\n",
-		s.Sequences, s.Operations, s.Seconds, s.PerMinute(), f.Seed, len(s.Failures))
+	fmt.Fprintf(w, "%s, %s in %.0f s (%.0f sequences a minute) · seed %d · %s\n",
+		amount.Many(s.Sequences, "sequence"), amount.Many(s.Operations, "operation"), s.Seconds, s.PerMinute(), f.Seed, amount.Many(len(s.Failures), "failure"))
 	if s.Unsteady > 0 {
-		fmt.Fprintf(w, "%d sequences failed once and passed with the usual bounds: not counted\n", s.Unsteady)
+		fmt.Fprintf(w, "%s failed once and passed with the usual bounds: not counted\n", amount.Many(s.Unsteady, "sequence"))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,11 +75,27 @@ func faultAdd(e *env) *cobra.Command {
 			if !slices.Contains(faults.Names(), args[0]) {
 				return usagef("fault add: unknown fault %q%s ('doorlab fault names' lists them)", args[0], near.Hint(args[0], faults.Names()))
 			}
+			given := l.c.Flags().Changed
+			if given("share") && !(share > 0 && share <= 1) {
+				return usagef("--share %v: must be more than 0 and at most 1", share)
+			}
+			if given("nth") && nth < 1 {
+				return usagef("--nth %d: must be 1 or more", nth)
+			}
 			body := map[string]any{"fault": args[0]}
 			set := func(name string, given bool, v any) {
 				if given {
 					body[name] = v
 				}
+			}
+			targets := 0
+			for _, given := range []bool{len(boards) > 0, place != "", given("share")} {
+				if given {
+					targets++
+				}
+			}
+			if targets != 1 {
+				return usagef("fault add: give one of --board, --place and --share: where the fault acts")
 			}
 			set("boards", len(boards) > 0, boards)
 			id, err := l.place(place)
@@ -86,10 +103,10 @@ func faultAdd(e *env) *cobra.Command {
 				return err
 			}
 			set("placeId", id != "", id)
-			set("share", l.c.Flags().Changed("share"), share)
+			set("share", given("share"), share)
 			set("doorIds", len(doors) > 0, doors)
 			set("commands", len(commands) > 0, commands)
-			set("nth", l.c.Flags().Changed("nth"), nth)
+			set("nth", given("nth"), nth)
 			set("for", lasts != "", lasts)
 			values := map[string]any{}
 			for _, p := range params {
@@ -98,7 +115,7 @@ func faultAdd(e *env) *cobra.Command {
 					return usagef("--param %q must be name=value", p)
 				}
 				values[name] = v
-				if n, err := strconv.ParseFloat(v, 64); err == nil {
+				if n, err := strconv.ParseFloat(v, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
 					values[name] = n
 				}
 			}

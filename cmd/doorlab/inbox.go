@@ -74,6 +74,9 @@ func inboxList(e *env) *cobra.Command {
 	c := labCommand(e, "list", "List a place's latest requests, newest first", `  doorlab inbox list
   doorlab inbox list --place Gangnam --status 4xx,504 --path commands`, "no arguments",
 		func(l labCall, _ []string) error {
+			if err := page(limit, 0); err != nil {
+				return err
+			}
 			id, err := l.placeOrTest(place)
 			if err != nil {
 				return err

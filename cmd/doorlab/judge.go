@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/report"
@@ -22,7 +25,7 @@ The results of the steps' own assertions are kept. The run directory is not chan
 			}
 			res, err := report.Judge(args[0])
 			if err != nil {
-				return usagef("%s is not a run directory: %s", args[0], reason(err))
+				return notJudged(args[0], err)
 			}
 			if err := (printer{v, asJSON}).print(e, res); err != nil {
 				return failf("%s", err)
@@ -33,4 +36,21 @@ The results of the steps' own assertions are kept. The run directory is not chan
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
 	v.add(c)
 	return c
+}
+
+// notJudged says what a directory is that can't be judged.
+func notJudged(dir string, err error) error {
+	has := func(file string) bool {
+		_, err := os.Stat(filepath.Join(dir, file))
+		return err == nil
+	}
+	switch {
+	case has("verdicts.json"):
+		return usagef("%s can't be judged: %s", dir, reason(err))
+	case has("result.json"):
+		return usagef("%s is the run directory of a load, which was judged when it ran: see its report.html; 'doorlab merge' merges several", dir)
+	case has("."):
+		return usagef("%s is not a run directory of check: it has no verdicts.json", dir)
+	}
+	return usagef("%s is not a run directory: %s", dir, bare(err))
 }

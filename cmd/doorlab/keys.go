@@ -43,20 +43,49 @@ func (f *keysFlags) client() (client.Client, error) {
 	return client.Client{Base: baseURL(f.control), Token: token, HTTP: hc}, err
 }
 
-// do calls the control API, or works on the data directory beside the server.
+// do is ask with the exit code of what went wrong.
 func (f *keysFlags) do(ctx context.Context, method, path string, body, out any) error {
+	return callError(f.ask(ctx, method, path, body, out))
+}
+
+// ask calls the control API, or works on the data directory beside the server.
+func (f *keysFlags) ask(ctx context.Context, method, path string, body, out any) error {
 	if f.data == "" {
 		c, err := f.client()
 		if err != nil {
 			return err
 		}
-		return callError(c.Do(ctx, method, path, body, out))
+		return c.Do(ctx, method, path, body, out)
 	}
-	c, stop, err := testbed.Beside(f.data)
+	c, stop, err := beside(f.data)
 	if err != nil {
-		return failf("%s", reason(err))
+		return err
 	}
-	return errors.Join(callError(c.Do(ctx, method, path, body, out)), stop())
+	return errors.Join(c.Do(ctx, method, path, body, out), stop())
+}
+
+// beside is the control API of a data directory, see testbed.Beside.
+func beside(data string) (client.Client, func() error, error) {
+	if err := dataThere(data); err != nil {
+		return client.Client{}, nil, err
+	}
+	c, stop, err := testbed.Beside(data)
+	if err != nil {
+		return c, nil, failf("--data: %s", reason(err))
+	}
+	return c, stop, nil
+}
+
+// dataThere checks that there is a directory at all.
+func dataThere(data string) error {
+	info, err := os.Stat(data)
+	switch {
+	case err != nil:
+		return failf("--data: %s", reason(err))
+	case !info.IsDir():
+		return failf("--data: %s: not a directory", data)
+	}
+	return nil
 }
 
 // place is the id of a place that goes by its id or its name.
@@ -109,8 +138,8 @@ func keysCreate(e *env) *cobra.Command {
 			}
 			var out struct{ KeyID, APIKey string }
 			body := map[string]any{"placeId": place, "name": name, "scopes": scopes, "sim": sim}
-			if err := f.do(c.Context(), http.MethodPost, control.Prefix+"/keys", body, &out); err != nil {
-				return err
+			if err := f.ask(c.Context(), http.MethodPost, control.Prefix+"/keys", body, &out); err != nil {
+				return fieldError(c, err)
 			}
 			fmt.Fprintf(e.out, "%s %s\n", out.KeyID, out.APIKey)
 			fmt.Fprintln(e.err, "Save the key now: it is not shown again.")
@@ -183,9 +212,10 @@ func keysRevoke(e *env) *cobra.Command {
 // callError turns a client's error into an exit; nil stays nil.
 func callError(err error) error {
 	fail, answered := errors.AsType[*client.Error](err)
+	_, ours := errors.AsType[exit](err)
 	switch {
-	case err == nil:
-		return nil
+	case err == nil, ours:
+		return err
 	case errors.Is(err, context.Canceled):
 		return exit{codeInterrupted, "interrupted"}
 	case errors.Is(err, client.ErrUnreachable):

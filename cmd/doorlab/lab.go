@@ -2,12 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
@@ -35,7 +38,7 @@ type labCall struct {
 func (l labCall) do(method, path string, body, out any, show func()) error {
 	var raw json.RawMessage
 	if err := l.Do(l.c.Context(), method, control.Prefix+path, body, &raw); err != nil {
-		return callError(err)
+		return fieldError(l.c, err)
 	}
 	if l.json {
 		fmt.Fprintln(l.out, string(raw))
@@ -66,30 +69,50 @@ func (e *env) table(heading string, rows [][]string) {
 func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("%s: unknown command %q%s ('doorlab %s --help' lists them)", use, args[0], near.Hint(args[0], commandNames(c)), use)
-			}
-			return nil
-		},
+		Args: subcommand(use),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(subs...)
 	return c
 }
 
-// takes checks how many arguments are given. what says what they are, for the error when their number is wrong.
-func takes(what string, number cobra.PositionalArgs) cobra.PositionalArgs {
+// subcommand refuses the arguments of a group: each would be a command, and none is.
+func subcommand(use string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if number(c, args) != nil {
-			return usagef("%s takes %s", strings.TrimPrefix(c.CommandPath(), "doorlab "), what)
+		if len(args) > 0 {
+			return usagef("%s: unknown command %q%s ('doorlab %s --help' lists them)", use, args[0], near.Hint(args[0], commandNames(c)), use)
 		}
 		return nil
 	}
 }
 
+// takes checks how many arguments are given. what says what they are, for the error when their number is wrong.
+func takes(what string, number cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if number(c, args) != nil {
+			return usagef("%s takes %s", commandPath(c), what)
+		}
+		return nil
+	}
+}
+
+// backwards explains why clock advance takes no -1h, which looks like a flag.
+func backwards(c *cobra.Command) {
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		unknown, ok := errors.AsType[*pflag.NotExistError](err)
+		if _, bad := time.ParseDuration("-" + unknown.GetSpecifiedShortnames()); ok && bad == nil {
+			return onlyForward("-" + unknown.GetSpecifiedShortnames())
+		}
+		return flagError(c, err)
+	})
+}
+
+func onlyForward(by string) error {
+	return usagef("clock advance %s: a clock only moves forward; give a duration such as 36h, or a later time", by)
+}
+
 // labCommand is one command over the control API; what is as for takes.
-func labCommand(e *env, use, short, example, what string, run func(l labCall, args []string) error) *cobra.Command {
+func labCommand(e *env, use, short, example, what string, run func(l labCall, args []string) error, more ...func(*cobra.Command)) *cobra.Command {
 	f := &labFlags{}
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: takes(what, cobra.ExactArgs(len(strings.Fields(use))-1)),
@@ -103,6 +126,9 @@ func labCommand(e *env, use, short, example, what string, run func(l labCall, ar
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print the answer's data as JSON")
+	for _, m := range more {
+		m(c)
+	}
 	return c
 }
 
@@ -124,12 +150,15 @@ func clockCommand(e *env) *cobra.Command {
 		labCommand(e, "advance BY", "Advance the clock by a duration, or to an RFC 3339 time", `  doorlab clock advance 5m
   doorlab clock advance 2027-01-01T00:00:00Z`, "a duration such as 36h, or a time",
 			func(l labCall, args []string) error {
+				if d, err := time.ParseDuration(args[0]); err == nil && d <= 0 {
+					return onlyForward(args[0])
+				}
 				body := map[string]any{"by": args[0]}
 				if strings.Contains(args[0], "T") {
 					body = map[string]any{"to": args[0]}
 				}
 				return show(l, http.MethodPost, "/clock/advance", body)
-			}),
+			}, backwards),
 		labCommand(e, "freeze", "Stop the clock", "  doorlab clock freeze", shows, move("/clock/freeze")),
 		labCommand(e, "run", "Let the clock run again", "  doorlab clock run", shows, move("/clock/run")),
 	)

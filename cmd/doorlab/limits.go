@@ -1,14 +1,49 @@
 package main
 
-import "github.com/doorlab/doorlab/internal/doctor"
+import (
+	"time"
+
+	"github.com/doorlab/doorlab/internal/doctor"
+)
+
+type number interface {
+	~int | ~int64 | ~float64
+}
+
+// atLeast checks a flag with a number, or a time, that has no upper limit.
+func atLeast[N number](flag string, v, least N) error {
+	if !(v >= least) { // NaN, too
+		return usagef("--%s %v: must be %v or more", flag, v, least)
+	}
+	return nil
+}
+
+// between checks a flag with a number. NaN is not between anything.
+func between[N number](flag string, v, least, most N) error {
+	if !(v >= least && v <= most) {
+		return usagef("--%s %v: must be %v to %v", flag, v, least, most)
+	}
+	return nil
+}
+
+// positive checks a flag with a time that can't be 0.
+func positive(flag string, d time.Duration) error {
+	if d <= 0 {
+		return usagef("--%s %s: must be more than 0s", flag, d)
+	}
+	return nil
+}
 
 // boardsFlag checks --boards. How many boards there can be at most depends on how they
 // reach the broker: in memory only the machine's memory bounds them.
-func boardsFlag(n, least int) error {
-	if n < least {
-		return usagef("--boards %d: must be %d or more", n, least)
+func boardsFlag(n, least int) error { return atLeast("boards", n, least) }
+
+// page checks the flags of a list: how many rows of it, and how many to skip.
+func page(limit, offset int) error {
+	if err := between("limit", limit, 1, 500); err != nil {
+		return err
 	}
-	return nil
+	return atLeast("offset", offset, 0)
 }
 
 // overTCP checks that the process may have as many sockets as its boards need.

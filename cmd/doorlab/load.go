@@ -155,7 +155,7 @@ func mergeCommand(e *env) *cobra.Command {
 }
 
 func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
-	if err := beside(out, dirs); err != nil {
+	if err := leavesAlone(out, dirs); err != nil {
 		return err
 	}
 	res, err := loadtest.MergeDirs(out, dirs...)

@@ -47,7 +47,7 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			if load {
 				return mergeLoads(e, v, asJSON, out, args)
 			}
-			if err := beside(out, args); err != nil {
+			if err := leavesAlone(out, args); err != nil {
 				return err
 			}
 			if err := clearOut(out); err != nil {
@@ -70,9 +70,9 @@ their generators; counts and histograms are added, and thresholds are judged aga
 	return c
 }
 
-// beside checks that a merged result would neither replace one of the runs that it is made of, nor lie in one, nor
+// leavesAlone checks that a merged result would neither replace one of the runs that it is made of, nor lie in one, nor
 // have one in the folder of its scenario files.
-func beside(out string, dirs []string) error {
+func leavesAlone(out string, dirs []string) error {
 	for _, dir := range dirs {
 		if report.Within(out, dir) || report.Within(dir, filepath.Join(out, "scenarios")) {
 			return usagef("--out %s: would change the run directory %s, which is to be merged; name another directory", out, dir)

@@ -245,6 +245,9 @@ func placeDoor(e *env) *cobra.Command {
 				body["entry"] = entry
 			}
 			if l.c.Flags().Changed("max-hours") {
+				if err := between("max-hours", hours, 1, 720); err != nil {
+					return err
+				}
 				body["entryPermitMaxHours"] = hours
 			}
 			if len(body) == 0 {
@@ -262,6 +265,9 @@ func auditCommand(e *env) *cobra.Command {
 	var limit, offset int
 	c := labCommand(e, "audit", "List who read or changed what, newest first", "  doorlab audit --place Gangnam --limit 20", "no arguments",
 		func(l labCall, _ []string) error {
+			if err := page(limit, offset); err != nil {
+				return err
+			}
 			id, err := l.place(place)
 			if err != nil {
 				return err

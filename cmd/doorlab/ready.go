@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 
@@ -28,7 +29,7 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 		if r.Control != "http://127.0.0.1:8081" {
 			where = "DOORLAB_CONTROL=" + r.Control + " "
 		}
-		fmt.Fprintf(w, "For doorlab's commands in another terminal:\n  export %sDOORLAB_CONTROL_TOKEN=%s\n", where, r.ControlToken)
+		fmt.Fprintf(w, "For doorlab's commands in another terminal:\n  export %sDOORLAB_CONTROL_TOKEN=%s\n", where, quoted(r.ControlToken))
 	}
 	fmt.Fprintln(w)
 	const show = 6
@@ -55,6 +56,14 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 	fmt.Fprintln(w, "\nPress Ctrl-C to stop.")
 }
 
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
 // printExample prints an entry link and three commands to paste.
 func printExample(ctx context.Context, w io.Writer, base string, tb *testbed.Testbed, p testbed.ReadyPlace, door string) {
 	if url, err := tb.ExampleLink(ctx, *p.APIKey); err == nil && url != "" {
@@ -78,6 +87,9 @@ func progress(e *env) func(online, boards int) {
 
 // terminal reports whether somebody is watching.
 func terminal(w io.Writer) bool {
+	if o, ok := w.(*output); ok {
+		w = o.Writer
+	}
 	fd, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(fd.Fd())
 }

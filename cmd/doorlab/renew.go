@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -35,6 +36,9 @@ passwords are shown only once. Partners read the new links from their permits.`,
 			}
 			if data == "" {
 				return usagef("renew: --data is missing; give the server's data directory")
+			}
+			if err := dataThere(data); err != nil {
+				return err
 			}
 			return renew(e, data, out, r)
 		},
@@ -77,7 +81,10 @@ func renew(e *env, data, out string, r testbed.Renewal) (err error) {
 	if n != (testbed.Renewed{}) {
 		fmt.Fprintf(e.err, "Renewed: keys %d, boards %d, links %d. Save the new secrets now: they are not shown again.\n", n.Keys, n.Boards, n.Links)
 	}
-	if err = errors.Join(err, done()); err != nil {
+	switch err = errors.Join(err, done()); {
+	case errors.Is(err, datadir.ErrIncomplete):
+		return failf("%s", reason(err))
+	case err != nil:
 		return failf("%s; renewing again is safe", reason(err))
 	}
 	return nil
@@ -93,7 +100,7 @@ func shown(stdout io.Writer, path string) (show func(format string, args ...any)
 		return nil, nil, usagef("--out %s already exists; name a new file", path)
 	}
 	if err != nil {
-		return nil, nil, failf("%s", reason(err))
+		return nil, nil, failf("--out: %s", reason(err))
 	}
 	empty := true
 	show = func(format string, args ...any) error {

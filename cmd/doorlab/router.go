@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func routerCommand(e *env) *cobra.Command {
 				return err
 			}
 			rc.Virtual = clock == "virtual"
-			if err := boardsFlag(boards, 0); err != nil {
+			if err := cmp.Or(boardsFlag(boards, 0), atLeast("seed", seed, 0)); err != nil {
 				return err
 			}
 			for flag, addr := range map[string]string{"http": rc.HTTP, "mqtt": rc.MQTT} {
@@ -41,6 +42,9 @@ func routerCommand(e *env) *cobra.Command {
 				if rc.World, err = loadWorld(file, seed); err != nil {
 					return err
 				}
+			}
+			if !c.Flags().Changed("shards") {
+				return usagef("router: --shards is missing: the number of servers, 1 to %d (the places in the world)", len(rc.World.Places))
 			}
 			files, err := router.Files(rc)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/near"
@@ -58,13 +59,11 @@ func (p *selection) check() error {
 	if p.smoke {
 		p.labels = append(p.labels, "smoke")
 	}
-	for i, id := range p.clauses {
-		if p.clauses[i] = strings.ToUpper(id); judge.Promise(p.clauses[i]) == "" {
-			return usagef("--clause %q: no such guarantee%s", id, near.Hint(p.clauses[i], judge.Clauses()))
-		}
+	if err := guarantees("clause", p.clauses, judge.Clauses()); err != nil {
+		return err
 	}
-	if p.repeat < 1 {
-		return usagef("--repeat %d: must be at least 1", p.repeat)
+	if err := atLeast("repeat", p.repeat, 1); err != nil {
+		return err
 	}
 	if p.shuffle != "" && p.shuffle != "new" {
 		if _, err := strconv.ParseUint(p.shuffle, 10, 64); err != nil {
@@ -75,6 +74,18 @@ func (p *selection) check() error {
 		if _, err := path.Match(o, ""); err != nil {
 			return usagef("--only %q: not a valid pattern", o)
 		}
+	}
+	return nil
+}
+
+// guarantees checks the ids that a flag names, and spells them as the ledger does.
+func guarantees(flag string, ids, known []string) error {
+	for i, id := range ids {
+		at := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, id) })
+		if at < 0 {
+			return usagef("--%s %q: no such guarantee%s", flag, id, near.Hint(strings.ToUpper(id), known))
+		}
+		ids[i] = known[at]
 	}
 	return nil
 }
@@ -100,7 +111,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, usagef("none of %d scenarios matches; 'doorlab check list' lists them with their clauses and labels", len(files))
+		return nil, usagef("none of %s matches; 'doorlab check list' lists them with their clauses and labels", amount.Many(len(files), "scenario"))
 	}
 	return p.order(out), nil
 }

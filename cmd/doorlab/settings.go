@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +28,7 @@ func readSettings(c *cobra.Command, e *env) error {
 	path, at := "", map[string]strictyaml.Pos{}
 	if f := c.Flags().Lookup("config"); f != nil {
 		if path = f.Value.String(); path == "" {
-			path = e.getenv("DOORLAB_CONFIG")
+			path, e.from["config"] = e.getenv("DOORLAB_CONFIG"), "DOORLAB_CONFIG"
 		}
 	}
 	if path != "" {
@@ -55,15 +57,37 @@ func readSettings(c *cobra.Command, e *env) error {
 			if err := c.Flags().Set(f.Name, v); err != nil {
 				bad = usagef("%s=%q: %s", name, v, flagReason(err))
 			}
+			e.from[f.Name] = name
 			return
 		}
 		if v, ok := fromFile[f.Name]; ok {
+			where := fmt.Sprintf("%s: %s:%d:%d: %s", cmp.Or(e.from["config"], "--config"), path, at[f.Name].Line, at[f.Name].Col, f.Name)
 			if err := c.Flags().Set(f.Name, flagText(v)); err != nil {
-				bad = usagef("--config: %s:%d:%d: %s: %s", path, at[f.Name].Line, at[f.Name].Col, f.Name, flagReason(err))
+				bad = usagef("%s: %s", where, flagReason(err))
 			}
+			e.from[f.Name] = where
 		}
 	})
 	return bad
+}
+
+var flagInText = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
+
+// named is a message about a flag with the name under which its value was set: a variable, or a key of the --config file
+// with its line. It looks at the flags before the first colon, which say what is wrong; those after it say what to do.
+func (e *env) named(msg string) string {
+	about, rest, colon := strings.Cut(msg, ": ")
+	about = flagInText.ReplaceAllStringFunc(about, func(flag string) string {
+		where := e.from[flag[2:]]
+		if strings.Contains(where, ":") && !strings.HasPrefix(about, flag) {
+			where = "" // a place in a file only fits the beginning
+		}
+		return cmp.Or(where, flag)
+	})
+	if colon {
+		about += ": "
+	}
+	return about + rest
 }
 
 // variable is the environment variable of a flag.
@@ -100,10 +124,15 @@ func flagNames(c *cobra.Command) (names []string) {
 
 // flagReason says what is wrong with a value, without strconv's prefixes.
 func flagReason(err error) string {
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok && value.Unwrap() != nil {
+		err = value.Unwrap()
+	}
 	msg := err.Error()
 	if i := strings.Index(msg, "strconv."); i >= 0 {
 		msg = msg[i:]
 		switch {
+		case strings.HasSuffix(msg, "value out of range"):
+			return "is too large"
 		case strings.HasPrefix(msg, "strconv.ParseInt"):
 			return "must be a whole number"
 		case strings.HasPrefix(msg, "strconv.ParseBool"):
@@ -114,6 +143,9 @@ func flagReason(err error) string {
 	if strings.Contains(msg, "time: ") {
 		return `must be a duration like "90s" or "2m"`
 	}
+	if strings.HasSuffix(msg, "must be formatted as key=value") {
+		return "must be name=value"
+	}
 	return msg
 }
 
@@ -121,6 +153,10 @@ func flagReason(err error) string {
 func address(flag, addr string) error {
 	_, port, err := net.SplitHostPort(addr)
 	n, errPort := strconv.Atoi(port)
+	if flag == "control" && strings.Contains(addr, "://") {
+		return usagef("--control %q: must be host:port to listen on (port 0 picks a free one); a URL is for commands that call a running server, "+
+			"so pass --control 127.0.0.1:0 here, or unset DOORLAB_CONTROL", addr)
+	}
 	if err != nil || errPort != nil || n < 0 || n > 65535 {
 		return usagef("--%s %q: must be host:port (port 0 picks a free one)", flag, addr)
 	}
@@ -141,6 +177,14 @@ func reason(err error) string {
 		return pe.Path + ": " + pe.Err.Error()
 	}
 	return joined(err.Error())
+}
+
+// bare is the reason without the file that it is about.
+func bare(err error) string {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		err = pe.Err
+	}
+	return reason(err)
 }
 
 func joined(s string) string { return strings.ReplaceAll(s, "\n", "; ") }

@@ -82,11 +82,11 @@ func (f *targetFlags) check() error {
 	if err := cmp.Or(oneOf("link", f.link, testbed.Memory, testbed.TCP), oneOf("client", f.client, testbed.Paho, testbed.Light)); err != nil {
 		return err
 	}
-	if err := boardsFlag(f.boards, 1); err != nil {
+	if err := cmp.Or(boardsFlag(f.boards, 1), atLeast("seed", f.seed, 0)); err != nil {
 		return err
 	}
 	if f.target == "" && len(f.control) > 0 {
-		return usagef("--control needs --target, the URL of the server's API")
+		return usagef("--control needs --target, the URL of the server's API; leave it out for a testbed in this process")
 	}
 	if f.target != "" && !strings.HasPrefix(f.target, "http://") && !strings.HasPrefix(f.target, "https://") {
 		return usagef("--target %q: must start with http:// or https://", f.target)
@@ -98,7 +98,7 @@ func (f *targetFlags) check() error {
 		return err
 	}
 	if n := len(f.tokens); n > 1 && n != len(f.control) {
-		return usagef("--control-token: %d tokens for %d control addresses; give one for all, or one for each", n, len(f.control))
+		return usagef("--control-token: %s, but %s; give one for all, or one for each", amount.Many(n, "token"), amount.Many(len(f.control), "control API"))
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func serveCommand(e *env) *cobra.Command {
 
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("%s takes no arguments, got %q", c.Name(), args[0])
+		return usagef("%s takes no arguments, got %q", commandPath(c), args[0])
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (f *serverFlags) check() error {
 			}
 		}
 	}
-	return cmp.Or(append(errs, boardsFlag(f.boards, 0))...)
+	return cmp.Or(append(errs, boardsFlag(f.boards, 0), atLeast("seed", f.seed, 0))...)
 }
 
 func isURL(s string) bool {

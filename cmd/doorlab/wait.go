@@ -26,6 +26,9 @@ func waitCommand(e *env) *cobra.Command {
 			if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
 				return usagef("--url %q: must start with http:// or https://", url)
 			}
+			if err := positive("timeout", timeout); err != nil {
+				return err
+			}
 			url = strings.TrimSuffix(url, "/")
 			hc, err := trusted.http()
 			if err != nil {

@@ -19,7 +19,7 @@ const maxLine = 8 << 20
 
 // ErrTruncated is returned for a history that doesn't end with its closing line,
 // or whose closing line counts other events than came before it.
-var ErrTruncated = errors.New("history: not whole")
+var ErrTruncated = errors.New("the history is not whole")
 
 // Summary is what the closing line of a history says of the lines before it:
 // how many there are, and the SHA-256 (hex) over them, newlines included.
