@@ -110,7 +110,7 @@ func mistakes(board string) map[string][]string {
 		"give --door and one of --phone and --link":      {"why", "--place", "plc_x", "--phone", "01099998888"},
 		`no place "Nowhere"`:                             {"why", "--place", "Nowhere", "--exposure"},
 		"give --place: whose requests to delete":         {"inbox", "clear"},
-		"by must be a duration":                          {"clock", "advance", "banana"},
+		"clock advance banana: must be a duration":       {"clock", "advance", "banana"},
 	}
 }
 
