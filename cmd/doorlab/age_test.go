@@ -31,7 +31,7 @@ func TestAgeFlags(t *testing.T) {
 		"--boards 0":            "--boards",
 		"--doors 17":            "--doors",
 		"--entries -1":          "--entries",
-		"--boards 2 --worlds 3": "--worlds 1 to --boards",
+		"--boards 2 --worlds 3": "--worlds 3: must be 0 to 2",
 		"--seed 0":              "--seed",
 		"--for 1h":              "at least 6h",
 		"--for soon":            "must be a duration such as 36h, 10d, 2w or 1y",

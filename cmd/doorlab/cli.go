@@ -90,7 +90,7 @@ func runUntilSignal(args []string, stdin io.Reader, stdout, stderr io.Writer, ge
 // run is runUntilSignal with a context in place of signals: what tests call.
 func run(ctx context.Context, args []string, e *env) int {
 	out := &output{Writer: e.out}
-	e = &env{in: e.in, out: out, err: e.err, getenv: e.getenv, from: map[string]string{}}
+	e = &env{in: e.in, out: out, err: e.err, getenv: e.getenv}
 	root := newRoot(e)
 	root.SetArgs(args)
 	root.SetIn(e.in)

@@ -53,12 +53,12 @@ func TestOperatorByHand(t *testing.T) {
 	out, _ = run(codeOK, "audit", "--place", place.Name, "--limit", "5")
 	holds(out, place.PlaceID+" "+place.Name)
 	for part, args := range map[string][]string{
-		`no place "Nowhere"`:                       {"place", "show", "Nowhere"},
-		"nothing to change":                        {"place", "set", place.Name},
-		`--closure "x" must be FROM..TO=NAME`:      {"place", "set", place.Name, "--closure", "x"},
-		"place door: nothing to change":            {"place", "door", door},
-		"entryPermitMaxHours must be 1 to 720":     {"place", "door", door, "--max-hours", "721"},
-		"limit must be a whole number from 1 to 5": {"audit", "--limit", "0"},
+		`no place "Nowhere"`:                  {"place", "show", "Nowhere"},
+		"nothing to change":                   {"place", "set", place.Name},
+		`--closure "x" must be FROM..TO=NAME`: {"place", "set", place.Name, "--closure", "x"},
+		"place door: nothing to change":       {"place", "door", door},
+		"--max-hours 721: must be 1 to 720":   {"place", "door", door, "--max-hours", "721"},
+		"--limit 0: must be 1 to 500":         {"audit", "--limit", "0"},
 	} {
 		_, errs := run(codeUsage, args...)
 		holds(errs, part)

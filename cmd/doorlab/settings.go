@@ -24,6 +24,7 @@ import (
 // of the file that is not a flag of the command is an error that suggests the
 // nearest one.
 func readSettings(c *cobra.Command, e *env) error {
+	e.from = map[string]string{}
 	fromFile := map[string]any{}
 	path, at := "", map[string]strictyaml.Pos{}
 	if f := c.Flags().Lookup("config"); f != nil {
