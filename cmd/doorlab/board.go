@@ -93,7 +93,7 @@ func boardRotate(e *env) *cobra.Command {
 		Args:    takes("one board id", cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			var out struct{ BoardID, Password string }
-			if err := f.do(c.Context(), http.MethodPost, control.Prefix+"/boards/"+url.PathEscape(args[0])+"/rotate", nil, &out); err != nil {
+			if err := f.do(c.Context(), http.MethodPost, control.Prefix+"/boards/"+url.PathEscape(args[0])+"/rotate", &out); err != nil {
 				return err
 			}
 			fmt.Fprintf(e.out, "%s %s\n", out.BoardID, out.Password)

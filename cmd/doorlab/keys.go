@@ -43,9 +43,9 @@ func (f *keysFlags) client() (client.Client, error) {
 	return client.Client{Base: baseURL(f.control), Token: token, HTTP: hc}, err
 }
 
-// do is ask with the exit code of what went wrong.
-func (f *keysFlags) do(ctx context.Context, method, path string, body, out any) error {
-	return callError(f.ask(ctx, method, path, body, out))
+// do is ask without a body, with the exit code of what went wrong.
+func (f *keysFlags) do(ctx context.Context, method, path string, out any) error {
+	return callError(f.ask(ctx, method, path, nil, out))
 }
 
 // ask calls the control API, or works on the data directory beside the server.
@@ -94,7 +94,7 @@ func (f *keysFlags) place(ctx context.Context, named string) (string, error) {
 		return named, nil
 	}
 	var list []client.Place
-	if err := f.do(ctx, http.MethodGet, control.Prefix+"/places", nil, &list); err != nil {
+	if err := f.do(ctx, http.MethodGet, control.Prefix+"/places", &list); err != nil {
 		return "", err
 	}
 	return pickPlace(list, named)
@@ -168,11 +168,11 @@ func keysList(e *env) *cobra.Command {
 				return err
 			}
 			var keys []keyRow
-			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys?placeId="+url.QueryEscape(place), nil, &keys); err != nil {
+			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys?placeId="+url.QueryEscape(place), &keys); err != nil {
 				return err
 			}
 			var places []client.Place
-			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/places", nil, &places); err != nil {
+			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/places", &places); err != nil {
 				return err
 			}
 			names := namesOf(places)
@@ -197,7 +197,7 @@ func keysRevoke(e *env) *cobra.Command {
 		Example: `  doorlab keys revoke key_...`,
 		Args:    takes("one key id; 'doorlab keys list' shows them", cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.do(c.Context(), http.MethodDelete, control.Prefix+"/keys/"+url.PathEscape(args[0]), nil, nil); err != nil {
+			if err := f.do(c.Context(), http.MethodDelete, control.Prefix+"/keys/"+url.PathEscape(args[0]), nil); err != nil {
 				return err
 			}
 			fmt.Fprintln(e.out, args[0], "revoked")
